@@ -1,0 +1,121 @@
+"""The one error tree. Each error says what happened, which value, and what to do.
+
+BridgeError
+├── ConfigError          the configuration is wrong; nothing was started
+├── InvalidData          a value is not what its schema asks for
+│   ├── InvalidUacs      ... a UACS document: JSON path, value, rule
+│   └── UndecodableEvent ... a platform's payload: kept in the inbox, shown by `status`
+├── StoreError           the store cannot do its work
+│   ├── SchemaTooNew     written by a newer version of the bridge
+│   ├── StoreCorrupt     the file is damaged
+│   └── StoreFull        no room left on the disk
+├── PlatformError        a platform answered with an error
+│   ├── RateLimited      wait `retry_after` seconds, then the same request again
+│   ├── Unavailable      it did not take the request (connection refused, 5xx): try again later
+│   ├── Unsettled        nobody knows whether it took the request (a broken or late answer)
+│   └── Refused          it will never take this request as it stands
+│       ├── AuthFailed   the token is wrong, expired or lacks a permission
+│       └── NotFound     the channel, message or person is not there
+├── Unauthorized         a request to us is not signed as it must be
+└── AgentError           an agent failed, hung or broke its contract
+"""
+
+from __future__ import annotations
+
+
+class BridgeError(Exception):
+    """Root of every error that the bridge raises on purpose."""
+
+
+class ConfigError(BridgeError):
+    """The configuration is wrong; nothing was started."""
+
+
+class InvalidData(BridgeError):
+    """A value is not what its schema asks for."""
+
+
+class InvalidUacs(InvalidData):
+    """A UACS document breaks the schema; `path` is a JSON path such as `$.messages[0].content`."""
+
+    def __init__(self, path: str, value: object, rule: str) -> None:
+        self.path = path
+        self.value = value
+        self.rule = rule
+        super().__init__(f"{path}: {_short(value)} {rule}")
+
+
+class UndecodableEvent(InvalidData):
+    """A platform's payload that no decoder understands; the row stays in the inbox as `failed`."""
+
+
+class StoreError(BridgeError):
+    """The store cannot do its work."""
+
+
+class SchemaTooNew(StoreError):
+    """The store was written by a newer version of the bridge."""
+
+
+class StoreCorrupt(StoreError):
+    """The store's file is damaged."""
+
+
+class StoreFull(StoreError):
+    """No room is left on the disk."""
+
+
+class PlatformError(BridgeError):
+    """A platform answered with an error; `code` is the platform's own word for it."""
+
+    def __init__(self, text: str, *, code: str = "") -> None:
+        self.code = code
+        super().__init__(text)
+
+
+class RateLimited(PlatformError):
+    """The platform asks us to wait `retry_after` seconds.
+
+    `scope` names the budget keys (see `bridge.model.operations.Call.budgets`) that must wait;
+    empty means all the keys of the refused call.
+    """
+
+    def __init__(
+        self, text: str, *, retry_after: float, code: str = "", scope: tuple[str, ...] = ()
+    ) -> None:
+        self.retry_after = retry_after
+        self.scope = scope
+        super().__init__(text, code=code)
+
+
+class Unavailable(PlatformError):
+    """The platform certainly did not take the request; the same request may be sent again."""
+
+
+class Unsettled(PlatformError):
+    """The request may or may not have been taken: settle it before the lane goes on."""
+
+
+class Refused(PlatformError):
+    """The platform will never take this request as it stands."""
+
+
+class AuthFailed(Refused):
+    """The token is wrong, expired, or lacks a permission."""
+
+
+class NotFound(Refused):
+    """The channel, message or person is not there (or the bot cannot see it)."""
+
+
+class Unauthorized(BridgeError):
+    """A request to us is not signed as it must be."""
+
+
+class AgentError(BridgeError):
+    """An agent failed, hung or broke its contract."""
+
+
+def _short(value: object, limit: int = 120) -> str:
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"

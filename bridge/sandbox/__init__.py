@@ -1,0 +1,1 @@
+"""Local Slack, Discord and Teams: stateful, with the published limits and errors, on loopback."""
