@@ -1,0 +1,1 @@
+"""Protocols between the router and everything around it."""

@@ -1,0 +1,49 @@
+"""What a platform can show and how fast it can be spoken to, as data."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Level(StrEnum):
+    """How far a platform shows a feature."""
+
+    FULL = "full"
+    PARTIAL = "partial"
+    DROPPED = "dropped"
+    REJECTED = "rejected"
+
+
+class Rate(BaseModel):
+    """At most `count` requests in any `seconds` seconds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    count: int
+    seconds: float
+
+
+class Capabilities(BaseModel):
+    """One platform's abilities. `features` has a level for each name the router asks about:
+    author_name, author_picture, threads, replies, edit, delete.
+
+    - `text_limit` in `text_unit`s per native message; longer text is split.
+    - `echo`: our own posts come back as events.
+    - `history`: what was said can be read back (catch-up, settling).
+    - `stream_pace`: seconds between two edits of a message that is still being written.
+    - `budgets`: rule name -> rates; a call names the rules it counts against.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    platform: str
+    features: dict[str, Level]
+    text_limit: int
+    text_unit: Literal["characters", "utf16"]
+    echo: bool
+    history: bool
+    stream_pace: float
+    budgets: dict[str, tuple[Rate, ...]]

@@ -1,0 +1,171 @@
+"""What we want a platform to do: commands, and the native calls that they become."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
+
+from bridge.model.loss import Loss
+from bridge.model.people import Byline
+from bridge.model.receipts import Receipt
+from bridge.model.refs import AccountId, ChannelRef, MessageId, OperationId, RoomId
+from bridge.uacs import Message
+
+
+class _Operation(BaseModel):
+    """One wish for one channel, done through one account; its id never changes.
+
+    It names the canonical message and not its words: what is sent is the message as it stands
+    when its turn comes, so an edit made before that needs no operation of its own.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: OperationId
+    account: AccountId
+    channel: ChannelRef
+    room: RoomId
+    message: MessageId
+
+
+class PostMessage(_Operation):
+    """Show the message in the channel, in the thread of `root` where there is one.
+
+    `reply_to` is the message that it answers; `stream` says that more text is to come.
+    """
+
+    type: Literal["post_message"] = "post_message"
+    byline: Byline
+    root: MessageId | None = None
+    reply_to: MessageId | None = None
+    stream: bool = False
+
+
+class EditMessage(_Operation):
+    """Make the native copies say what the message says now."""
+
+    type: Literal["edit_message"] = "edit_message"
+    byline: Byline
+    root: MessageId | None = None
+
+
+class DeleteMessage(_Operation):
+    """Take the native copies away."""
+
+    type: Literal["delete_message"] = "delete_message"
+
+
+class AddReaction(_Operation):
+    """React to the native copy, or note the reaction where that cannot be."""
+
+    type: Literal["add_reaction"] = "add_reaction"
+    emoji: str
+    byline: Byline
+
+
+class RemoveReaction(_Operation):
+    """Take one person's reaction back."""
+
+    type: Literal["remove_reaction"] = "remove_reaction"
+    emoji: str
+    byline: Byline
+
+
+class PinMessage(_Operation):
+    """Pin the native copy."""
+
+    type: Literal["pin_message"] = "pin_message"
+
+
+class UnpinMessage(_Operation):
+    """Take the pin away."""
+
+    type: Literal["unpin_message"] = "unpin_message"
+
+
+class ShowTyping(_Operation):
+    """Show that somebody is writing; volatile."""
+
+    type: Literal["show_typing"] = "show_typing"
+
+
+Operation = Annotated[
+    PostMessage
+    | EditMessage
+    | DeleteMessage
+    | AddReaction
+    | RemoveReaction
+    | PinMessage
+    | UnpinMessage
+    | ShowTyping,
+    Field(discriminator="type"),
+]
+OPERATION: TypeAdapter[Operation] = TypeAdapter(Operation)
+
+
+class Quoted(BaseModel):
+    """The message that a reply answers, as far as the destination can know it.
+
+    `native_id` is its id in the destination's channel, None where it never came there.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    author: str
+    excerpt: str
+    native_id: str | None = None
+
+
+class Delivery(BaseModel):
+    """An operation with all that `encode` needs: the same delivery always gives the same calls.
+
+    - `message`: the canonical message as it stands now.
+    - `thread`: the destination's id of the thread root, None when it goes into the channel.
+    - `copies`: the native copies that stand there already, by rising slot.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    operation: Operation
+    message: Message
+    thread: str | None = None
+    quoted: Quoted | None = None
+    copies: tuple[Receipt, ...] = ()
+
+
+class BudgetKey(BaseModel):
+    """One limit that a call counts against: a rule of the connector's `budgets`, and of what."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    rule: str
+    of: str
+
+
+class Call(BaseModel):
+    """One native request. `slot` is which copy of the message it makes or changes (0, 1, ...).
+
+    `body` is in the platform's own shape; `native_id` is the copy that is edited or deleted.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["post", "edit", "delete", "other"]
+    method: str
+    operation: OperationId
+    channel: ChannelRef
+    slot: int = 0
+    thread: str | None = None
+    native_id: str | None = None
+    budgets: tuple[BudgetKey, ...] = ()
+    body: dict[str, JsonValue]
+
+
+class Encoded(BaseModel):
+    """The calls of one delivery in their order, and all that they could not carry."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    calls: tuple[Call, ...]
+    losses: tuple[Loss, ...] = ()

@@ -1,0 +1,28 @@
+"""Who speaks: people, bots and agents as the platforms present them."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from bridge.model.refs import ActorId
+
+
+class Person(BaseModel):
+    """A participant as one platform shows them. `picture` is an https URL anyone can open."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: ActorId
+    name: str
+    picture: str | None = None
+    bot: bool = False
+
+
+class Byline(BaseModel):
+    """How a message's author is shown where the message is carried to."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    picture: str | None = None
+    agent: bool = False

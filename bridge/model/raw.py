@@ -1,0 +1,32 @@
+"""What a platform handed over, before anybody has understood it."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from bridge.model.refs import AccountId, ChannelRef
+
+
+class Raw(BaseModel):
+    """One payload as it came, with just enough read from it to keep it in order and once.
+
+    - `kind`: which decoder reads it ("event_callback", "MESSAGE_CREATE", "activity", "history").
+    - `dedupe_key`: the platform's id of this delivery; the same key is taken once per account.
+    - `order_key`: sorts the payloads of one channel as the platform ordered them; for message
+      kinds it is also the catch-up cursor. Compared as text: pad what is a number.
+    - `channel`: None for what belongs to no channel.
+    - `payload`: the platform's JSON without its credentials.
+    - `credentials`: what stood at the decoder's credential paths (JSON pointer -> value); the
+      store seals them and forgets them after `credentials_ttl` seconds.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    account: AccountId
+    kind: str
+    dedupe_key: str
+    order_key: str
+    channel: ChannelRef | None = None
+    payload: bytes
+    credentials: dict[str, str] = {}
+    credentials_ttl: float = 1800.0

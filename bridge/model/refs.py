@@ -1,0 +1,94 @@
+"""Names of things: accounts, channels, places, messages, actors; all plain strings underneath."""
+
+from __future__ import annotations
+
+from typing import NewType
+from uuid import UUID, uuid5
+
+from pydantic import BaseModel, ConfigDict
+
+AccountId = NewType("AccountId", str)  # the account's name in the configuration
+MessageId = NewType("MessageId", str)  # "slack:T0ACME:C0123:1700000000.000100"
+ActorId = NewType("ActorId", str)  # "slack:T0ACME:U0123"
+RoomId = NewType("RoomId", str)  # the room's name in the configuration
+LaneId = NewType("LaneId", str)  # the key of the lane's channel
+OperationId = NewType("OperationId", str)
+TurnId = NewType("TurnId", str)
+
+_CONVERSATIONS = UUID("0b0f5f6e-3f3c-5b0a-9d5c-2f1f0a3a7c11")  # our own UUIDv5 namespace
+
+
+class ChannelRef(BaseModel):
+    """A channel of a workspace (Slack), guild (Discord) or tenant (Teams); it keys the lanes.
+
+    The three parts are the platform's own ids, never names.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    platform: str
+    workspace: str
+    channel: str
+
+    @property
+    def key(self) -> str:
+        """`platform:workspace:channel`, unique, readable, reversible by `channel_of_key`."""
+        return join_key(self.platform, self.workspace, self.channel)
+
+    @property
+    def lane(self) -> LaneId:
+        return LaneId(self.key)
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class Place(BaseModel):
+    """A channel, or one thread in it; `thread` is the platform's id of the thread."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    channel: ChannelRef
+    thread: str | None = None
+
+    @property
+    def key(self) -> str:
+        return self.channel.key if self.thread is None else join_key_to(self.channel, self.thread)
+
+
+def join_key(*segments: str) -> str:
+    """Segments -> one string with ':' between them; ':' and '%' inside are escaped."""
+    return ":".join(_escape(segment) for segment in segments)
+
+
+def join_key_to(channel: ChannelRef, segment: str) -> str:
+    return f"{channel.key}:{_escape(segment)}"
+
+
+def split_key(key: str) -> list[str]:
+    """The inverse of `join_key`."""
+    return [segment.replace("%3A", ":").replace("%25", "%") for segment in key.split(":")]
+
+
+def channel_of_key(key: str) -> ChannelRef:
+    """The inverse of `ChannelRef.key`."""
+    platform, workspace, channel = split_key(key)
+    return ChannelRef(platform=platform, workspace=workspace, channel=channel)
+
+
+def message_id_of(channel: ChannelRef, native_id: str) -> MessageId:
+    """The same message has the same id however it reaches us: live, by catch-up, by import."""
+    return MessageId(join_key_to(channel, native_id))
+
+
+def actor_id_of(platform: str, workspace: str, native_id: str) -> ActorId:
+    return ActorId(join_key(platform, workspace, native_id))
+
+
+def conversation_id_of(place: Place) -> UUID:
+    """The Conversation that a channel or a thread is."""
+    return uuid5(_CONVERSATIONS, place.key)
+
+
+def _escape(segment: str) -> str:
+    return segment.replace("%", "%25").replace(":", "%3A")

@@ -1,0 +1,155 @@
+"""What an agent is asked, told while it works, and says: turns, inputs, agent events."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
+
+from bridge.model.refs import ActorId, MessageId, RoomId, TurnId
+from bridge.uacs import Conversation, Message, ToolCallPart, ToolResultPart
+
+TurnState = Literal["queued", "running", "waiting", "done", "failed", "interrupted"]
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Turn(_Value):
+    """One agent's answer to one trigger.
+
+    `conversation` is what the agent may know: the room as it is shown to it, oldest first, the
+    trigger last. `platforms` are where the answer will be read.
+    """
+
+    id: TurnId
+    agent: str
+    room: RoomId
+    trigger: MessageId
+    asked_at: AwareDatetime
+    conversation: Conversation
+    platforms: tuple[str, ...] = ()
+
+
+class MessageGiven(_Value):
+    """Somebody said more while the agent was working."""
+
+    type: Literal["message_given"] = "message_given"
+    message: Message
+
+
+class StopWanted(_Value):
+    """Somebody wants the agent to stop; what it has said so far stays."""
+
+    type: Literal["stop_wanted"] = "stop_wanted"
+    by: ActorId | None = None
+
+
+class Steered(_Value):
+    """Somebody changes the task while the agent works on it."""
+
+    type: Literal["steered"] = "steered"
+    message: Message
+
+
+class ApprovalGiven(_Value):
+    """Somebody allowed or refused a tool call."""
+
+    type: Literal["approval_given"] = "approval_given"
+    tool_call_id: str
+    allowed: bool
+    by: ActorId
+
+
+class ToolResultGiven(_Value):
+    """A tool that the bridge ran for the agent has answered."""
+
+    type: Literal["tool_result_given"] = "tool_result_given"
+    part: ToolResultPart
+
+
+AgentInput = Annotated[
+    MessageGiven | StopWanted | Steered | ApprovalGiven | ToolResultGiven,
+    Field(discriminator="type"),
+]
+
+
+class TextDelta(_Value):
+    """More text of the answer, in UACS Markdown."""
+
+    type: Literal["text_delta"] = "text_delta"
+    text: str
+
+
+class PartGiven(_Value):
+    """A whole part of the answer; text deltas after it begin a new text part."""
+
+    type: Literal["part_given"] = "part_given"
+    part: JsonValue
+
+
+class ToolCalled(_Value):
+    """The agent calls a tool; from here on a broken turn is never run again by itself."""
+
+    type: Literal["tool_called"] = "tool_called"
+    part: ToolCallPart
+
+
+class ToolAnswered(_Value):
+    """A tool that the agent ran itself has answered."""
+
+    type: Literal["tool_answered"] = "tool_answered"
+    part: ToolResultPart
+
+
+class PlanStep(_Value):
+    """A step of the agent's plan, or its new status."""
+
+    type: Literal["plan_step"] = "plan_step"
+    id: str
+    title: str
+    status: Literal["pending", "in_progress", "complete", "error"]
+
+
+class ApprovalWanted(_Value):
+    """The agent may go on with this tool call only when somebody allows it."""
+
+    type: Literal["approval_wanted"] = "approval_wanted"
+    part: ToolCallPart
+    reason: str = ""
+
+
+class UsageReported(_Value):
+    """What the answer cost so far; goes to the message's metadata."""
+
+    type: Literal["usage_reported"] = "usage_reported"
+    usage: dict[str, JsonValue]
+
+
+class TurnDone(_Value):
+    """The answer is complete."""
+
+    type: Literal["turn_done"] = "turn_done"
+
+
+class TurnFailed(_Value):
+    """The agent gives up; `reason` may be shown to people."""
+
+    type: Literal["turn_failed"] = "turn_failed"
+    reason: str
+    retry: bool = True
+
+
+AgentEvent = Annotated[
+    TextDelta
+    | PartGiven
+    | ToolCalled
+    | ToolAnswered
+    | PlanStep
+    | ApprovalWanted
+    | UsageReported
+    | TurnDone
+    | TurnFailed,
+    Field(discriminator="type"),
+]

@@ -1,0 +1,50 @@
+"""What every agent API must fill: a turn in, agent events out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any, Protocol, runtime_checkable
+
+from pydantic import BaseModel
+
+from bridge.model import RoomId
+from bridge.model.turns import AgentEvent, AgentInput, Turn
+from bridge.ports.clock import Clock
+from bridge.ports.tokens import TokenSource
+from bridge.uacs import Message
+
+
+class Agent(Protocol):
+    """One agent with a name of its own."""
+
+    name: str
+
+    def run(self, turn: Turn, inputs: AsyncIterator[AgentInput]) -> AsyncIterator[AgentEvent]:
+        """Answer one turn. The stream ends with TurnDone or TurnFailed; closing it stops the work.
+
+        The caller sets the deadlines; whatever else is raised counts as failed.
+        """
+        ...
+
+
+@runtime_checkable
+class SpeaksUnasked(Protocol):
+    """An agent that may speak without being asked."""
+
+    def listen(self) -> AsyncIterator[tuple[RoomId, Message]]: ...
+
+
+class AgentTools(Protocol):
+    """What the bridge gives to an agent."""
+
+    clock: Clock
+    tokens: TokenSource
+
+
+class AgentType(Protocol):
+    """What an entry point of the group `uacs_bridge.agents` names: one per agent API."""
+
+    kind: str
+    settings: type[BaseModel]
+
+    def build(self, name: str, settings: Any, tools: AgentTools) -> Agent: ...

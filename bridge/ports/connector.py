@@ -1,0 +1,228 @@
+"""What every platform must fill, and one small Protocol for each further ability."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from pydantic import BaseModel
+from starlette.routing import BaseRoute
+
+from bridge.model import (
+    AccountId,
+    ActorId,
+    Call,
+    Capabilities,
+    ChannelRef,
+    Delivery,
+    Encoded,
+    Event,
+    Person,
+    Raw,
+    Receipt,
+)
+from bridge.ports.clock import Clock
+from bridge.ports.tokens import TokenSource
+
+
+class Inbox(Protocol):
+    """The connector's way in. When `accept` returns, the payload is on disk: acknowledge then.
+
+    If it raises, do not acknowledge: the platform will send again.
+    """
+
+    async def accept(self, raw: Raw) -> bool:
+        """Keep a payload. False: the same delivery was kept before (acknowledge it all the same)."""
+        ...
+
+    def session_began(self, account: AccountId) -> None:
+        """Events may have been missed before now: the router catches up on all channels."""
+        ...
+
+
+class Shelf(Protocol):
+    """Small durable values that a connector keeps for itself (webhooks, references), per account."""
+
+    async def get(self, key: str) -> str | None: ...
+
+    async def put(self, key: str, value: str, *, sealed: bool = False) -> None:
+        """`sealed` values are encrypted at rest."""
+        ...
+
+    async def remove(self, key: str) -> None: ...
+
+
+class Connector(Protocol):
+    """One account on one platform."""
+
+    account: AccountId
+    capabilities: Capabilities
+
+    async def run(self, inbox: Inbox) -> None:
+        """Connect and receive until cancelled; reconnects by itself, and leaves nothing running.
+
+        Raises AuthFailed when the credentials are refused: only a person can mend that.
+        """
+        ...
+
+    def decode(self, raw: Raw) -> Sequence[Event]:
+        """What the payload says. Pure. Raises UndecodableEvent, nothing else."""
+        ...
+
+    def encode(self, delivery: Delivery) -> Encoded:
+        """The native calls that make the operation true. Pure and stable.
+
+        Calls for slots that `delivery.copies` already holds are edits where the operation is an
+        edit, and are absent where it is a post: a broken post goes on where it stopped.
+        """
+        ...
+
+    async def send(self, call: Call) -> Receipt:
+        """Make one call. Raises PlatformError: RateLimited, Unavailable, Unsettled or Refused."""
+        ...
+
+    async def close(self) -> None:
+        """Give connections back; after it nothing of this connector runs."""
+        ...
+
+
+@runtime_checkable
+class ServesHttp(Protocol):
+    """The platform calls us: routes for the bridge's own web server, below `/<account>/`."""
+
+    def routes(self, inbox: Inbox) -> Sequence[BaseRoute]: ...
+
+
+@runtime_checkable
+class ReadsHistory(Protocol):
+    """What was said can be read back."""
+
+    def read_after(
+        self, channel: ChannelRef, cursor: str | None, threads: Sequence[str]
+    ) -> AsyncIterator[Raw]:
+        """Posts later than the cursor (an `order_key`), in the channel and its threads.
+
+        `threads` are native ids of threads known to be alive. Raws come oldest first as far as
+        the platform allows and carry the same message ids as live events. Without a cursor:
+        nothing before now matters, so nothing is given.
+        """
+        ...
+
+
+@runtime_checkable
+class FindsSent(Protocol):
+    """Whether an unsettled post arrived can be read back."""
+
+    async def find_sent(self, call: Call, after: str | None) -> Receipt | None:
+        """The copy that this post made, looked for among our own posts newer than `after` (the
+        native id of the lane's last settled post; None: the last hour). None: it is not there."""
+        ...
+
+
+@runtime_checkable
+class KnowsPeople(Protocol):
+    """Names and pictures of people can be looked up."""
+
+    async def person(self, actor: ActorId) -> Person | None:
+        """None when the platform does not know them."""
+        ...
+
+
+@dataclass(frozen=True)
+class ChannelInfo:
+    """A channel that the account can see; `ours` says that it may read and write there."""
+
+    ref: ChannelRef
+    name: str
+    ours: bool = True
+    kind: str = "channel"
+    workspace_name: str = ""
+
+
+@runtime_checkable
+class KnowsChannels(Protocol):
+    """Channels can be listed, so that the configuration may name them."""
+
+    async def channels(self) -> Sequence[ChannelInfo]: ...
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that `check` found: what is wrong (or right), and what to do about it."""
+
+    level: Literal["ok", "warning", "error"]
+    what: str
+    todo: str = ""
+
+
+@runtime_checkable
+class ChecksItself(Protocol):
+    """The account can be examined before the start: token, scopes, intents, permissions."""
+
+    async def check(self, channels: Sequence[ChannelRef]) -> Sequence[Finding]: ...
+
+
+@dataclass(frozen=True)
+class Health:
+    """How the receiving side is: `heard` and `connected_since` are Clock.time() seconds."""
+
+    state: Literal["connecting", "connected", "listening", "stopped", "failed"]
+    connected_since: float | None = None
+    heard: float | None = None
+    note: str = ""
+
+
+@runtime_checkable
+class TellsHealth(Protocol):
+    """The account says how its connection is; `status`, `/healthz` and `/metrics` show it."""
+
+    def health(self) -> Health: ...
+
+
+@dataclass(frozen=True)
+class SetupStep:
+    """One step of `setup`: what to do, and what to paste or download there.
+
+    `artifact` is shown as it is, or written to `filename` when `setup --out` is given.
+    """
+
+    title: str
+    text: str
+    artifact: str | bytes | None = None
+    filename: str | None = None
+
+
+@dataclass(frozen=True)
+class ConnectorTools:
+    """What the bridge gives to a connector."""
+
+    clock: Clock
+    tokens: TokenSource
+    shelf: Shelf
+    public_url: str | None = None
+
+
+class ConnectorType(Protocol):
+    """What an entry point of the group `uacs_bridge.connectors` names: one per platform.
+
+    Importing it must be cheap: the platform's SDK is imported in `build` and later.
+    """
+
+    platform: str
+    settings: type[BaseModel]
+
+    def build(self, account: AccountId, settings: Any, tools: ConnectorTools) -> Connector:
+        """One account; `settings` is an instance of `self.settings`. No network yet."""
+        ...
+
+    def setup(self, settings: Mapping[str, str]) -> Sequence[SetupStep]:
+        """The steps by which a person installs us there; `settings` may hold name, public_url,
+        client_id and the like, as `setup` was given them."""
+        ...
+
+    def sandbox_settings(self, app: Mapping[str, Any], base_url: str) -> Mapping[str, Any]:
+        """Settings as they would stand in the YAML for an app of the local sandbox (an entry of
+        `World.apps`). Secrets are `{"env": NAME}`; their values stand under the extra key
+        `environment` ({NAME: value}), which the caller takes out and puts into its own."""
+        ...

@@ -1,0 +1,399 @@
+"""What keeps everything: inbox, archive, timelines, outbox, links, turns. Each method is one
+transaction; when it returns, its effect is durable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+from uuid import UUID
+
+from bridge.model import (
+    AccountId,
+    ActorId,
+    ChannelRef,
+    Delivery,
+    LaneId,
+    Loss,
+    MessageId,
+    Operation,
+    OperationId,
+    Person,
+    Place,
+    Raw,
+    Receipt,
+    RoomId,
+    TurnId,
+)
+from bridge.model.turns import TurnState
+from bridge.uacs import Conversation, Message
+
+InboxState = Literal["waiting", "done", "failed"]
+OutboxState = Literal["waiting", "sending", "done", "dead", "unproved", "cancelled"]
+MessageState = Literal["streaming", "complete", "edited", "deleted", "interrupted"]
+
+
+@dataclass(frozen=True)
+class InboxRow:
+    """A kept payload; ids rise in the order in which they were kept. Credentials stay sealed."""
+
+    id: int
+    raw: Raw
+
+
+@dataclass(frozen=True)
+class NewMessage:
+    """A message to be archived under the place where it was said.
+
+    `root` is the canonical message that its thread hangs on. `native_id` is None for what
+    agents say: they stand on no platform. `time` is the platform's, in seconds since 1970.
+    """
+
+    message: Message
+    author: Person
+    time: float
+    place: Place | None = None
+    native_id: str | None = None
+    root: MessageId | None = None
+    reply_to: MessageId | None = None
+    audience: tuple[ActorId, ...] | None = None
+    state: MessageState = "complete"
+
+    @property
+    def id(self) -> MessageId:
+        return MessageId(self.message.message_id)
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """A Conversation that a message is placed in; made when it is not there yet."""
+
+    id: UUID
+    kind: Literal["channel", "thread", "room"]
+    name: str
+    metadata: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class NewTurn:
+    """A turn to be queued for an agent."""
+
+    id: TurnId
+    agent: str
+    room: RoomId
+    trigger: MessageId
+
+
+@dataclass(frozen=True)
+class Settlement:
+    """How an operation ended. `receipts` are all native copies that it made, changed or removed.
+
+    `thread_of` says that this post stands in the destination for a thread root that never came
+    there: later messages of that root's thread go below it.
+    """
+
+    operation: OperationId
+    state: Literal["done", "dead", "unproved", "cancelled"]
+    receipts: tuple[Receipt, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    error: str = ""
+    thread_of: MessageId | None = None
+
+
+@dataclass(frozen=True)
+class Admission:
+    """All that one event changes, in one transaction. `row` is None for what agents say.
+
+    If `message` is already archived nothing changes but the row, which is done as a repeat.
+    """
+
+    outcome: str
+    row: int | None = None
+    message: NewMessage | None = None
+    people: tuple[Person, ...] = ()
+    timelines: tuple[Timeline, ...] = ()
+    operations: tuple[Operation, ...] = ()
+    turns: tuple[NewTurn, ...] = ()
+    settles: tuple[Settlement, ...] = ()
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """`repeat`: the message was there before, nothing was added."""
+
+    repeat: bool = False
+
+
+@dataclass(frozen=True)
+class StoredMessage:
+    """An archived message with what the router needs to know of it."""
+
+    message: Message
+    author: Person
+    time: float
+    place: Place | None
+    native_id: str | None
+    root: MessageId | None
+    state: MessageState
+
+
+@dataclass(frozen=True)
+class OutboxItem:
+    """The oldest open operation of a lane, ready for `encode`.
+
+    - `delivery` holds the message as it stands now, the thread's native root, the quoted message
+      and the native copies. `thread_missing` says that it belongs to a thread whose root has no
+      copy in this channel.
+    - `due` and `began` are seconds since 1970; `after` is the native id of the lane's last
+      settled post.
+    """
+
+    delivery: Delivery
+    state: Literal["waiting", "sending"]
+    attempts: int
+    due: float
+    created: float
+    began: float | None = None
+    after: str | None = None
+    thread_missing: bool = False
+    message_state: MessageState = "complete"
+
+
+@dataclass(frozen=True)
+class DeadLetter:
+    """An operation that nobody works on any more: refused, given up, or unproved."""
+
+    operation: Operation
+    state: Literal["dead", "unproved"]
+    error: str
+    attempts: int
+    time: float
+    excerpt: str
+
+
+@dataclass(frozen=True)
+class StoredTurn:
+    """A turn and how far it came."""
+
+    id: TurnId
+    agent: str
+    room: RoomId
+    trigger: MessageId
+    state: TurnState
+    attempts: int
+    asked: float
+    tool_called: bool = False
+    answer: MessageId | None = None
+
+
+@dataclass(frozen=True)
+class LaneStatus:
+    """What waits in one lane; `oldest` is seconds since 1970."""
+
+    lane: LaneId
+    account: AccountId
+    waiting: int
+    oldest: float
+    state: OutboxState
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class StoreStatus:
+    """The counts that `status` and `/metrics` show."""
+
+    inbox: Mapping[str, int]
+    outbox: Mapping[str, int]
+    turns: Mapping[str, int]
+    messages: int
+    lanes: Sequence[LaneStatus]
+
+
+@dataclass(frozen=True)
+class OperationRecord:
+    """One operation of a message as `explain` shows it."""
+
+    operation: Operation
+    state: OutboxState
+    attempts: int
+    error: str
+    created: float
+    began: float | None
+    ended: float | None
+    losses: tuple[Loss, ...]
+    receipts: tuple[Receipt, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Everything that is known of one message."""
+
+    stored: StoredMessage
+    raw: Raw | None
+    kept_at: float | None
+    outcome: str
+    timelines: Sequence[tuple[Timeline, int]]
+    operations: Sequence[OperationRecord]
+
+
+class InboxStore(Protocol):
+    """Payloads as they came."""
+
+    async def accept(self, raw: Raw, *, advance: bool) -> InboxRow | None:
+        """Keep a payload; None when its dedupe key was kept before for this account.
+
+        `advance` moves the channel's cursor on to the raw's `order_key` in the same transaction.
+        """
+        ...
+
+    async def waiting_rows(self) -> Sequence[InboxRow]:
+        """All rows not worked on yet, oldest first."""
+        ...
+
+    async def failed_rows(self, limit: int = 100) -> Sequence[tuple[InboxRow, str]]: ...
+
+    async def retry_failed_rows(self) -> int:
+        """Set failed rows waiting again (a decoder was mended); how many."""
+        ...
+
+    async def fail_row(self, row: int, error: str) -> None: ...
+
+    async def cursor(self, account: AccountId, channel: ChannelRef) -> str | None: ...
+
+    async def set_cursor(self, account: AccountId, channel: ChannelRef, cursor: str) -> None:
+        """Move it on; an earlier value than the stored one changes nothing."""
+        ...
+
+
+class ArchiveStore(Protocol):
+    """Messages, people and timelines."""
+
+    async def admit(self, admission: Admission) -> Admitted: ...
+
+    async def message(self, message: MessageId) -> StoredMessage | None: ...
+
+    async def change_message(
+        self, message: Message, state: MessageState, operations: Sequence[Operation] = ()
+    ) -> None:
+        """Replace the archived message, and queue operations in the same transaction.
+
+        An EditMessage is left out where the PostMessage of the same message still waits in that
+        lane: it will post the new state.
+        """
+        ...
+
+    async def resolve(self, channel: ChannelRef, native_id: str) -> MessageId | None:
+        """The canonical message that this native id shows: said there, or our copy, or a post
+        that stands for a thread root."""
+        ...
+
+    async def person(self, actor: ActorId) -> Person | None: ...
+
+    async def save_person(self, person: Person) -> None: ...
+
+    async def room_ids(self, rooms: Sequence[RoomId]) -> Mapping[RoomId, UUID]:
+        """The Conversation id of each room, made at its first use and kept for ever."""
+        ...
+
+    async def conversation(self, conversation: UUID, *, newest: int | None = None) -> Conversation:
+        """The timeline as a UACS Conversation, oldest first; at most the `newest` messages.
+        Deleted messages are absent. Raises StoreError when there is no such conversation."""
+        ...
+
+    async def conversations(self) -> Sequence[tuple[Timeline, int]]:
+        """All timelines with their number of messages."""
+        ...
+
+    async def live_threads(self, channel: ChannelRef, since: float) -> Sequence[str]:
+        """Native ids of threads of the channel in which something was said since then, and of
+        recent messages that could have become roots, newest first, at most 200."""
+        ...
+
+    async def explain(self, message: MessageId) -> Explanation | None: ...
+
+
+class OutboxStore(Protocol):
+    """Operations in their lanes."""
+
+    async def open_lanes(self) -> Sequence[LaneId]:
+        """Lanes with an operation waiting or sending."""
+        ...
+
+    async def head(self, lane: LaneId) -> OutboxItem | None:
+        """The oldest open operation of the lane."""
+        ...
+
+    async def begin(self, operation: OperationId) -> None:
+        """Mark it `sending`, one attempt more. Durable before the first byte goes out."""
+        ...
+
+    async def record(self, operation: OperationId, receipts: Sequence[Receipt]) -> None:
+        """Note copies that stand while more calls of the same operation are still to come."""
+        ...
+
+    async def settle(self, settlement: Settlement) -> bool:
+        """End an operation, link its copies. False: it was settled before (an echo was faster)."""
+        ...
+
+    async def postpone(self, operation: OperationId, until: float, error: str) -> None:
+        """Back to `waiting`, not before `until` (seconds since 1970)."""
+        ...
+
+    async def dead_letters(self) -> Sequence[DeadLetter]: ...
+
+    async def replay(self, operation: OperationId) -> LaneId:
+        """Set a dead letter waiting again, at the end of its lane. Raises StoreError if unknown."""
+        ...
+
+
+class TurnStore(Protocol):
+    """Agents' turns."""
+
+    async def open_turns(self) -> Sequence[StoredTurn]:
+        """Queued, running and waiting turns, oldest first."""
+        ...
+
+    async def set_turn(
+        self,
+        turn: TurnId,
+        state: TurnState,
+        *,
+        tool_called: bool = False,
+        answer: MessageId | None = None,
+        error: str = "",
+    ) -> None:
+        """Entering `running` counts an attempt; `tool_called` and `answer` are never unset."""
+        ...
+
+
+class SecretStore(Protocol):
+    """Values of connectors, and sealed credentials."""
+
+    async def shelf_get(self, account: AccountId, key: str) -> str | None: ...
+
+    async def shelf_put(
+        self, account: AccountId, key: str, value: str, *, sealed: bool = False
+    ) -> None: ...
+
+    async def shelf_remove(self, account: AccountId, key: str) -> None: ...
+
+    async def credential(self, name: str) -> str | None: ...
+
+    async def put_credential(self, name: str, value: str) -> None: ...
+
+    async def forget_expired(self) -> int:
+        """Drop sealed payload credentials whose time is over; how many."""
+        ...
+
+
+class Store(InboxStore, ArchiveStore, OutboxStore, TurnStore, SecretStore, Protocol):
+    """All of it."""
+
+    async def status(self) -> StoreStatus: ...
+
+    async def backup(self, target: Path) -> None:
+        """A consistent copy of the whole store while it is in use."""
+        ...
+
+    async def close(self) -> None: ...

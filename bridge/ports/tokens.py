@@ -1,0 +1,39 @@
+"""Where secrets come from: the environment, a file, or the sealed store. Never the YAML itself."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+
+class SecretRef(BaseModel):
+    """Where a secret is to be found: exactly one of `env`, `file` and `sealed`.
+
+    `sealed` is the name under which `uacs-bridge` keeps it in its own store.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    env: str | None = None
+    file: str | None = None
+    sealed: str | None = None
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> SecretRef:
+        if sum(value is not None for value in (self.env, self.file, self.sealed)) != 1:
+            raise ValueError("give exactly one of env, file and sealed")
+        return self
+
+    def __str__(self) -> str:
+        if self.env is not None:
+            return f"environment variable {self.env}"
+        return f"file {self.file}" if self.file is not None else f"sealed secret {self.sealed!r}"
+
+
+class TokenSource(Protocol):
+    """Gives the secret as it is now: ask at each use, an OAuth install may have renewed it."""
+
+    async def secret(self, ref: SecretRef) -> str:
+        """Raises ConfigError that names the reference, never the value."""
+        ...
