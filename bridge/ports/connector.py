@@ -33,7 +33,7 @@ class Inbox(Protocol):
     """
 
     async def accept(self, raw: Raw) -> bool:
-        """Keep a payload. False: the same delivery was kept before (acknowledge it all the same)."""
+        """Keep a payload. False: the same delivery was kept before; acknowledge it all the same."""
         ...
 
     def session_began(self, account: AccountId) -> None:
@@ -42,7 +42,7 @@ class Inbox(Protocol):
 
 
 class Shelf(Protocol):
-    """Small durable values that a connector keeps for itself (webhooks, references), per account."""
+    """Small durable values that a connector keeps for itself: webhooks, references."""
 
     async def get(self, key: str) -> str | None: ...
 

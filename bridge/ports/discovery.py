@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import entry_points
+from typing import Any
 
 from bridge.errors import ConfigError
 from bridge.ports.agent import AgentType
@@ -25,7 +26,7 @@ def agent_type(kind: str) -> AgentType:
     return _load(AGENTS, kind, "agent kind")
 
 
-def _load(group: str, name: str, noun: str):  # noqa: ANN202 - each caller names its type
+def _load(group: str, name: str, noun: str) -> Any:
     found = next(iter(entry_points(group=group, name=name)), None)
     if found is None:
         known = ", ".join(names_of(group)) or "none; is uacs-bridge installed (pip install -e .)?"

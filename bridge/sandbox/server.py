@@ -72,7 +72,7 @@ async def serve_sandbox(
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve(sockets=[sock]))
     try:
-        while not server.started and not serving.done():
+        while not server.started and not serving.done():  # noqa: ASYNC110 - uvicorn has no event
             await asyncio.sleep(0.005)
         if on_ready and not serving.done():
             on_ready(around, platforms)
@@ -88,9 +88,7 @@ def _builder(name: str) -> Callable[[Surroundings], LocalPlatform]:
     return import_module(f"bridge.sandbox.{name}").local_platform
 
 
-def _control_routes(
-    around: Surroundings, platforms: dict[str, LocalPlatform]
-) -> list[BaseRoute]:
+def _control_routes(  # noqa: C901 - nine tiny handlersaround: Surroundings, platforms: dict[str, LocalPlatform]) -> list[BaseRoute]:
     def platform_of(request: Request) -> LocalPlatform:
         return platforms[request.path_params["platform"]]
 

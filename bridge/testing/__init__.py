@@ -1,0 +1,1 @@
+"""Contract suites for connectors, stores and agents: inherit them, in this house or outside."""

@@ -1,0 +1,43 @@
+"""An inbox that only remembers: what connectors hand over while they are tested."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from bridge.model import AccountId, Raw
+
+
+class ListInbox:
+    """Keeps each delivery once, like the real inbox; `fail_with` makes `accept` raise."""
+
+    def __init__(self) -> None:
+        self.raws: list[Raw] = []
+        self.sessions: list[AccountId] = []
+        self.repeats = 0
+        self.fail_with: Exception | None = None
+        self._changed = asyncio.Event()
+        self._seen: set[tuple[AccountId, str]] = set()
+
+    async def accept(self, raw: Raw) -> bool:
+        if self.fail_with is not None:
+            raise self.fail_with
+        fresh = (raw.account, raw.dedupe_key) not in self._seen
+        if fresh:
+            self._seen.add((raw.account, raw.dedupe_key))
+            self.raws.append(raw)
+        else:
+            self.repeats += 1
+        self._changed.set()
+        return fresh
+
+    def session_began(self, account: AccountId) -> None:
+        self.sessions.append(account)
+        self._changed.set()
+
+    async def until(self, holds: Callable[[], bool], *, seconds: float = 5.0) -> None:
+        """Wait until something handed over makes `holds()` true; TimeoutError otherwise."""
+        async with asyncio.timeout(seconds):
+            while not holds():
+                self._changed.clear()
+                await self._changed.wait()
