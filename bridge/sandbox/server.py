@@ -88,7 +88,9 @@ def _builder(name: str) -> Callable[[Surroundings], LocalPlatform]:
     return import_module(f"bridge.sandbox.{name}").local_platform
 
 
-def _control_routes(  # noqa: C901 - nine tiny handlersaround: Surroundings, platforms: dict[str, LocalPlatform]) -> list[BaseRoute]:
+def _control_routes(  # noqa: C901 - nine tiny handlers
+    around: Surroundings, platforms: dict[str, LocalPlatform]
+) -> list[BaseRoute]:
     def platform_of(request: Request) -> LocalPlatform:
         return platforms[request.path_params["platform"]]
 
