@@ -1,0 +1,156 @@
+"""What people and apps do: each act changes the state, tells the feed, and the apps that listen."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from bridge.sandbox.feed import Change, Feed, Shown
+from bridge.sandbox.slack import events
+from bridge.sandbox.slack.events import Event
+from bridge.sandbox.slack.shapes import message_json, shown
+from bridge.sandbox.slack.state import App, Channel, Message, Person, Reaction, Slack, Workspace
+from bridge.sandbox.slack.text import rich_text
+
+Json = dict[str, Any]
+Tell = Callable[[App, Event], None]
+
+
+@dataclass(slots=True)
+class Draft:
+    """What somebody is about to say; the channel gives it its time."""
+
+    user: str
+    text: str
+    app: App | None = None
+    username: str | None = None
+    icons: Json | None = None
+    blocks: list[Any] | None = None
+    attachments: list[Any] | None = None
+    metadata: Json | None = None
+    parent: int | None = None
+    broadcast: bool = False
+    subtype: str | None = None
+    client_msg_id: str | None = None
+
+
+class Acts:
+    """The only way to change the state: `tell` hands an event to one app's delivery."""
+
+    def __init__(self, slack: Slack, feed: Feed, tell: Tell, now: Callable[[], float]) -> None:
+        self.slack = slack
+        self.now = now
+        self._feed = feed
+        self._tell = tell
+
+    def post(self, workspace: Workspace, channel: Channel, draft: Draft) -> tuple[Message, Shown]:
+        message = self.compose(channel, draft)
+        channel.add(message)
+        raw = message_json(message, workspace.id)
+        root = events.root_of(channel, message, workspace.id)
+        self._announce(workspace, channel, events.posted(channel, message, raw, root), message.app)
+        self._mention(workspace, channel, message, raw)
+        return message, self._publish("posted", workspace, channel, message, raw)
+
+    def compose(self, channel: Channel, draft: Draft) -> Message:
+        """The message with its time, not yet in the channel; text alone gets its rich_text."""
+        at = channel.next_at(self.now())
+        blocks = draft.blocks
+        if blocks is None and draft.text and not draft.attachments and draft.subtype is None:
+            blocks = rich_text(draft.text, block_id())
+        return Message(
+            at, draft.text, draft.user, draft.app, draft.username, draft.icons, blocks,
+            draft.attachments, draft.metadata, draft.parent, draft.broadcast, draft.subtype,
+            draft.client_msg_id,
+        )  # fmt: skip
+
+    def edit(
+        self, workspace: Workspace, channel: Channel, message: Message, wanted: Json, by: str
+    ) -> None:
+        """Put the fields `wanted` into a message and mark it as edited."""
+        before = message_json(message, workspace.id)
+        for name, value in wanted.items():
+            setattr(message, name, value)
+        message.edited_at = int(self.now()) * 1_000_000  # whole seconds, as Slack writes them
+        message.edited_by = by
+        raw = message_json(message, workspace.id)
+        event = events.changed(channel, channel.next_at(self.now()), raw, before)
+        self._announce(workspace, channel, event, message.app)
+        self._publish("edited", workspace, channel, message, raw)
+
+    def delete(self, workspace: Workspace, channel: Channel, message: Message) -> None:
+        before = message_json(message, workspace.id)
+        channel.remove(message)
+        at = channel.next_at(self.now())
+        if message.removed:
+            raw = message_json(message, workspace.id)
+            event = events.changed(channel, at, raw, before)
+        else:
+            raw = before
+            event = events.deleted(channel, at, before)
+        self._announce(workspace, channel, event, message.app)
+        self._publish("deleted", workspace, channel, message, raw)
+
+    def join(self, workspace: Workspace, channel: Channel, person: Person) -> None:
+        """Enter a channel: a line in it, and two events."""
+        channel.members[person.id] = None
+        text = f"<@{person.id}> has joined the channel"
+        self.post(workspace, channel, Draft(person.id, text, subtype="channel_join"))
+        at = channel.next_at(self.now())
+        self._announce(workspace, channel, events.joined(workspace, channel, person.id, at), None)
+
+    def leave(self, channel: Channel, user: str) -> None:
+        channel.members.pop(user, None)
+
+    def react(
+        self, workspace: Workspace, channel: Channel, message: Message, user: str, name: str
+    ) -> None:
+        message.reactions.setdefault(name, Reaction(name)).users.append(user)
+        self._reaction("reaction_added", workspace, channel, message, user, name)
+
+    def unreact(
+        self, workspace: Workspace, channel: Channel, message: Message, user: str, name: str
+    ) -> None:
+        message.reactions[name].users.remove(user)
+        if not message.reactions[name].users:
+            del message.reactions[name]
+        self._reaction("reaction_removed", workspace, channel, message, user, name)
+
+    def _reaction(
+        self, kind: Literal["reaction_added", "reaction_removed"],
+        workspace: Workspace, channel: Channel, message: Message, user: str, name: str,
+    ) -> None:  # fmt: skip
+        at = channel.next_at(self.now())
+        event = events.reacted(kind, channel, message, user, name, at)
+        self._announce(workspace, channel, event, None)
+
+    def _announce(
+        self, workspace: Workspace, channel: Channel, event: Event, author: App | None
+    ) -> None:
+        """To every app whose bot is in the channel, the author's own app included."""
+        for app in workspace.apps:
+            if events.hears(app, event, channel):
+                self._tell(app, events.fit_for(app, event, author))
+
+    def _mention(self, workspace: Workspace, channel: Channel, message: Message, raw: Json) -> None:
+        if channel.kind == "im" or "<@" not in message.text:
+            return
+        event = events.mentioned(channel, message, raw)
+        for app in workspace.apps:
+            named = message.app is not app and f"<@{app.bot_user}>" in message.text
+            if named and events.hears(app, event, channel):
+                self._tell(app, events.fit_for(app, event, message.app))
+
+    def _publish(
+        self, kind: Literal["posted", "edited", "deleted"],
+        workspace: Workspace, channel: Channel, message: Message, raw: Json,
+    ) -> Shown:  # fmt: skip
+        seen = shown(workspace, channel, message, raw)
+        self._feed.publish(Change(kind=kind, message=seen))
+        return seen
+
+
+def block_id() -> str:
+    return secrets.token_urlsafe(4)[:5]

@@ -1,0 +1,159 @@
+"""The Web API's endpoint: token, limits and faults around a method, and the answer's form."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from bridge.sandbox.faults import Fault, Faults
+from bridge.sandbox.limits import Window
+from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.slack.acts import Acts
+from bridge.sandbox.slack.arguments import ApiError, Arguments, read_arguments
+from bridge.sandbox.slack.methods import METHODS
+from bridge.sandbox.slack.methods.call import Call, Method
+from bridge.sandbox.slack.sockets import Sockets
+from bridge.sandbox.slack.state import App, Slack
+
+Json = dict[str, Any]
+# One message a second and channel, short bursts let pass (docs): any 4 seconds take 4.
+PER_CHANNEL = Window(4, 4.0)
+_JSON = "application/json; charset=utf-8"
+_WORDS = {503: "service_unavailable", 504: "request_timeout"}
+
+
+class Broken(Response):
+    """No answer at all: the connection breaks after the work is done."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # uvicorn's `receive` belongs to the request cycle, which holds the transport.
+        transport = getattr(getattr(receive, "__self__", None), "transport", None)
+        if transport is None:
+            raise ConnectionResetError("the local Slack lost this answer on request")
+        transport.abort()
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+
+class WebApi:
+    """`POST|GET /slack/api/<method>`."""
+
+    def __init__(
+        self, around: Surroundings, slack: Slack, acts: Acts, sockets: Sockets,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
+        self._around = around
+        self._slack = slack
+        self._acts = acts
+        self._sockets = sockets
+        self._clock = clock
+
+    async def endpoint(self, request: Request) -> Response:
+        method: str = request.path_params["method"]
+        try:
+            return await self._answer(method, request)
+        except ApiError as error:
+            self._around.feed.refused("slack", error.code, method)
+            return _json({"ok": False, "error": error.code} | error.facts)
+
+    async def _answer(self, method: str, request: Request) -> Response:
+        known = METHODS.get(method)
+        if known is None:
+            raise ApiError("unknown_method", req_method=method)
+        kind = request.headers.get("content-type", "")
+        args = Arguments(read_arguments(request.query_params, kind, await request.body()))
+        app = self._caller(method, _token(request, args, kind))
+        where = f"slack:{method}:{_channel_named(args)}"
+        if fault := self._around.faults.take(where, "status", "rate_limited", "hang"):
+            return await self._fail(fault, method)
+        if wait := self._wait(method, known, app, args):
+            return self._limited(wait, method)
+        answer = self._run(known, app, args)
+        if lost := _lost(self._around.faults, where):
+            self._around.feed.refused("slack", lost.kind, method)
+            return Broken()
+        return _json(answer | _charset_warning(kind), {"x-oauth-scopes": ",".join(app.scopes)})
+
+    def _caller(self, method: str, token: str) -> App:
+        if not token:
+            raise ApiError("not_authed")
+        tokens = self._slack.bot_tokens
+        others = self._slack.app_tokens
+        if method == "apps.connections.open":
+            tokens, others = others, tokens
+        app = tokens.get(token)
+        if app is None:
+            raise ApiError("not_allowed_token_type" if token in others else "invalid_auth")
+        if not app.active:
+            raise ApiError("account_inactive")
+        return app
+
+    def _wait(self, method: str, known: Method, app: App, args: Arguments) -> float | None:
+        key = f"slack:{method}:{app.team}:{app.id}"
+        wanted = [(key, (Window(known.per_minute, 60.0),))]
+        if method == "chat.postMessage":
+            wanted.append((f"{key}:{_channel_named(args)}", (PER_CHANNEL,)))
+        return self._around.limits.retry_after(self._clock(), *wanted)
+
+    def _run(self, known: Method, app: App, args: Arguments) -> Json:
+        workspace = self._slack.workspaces[app.team]
+        call = Call(
+            self._slack, self._acts, self._sockets, workspace, app, args, self._around.base_url
+        )
+        if known.scope:
+            call.need(known.scope)
+        return {"ok": True} | known.run(call)
+
+    async def _fail(self, fault: Fault, method: str) -> Response:
+        if fault.kind == "rate_limited":
+            return self._limited(fault.seconds, method)
+        status = fault.status
+        if fault.kind == "hang":
+            await asyncio.sleep(fault.seconds)
+            status = 504
+        self._around.feed.refused("slack", str(status), method)
+        body = {"ok": False, "error": _WORDS.get(status, "internal_error")}
+        return _json(body, status=status)
+
+    def _limited(self, wait: float, method: str) -> Response:
+        self._around.feed.refused("slack", "429", method)
+        seconds = str(max(1, math.ceil(wait)))
+        return _json({"ok": False, "error": "ratelimited"}, {"retry-after": seconds}, 429)
+
+
+def _lost(faults: Faults, where: str) -> Fault | None:
+    return faults.take(where, "lose_answer")
+
+
+def _token(request: Request, args: Arguments, content_type: str) -> str:
+    """From the header, or from a form's `token`; never from the query string (docs, 2021)."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return token.strip()
+    in_form = (
+        not content_type.startswith("application/json") and "token" not in request.query_params
+    )
+    return args.text("token") if in_form else ""
+
+
+def _channel_named(args: Arguments) -> str:
+    channel = args.values.get("channel") or args.values.get("channel_id")
+    return channel if isinstance(channel, str) else "-"
+
+
+def _charset_warning(content_type: str) -> Json:
+    if content_type.strip().lower() != "application/json":
+        return {}
+    return {"warning": "missing_charset", "response_metadata": {"warnings": ["missing_charset"]}}
+
+
+def _json(body: Json, headers: dict[str, str] | None = None, status: int = 200) -> Response:
+    return Response(orjson.dumps(body), status, headers, media_type=_JSON)

@@ -1,0 +1,228 @@
+"""chat.*: posting, editing and deleting, with what Slack refuses.
+
+Limits: reference/limits.md and docs.slack.dev `chat.postMessage` (2026-08).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from bridge.sandbox.slack.acts import Draft, block_id
+from bridge.sandbox.slack.methods.call import ApiError, Call, Json
+from bridge.sandbox.slack.shapes import icons_of, message_json
+from bridge.sandbox.slack.state import Channel, Message, at_of, ts_of
+from bridge.sandbox.slack.text import posted_text, rich_text
+
+LONGEST_TEXT = 40_000  # longer is cut, not refused
+LONGEST_UPDATE = 4_000
+LONGEST_MARKDOWN = 12_000
+MOST_BLOCKS = 50
+MOST_ATTACHMENTS = 100
+# Not published in the docs read; 16 KB of JSON is what others report.
+LARGEST_METADATA = 16_384
+SILENT_SUBTYPES = ("channel_join", "channel_leave")
+
+
+def post_message(call: Call) -> Json:
+    channel = _destination(call)
+    content = _content(call)
+    draft = Draft(call.app.bot_user, app=call.app, **content, **_identity(call))
+    draft.metadata = _metadata(call)
+    draft.parent = _thread(call, channel)
+    draft.broadcast = draft.parent is not None and call.args.flag("reply_broadcast")
+    message, shown = call.acts.post(call.workspace, channel, draft)
+    raw = shown.raw
+    if draft.broadcast and draft.parent is not None:
+        root = message_json(channel.messages[draft.parent], call.workspace.id)
+        raw = raw | {"subtype": "thread_broadcast", "root": root}
+    return {"channel": channel.id, "ts": message.ts, "message": raw}
+
+
+def post_ephemeral(call: Call) -> Json:
+    """Only one person sees it; nothing of it stays, and no app hears of it."""
+    channel = _destination(call)
+    user = call.args.required("user")
+    if user not in channel.members:
+        raise ApiError("user_not_in_channel")
+    _content(call)
+    return {"message_ts": ts_of(channel.next_at(call.acts.now()))}
+
+
+def update(call: Call) -> Json:
+    channel = call.channel()
+    message = call.message(channel)
+    if message.app is not call.app:
+        raise ApiError("cant_update_message")
+    if channel.archived:
+        raise ApiError("is_archived")
+    if len(call.args.text("text")) > LONGEST_UPDATE:
+        raise ApiError("msg_too_long")
+    wanted = _edited_fields(call, message)
+    call.acts.edit(call.workspace, channel, message, wanted, _editor(message))
+    raw = message_json(message, call.workspace.id)
+    return {"channel": channel.id, "ts": message.ts, "text": message.text, "message": raw}
+
+
+def delete(call: Call) -> Json:
+    channel = call.channel()
+    message = call.message(channel)
+    if message.app is not call.app:
+        raise ApiError("cant_delete_message")
+    call.acts.delete(call.workspace, channel, message)
+    return {"channel": channel.id, "ts": message.ts}
+
+
+def get_permalink(call: Call) -> Json:
+    channel = call.channel()
+    message = call.message(channel, "message_ts")
+    link = f"https://{call.workspace.domain}.slack.com/archives/{channel.id}/p"
+    link += message.ts.replace(".", "")
+    if message.parent is not None:
+        link += f"?thread_ts={ts_of(message.parent)}&cid={channel.id}"
+    return {"channel": channel.id, "permalink": link}
+
+
+def me_message(call: Call) -> Json:
+    channel = _destination(call)
+    text = posted_text(call.args.text("text"))
+    if not text.strip():
+        raise ApiError("no_text")
+    draft = Draft(call.app.bot_user, text, app=call.app, subtype="me_message")
+    message, _ = call.acts.post(call.workspace, channel, draft)
+    return {"channel": channel.id, "ts": message.ts}
+
+
+def _destination(call: Call) -> Channel:
+    """Where to post: a channel's id or name, or a person's id for the direct messages."""
+    wanted = call.args.required("channel")
+    if wanted in call.workspace.people:
+        return call.workspace.direct(call.app.bot_user, wanted, call.acts.now())
+    channel = call.channel(by_name=True)
+    if channel.archived:
+        raise ApiError("is_archived")
+    if call.app.bot_user not in channel.members and "chat:write.public" not in call.app.scopes:
+        raise ApiError("not_in_channel")
+    return channel
+
+
+def _content(call: Call) -> Json:
+    """Text, blocks and attachments as Slack keeps them."""
+    blocks = _blocks(call)
+    attachments = _attachments(call)
+    if call.args.has("markdown_text"):
+        return _markdown(call, blocks) | {"attachments": attachments}
+    text = call.args.text("text")
+    if not text.strip() and not blocks and not attachments:
+        raise ApiError("no_text")
+    link = call.args.text("parse") != "none"
+    return {
+        "text": posted_text(text[:LONGEST_TEXT], link=link),
+        "blocks": blocks,
+        "attachments": attachments,
+    }
+
+
+def _markdown(call: Call, blocks: list[Any] | None) -> Json:
+    markdown = call.args.text("markdown_text")
+    if call.args.has("text") or blocks:
+        raise ApiError("markdown_text_conflict")
+    if len(markdown) > LONGEST_MARKDOWN:
+        raise ApiError("msg_too_long")
+    block = {"type": "markdown", "text": markdown, "block_id": block_id()}
+    return {"text": posted_text(markdown), "blocks": [block]}
+
+
+def _blocks(call: Call) -> list[Any] | None:
+    blocks = call.args.items("blocks", "invalid_blocks_format")
+    if blocks is None:
+        return None
+    if len(blocks) > MOST_BLOCKS:
+        message = f"no more than {MOST_BLOCKS} items allowed [json-pointer:/blocks]"
+        raise _invalid_blocks(message)
+    for index, block in enumerate(blocks):
+        if not isinstance(block, dict) or not isinstance(block.get("type"), str):
+            raise _invalid_blocks(f"missing required field: type [json-pointer:/blocks/{index}]")
+    return [{"block_id": block_id()} | block for block in blocks]
+
+
+def _invalid_blocks(message: str) -> ApiError:
+    return ApiError("invalid_blocks", response_metadata={"messages": [f"[ERROR] {message}"]})
+
+
+def _attachments(call: Call) -> list[Any] | None:
+    attachments = call.args.items("attachments", "invalid_attachments")
+    if attachments is None:
+        return None
+    if len(attachments) > MOST_ATTACHMENTS:
+        raise ApiError("too_many_attachments")
+    if not all(isinstance(attachment, dict) for attachment in attachments):
+        raise ApiError("invalid_attachments")
+    return [{"id": number} | attachment for number, attachment in enumerate(attachments, 1)]
+
+
+def _metadata(call: Call) -> Json | None:
+    metadata = call.args.mapping("metadata", "invalid_metadata_format")
+    if not metadata:
+        return None
+    if not isinstance(metadata.get("event_type"), str):
+        raise ApiError("invalid_metadata_format")
+    if not isinstance(metadata.setdefault("event_payload", {}), dict):
+        raise ApiError("invalid_metadata_format")
+    if len(orjson.dumps(metadata)) > LARGEST_METADATA:
+        raise ApiError("metadata_too_large")
+    return metadata
+
+
+def _identity(call: Call) -> Json:
+    """Another name and picture, for apps that may; without the scope Slack ignores them."""
+    if "chat:write.customize" not in call.app.scopes:
+        return {}
+    args, icons = call.args, None
+    if args.has("icon_emoji"):
+        emoji = f":{args.text('icon_emoji').strip(':')}:"
+        icons = {"emoji": emoji}
+    elif args.has("icon_url"):
+        icons = icons_of(args.text("icon_url"))
+    return {"username": args.text("username") or None, "icons": icons}
+
+
+def _thread(call: Call, channel: Channel) -> int | None:
+    """The parent's time. A well-formed ts that names nothing is no error: Slack posts to the
+    channel (seen by several clients, e.g. python-slack-sdk #840); a reply stands for its parent.
+    """
+    wanted = call.args.text("thread_ts")
+    if not wanted:
+        return None
+    at = at_of(wanted)
+    if at is None or "." not in wanted:
+        messages = [f"[ERROR] {wanted} is not a valid thread_ts"]
+        raise ApiError("invalid_thread_ts", response_metadata={"messages": messages})
+    target = channel.messages.get(at)
+    if target is None:
+        return None
+    if target.subtype in SILENT_SUBTYPES:
+        raise ApiError("cannot_reply_to_message")
+    return target.at if target.parent is None else target.parent
+
+
+def _edited_fields(call: Call, message: Message) -> Json:
+    """New text drops the old blocks; attachments and metadata stay unless given (docs)."""
+    if not any(call.args.has(name) for name in ("text", "markdown_text", "blocks", "attachments")):
+        if "metadata" not in call.args.values:
+            raise ApiError("no_text")
+        return {"metadata": _metadata(call)}
+    content = _content(call)
+    if content["attachments"] is None:
+        content["attachments"] = message.attachments
+    if content["blocks"] is None and content["text"] and not content["attachments"]:
+        content["blocks"] = rich_text(content["text"], block_id())
+    if "metadata" in call.args.values:
+        content["metadata"] = _metadata(call)
+    return content
+
+
+def _editor(message: Message) -> str:
+    borrowed = message.username is not None or message.icons is not None
+    return message.app.bot_id if borrowed and message.app else message.user

@@ -1,0 +1,232 @@
+"""What a Slack workspace holds: apps, people, channels, messages, threads. Pure.
+
+Times are whole microseconds (`at`); a message's `ts` is the same number as Slack writes it,
+"1700000000.000100", and names the message inside its channel.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right, insort
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Json = dict[str, Any]
+ChannelKind = Literal["channel", "group", "im"]
+
+_TS = re.compile(r"\d{1,12}(\.\d{1,6})?", re.ASCII)
+_TICK = 100  # Slack's own ts end in two zeros; several messages in one tick count upwards
+
+
+def ts_of(at: int) -> str:
+    return f"{at // 1_000_000}.{at % 1_000_000:06d}"
+
+
+def at_of(ts: str) -> int | None:
+    """Microseconds of a ts such as "1700000000.000100" or "1700000000"; None if it is no ts."""
+    if not _TS.fullmatch(ts):
+        return None
+    seconds, _, fraction = ts.partition(".")
+    return int(seconds) * 1_000_000 + int(fraction.ljust(6, "0"))
+
+
+@dataclass(slots=True)
+class App:
+    """One installation of an app in one workspace."""
+
+    id: str
+    name: str
+    team: str
+    bot_id: str
+    bot_user: str
+    bot_token: str
+    app_token: str
+    signing_secret: str
+    verification_token: str
+    picture: str
+    scopes: frozenset[str]
+    events: frozenset[str]  # subscriptions: "message.channels", "app_mention" ...
+    request_url: str | None = None  # None: Socket Mode
+    active: bool = True
+    updated: int = 0
+
+
+@dataclass(slots=True)
+class Person:
+    """A member of a workspace: a human, or the bot user of an app."""
+
+    id: str
+    handle: str
+    name: str
+    picture: str
+    email: str | None = None
+    app: App | None = None
+    updated: int = 0
+
+
+@dataclass(slots=True)
+class Reaction:
+    name: str
+    users: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Message:
+    """A message in a channel. Either a person or an app said it (`app` set, `user` its bot user).
+
+    `username` and `icons` are set where an app borrowed another name or picture.
+    """
+
+    at: int
+    text: str
+    user: str
+    app: App | None = None
+    username: str | None = None
+    icons: Json | None = None
+    blocks: list[Any] | None = None
+    attachments: list[Any] | None = None
+    metadata: Json | None = None
+    parent: int | None = None  # of a reply: when its thread's first message was said
+    broadcast: bool = False
+    subtype: str | None = None
+    client_msg_id: str | None = None
+    edited_at: int | None = None
+    edited_by: str | None = None
+    removed: bool = False  # a deleted parent that stays as a tombstone over its replies
+    replies: list[int] = field(default_factory=list[int])
+    repliers: dict[str, int] = field(default_factory=dict[str, int])  # author -> replies
+    reactions: dict[str, Reaction] = field(default_factory=dict[str, Reaction])
+
+    @property
+    def ts(self) -> str:
+        return ts_of(self.at)
+
+    @property
+    def thread(self) -> int | None:
+        """The thread that it belongs to, as its parent or as a reply."""
+        return self.parent if self.parent is not None else (self.at if self.replies else None)
+
+
+@dataclass(slots=True)
+class Channel:
+    """A channel, private channel (group) or direct message, with everything said in it."""
+
+    id: str
+    name: str
+    kind: ChannelKind
+    team: str
+    creator: str
+    created: int
+    general: bool = False
+    archived: bool = False
+    topic: str = ""
+    purpose: str = ""
+    members: dict[str, None] = field(default_factory=dict[str, None])
+    messages: dict[int, Message] = field(default_factory=dict[int, Message])
+    timeline: list[int] = field(default_factory=list[int])  # what the channel itself shows
+    last_at: int = 0
+
+    def next_at(self, now: float) -> int:
+        """A moment that no message of this channel has: now, or one tick after the last one."""
+        at = int(now * 1_000_000) // _TICK * _TICK
+        self.last_at = max(at, self.last_at + _TICK)
+        return self.last_at
+
+    def find(self, ts: str) -> Message | None:
+        at = at_of(ts)
+        return None if at is None else self.messages.get(at)
+
+    def add(self, message: Message) -> None:
+        """Take a new message in; a reply is entered with its thread's first message."""
+        self.messages[message.at] = message
+        if message.parent is None or message.broadcast:
+            insort(self.timeline, message.at)
+        if message.parent is not None:
+            parent = self.messages[message.parent]
+            parent.replies.append(message.at)
+            author = _author(message)
+            parent.repliers[author] = parent.repliers.get(author, 0) + 1
+
+    def remove(self, message: Message) -> None:
+        """Take a message out; a parent with replies stays as a tombstone (Slack, docs)."""
+        if message.replies:
+            message.removed = True
+            return
+        del self.messages[message.at]
+        _drop(self.timeline, message.at)
+        if message.parent is not None:
+            self._leave_thread(message, self.messages[message.parent])
+
+    def between(
+        self, oldest: int, latest: int | None, *, inclusive: bool
+    ) -> tuple[list[int], int, int]:
+        """The timeline with the half-open index range that lies between two moments."""
+        low, high = (bisect_left, bisect_right) if inclusive else (bisect_right, bisect_left)
+        end = len(self.timeline) if latest is None else high(self.timeline, latest)
+        return self.timeline, low(self.timeline, oldest), end
+
+    def _leave_thread(self, reply: Message, parent: Message) -> None:
+        _drop(parent.replies, reply.at)
+        author = _author(reply)
+        parent.repliers[author] -= 1
+        if not parent.repliers[author]:
+            del parent.repliers[author]
+        if parent.removed and not parent.replies:
+            self.remove(parent)
+
+
+@dataclass(slots=True)
+class Workspace:
+    """One Slack team."""
+
+    id: str
+    name: str
+    domain: str
+    apps: list[App] = field(default_factory=list[App])
+    people: dict[str, Person] = field(default_factory=dict[str, Person])
+    channels: dict[str, Channel] = field(default_factory=dict[str, Channel])
+    by_name: dict[str, Channel] = field(default_factory=dict[str, Channel])
+
+    def add_channel(self, channel: Channel) -> Channel:
+        self.channels[channel.id] = channel
+        if channel.kind != "im":
+            self.by_name[channel.name] = channel
+        return channel
+
+    def direct(self, one: str, other: str, now: float) -> Channel:
+        """The direct messages between two people, opened if they never wrote before."""
+        name = "-".join(sorted((one, other)))
+        known = self.channels.get(im_id := f"D{abs(_stable_hash(name)):09d}")
+        members = dict.fromkeys((one, other))
+        return known or self.add_channel(
+            Channel(im_id, name, "im", self.id, one, int(now), members=members)
+        )
+
+
+class Slack:
+    """Everything there is: the workspaces, and who holds which token."""
+
+    def __init__(self, workspaces: list[Workspace]) -> None:
+        self.workspaces = {workspace.id: workspace for workspace in workspaces}
+        apps = [app for workspace in workspaces for app in workspace.apps]
+        self.apps = {app.id: app for app in apps}
+        self.bot_tokens = {app.bot_token: app for app in apps}
+        self.app_tokens = {app.app_token: app for app in apps}
+        self.bots = {app.bot_id: app for app in apps}
+
+
+def _author(message: Message) -> str:
+    return message.app.bot_id if message.app and message.username else message.user
+
+
+def _drop(ordered: list[int], at: int) -> None:
+    index = bisect_left(ordered, at)
+    if index < len(ordered) and ordered[index] == at:
+        del ordered[index]
+
+
+def _stable_hash(text: str) -> int:
+    number = 0
+    for character in text:
+        number = (number * 31 + ord(character)) % 1_000_000_007
+    return number

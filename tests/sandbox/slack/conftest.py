@@ -1,0 +1,61 @@
+"""A running local Slack on a free port, and what a plain program needs to reach it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+import pytest
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bridge.sandbox.platform import LocalPlatform, Surroundings
+from bridge.sandbox.server import serve_sandbox
+from bridge.sandbox.slack import LocalSlack
+
+
+@dataclass
+class Running:
+    """The local Slack while it serves."""
+
+    around: Surroundings
+    slack: LocalSlack
+
+    def app(self, name: str = "plain", workspace: str = "T0ACME") -> dict[str, Any]:
+        apps = self.slack.world().apps
+        return next(a for a in apps if (a["name"], a["workspace"]) == (name, workspace))
+
+    def client(self, name: str = "plain", workspace: str = "T0ACME") -> AsyncWebClient:
+        app = self.app(name, workspace)
+        return AsyncWebClient(token=app["bot_token"], base_url=app["api_url"])
+
+    async def says(self, text: str, channel: str = "C0ACME001", thread: str | None = None) -> str:
+        """Ada says something in Acme; her message's ts."""
+        return (await self.slack.post_as("T0ACME", channel, "U0ACME01", text, thread)).id
+
+    def texts(self, channel: str = "C0ACME001") -> list[str]:
+        return [shown.text for shown in self.slack.messages("T0ACME", channel)]
+
+
+@pytest.fixture
+async def running() -> AsyncIterator[Running]:
+    ready: asyncio.Future[Running] = asyncio.get_running_loop().create_future()
+
+    def on_ready(around: Surroundings, platforms: dict[str, LocalPlatform]) -> None:
+        ready.set_result(Running(around, cast(LocalSlack, platforms["slack"])))
+
+    serving = asyncio.create_task(serve_sandbox(names=("slack",), on_ready=on_ready))
+    await asyncio.wait({serving, ready}, return_when=asyncio.FIRST_COMPLETED)
+    yield await ready
+    serving.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await serving
+
+
+async def until(check: Any, seconds: float = 5.0) -> None:
+    """Wait until `check()` is true."""
+    async with asyncio.timeout(seconds):
+        while not check():
+            await asyncio.sleep(0.01)
