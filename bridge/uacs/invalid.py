@@ -1,0 +1,111 @@
+"""A pydantic ValidationError -> InvalidUacs: JSON path, value and rule of the first fault."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from reprlib import Repr
+from typing import cast
+
+from pydantic import ValidationError
+from pydantic_core import PydanticCustomError
+
+from bridge.errors import InvalidUacs
+
+KNOWN_BRANCH, OPEN_BRANCH = "\0known", "\0open"
+"""Labels of the two branches of a part in pydantic's locations; no JSON path shows them."""
+
+_NO_KNOWN_TYPE = {"union_tag_not_found", "union_tag_invalid"}
+_RULES = {
+    "too_short": "must have at least one item",
+    "string_type": "must be a string",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "dict_type": "must be an object",
+    "tuple_type": "must be an array",
+    "list_type": "must be an array",
+    "string_unicode": "must be Unicode without lone surrogates",
+}
+_LONGEST_TEXT = 200
+
+
+class _Excerpt(str):
+    """A value too large to show whole; prints without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def refused(value: object, rule: str, at: str = "") -> PydanticCustomError:
+    """A fault found by our own validators: of the `value` that lies `at` a path in the input."""
+    return PydanticCustomError("uacs", "{rule}", {"rule": rule, "at": at, "value": shown(value)})
+
+
+def to_invalid_uacs(error: ValidationError) -> InvalidUacs:
+    """The first fault that says something: of a part, that of the branch it belongs to."""
+    details = error.errors(include_url=False)
+    fault = next((one for one in details if one["type"] not in _NO_KNOWN_TYPE), details[0])
+    path, context = json_path(fault["loc"]), fault.get("ctx", {})
+    match fault["type"]:
+        case "uacs":
+            return InvalidUacs(path + context["at"], context["value"], context["rule"])
+        case "missing":
+            return InvalidUacs(path, _Excerpt("nothing"), "is given, but this field is required")
+        case "json_invalid":
+            return InvalidUacs(path, shown(fault["input"]), f"must be JSON: {context['error']}")
+        case kind:
+            rule = _RULES.get(kind) or fault["msg"].replace("Input should be", "must be", 1)
+            return InvalidUacs(path, shown(fault["input"]), rule)
+
+
+def json_path(loc: Sequence[int | str]) -> str:
+    """('content', 0, '\\0known', 'text', 'text') -> '$.content[0].text'."""
+    path, steps = "$", iter(loc)
+    for step in steps:
+        if step == KNOWN_BRANCH:
+            next(steps, None)  # the tag: the part's type, which is no step of JSON
+        elif step != OPEN_BRANCH:
+            path += json_step(step)
+    return path
+
+
+def json_step(step: int | str) -> str:
+    """0 -> '[0]', 'a' -> '.a', 'a b' -> "['a b']"."""
+    if isinstance(step, int):
+        return f"[{step}]"
+    return f".{step}" if step.isidentifier() else f"[{_short_text(step)!r}]"
+
+
+def shown(value: object) -> object:
+    """The value itself where it is short, else an excerpt that is cheap to print."""
+    match value:
+        case None | bool() | float():
+            return value
+        case int():
+            bits = value.bit_length()
+            return value if bits <= 128 else _Excerpt(f"an integer of {bits} bits")
+        case str():
+            return _short_text(value)
+        case bytes():
+            return value[:_LONGEST_TEXT]
+        case dict():
+            keys = ", ".join(
+                repr(_short_text(str(key))) for key in list(cast("dict[object, object]", value))[:6]
+            )
+            return _Excerpt(f"an object with the keys {keys}" if keys else "an empty object")
+        case list() | tuple():
+            return _Excerpt(f"an array of {len(cast('list[object]', value))} items")
+        case _:
+            return _Excerpt(_EXCERPT.repr(value))
+
+
+def _short_text(text: str) -> str:
+    """Also free of lone surrogates, which no log could write."""
+    text = text[: _LONGEST_TEXT + 1].encode(errors="backslashreplace").decode()
+    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
+
+
+_EXCERPT = Repr()

@@ -1,0 +1,83 @@
+"""What every object of UACS shares: frozen, extra fields kept, absent fields stay absent.
+
+In: JSON by the readers of `codec.py`, or keyword arguments, judged alike. Out: `codec.write`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from operator import is_
+from typing import Any, Self, get_args
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    ValidationError,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+
+from bridge.uacs.free_json import JsonAny
+from bridge.uacs.invalid import to_invalid_uacs
+from bridge.uacs.values import Text
+
+
+@dataclass(frozen=True)
+class Optional:
+    """Marks `T | None` as a field that JSON may omit but not set to null; None means absent.
+
+    `default` is what absence means; it is only documented, the field stays None and unwritten.
+    """
+
+    default: str | bool | None = None
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        (inner,) = (one for one in get_args(source) if one is not type(None))
+        present = handler.generate_schema(inner)
+        return core_schema.json_or_python_schema(present, core_schema.nullable_schema(present))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        present = handler(schema["json_schema"]) if "json_schema" in schema else handler(schema)
+        return present if self.default is None else {**present, "default": self.default}
+
+
+def absent() -> Any:
+    """The default of an `Optional` field: None, never written."""
+    return Field(default=None, exclude_if=partial(is_, None))
+
+
+class UacsObject(BaseModel):
+    """A frozen JSON object whose unknown fields are kept; InvalidUacs where a rule is broken."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", serialize_by_alias=True)
+
+    __pydantic_extra__: dict[Text, JsonAny]  # pyright: ignore[reportIncompatibleVariableOverride]  # pydantic's way to type extra fields
+
+    def __init__(self, **data: Any) -> None:
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            raise to_invalid_uacs(error) from None
+
+    # Marks a constructor that only validates, as BaseModel's own: else pydantic would call it
+    # for every object it reads from JSON, which doubles the time.
+    __init__.__pydantic_base_init__ = True  # pyright: ignore[reportFunctionMemberAccess]
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy; with `update` it is validated like any new object (None removes a field)."""
+        if update is None:
+            return super().model_copy(deep=deep)
+        fields = {
+            info.alias or name: getattr(self, name)
+            for name, info in type(self).model_fields.items()
+        }
+        return type(self)(**{**fields, **(self.model_extra or {}), **update})
