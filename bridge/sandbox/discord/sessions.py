@@ -1,0 +1,74 @@
+"""Gateway sessions: numbered dispatches, kept for a while so that a lost socket can resume."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, field
+
+import orjson
+
+from bridge.sandbox.discord.shapes import Json
+from bridge.sandbox.discord.state import App
+
+KEPT_DISPATCHES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """The last thing in an outbox: close the socket with this code."""
+
+    code: int
+    reason: str
+
+
+class Outbox(asyncio.Queue["bytes | Closing"]):
+    """What a socket still has to send, in order."""
+
+
+@dataclass
+class Session:
+    """One identified gateway session of an app; `outbox` is its socket's, when it has one."""
+
+    id: str
+    app: App
+    intents: int
+    outbox: Outbox | None = None
+    seq: int = 0
+    left_at: float | None = None  # when it lost its socket
+    kept: deque[tuple[int, bytes]] = field(
+        default_factory=lambda: deque[tuple[int, bytes]](maxlen=KEPT_DISPATCHES)
+    )
+
+    def dispatch(self, name: str, data: bytes) -> None:
+        """Number a dispatch, keep it and send it if there is a socket. `data` is JSON."""
+        self.seq += 1
+        frame = b'{"t":"%b","s":%d,"op":0,"d":%b}' % (name.encode(), self.seq, data)
+        self.kept.append((self.seq, frame))
+        if self.outbox is not None:
+            self.outbox.put_nowait(frame)
+
+    def heard(self, seq: int) -> None:
+        """The client has got everything up to `seq`: nothing of it will be asked again."""
+        while self.kept and self.kept[0][0] <= seq:
+            self.kept.popleft()
+
+    def can_resume_from(self, seq: int) -> bool:
+        first = self.kept[0][0] if self.kept else self.seq + 1
+        return first - 1 <= seq <= self.seq
+
+    def resume(self, seq: int, outbox: Outbox) -> None:
+        """Send what was missed after `seq`, then RESUMED."""
+        if self.outbox is not None:
+            self.outbox.put_nowait(Closing(4000, "Resumed elsewhere"))
+        self.heard(seq)
+        for _, frame in self.kept:
+            outbox.put_nowait(frame)
+        self.outbox = outbox
+        self.left_at = None
+        self.dispatch("RESUMED", b"{}")
+
+
+def frame(op: int, data: Json | bool | int | None) -> bytes:
+    """A frame that is no dispatch."""
+    return orjson.dumps({"t": None, "s": None, "op": op, "d": data})
