@@ -102,12 +102,17 @@ def _item(item: ListItem, bullet: str) -> str:
     parts = _blocks(item.blocks)
     body = ""
     for index, part in enumerate(parts):
-        tight = isinstance(item.blocks[index], List) if index < len(item.blocks) else False
+        tight = index < len(item.blocks) and _may_follow_closely(item.blocks[index])
         body += part if not body else f"{chr(10) if tight else chr(10) * 2}{part}"
     indent = " " * (len(bullet) + 1)
     lines = (box + body).split("\n")
     rest = [indent + line if line else "" for line in lines[1:]]
     return "\n".join([f"{bullet} {lines[0]}".rstrip(), *rest])
+
+
+def _may_follow_closely(block: Block) -> bool:
+    """Whether it may stand on the next line: a numbered list does only when it starts at 1."""
+    return isinstance(block, List) and block.start in (None, 1)
 
 
 def _table(node: Table) -> str:
@@ -216,12 +221,16 @@ def _edge(node: Inline) -> str:
 
 
 def _is_empty(node: Inline) -> bool:
-    if isinstance(node, Text):
-        return not node.value
-    if isinstance(node, Code):
+    if isinstance(node, Text | Code):
         return not node.value
     children = getattr(node, "children", None)
-    return children is not None and not _inlines(children).strip(" \n")
+    return children is not None and all(_is_blank(child) for child in children)
+
+
+def _is_blank(node: Inline) -> bool:
+    if isinstance(node, Text):
+        return not node.value.strip(" \n")
+    return isinstance(node, Break) or _is_empty(node)
 
 
 def _escape_start(line: str) -> str:

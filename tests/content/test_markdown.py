@@ -57,7 +57,7 @@ READ: list[tuple[str, tuple[Block, ...]]] = [
     ("## Head `c`", (Heading(2, (Text("Head "), Code("c"))),)),
     ("> a\n> > b", (Quote((Paragraph((Text("a"),)), Quote((Paragraph((Text("b"),)),)))),)),
     ("```py\nx = 1\n```", (CodeBlock("x = 1", "py"),)),
-    ("- [x] a\n- b\n  3. c", (List((
+    ("- [x] a\n- b\n\n  3. c", (List((
         ListItem((Paragraph((Text("a"),)),), True),
         ListItem((Paragraph((Text("b"),)), List((ListItem((Paragraph((Text("c"),)),)),), 3))),
     )),)),
