@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from operator import is_
-from typing import Any, Self, get_args
+from typing import Any, ClassVar, Self, get_args
 
 from pydantic import (
     BaseModel,
@@ -61,6 +61,15 @@ class UacsObject(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", serialize_by_alias=True)
 
     __pydantic_extra__: dict[Text, JsonAny]  # pyright: ignore[reportIncompatibleVariableOverride]  # pydantic's way to type extra fields
+
+    optional_fields: ClassVar[tuple[str, ...]] = ()
+    """Names of the fields that are left out when they are None."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        fields = cls.model_fields.items()
+        cls.optional_fields = tuple(name for name, info in fields if info.exclude_if is not None)
 
     def __init__(self, **data: Any) -> None:
         try:
