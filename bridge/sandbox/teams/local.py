@@ -35,7 +35,8 @@ class LocalTeams:
         self.tenant = seed(around.channels)
         self.keys = Keys()
         login = Login(self.tenant, self.keys)
-        self.outbox = Outbox(around, PushTokens(self.keys), self.tenant.id)
+        self.push_tokens = PushTokens(self.keys)
+        self.outbox = Outbox(around, self.push_tokens, self.tenant.id)
         self._connector = Connector(around, self.tenant, login, self._publish)
         self._login_pages = LoginPages(around, login, self.keys)
 

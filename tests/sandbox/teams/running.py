@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from pathlib import Path
 from typing import Any, Self, TypeVar
+
+import uvicorn
+from starlette.applications import Starlette
 
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.feed import Shown
@@ -73,6 +78,28 @@ class RunningTeams:
         found = self.teams.tenant.bot(key)
         assert found
         return found
+
+    @contextlib.asynccontextmanager
+    async def tls(self, certificate: Path, key: Path) -> AsyncGenerator[str]:
+        """The same Teams behind TLS, at another address."""
+        app = Starlette(routes=self.teams.routes())
+        config = uvicorn.Config(
+            app,
+            port=0,
+            log_level="critical",
+            ssl_certfile=certificate,
+            ssl_keyfile=key,
+        )
+        server = uvicorn.Server(config)
+        sock = config.bind_socket()
+        serving = asyncio.run_coroutine_threadsafe(server.serve(sockets=[sock]), self._loop)
+        try:
+            while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
+                await asyncio.sleep(0.01)
+            yield f"https://127.0.0.1:{sock.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            await asyncio.wrap_future(serving)
 
     @property
     def base_url(self) -> str:
