@@ -79,8 +79,11 @@ class LocalSlack:
     async def post_as(
         self, workspace: str, channel: str, person: str, text: str, thread: str | None = None
     ) -> Shown:
-        """A person types `text`: "@Name", "#channel" and "@here" become mentions."""
-        team, place = self._place(workspace, channel)
+        """A person types `text`: "@Name", "#channel" and "@here" become mentions.
+
+        `channel` may be somebody's user id, for the direct messages with them.
+        """
+        team, place = self._place(workspace, channel, person)
         if person not in team.people:
             raise NotFound(f"No person {person!r} in {workspace!r}; see `world().people`")
         draft = Draft(person, self._typed(team, text), client_msg_id=str(uuid.uuid4()))
@@ -98,6 +101,7 @@ class LocalSlack:
         if url is not None:
             await self.delivery.verify_url(app, url)
         app.request_url = url
+        app.listening = True
 
     async def disconnect(self, reason: str = "") -> None:
         """Close every app's socket; `reason` as in `Delivery.disconnect`."""
@@ -107,13 +111,16 @@ class LocalSlack:
         await self.delivery.close()
 
     def _typed(self, team: Workspace, text: str) -> str:
-        people = {person.name: person.id for person in team.people.values()}
+        people = {person.handle: person.id for person in team.people.values()}
+        people |= {person.name: person.id for person in team.people.values()}
         channels = {name: channel.id for name, channel in team.by_name.items()}
         return typed_text(text, people, channels)
 
-    def _place(self, workspace: str, channel: str) -> tuple[Workspace, Channel]:
+    def _place(self, workspace: str, channel: str, person: str = "") -> tuple[Workspace, Channel]:
         team = self.slack.workspaces.get(workspace)
         place = team.channels.get(channel) if team else None
+        if team and place is None and channel in team.people and person in team.people:
+            place = team.direct(person, channel, self._acts.now())
         if team is None or place is None:
             raise NotFound(f"No channel {channel!r} in {workspace!r}; see `world().places`")
         return team, place

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from bridge.sandbox.faults import Fault, Faults
+from bridge.sandbox.faults import Fault
 from bridge.sandbox.limits import Window
 from bridge.sandbox.platform import Surroundings
 from bridge.sandbox.slack.acts import Acts
@@ -77,8 +77,7 @@ class WebApi:
         if wait := self._wait(method, known, app, args):
             return self._limited(wait, method)
         answer = self._run(known, app, args)
-        if lost := _lost(self._around.faults, where):
-            self._around.feed.refused("slack", lost.kind, method)
+        if self._around.faults.take(where, "lose_answer"):
             return Broken()
         return _json(answer | _charset_warning(kind), {"x-oauth-scopes": ",".join(app.scopes)})
 
@@ -127,10 +126,6 @@ class WebApi:
         self._around.feed.refused("slack", "429", method)
         seconds = str(max(1, math.ceil(wait)))
         return _json({"ok": False, "error": "ratelimited"}, {"retry-after": seconds}, 429)
-
-
-def _lost(faults: Faults, where: str) -> Fault | None:
-    return faults.take(where, "lose_answer")
 
 
 def _token(request: Request, args: Arguments, content_type: str) -> str:

@@ -85,9 +85,9 @@ class Arguments:
         text = self.text("limit")
         if not text:
             return default
-        if not text.removeprefix("-").isdecimal() or int(text) < 0:
+        if not text.isascii() or not text.isdecimal():
             raise ApiError("invalid_limit")
-        return min(int(text) or default, most)
+        return min(int(text[:9]) or default, most)
 
     def moment(self, name: str, error: str) -> int | None:
         """A ts as microseconds; None where none was given."""

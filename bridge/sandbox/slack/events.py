@@ -28,9 +28,9 @@ class Event:
 
 
 def hears(app: App, event: Event, channel: Channel) -> bool:
-    return (
-        app.active and app.bot_user in channel.members and event.subscription in app.events
-    )  # fmt: skip
+    """Whether an event is for this app; one that never asked for events has none waiting."""
+    here = app.bot_user in channel.members and event.subscription in app.events
+    return here and app.active and app.listening
 
 
 def event_callback(app: App, event: Event, event_id: str) -> Json:
@@ -64,7 +64,7 @@ def posted(channel: Channel, message: Message, raw: Json, root: Json | None) -> 
     if message.parent is not None:
         body["parent_user_id"] = channel.messages[message.parent].user
     if root is not None:
-        body |= {"subtype": "thread_broadcast", "root": root}
+        body["root"] = root
     return Event(_SUBSCRIPTIONS[channel.kind], channel.id, body)
 
 
@@ -113,9 +113,12 @@ def reacted(
 
 def fit_for(app: App, event: Event, author: App | None) -> Event:
     """The event without metadata that the app may not read: another app's, without the scope."""
-    if "metadata" not in event.body or author is app or "metadata.message:read" in app.scopes:
+    if author is app or "metadata.message:read" in app.scopes:
         return event
-    body = {key: value for key, value in event.body.items() if key != "metadata"}
+    body = _without_metadata(event.body)
+    for name in ("message", "previous_message"):
+        if name in body:
+            body[name] = _without_metadata(body[name])
     return Event(event.subscription, event.channel, body)
 
 
@@ -123,6 +126,10 @@ def root_of(channel: Channel, message: Message, team: str) -> Json | None:
     if message.parent is None or not message.broadcast:
         return None
     return message_json(channel.messages[message.parent], team)
+
+
+def _without_metadata(body: Json) -> Json:
+    return {key: value for key, value in body.items() if key != "metadata"}
 
 
 def _place(channel: Channel, event_ts: str) -> Json:

@@ -26,6 +26,8 @@ def message_json(message: Message, team: str, *, metadata: bool = True) -> Json:
     shape |= _author(message, team)
     if message.subtype:
         shape["subtype"] = message.subtype
+    if message.broadcast:
+        shape["subtype"] = "thread_broadcast"
     if message.client_msg_id:
         shape["client_msg_id"] = message.client_msg_id
     if message.blocks is not None:

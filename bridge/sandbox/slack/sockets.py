@@ -84,6 +84,7 @@ class Sockets:
         """A WebSocket URL that works once (`apps.connections.open`)."""
         ticket = secrets.token_urlsafe(24)
         self._tickets[ticket] = app
+        app.listening = True
         return f"{self._link}?ticket={ticket}&app_id={app.id}"
 
     def choose(self, app: App) -> Socket | None:

@@ -48,6 +48,7 @@ class App:
     events: frozenset[str]  # subscriptions: "message.channels", "app_mention" ...
     request_url: str | None = None  # None: Socket Mode
     active: bool = True
+    listening: bool = False  # it has asked for events once: by a socket or a request URL
     updated: int = 0
 
 

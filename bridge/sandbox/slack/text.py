@@ -87,13 +87,18 @@ def _typed_token(
 def _named(text: str, start: int, ids: Mapping[str, str], sign: str, form: str) -> tuple[str, int]:
     if sign == "@":
         for word in _RANGES:
-            if text.startswith(word, start) and not text[start + len(word) :][:1].isalnum():
+            if _stands(text, start, word):
                 return f"<!{word}>", start + len(word)
-    names = [name for name in ids if text.startswith(name, start)]
+    names = [name for name in ids if _stands(text, start, name)]
     if not names:
         return sign, start
     name = max(names, key=len)
     return form.format(ids[name]), start + len(name)
+
+
+def _stands(text: str, start: int, word: str) -> bool:
+    end = start + len(word)
+    return text.startswith(word, start) and not text[end : end + 1].isalnum()
 
 
 def read_text(

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
 import pytest
+from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bridge.sandbox.platform import LocalPlatform, Surroundings
 from bridge.sandbox.server import serve_sandbox
 from bridge.sandbox.slack import LocalSlack
+
+GENERAL, RANDOM, HELP = "C0ACME001", "C0ACME002", "C0ACME003"
+ADA = "U0ACME01"
 
 
 @dataclass
@@ -31,11 +35,11 @@ class Running:
         app = self.app(name, workspace)
         return AsyncWebClient(token=app["bot_token"], base_url=app["api_url"])
 
-    async def says(self, text: str, channel: str = "C0ACME001", thread: str | None = None) -> str:
+    async def says(self, text: str, channel: str = GENERAL, thread: str | None = None) -> str:
         """Ada says something in Acme; her message's ts."""
-        return (await self.slack.post_as("T0ACME", channel, "U0ACME01", text, thread)).id
+        return (await self.slack.post_as("T0ACME", channel, ADA, text, thread)).id
 
-    def texts(self, channel: str = "C0ACME001") -> list[str]:
+    def texts(self, channel: str = GENERAL) -> list[str]:
         return [shown.text for shown in self.slack.messages("T0ACME", channel)]
 
 
@@ -54,8 +58,16 @@ async def running() -> AsyncIterator[Running]:
         await serving
 
 
-async def until(check: Any, seconds: float = 5.0) -> None:
+async def until(check: Callable[[], bool], seconds: float = 5.0) -> None:
     """Wait until `check()` is true."""
     async with asyncio.timeout(seconds):
-        while not check():
+        while not check():  # noqa: ASYNC110  # the state under test has no event to wait for
             await asyncio.sleep(0.01)
+
+
+@contextlib.contextmanager
+def refused(code: str) -> Any:
+    """The body refuses with this error code, answered as JSON."""
+    with pytest.raises(SlackApiError) as caught:
+        yield caught
+    assert caught.value.response["error"] == code

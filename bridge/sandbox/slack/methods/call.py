@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from bridge.sandbox.slack.acts import Acts
-from bridge.sandbox.slack.arguments import ApiError, Arguments, invalid_arguments
+from bridge.sandbox.slack.arguments import ApiError, Arguments
 from bridge.sandbox.slack.sockets import Sockets
 from bridge.sandbox.slack.state import App, Channel, Message, Slack, Workspace
 
 Json = dict[str, Any]
 Item = TypeVar("Item")
+_LONGEST_NUMBER = 18  # digits; more is no cursor of ours
 KIND_SCOPES = {"channel": "channels", "group": "groups", "im": "im"}
 
 
@@ -77,7 +78,7 @@ def page(call: Call, items: Sequence[Item], default: int, most: int) -> tuple[Se
     """One page of a list and the cursor of the next ("" at the end)."""
     start = 0
     if cursor := call.args.text("cursor"):
-        start = cursor_number(cursor, "start")
+        start = read_cursor(cursor, "start")[1]
     end = start + call.args.limit(default, most)
     return items[start:end], cursor_of("start", end) if end < len(items) else ""
 
@@ -87,23 +88,11 @@ def cursor_of(kind: str, number: int) -> str:
     return base64.b64encode(f"{kind}:{number}".encode()).decode()
 
 
-def cursor_number(cursor: str, kind: str) -> int:
+def read_cursor(cursor: str, *kinds: str) -> tuple[str, int]:
     try:
-        name, _, number = base64.b64decode(cursor, validate=True).decode().partition(":")
-    except (binascii.Error, UnicodeDecodeError) as error:
+        kind, _, number = base64.b64decode(cursor, validate=True).decode("ascii").partition(":")
+    except (binascii.Error, ValueError) as error:
         raise ApiError("invalid_cursor") from error
-    if name != kind or not number.isascii() or not number.isdecimal():
+    if kind not in kinds or not number.isdecimal() or len(number) > _LONGEST_NUMBER:
         raise ApiError("invalid_cursor")
-    return int(number)
-
-
-__all__ = [
-    "ApiError",
-    "Call",
-    "Json",
-    "Method",
-    "cursor_number",
-    "cursor_of",
-    "invalid_arguments",
-    "page",
-]
+    return kind, int(number)

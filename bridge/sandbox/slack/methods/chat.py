@@ -36,7 +36,7 @@ def post_message(call: Call) -> Json:
     raw = shown.raw
     if draft.broadcast and draft.parent is not None:
         root = message_json(channel.messages[draft.parent], call.workspace.id)
-        raw = raw | {"subtype": "thread_broadcast", "root": root}
+        raw = raw | {"root": root}
     return {"channel": channel.id, "ts": message.ts, "message": raw}
 
 

@@ -5,7 +5,7 @@ Paging as in docs.slack.dev "Pagination" and `conversations.history` (2026-08).
 
 from __future__ import annotations
 
-from bridge.sandbox.slack.methods.call import ApiError, Call, Json, cursor_number, cursor_of, page
+from bridge.sandbox.slack.methods.call import ApiError, Call, Json, cursor_of, page, read_cursor
 from bridge.sandbox.slack.shapes import channel_json, message_json
 from bridge.sandbox.slack.state import Channel, Message
 
@@ -109,7 +109,8 @@ def history(call: Call) -> Json:
     )  # fmt: skip
     forward = bool(oldest) and latest is None
     if cursor := call.args.text("cursor"):
-        edge = cursor_number(cursor, "after_ts" if forward else "next_ts")
+        kind, edge = read_cursor(cursor, "after_ts", "next_ts")
+        forward = kind == "after_ts"
         _, after, before = channel.between(edge, edge, inclusive=True)
         low, high = (max(low, after), high) if forward else (low, min(high, before))
     start, end = (low, min(low + limit, high)) if forward else (max(high - limit, low), high)
@@ -167,8 +168,6 @@ def _message(call: Call, message: Message) -> Json:
     shape = message_json(message, call.workspace.id, metadata=metadata)
     if message.parent is not None:
         shape["parent_user_id"] = _parent_user(call, message)
-    if message.broadcast:
-        shape["subtype"] = "thread_broadcast"
     return shape
 
 
