@@ -44,11 +44,15 @@ def refused(value: object, rule: str, at: str = "") -> PydanticCustomError:
     return PydanticCustomError("uacs", "{rule}", {"rule": rule, "at": at, "value": shown(value)})
 
 
-def to_invalid_uacs(error: ValidationError) -> InvalidUacs:
-    """The first fault that says something: of a part, that of the branch it belongs to."""
+def to_invalid_uacs(error: ValidationError, *, tagged: bool = False) -> InvalidUacs:
+    """The first fault that says something: of a part, that of the branch it belongs to.
+
+    `tagged` says that the value is itself a union, whose tag begins each location.
+    """
     details = error.errors(include_url=False)
     fault = next((one for one in details if one["type"] not in _NO_KNOWN_TYPE), details[0])
-    path, context = json_path(fault["loc"]), fault.get("ctx", {})
+    loc = fault["loc"][1:] if tagged else fault["loc"]
+    path, context = json_path(loc), fault.get("ctx", {})
     match fault["type"]:
         case "uacs":
             return InvalidUacs(path + context["at"], context["value"], context["rule"])

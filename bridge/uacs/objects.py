@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from operator import is_
-from typing import Any, ClassVar, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 from pydantic import (
     BaseModel,
@@ -60,7 +60,8 @@ class UacsObject(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="allow", serialize_by_alias=True)
 
-    __pydantic_extra__: dict[Text, JsonAny]  # pyright: ignore[reportIncompatibleVariableOverride]  # pydantic's way to type extra fields
+    if not TYPE_CHECKING:  # pydantic's way to type extra fields; a checker takes it for a field
+        __pydantic_extra__: dict[Text, JsonAny]
 
     optional_fields: ClassVar[tuple[str, ...]] = ()
     """Names of the fields that are left out when they are None."""
