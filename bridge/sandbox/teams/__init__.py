@@ -8,7 +8,7 @@ Addresses, all under `{base_url}/teams`:
 | `/noauth/{app_id}/v3/...` | the same for bots with authentication off (APP_ID "" in botbuilder) |
 | `/login/{tenant}/oauth2/v2.0/token` | client credentials -> token (msal: see `login.py`) |
 | `/keys/openidconfiguration`, `/keys/jwks` | the keys that sign what Teams posts to bots |
-| `/_control/...` | `endpoint install uninstall block channel rotate_keys deliveries`: `local.py` |
+| `/_control/...` | endpoints of bots, installs, new keys, what was delivered: `control.py` |
 
 Names of operations for faults (`status`, `rate_limited`, `hang`, `lose_answer`):
 `teams:activity.post:<conversation>` (replies too), `activity.update`, `activity.delete`,

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import asdict
 from typing import Literal
 
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Mount
 
 from bridge.errors import NotFound, Refused
 from bridge.sandbox.feed import Change, Shown
 from bridge.sandbox.platform import SeededPerson, SeededPlace, Surroundings, World
 from bridge.sandbox.teams import shapes
 from bridge.sandbox.teams.api import Connector
+from bridge.sandbox.teams.control import control_routes
 from bridge.sandbox.teams.events import Outbox
 from bridge.sandbox.teams.login import LoginPages
-from bridge.sandbox.teams.refusals import answer
 from bridge.sandbox.teams.seed import new_channel, personal_chat, seed
 from bridge.sandbox.teams.state import Bot, Conversation, Json, Message, Person, Team
-from bridge.sandbox.teams.text import resolve_mentions
+from bridge.sandbox.teams.text import typed
 from bridge.sandbox.teams.tokens import Keys, Login, PushTokens
 
 
@@ -45,7 +41,7 @@ class LocalTeams:
             Mount("/svc", routes=self._connector.routes()),
             Mount("/noauth/{app}", routes=self._connector.routes()),
             *self._login_pages.routes(),
-            *self._control_routes(),
+            *control_routes(self),
         ]
         return [Mount("/teams", routes=inner)]
 
@@ -73,14 +69,8 @@ class LocalTeams:
         conversation = self._conversation(workspace, channel)
         author = self._person(conversation, person)
         root = self._root(conversation, thread) if thread else None
-        known = [*conversation.people, *self._bots_in(conversation)]
-        tagged, mentions = resolve_mentions(text, known)
-        message = self.tenant.add_message(
-            Message(
-                self.tenant.next_id(time.time()), conversation, author, root, tagged,
-                entities=mentions,
-            )
-        )  # fmt: skip
+        own_id = self.tenant.next_id(time.time())
+        message = self.tenant.add_message(Message(own_id, conversation, author, root, text))
         shown = self._publish("posted", message)
         self._tell_bots(message)
         return shown
@@ -156,12 +146,13 @@ class LocalTeams:
 
     def _tell_bots(self, message: Message) -> None:
         conversation = message.conversation
-        mentioned = {entity["mentioned"]["id"] for entity in message.entities}
+        said = typed(message.text, [*conversation.people, *self._bots_in(conversation)])
+        mentioned = {mention["mentioned"]["id"] for mention in said.mentions}
         for bot in self._bots_in(conversation):
             hears = bot.hears_all or bot.id in mentioned or conversation.kind == "personal"
             if bot.endpoint and hears:
                 url = self.service_url(bot.app_id)
-                activity = shapes.message_activity(self.tenant, message, bot, url)
+                activity = shapes.message_activity(self.tenant, message, said, bot, url)
                 self.outbox.push(bot, conversation.id, activity)
 
     def _publish(self, kind: Literal["posted", "edited", "deleted"], message: Message) -> Shown:
@@ -232,24 +223,3 @@ class LocalTeams:
         if conversation.kind != "channel" or root is None:
             raise NotFound(f"No message {thread!r} with a reply chain in {conversation.id!r}")
         return root.root or root.id
-
-    def _control_routes(self) -> list[BaseRoute]:
-        async def deliveries(_request: Request) -> Response:
-            lost = [asdict(each) for each in self.outbox.lost]
-            return answer({"handed_over": dict(self.outbox.handed_over), "lost": lost})
-
-        def post(path: str, act: Callable[[Json], Json | None]) -> Route:
-            async def endpoint(request: Request) -> Response:
-                return answer(act(await request.json()) or {})
-
-            return Route(f"/_control/{path}", endpoint, methods=["POST"])
-
-        return [
-            post("endpoint", lambda b: self.set_endpoint(b["app"], b["url"], auth=b.get("auth"))),
-            post("install", lambda b: self.install(b["app"], b["where"])),
-            post("uninstall", lambda b: self.uninstall(b["app"], b["where"])),
-            post("block", lambda b: self.block(b["app"], b["conversation"])),
-            post("channel", lambda b: {"id": self.create_channel(b["team"], b["name"])}),
-            post("rotate_keys", lambda _: self.keys.rotate()),
-            Route("/_control/deliveries", deliveries),
-        ]

@@ -18,24 +18,24 @@ from bridge.sandbox.teams.state import (
     Team,
     Tenant,
 )
-from bridge.sandbox.teams.text import readable, typed_html
+from bridge.sandbox.teams.text import Typed, readable
 
 _CLIENT = {"locale": "en-US", "country": "US", "platform": "Web", "timezone": "Etc/UTC"}
 
 
-def message_activity(tenant: Tenant, message: Message, bot: Bot, service_url: str) -> Json:
+def message_activity(
+    tenant: Tenant, message: Message, said: Typed, bot: Bot, service_url: str
+) -> Json:
     """A person's message as Teams posts it to a bot."""
     activity = _activity("message", message.id, _time(message), tenant, bot, service_url)
     conversation = message.conversation
     activity |= {
-        "text": message.text,
+        "text": said.text,
         "textFormat": "plain",
-        "attachments": [
-            {"contentType": "text/html", "content": typed_html(message.text, message.entities)}
-        ],
+        "attachments": [{"contentType": "text/html", "content": said.html}],
         "from": _account(message.author),
         "conversation": _conversation(tenant, conversation, message.root or message.id),
-        "entities": [*message.entities, {"type": "clientInfo", **_CLIENT}],
+        "entities": [*said.mentions, {"type": "clientInfo", **_CLIENT}],
         "channelData": _channel_data(tenant, conversation),
         "locale": "en-US",
         "localTimezone": "Etc/UTC",
@@ -127,7 +127,7 @@ def shown(tenant: Tenant, message: Message) -> Shown:
         author=author.name,
         author_id=author.id,
         bot=isinstance(author, Bot),
-        text=readable(message.text, message.text_format),
+        text=readable(message.text, message.text_format) if message.sent else message.text,
         time=_time(message),
         edited=message.edited,
         raw=sent | {"id": message.id},

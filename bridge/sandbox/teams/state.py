@@ -52,7 +52,10 @@ class Team:
 
 @dataclass
 class Message:
-    """A message of a person or a bot; `sent` is the JSON that a bot sent, empty for people."""
+    """A message of a person or a bot; `sent` is the JSON that a bot sent, empty for people.
+
+    `text` is what is said in the conversation's own markup: as a person typed it, as a bot sent it.
+    """
 
     id: str
     conversation: Conversation
@@ -60,7 +63,6 @@ class Message:
     root: str | None  # the first message of its reply chain; None: it is the first itself
     text: str
     text_format: str = "plain"
-    entities: list[Json] = field(default_factory=lambda: list[Json]())
     sent: bytes = b""
     edited: bool = False
     deleted: bool = False
