@@ -135,7 +135,7 @@ class Acts:
                 self._tell(app, events.fit_for(app, event, author))
 
     def _mention(self, workspace: Workspace, channel: Channel, message: Message, raw: Json) -> None:
-        if channel.kind == "im" or "<@" not in message.text:
+        if channel.kind == "im" or message.subtype == "channel_join" or "<@" not in message.text:
             return
         event = events.mentioned(channel, message, raw)
         for app in workspace.apps:

@@ -64,11 +64,10 @@ class Socket:
             await self._websocket.close()
 
     async def _read(self, on_ack: Callable[[str], None]) -> None:
-        with contextlib.suppress(WebSocketDisconnect, KeyError):
-            while True:
-                envelope_id = _acknowledged(await self._websocket.receive_text())
-                if envelope_id is not None:
-                    on_ack(envelope_id)
+        while (frame := await self._websocket.receive())["type"] != "websocket.disconnect":
+            envelope_id = _acknowledged(frame.get("text") or "")
+            if envelope_id is not None:
+                on_ack(envelope_id)
 
 
 class Sockets:

@@ -15,6 +15,7 @@ Json = dict[str, Any]
 # <@U1> <#C1|name> <!here> <https://x|label> <mailto:a@b>; anything else in <> is only text.
 _CONTROL = r"<(?:[@#][A-Z0-9]+|![^<>\n|]+|[a-z][a-z0-9+.\-]*:[^<>\n|]+)(?:\|[^<>\n]*)?>"
 _POSTED = re.compile(_CONTROL + r"|&(?!(?:amp|lt|gt);)|<|>|https?://[^\s<>|]+[^\s<>|.,;:!?)'\"\]]")
+_STRAY = re.compile(r"&(?!(?:amp|lt|gt);)")
 _TYPED = re.compile(
     r"<[@#][A-Z0-9]+(?:\|[^<>\n]*)?>|[&<>]|https?://[^\s<>|]+[^\s<>|.,;:!?)'\"\]]"
     r"|(?<![\w@])@(?=\w)|(?<![\w#&])#(?=[\w\-])"
@@ -48,9 +49,10 @@ def posted_text(text: str, *, link: bool = True) -> str:
 
     def mend(match: re.Match[str]) -> str:
         found = match[0]
-        if found.startswith("http"):
-            return f"<{found}>" if link else found
-        return _ESCAPES.get(found, found)
+        if found in _ESCAPES:
+            return _ESCAPES[found]
+        whole = _STRAY.sub("&amp;", found)
+        return f"<{whole}>" if link and whole.startswith("http") else whole
 
     return _POSTED.sub(mend, text)
 
@@ -76,7 +78,7 @@ def _typed_token(
 ) -> tuple[str, int]:
     found = match[0]
     if found.startswith("http"):
-        return f"<{found}>", match.end()
+        return f"<{escape(found)}>", match.end()
     if found == "@":
         return _named(text, match.end(), people, "@", "<@{}>")
     if found == "#":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import aiohttp
@@ -17,6 +17,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.http_retry.builtin_async_handlers import AsyncRateLimitErrorRetryHandler
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -58,13 +59,13 @@ def pinned_threads_bot(client: AsyncWebClient) -> AsyncApp:
             await client.chat_update(channel=channel, ts=summaries[channel], text=text)
         else:
             posted = await client.chat_postMessage(channel=channel, text=text)
-            summaries[channel] = posted["ts"]
+            summaries[channel] = str(posted["ts"])
 
     return app
 
 
 @contextlib.asynccontextmanager
-async def over_sockets(app: AsyncApp, app_token: str) -> AsyncIterator[AsyncSocketModeHandler]:
+async def over_sockets(app: AsyncApp, app_token: str) -> AsyncGenerator[AsyncSocketModeHandler]:
     handler = AsyncSocketModeHandler(app, app_token, ping_interval=1)
     await handler.connect_async()
     try:
@@ -73,13 +74,18 @@ async def over_sockets(app: AsyncApp, app_token: str) -> AsyncIterator[AsyncSock
         await handler.close_async()
 
 
+async def across(pages: AsyncSlackResponse, field: str) -> list[str]:
+    """A field of the messages of all pages."""
+    return [message[field] async for page in pages for message in page.get("messages", [])]
+
+
 def reconnected(handler: AsyncSocketModeHandler, before: Any) -> bool:
     session = handler.client.current_session
-    return session is not before and not session.closed
+    return session is not None and session is not before and not session.closed
 
 
 @contextlib.asynccontextmanager
-async def over_http(app: AsyncApp) -> AsyncIterator[str]:
+async def over_http(app: AsyncApp) -> AsyncGenerator[str]:
     """The app behind a small web server; its request URL."""
     handler = AsyncSlackRequestHandler(app)
 
@@ -171,7 +177,7 @@ async def test_a_program_reads_a_long_history_page_by_page(running: Running) -> 
         await running.says(text)
 
     pages = await running.client().conversations_history(channel=GENERAL, limit=10)
-    read = [message["text"] async for page in pages for message in page["messages"]]
+    read = await across(pages, "text")
 
     assert read == said[::-1]
 
@@ -182,7 +188,7 @@ async def test_a_program_catches_up_from_its_last_message(running: Running) -> N
     missed = [await running.says(f"missed {number}") for number in range(7)]
 
     pages = await client.conversations_history(channel=GENERAL, oldest=last, limit=3)
-    found = [message["ts"] async for page in pages for message in page["messages"]]
+    found = await across(pages, "ts")
 
     assert found == [missed[i] for i in (2, 1, 0, 5, 4, 3, 6)]
 
@@ -194,7 +200,7 @@ async def test_a_program_reads_a_thread_page_by_page(running: Running) -> None:
         await running.says(f"reply {number}", thread=root)
 
     pages = await client.conversations_replies(channel=GENERAL, ts=root, limit=2)
-    read = [message["text"] async for page in pages for message in page["messages"]]
+    read = await across(pages, "text")
 
     assert read == ["root", *(f"reply {number}" for number in range(5))]
 
