@@ -96,14 +96,12 @@ class Acts:
 
     def delete(self, message: Message) -> None:
         channel = message.channel
-        channel.remove(message.id)
+        self._remove(message)
         self._tell(Event("MESSAGE_DELETE", channel, {"id": str(message.id), **_place(channel)}))
-        self._show("deleted", message, message_json(message, self.state))
 
     def delete_many(self, channel: Channel, messages: list[Message]) -> None:
         for message in messages:
-            channel.remove(message.id)
-            self._show("deleted", message, message_json(message, self.state))
+            self._remove(message)
         ids = [str(message.id) for message in messages]
         self._tell(Event("MESSAGE_DELETE_BULK", channel, {"ids": ids, **_place(channel)}))
 
@@ -239,11 +237,19 @@ class Acts:
             raw=message_json(message, self.state) if shape is None else shape,
         )
 
+    def _remove(self, message: Message) -> None:
+        channel = message.channel
+        channel.remove(message.id)
+        if channel.thread is not None and _counts(message):
+            channel.thread.standing -= 1
+        self._show("deleted", message, message_json(message, self.state))
+
     def _publish_new(self, message: Message, nonce: str | int | None = None) -> Json:
         channel = message.channel
         channel.add(message)
-        if channel.thread is not None and message.id != channel.id:
+        if channel.thread is not None and _counts(message):
             channel.thread.posted += 1
+            channel.thread.standing += 1
         shape = message_json(message, self.state)
         if nonce is not None:
             shape["nonce"] = nonce
@@ -343,6 +349,11 @@ def reference_to(target: Message) -> Json:
     if target.channel.guild:
         shape["guild_id"] = str(target.channel.guild.id)
     return shape
+
+
+def _counts(message: Message) -> bool:
+    """Whether a thread counts a message: not the one that it began with."""
+    return message.type in SPOKEN and message.id != message.channel.id
 
 
 def _place(channel: Channel) -> dict[str, Any]:

@@ -11,13 +11,13 @@ from http import HTTPStatus
 from typing import Any
 
 import orjson
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from bridge.sandbox.discord.acts import Acts
 from bridge.sandbox.discord.call import Call, Created, Route
-from bridge.sandbox.discord.errors import ApiError, unauthorized
+from bridge.sandbox.discord.errors import ApiError, too_large, unauthorized
 from bridge.sandbox.discord.routes import all_routes
 from bridge.sandbox.discord.state import App
 from bridge.sandbox.faults import Fault, Faults
@@ -26,6 +26,7 @@ from bridge.sandbox.limits import Limits, Window
 
 PREFIX = "/discord/api/v10"
 GLOBAL = Window(50, 1)
+_LARGEST_REQUEST = 25 * 1024 * 1024
 _LIMITED = "You are being rate limited."
 # discord.py takes a 429 without Via for a Cloudflare ban and gives up (http.py, 2.7.1).
 _VIA = {"Via": "1.1 local"}
@@ -58,9 +59,11 @@ class Api:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        raw = await request.body()
         try:
+            raw = await _body(request)
             route, params = self._routes.find(request.method, _path(scope))
+        except ClientDisconnect:
+            return
         except ApiError as error:
             await self._refusal(error, "unknown", {})(scope, receive, send)
             return
@@ -190,6 +193,17 @@ class Api:
         address = request.client.host if request.client else ""
         caller = str(call.token.id) if call.token else address
         return _Asked(route, channel, major, caller)
+
+
+async def _body(request: Request) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > _LARGEST_REQUEST:
+            raise too_large()
+        parts.append(part)
+    return b"".join(parts)
 
 
 def _path(scope: Scope) -> str:

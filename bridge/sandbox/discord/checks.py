@@ -173,6 +173,18 @@ def read_webhook_name(form: Form, key: str, *, required: bool) -> str | None:
     return name
 
 
+def read_address(form: Form, key: str) -> str | None:
+    """A link to a picture: http or https."""
+    address = form.text(key, most=2048)
+    if not address:
+        return None
+    scheme = address.partition(":")[0].lower()
+    if scheme not in ("http", "https") or "://" not in address:
+        text = f"Scheme \"{scheme}\" is not supported. Scheme must be one of ('http', 'https')."
+        form.fail(key, "URL_TYPE_INVALID_SCHEME", text)
+    return address
+
+
 def read_picture(form: Form, key: str) -> bytes | None:
     """The bytes of a picture given as a data URI."""
     value = form.body.get(key)

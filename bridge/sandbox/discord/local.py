@@ -8,14 +8,16 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 
-from bridge.errors import InvalidData, NotFound
+from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.discord.acts import Acts
 from bridge.sandbox.discord.api import PREFIX, Api
 from bridge.sandbox.discord.checks import CONTENT_MAX, Draft, is_snowflake
 from bridge.sandbox.discord.deliveries import Deliveries
 from bridge.sandbox.discord.errors import ApiError
 from bridge.sandbox.discord.gateway import Gateway
-from bridge.sandbox.discord.pictures import avatar_png
+from bridge.sandbox.discord.permissions import permissions_in
+from bridge.sandbox.discord.pictures import avatar_png, picture_type
+from bridge.sandbox.discord.routes.channels import speak_permission
 from bridge.sandbox.discord.seed import seed
 from bridge.sandbox.discord.state import SPOKEN, Channel, Message, State, User
 from bridge.sandbox.discord.text import ALL_MENTIONS
@@ -60,8 +62,7 @@ class LocalDiscord:
         place = self._channel(workspace, channel, author)
         if thread is not None:
             place = self._thread(place, thread, author)
-        if not place.takes_messages:
-            raise InvalidData(f"Channel {channel!r} is a forum: give the id of a post as `thread`")
+        _check_may_speak(place, author)
         draft = Draft(content=_checked(text))
         try:
             shape = self._acts.post(place, author, draft)
@@ -100,7 +101,8 @@ class LocalDiscord:
         kept = self.state.pictures.get(key)
         if isinstance(kept, str):
             return RedirectResponse(kept)
-        return Response(avatar_png(key), media_type="image/png")
+        data = kept or avatar_png(key)
+        return Response(data, media_type=picture_type(data))
 
     def _person(self, person: str) -> User:
         user = self.state.users.get(_id(person))
@@ -152,6 +154,13 @@ class LocalDiscord:
 
 def _id(value: str) -> int:
     return int(value) if is_snowflake(value) else -1
+
+
+def _check_may_speak(place: Channel, author: User) -> None:
+    if not place.takes_messages:
+        raise InvalidData(f"Channel {place.id} is a forum: give the id of a post as `thread`")
+    if not permissions_in(place, author.id) & speak_permission(place):
+        raise Refused(f"{author.display_name!r} may not write in channel {place.id}")
 
 
 def _checked(text: str) -> str:

@@ -9,6 +9,12 @@ from functools import lru_cache
 
 _CELLS = 8
 _CELL_PIXELS = 8
+_MAGIC = {
+    b"\x89PNG": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+    b"RIFF": "image/webp",
+}
 
 
 @lru_cache(maxsize=512)
@@ -25,6 +31,14 @@ def avatar_png(seed: str) -> bytes:
         + _chunk(b"IDAT", zlib.compress(rows))
         + _chunk(b"IEND", b"")
     )
+
+
+def picture_type(data: bytes) -> str:
+    """The media type of an uploaded picture, by its first bytes."""
+    for magic, kind in _MAGIC.items():
+        if data.startswith(magic):
+            return kind
+    return "application/octet-stream"
 
 
 def _row(digest: bytes, index: int, colour: bytes, ground: bytes) -> bytes:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bridge.sandbox.discord.events import PRIVILEGED
 from bridge.sandbox.discord.permissions import BRIDGE, EVERYONE, Permission
+from bridge.sandbox.discord.pictures import avatar_png
 from bridge.sandbox.discord.snowflakes import Snowflakes, made_at
 from bridge.sandbox.discord.state import (
     App,
@@ -65,7 +66,7 @@ def channel_names(count: int) -> list[str]:
 
 
 def _user(state: State, ids: Snowflakes, name: str, shown: str) -> User:
-    user = User(ids.next(), name, shown, state.keep_picture(f"avatar of {name}".encode()))
+    user = User(ids.next(), name, shown, state.keep_picture(avatar_png(name)))
     state.users[user.id] = user
     return user
 

@@ -36,17 +36,17 @@ class Session:
     outbox: Outbox | None = None
     seq: int = 0
     left_at: float | None = None  # when it lost its socket
-    kept: deque[tuple[int, bytes]] = field(
-        default_factory=lambda: deque[tuple[int, bytes]](maxlen=KEPT_DISPATCHES)
+    # Sequence, name, data; the data are shared by all sessions that keep them.
+    kept: deque[tuple[int, str, bytes]] = field(
+        default_factory=lambda: deque[tuple[int, str, bytes]](maxlen=KEPT_DISPATCHES)
     )
 
     def dispatch(self, name: str, data: bytes) -> None:
         """Number a dispatch, keep it and send it if there is a socket. `data` is JSON."""
         self.seq += 1
-        frame = b'{"t":"%b","s":%d,"op":0,"d":%b}' % (name.encode(), self.seq, data)
-        self.kept.append((self.seq, frame))
+        self.kept.append((self.seq, name, data))
         if self.outbox is not None:
-            self.outbox.put_nowait(frame)
+            self.outbox.put_nowait(_dispatch_frame(self.seq, name, data))
 
     def heard(self, seq: int) -> None:
         """The client has got everything up to `seq`: nothing of it will be asked again."""
@@ -62,8 +62,8 @@ class Session:
         if self.outbox is not None:
             self.outbox.put_nowait(Closing(4000, "Resumed elsewhere"))
         self.heard(seq)
-        for _, frame in self.kept:
-            outbox.put_nowait(frame)
+        for missed in self.kept:
+            outbox.put_nowait(_dispatch_frame(*missed))
         self.outbox = outbox
         self.left_at = None
         self.dispatch("RESUMED", b"{}")
@@ -72,3 +72,7 @@ class Session:
 def frame(op: int, data: Json | bool | int | None) -> bytes:
     """A frame that is no dispatch."""
     return orjson.dumps({"t": None, "s": None, "op": op, "d": data})
+
+
+def _dispatch_frame(seq: int, name: str, data: bytes) -> bytes:
+    return b'{"t":"%b","s":%d,"op":0,"d":%b}' % (name.encode(), seq, data)

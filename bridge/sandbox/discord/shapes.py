@@ -160,7 +160,7 @@ def thread_json(channel: Channel, viewer: int | None = None) -> Json:
         "name": channel.name,
         "last_message_id": _id(channel.last_message_id),
         "rate_limit_per_user": 0,
-        "message_count": thread.posted,
+        "message_count": thread.standing,
         "total_message_sent": thread.posted,
         "member_count": min(len(thread.members), 50),
         "flags": 0,

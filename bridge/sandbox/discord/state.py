@@ -121,7 +121,8 @@ class ThreadData:
     invitable: bool = True
     applied_tags: list[str] = field(default_factory=list[str])
     members: dict[int, str] = field(default_factory=dict[int, str])  # user -> joined at
-    posted: int = 0  # messages ever, without the first of a thread that began from a message
+    posted: int = 0  # messages ever, without the message that the thread began with
+    standing: int = 0  # ... less the deleted ones
 
 
 @dataclass(slots=True)

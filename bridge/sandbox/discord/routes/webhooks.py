@@ -10,6 +10,7 @@ from bridge.sandbox.discord.checks import (
     Draft,
     Form,
     check_not_empty,
+    read_address,
     read_anchor,
     read_draft,
     read_picture,
@@ -110,7 +111,7 @@ def execute(call: Call) -> Answer:
     form = call.form()
     draft = read_draft(form)
     name = read_webhook_name(form, "username", required=False)
-    picture = form.text("avatar_url", most=2048)
+    picture = read_address(form, "avatar_url")
     check_not_empty(form, draft)
     channel, message_id = _target(call, webhook, form, name)
     author = author_of(webhook, name, call.state.keep_picture(picture) if picture else None)
