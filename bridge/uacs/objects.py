@@ -19,6 +19,7 @@ from pydantic import (
     GetJsonSchemaHandler,
     ValidationError,
 )
+from pydantic.config import JsonDict
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
@@ -29,12 +30,7 @@ from bridge.uacs.values import Text
 
 @dataclass(frozen=True)
 class Optional:
-    """Marks `T | None` as a field that JSON may omit but not set to null; None means absent.
-
-    `default` is what absence means; it is only documented, the field stays None and unwritten.
-    """
-
-    default: str | bool | None = None
+    """Marks `T | None` as a field that JSON may omit but not set to null; None means absent."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -46,13 +42,13 @@ class Optional:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        present = handler(schema["json_schema"]) if "json_schema" in schema else handler(schema)
-        return present if self.default is None else {**present, "default": self.default}
+        return handler(schema)
 
 
-def absent() -> Any:
-    """The default of an `Optional` field: None, never written."""
-    return Field(default=None, exclude_if=partial(is_, None))
+def absent(*, meaning: str | bool | None = None) -> Any:
+    """The default of an `Optional` field: None, never written; the JSON Schema tells `meaning`."""
+    extra: JsonDict | None = None if meaning is None else {"default": meaning}
+    return Field(default=None, exclude_if=partial(is_, None), json_schema_extra=extra)
 
 
 class UacsObject(BaseModel):

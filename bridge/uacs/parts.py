@@ -9,7 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self, get_args
 
-from pydantic import AfterValidator, Field, GetCoreSchemaHandler, StrictBool, model_validator
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    StrictBool,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema
 
 from bridge.uacs.free_json import JsonAny, JsonObject, JsonTree
@@ -25,7 +35,7 @@ class TextPart(UacsObject):
 
     type: Literal["text"] = "text"
     text: Text
-    format: Annotated[TextFormat | None, Optional("markdown")] = absent()
+    format: Annotated[TextFormat | None, Optional()] = absent(meaning="markdown")
 
     @property
     def is_markdown(self) -> bool:
@@ -38,7 +48,14 @@ class MediaSource(UacsObject):
     `base64` may be any string, as in draft-07, where contentEncoding judges nothing.
     """
 
-    base64: Annotated[Text | None, Optional()] = absent()
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": [one]} for one in ("base64", "url", "file_id")]}
+    )
+
+    base64: Annotated[
+        Annotated[Text, WithJsonSchema({"type": "string", "contentEncoding": "base64"})] | None,
+        Optional(),
+    ] = absent()
     url: Annotated[Uri | None, Optional()] = absent()
     file_id: Annotated[Text | None, Optional()] = absent()
 
@@ -100,7 +117,7 @@ class ToolResultPart(UacsObject):
     type: Literal["tool_result"] = "tool_result"
     tool_call_id: Text
     content: JsonAny
-    is_error: Annotated[StrictBool | None, Optional(default=False)] = absent()
+    is_error: Annotated[StrictBool | None, Optional()] = absent(meaning=False)
 
 
 class StructuredDataPart(UacsObject):
@@ -150,7 +167,11 @@ def _no_part_type(value: str) -> str:
 class UnknownPart(UacsObject):
     """A part of a type that the seed does not name, kept as it is; its fields are extra fields."""
 
-    type: Annotated[Text, AfterValidator(_no_part_type)]
+    type: Annotated[
+        Text,
+        AfterValidator(_no_part_type),
+        WithJsonSchema({"type": "string", "not": {"enum": list(PART_TYPES)}}),
+    ]
 
 
 @dataclass(frozen=True)
@@ -169,6 +190,12 @@ class _OpenUnion:
             # Each part is written by its own class; asking the union again doubles the time.
             serialization=core_schema.simple_ser_schema("any"),
         )
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        known, unknown = handler(schema)["anyOf"]
+        return {"oneOf": [*known["oneOf"], unknown]}
 
 
 ContentPart = Annotated[KnownPart | UnknownPart, _OpenUnion()]

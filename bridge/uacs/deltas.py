@@ -1,0 +1,132 @@
+"""A message while it is being said: numbered deltas, each a small frozen object with a `type`.
+
+In: what an agent or a codec produces. Out: JSON (`write`, `read_delta`) or server-sent events.
+`bridge.uacs.accumulate` puts them together; the seed names streaming in section VII.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from bridge.uacs.actor import Actor
+from bridge.uacs.codec import write
+from bridge.uacs.free_json import JsonObject
+from bridge.uacs.invalid import to_invalid_uacs
+from bridge.uacs.message import Message
+from bridge.uacs.objects import Optional, UacsObject, absent
+from bridge.uacs.parts import ContentPart
+from bridge.uacs.values import Text, Timestamp
+
+Sequence = Annotated[int, Field(strict=True, ge=0)]
+Index = Annotated[int, Field(strict=True, ge=0)]
+
+
+class MessageEnvelope(UacsObject):
+    """A message without its content; its extra fields are the message's own."""
+
+    message_id: Text
+    timestamp: Timestamp
+    actor: Actor
+    metadata: Annotated[JsonObject | None, Optional()] = absent()
+
+
+class MessageStarted(UacsObject):
+    """The first delta: everything but the content."""
+
+    type: Literal["message_started"] = "message_started"
+    seq: Sequence
+    envelope: MessageEnvelope
+
+
+class EnvelopeReplaced(UacsObject):
+    """Everything but the content is now this."""
+
+    type: Literal["envelope_replaced"] = "envelope_replaced"
+    seq: Sequence
+    envelope: MessageEnvelope
+
+
+class PartStarted(UacsObject):
+    """A new part at the end; `index` is the number of parts before it."""
+
+    type: Literal["part_started"] = "part_started"
+    seq: Sequence
+    index: Index
+    part: ContentPart
+
+
+class TextAppended(UacsObject):
+    """More text at the end of the text part at `index`."""
+
+    type: Literal["text_appended"] = "text_appended"
+    seq: Sequence
+    index: Index
+    text: Text
+
+
+class PartReplaced(UacsObject):
+    """The part at `index` is now this, whole."""
+
+    type: Literal["part_replaced"] = "part_replaced"
+    seq: Sequence
+    index: Index
+    part: ContentPart
+
+
+class PartRemoved(UacsObject):
+    """The part at `index` is gone; those after it move up."""
+
+    type: Literal["part_removed"] = "part_removed"
+    seq: Sequence
+    index: Index
+
+
+class MetadataMerged(UacsObject):
+    """These keys of the message's metadata are now so; the other keys stay."""
+
+    type: Literal["metadata_merged"] = "metadata_merged"
+    seq: Sequence
+    metadata: JsonObject
+
+
+class MessageFinished(UacsObject):
+    """The last delta: the message is complete."""
+
+    type: Literal["message_finished"] = "message_finished"
+    seq: Sequence
+
+
+Delta = Annotated[
+    MessageStarted
+    | EnvelopeReplaced
+    | PartStarted
+    | TextAppended
+    | PartReplaced
+    | PartRemoved
+    | MetadataMerged
+    | MessageFinished,
+    Field(discriminator="type"),
+]
+
+_DELTA: TypeAdapter[Delta] = TypeAdapter(Delta)
+
+
+def read_delta(raw: bytes) -> Delta:
+    """UTF-8 JSON -> one delta; InvalidUacs names path, value and rule of the first fault."""
+    try:
+        return _DELTA.validate_json(raw)
+    except ValidationError as error:
+        raise to_invalid_uacs(error, tagged=True) from None
+
+
+def to_server_sent_event(delta: Delta) -> bytes:
+    """One event of a `text/event-stream`; its id is `seq`, for Last-Event-ID."""
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (delta.seq, delta.type.encode(), write(delta))
+
+
+def envelope_of(message: Message) -> MessageEnvelope:
+    """A message -> all of it but its content."""
+    fields = {name: getattr(message, name) for name in MessageEnvelope.model_fields}
+    return MessageEnvelope(**fields, **(message.model_extra or {}))

@@ -1,0 +1,88 @@
+"""The models -> one draft-07 JSON Schema, whose definitions mean what the seed's mean.
+
+`python -m bridge.uacs.json_schema` prints it; `docs/uacs.schema.json` is kept equal to it.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import orjson
+from pydantic.json_schema import models_json_schema
+
+from bridge.uacs.conversation import Conversation
+from bridge.uacs.parts import PART_TYPES
+
+JsonSchema = dict[str, Any]
+
+_NAMES = (
+    "Conversation",
+    "Message",
+    "Actor",
+    "ContentPart",
+    "TextPart",
+    "MediaSource",
+    "ImagePart",
+    "VideoPart",
+    "AudioPart",
+    "FilePart",
+    "ToolCallPart",
+    "ToolResultPart",
+    "StructuredDataPart",
+    "RequestedResponseFormatPart",
+    "UnknownPart",
+)
+
+
+def uacs_json_schema() -> JsonSchema:
+    """Draft-07, with the seed's names in its order, and `UnknownPart` for the open branch."""
+    _, generated = models_json_schema(
+        [(Conversation, "validation")], ref_template="#/definitions/{model}"
+    )
+    found = {name: _plain(schema) for name, schema in generated["$defs"].items()}
+    content = found["Message"]["properties"]["content"]
+    found["ContentPart"] = content["items"]
+    content["items"] = {"$ref": "#/definitions/ContentPart"}
+    for part in PART_TYPES.values():
+        found[part.__name__]["required"].insert(0, "type")
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "Universal AI Conversation Schema (UACS)",
+        "description": "A standard abstraction for multimodal, multi-agent AI conversations.",
+        "type": "object",
+        "properties": {"Conversation": {"$ref": "#/definitions/Conversation"}},
+        "definitions": {name: found[name] for name in _NAMES},
+    }
+
+
+def json_schema_text() -> bytes:
+    """The schema as the file under `docs/` has it."""
+    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    return orjson.dumps(uacs_json_schema(), option=options)
+
+
+def _plain(definition: JsonSchema) -> JsonSchema:
+    """Without what pydantic adds and a reader does not need: titles, defaults of absence."""
+    summary, _, _ = str(definition["description"]).partition("\n\n")
+    properties = {name: _property(one) for name, one in definition["properties"].items()}
+    rest = {key: definition[key] for key in ("required", "oneOf") if key in definition}
+    return {
+        "type": "object",
+        "description": " ".join(summary.split()),
+        "properties": properties,
+        **rest,
+    }
+
+
+def _property(schema: JsonSchema) -> JsonSchema:
+    no_default = "const" in schema or schema.get("default", "") is None
+    dropped = {"title", "default"} if no_default else {"title"}
+    return {key: value for key, value in schema.items() if key not in dropped}
+
+
+if __name__ == "__main__":
+    schema = orjson.dumps(
+        uacs_json_schema(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    )
+    sys.stdout.buffer.write(schema)
