@@ -288,6 +288,10 @@ class ArchiveStore(Protocol):
         that stands for a thread root."""
         ...
 
+    async def copies(self, message: MessageId, channel: ChannelRef) -> Sequence[Receipt]:
+        """The native copies of the message that stand in the channel, by rising slot."""
+        ...
+
     async def person(self, actor: ActorId) -> Person | None: ...
 
     async def save_person(self, person: Person) -> None: ...
@@ -329,7 +333,11 @@ class OutboxStore(Protocol):
         ...
 
     async def record(self, operation: OperationId, receipts: Sequence[Receipt]) -> None:
-        """Note copies that stand while more calls of the same operation are still to come."""
+        """Note copies that stand while more calls of the same operation are still to come.
+
+        They are linked at once: `resolve` knows them. A slot noted before keeps its first receipt;
+        an operation that is settled already changes nothing.
+        """
         ...
 
     async def settle(self, settlement: Settlement) -> bool:
@@ -349,6 +357,10 @@ class OutboxStore(Protocol):
 
 class TurnStore(Protocol):
     """Agents' turns."""
+
+    async def was_called(self, agent: str, root: MessageId) -> bool:
+        """Whether a turn of the agent was triggered by this message or in its thread."""
+        ...
 
     async def open_turns(self) -> Sequence[StoredTurn]:
         """Queued, running and waiting turns, oldest first."""
@@ -381,6 +393,10 @@ class SecretStore(Protocol):
     async def credential(self, name: str) -> str | None: ...
 
     async def put_credential(self, name: str, value: str) -> None: ...
+
+    async def payload_credentials(self, row: int) -> Mapping[str, str]:
+        """What stood at the credential paths of a kept payload; empty when its time is over."""
+        ...
 
     async def forget_expired(self) -> int:
         """Drop sealed payload credentials whose time is over; how many."""

@@ -1,0 +1,197 @@
+"""Messages, people and timelines: what was admitted in, what is known of it out."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID, uuid4
+
+from bridge.errors import StoreError
+from bridge.model import ActorId, ChannelRef, MessageId, Operation, Person, Place, RoomId
+from bridge.model.refs import channel_of_key
+from bridge.ports.store import (
+    Admission,
+    Admitted,
+    Explanation,
+    MessageState,
+    NewMessage,
+    StoredMessage,
+    Timeline,
+)
+from bridge.store import inbox, outbox, turns
+from bridge.store.bodies import MESSAGES, PEOPLE
+from bridge.store.conversations import conversation_of
+from bridge.store.queries import read_queries
+from bridge.uacs import Conversation, Message
+
+SQL = read_queries("archive")
+
+
+def admit(db: sqlite3.Connection, admission: Admission, now: float) -> Admitted:
+    repeat = False
+    number: int | None = None
+    if admission.message is not None:
+        number = _keep_message(db, admission.message, admission)
+        repeat = number is None
+    if not repeat:
+        _keep_the_rest(db, admission, number, now)
+    if admission.row is not None:
+        inbox.finish_row(db, admission.row, "repeat" if repeat else admission.outcome, now)
+    return Admitted(repeat=repeat)
+
+
+def _keep_the_rest(
+    db: sqlite3.Connection, admission: Admission, number: int | None, now: float
+) -> None:
+    for person in admission.people:
+        save_person(db, person)
+    time = now if admission.message is None else admission.message.time
+    for timeline in {one.id: one for one in admission.timelines}.values():
+        _place(db, timeline, number, time)
+    for operation in admission.operations:
+        outbox.queue(db, operation, now)
+    for turn in admission.turns:
+        turns.queue(db, turn, now)
+    for settlement in admission.settles:
+        outbox.settle(db, settlement, now)
+
+
+def _keep_message(db: sqlite3.Connection, new: NewMessage, admission: Admission) -> int | None:
+    """Its number; None when it is archived already."""
+    place = new.place
+    channel = None if place is None else place.channel.key
+    thread = None if place is None else place.thread
+    kept = db.execute(
+        SQL["keep_message"],
+        (
+            new.id,
+            MESSAGES.write(new.message),
+            PEOPLE.write(new.author),
+            new.time,
+            channel,
+            thread,
+            new.native_id,
+            new.root,
+            new.reply_to,
+            None if new.audience is None else json.dumps(new.audience),
+            new.state,
+            admission.row,
+            admission.outcome,
+        ),
+    )
+    if kept.rowcount == 0:
+        return None
+    number = kept.lastrowid
+    if channel is not None and new.native_id is not None:
+        db.execute(SQL["link_said"], (channel, new.native_id, new.id, thread, new.time))
+    return number
+
+
+def _place(db: sqlite3.Connection, timeline: Timeline, number: int | None, time: float) -> None:
+    metadata = json.dumps(dict(timeline.metadata))
+    columns = (str(timeline.id), timeline.kind, timeline.name, metadata, time)
+    if number is None:
+        db.execute(SQL["make_timeline"], columns)
+        return
+    ((n, seq),) = db.execute(SQL["place_in_timeline"], columns).fetchall()
+    db.execute(SQL["enter_timeline"], (n, seq, number))
+
+
+def message(db: sqlite3.Connection, wanted: MessageId) -> StoredMessage | None:
+    found = db.execute(SQL["message"], (wanted,)).fetchone()
+    return None if found is None else _stored(found)
+
+
+def _stored(columns: Sequence[Any]) -> StoredMessage:
+    body, author, time, channel, thread, native_id, root, state, *_ = columns
+    return StoredMessage(
+        message=MESSAGES.read(body),
+        author=PEOPLE.read(author),
+        time=time,
+        place=None if channel is None else Place(channel=channel_of_key(channel), thread=thread),
+        native_id=native_id,
+        root=root,
+        state=state,
+    )
+
+
+def change_message(
+    db: sqlite3.Connection,
+    changed: Message,
+    state: MessageState,
+    operations: Sequence[Operation],
+    now: float,
+) -> None:
+    body = MESSAGES.write(changed)
+    if db.execute(SQL["change_message"], (body, state, changed.message_id)).rowcount == 0:
+        raise StoreError(f"Message {changed.message_id!r} is not archived")
+    for operation in operations:
+        outbox.queue_change(db, operation, now)
+
+
+def resolve(db: sqlite3.Connection, channel: ChannelRef, native_id: str) -> MessageId | None:
+    found = db.execute(SQL["resolve"], (channel.key, native_id)).fetchone()
+    return None if found is None else found[0]
+
+
+def person(db: sqlite3.Connection, actor: ActorId) -> Person | None:
+    found = db.execute(SQL["person"], (actor,)).fetchone()
+    return None if found is None else PEOPLE.read(found[0])
+
+
+def save_person(db: sqlite3.Connection, who: Person) -> None:
+    db.execute(SQL["save_person"], (who.id, PEOPLE.write(who)))
+
+
+def room_ids(db: sqlite3.Connection, rooms: Sequence[RoomId]) -> Mapping[RoomId, UUID]:
+    db.executemany(SQL["make_room"], [(room, str(uuid4())) for room in rooms])
+    return {room: UUID(db.execute(SQL["room"], (room,)).fetchone()[0]) for room in rooms}
+
+
+def conversation(db: sqlite3.Connection, wanted: UUID, newest: int | None) -> Conversation:
+    found = db.execute(SQL["timeline"], (str(wanted),)).fetchone()
+    if found is None:
+        raise StoreError(f"There is no conversation {str(wanted)!r}")
+    n, kind, name, metadata, created, updated = found
+    limit = -1 if newest is None else max(newest, 0)
+    bodies = db.execute(SQL["newest_in_timeline"], (n, limit)).fetchall()
+    return conversation_of(
+        Timeline(wanted, kind, name, json.loads(metadata)),
+        created,
+        updated,
+        [MESSAGES.read(body) for (body,) in reversed(bodies)],
+    )
+
+
+def conversations(db: sqlite3.Connection) -> Sequence[tuple[Timeline, int]]:
+    return [_timeline(columns) for columns in db.execute(SQL["timelines"]).fetchall()]
+
+
+def _timeline(columns: Sequence[Any]) -> tuple[Timeline, int]:
+    """A timeline, and the number beside it."""
+    identity, kind, name, metadata, number = columns
+    return Timeline(UUID(identity), kind, name, json.loads(metadata)), number
+
+
+def live_threads(db: sqlite3.Connection, channel: ChannelRef, since: float) -> Sequence[str]:
+    found = db.execute(SQL["live_threads"], (channel.key, since)).fetchall()
+    return [thread for (thread,) in found]
+
+
+def explain(db: sqlite3.Connection, wanted: MessageId) -> Explanation | None:
+    found = db.execute(SQL["message"], (wanted,)).fetchone()
+    if found is None:
+        return None
+    *_, n, row, outcome = found
+    kept = inbox.raw_of_row(db, row)
+    places = db.execute(SQL["timelines_of_message"], (n,)).fetchall()
+    return Explanation(
+        stored=_stored(found),
+        raw=None if kept is None else kept[0],
+        kept_at=None if kept is None else kept[1],
+        outcome=outcome,
+        timelines=[_timeline(columns) for columns in places],
+        operations=outbox.records(db, n),
+    )

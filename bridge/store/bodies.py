@@ -1,0 +1,47 @@
+"""What the store keeps as JSON: bytes <-> messages, people, operations, receipts, losses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import TypeAdapter
+
+from bridge.model import OPERATION, Loss, Operation, Person, Receipt
+from bridge.store.parsed import Parsed
+from bridge.uacs import Message, read_message, write
+
+MESSAGES: Parsed[Message] = Parsed(read_message, write)
+OPERATIONS: Parsed[Operation] = Parsed(OPERATION.validate_json, OPERATION.dump_json)
+_PERSON: TypeAdapter[Person] = TypeAdapter(Person)
+PEOPLE: Parsed[Person] = Parsed(_PERSON.validate_json, _PERSON.dump_json)
+_RECEIPTS: TypeAdapter[tuple[Receipt, ...]] = TypeAdapter(tuple[Receipt, ...])
+_LOSSES: TypeAdapter[tuple[Loss, ...]] = TypeAdapter(tuple[Loss, ...])
+NOTHING = "[]"
+
+
+def read_receipts(text: str) -> tuple[Receipt, ...]:
+    return () if text == NOTHING else _RECEIPTS.validate_json(text)
+
+
+def write_receipts(receipts: tuple[Receipt, ...]) -> str:
+    return _RECEIPTS.dump_json(receipts).decode() if receipts else NOTHING
+
+
+def read_losses(text: str) -> tuple[Loss, ...]:
+    return () if text == NOTHING else _LOSSES.validate_json(text)
+
+
+def write_losses(losses: tuple[Loss, ...]) -> str:
+    return _LOSSES.dump_json(losses).decode() if losses else NOTHING
+
+
+def merge_receipts(known: tuple[Receipt, ...], told: tuple[Receipt, ...]) -> tuple[Receipt, ...]:
+    """One receipt for each native id, the later word wins; by slot."""
+    merged = {receipt.native_id: receipt for receipt in (*known, *told)}
+    return tuple(sorted(merged.values(), key=lambda receipt: receipt.slot))
+
+
+def new_receipts(known: tuple[Receipt, ...], told: Sequence[Receipt]) -> tuple[Receipt, ...]:
+    """Those of a slot that is not noted yet; taking a copy away and making one are two things."""
+    noted = {(receipt.slot, receipt.deleted) for receipt in known}
+    return tuple(receipt for receipt in told if (receipt.slot, receipt.deleted) not in noted)

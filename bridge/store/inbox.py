@@ -1,0 +1,122 @@
+"""Inbox rows: payloads in, rows to decode out. Each function is one unit of a transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from bridge.errors import StoreError
+from bridge.model import AccountId, ChannelRef, Raw, channel_of_key
+from bridge.ports.store import InboxRow
+from bridge.store.queries import read_queries
+from bridge.store.seal import Seal
+
+SQL = read_queries("inbox")
+_CREDENTIALS: TypeAdapter[dict[str, str]] = TypeAdapter(dict[str, str])
+
+
+def keep(
+    db: sqlite3.Connection, raw: Raw, advance: bool, seal: Seal, now: float
+) -> InboxRow | None:
+    """The new row; None for a repeat, whose cursor moves all the same: it was read once more."""
+    channel = None if raw.channel is None else raw.channel.key
+    if advance and channel is not None:
+        move_cursor(db, raw.account, channel, raw.order_key)
+    kept = db.execute(
+        SQL["keep_row"],
+        (raw.account, raw.dedupe_key, raw.kind, raw.order_key, channel, raw.payload, now),
+    )
+    if kept.rowcount == 0:
+        return None
+    row = int(kept.lastrowid or 0)
+    if raw.credentials and seal.has_key:
+        _keep_credentials(db, row, raw, seal, now)
+    return InboxRow(row, without_credentials(raw))
+
+
+def without_credentials(raw: Raw) -> Raw:
+    """As it comes back from the store: what was sealed is no part of it."""
+    plain = Raw.model_fields["credentials_ttl"].default
+    if not raw.credentials and raw.credentials_ttl == plain:
+        return raw
+    return raw.model_copy(update={"credentials": {}, "credentials_ttl": plain})
+
+
+def _keep_credentials(db: sqlite3.Connection, row: int, raw: Raw, seal: Seal, now: float) -> None:
+    text = _CREDENTIALS.dump_json(raw.credentials).decode()
+    sealed = seal.close(text, _credentials_of(row))
+    db.execute(SQL["keep_credentials"], (row, sealed, now + raw.credentials_ttl))
+
+
+def credentials(db: sqlite3.Connection, row: int, seal: Seal, now: float) -> Mapping[str, str]:
+    found = db.execute(SQL["credentials_of_row"], (row, now)).fetchone()
+    if found is None:
+        return {}
+    return _CREDENTIALS.validate_json(seal.open(found[0], _credentials_of(row)))
+
+
+def _credentials_of(row: int) -> str:
+    return f"The credentials of inbox row {row}"
+
+
+def forget_expired(db: sqlite3.Connection, now: float) -> int:
+    return db.execute(SQL["forget_credentials"], (now,)).rowcount
+
+
+def move_cursor(db: sqlite3.Connection, account: AccountId, channel: str, value: str) -> None:
+    db.execute(SQL["move_cursor"], (account, channel, value))
+
+
+def cursor(db: sqlite3.Connection, account: AccountId, channel: ChannelRef) -> str | None:
+    found = db.execute(SQL["cursor"], (account, channel.key)).fetchone()
+    return None if found is None else found[0]
+
+
+def waiting_rows(db: sqlite3.Connection) -> Sequence[InboxRow]:
+    return [_row(found) for found in db.execute(SQL["waiting_rows"]).fetchall()]
+
+
+def failed_rows(db: sqlite3.Connection, limit: int) -> Sequence[tuple[InboxRow, str]]:
+    found = db.execute(SQL["failed_rows"], (limit,)).fetchall()
+    return [(_row(columns[:-1]), columns[-1]) for columns in found]
+
+
+def _row(columns: Sequence[Any]) -> InboxRow:
+    row, account, kind, dedupe_key, order_key, channel, payload = columns
+    return InboxRow(
+        row,
+        Raw(
+            account=account,
+            kind=kind,
+            dedupe_key=dedupe_key,
+            order_key=order_key,
+            channel=None if channel is None else channel_of_key(channel),
+            payload=payload,
+        ),
+    )
+
+
+def raw_of_row(db: sqlite3.Connection, row: int | None) -> tuple[Raw, float, str] | None:
+    """A kept payload, when it was kept, and what became of it."""
+    found = db.execute(SQL["row"], (row,)).fetchone()
+    if found is None:
+        return None
+    *columns, kept, outcome = found
+    return _row(columns).raw, kept, outcome
+
+
+def retry_failed_rows(db: sqlite3.Connection) -> int:
+    return db.execute(SQL["retry_failed_rows"]).rowcount
+
+
+def fail_row(db: sqlite3.Connection, row: int, error: str, now: float) -> None:
+    if db.execute(SQL["fail_row"], (error, now, row)).rowcount == 0:
+        raise StoreError(f"There is no inbox row {row!r}")
+
+
+def finish_row(db: sqlite3.Connection, row: int, outcome: str, now: float) -> None:
+    if db.execute(SQL["finish_row"], (outcome, now, row)).rowcount == 0:
+        raise StoreError(f"There is no inbox row {row!r}")

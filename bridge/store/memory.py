@@ -1,0 +1,679 @@
+"""The in-memory twin of the store: plain dicts, the same promises, nothing durable. For tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from uuid import UUID, uuid4
+
+from bridge.errors import StoreError
+from bridge.model import (
+    AccountId,
+    ActorId,
+    ChannelRef,
+    Delivery,
+    EditMessage,
+    LaneId,
+    Loss,
+    MessageId,
+    Operation,
+    OperationId,
+    Person,
+    PostMessage,
+    Quoted,
+    Raw,
+    Receipt,
+    RoomId,
+    TurnId,
+)
+from bridge.model.turns import TurnState
+from bridge.ports.clock import Clock
+from bridge.ports.store import (
+    Admission,
+    Admitted,
+    DeadLetter,
+    Explanation,
+    InboxRow,
+    InboxState,
+    LaneStatus,
+    MessageState,
+    NewMessage,
+    NewTurn,
+    OperationRecord,
+    OutboxItem,
+    OutboxState,
+    Settlement,
+    StoredMessage,
+    StoredTurn,
+    StoreStatus,
+    Timeline,
+)
+from bridge.store.bodies import merge_receipts, new_receipts
+from bridge.store.conversations import conversation_of, excerpt_of
+from bridge.store.inbox import without_credentials
+from bridge.uacs import Conversation, Message
+
+_SAID, _COPY, _STAND_IN = 0, 1, 2
+
+
+@dataclass
+class _Row:
+    row: InboxRow
+    kept: float
+    credentials: Mapping[str, str]
+    expires: float
+    state: InboxState = "waiting"
+    outcome: str = ""
+    error: str = ""
+
+
+@dataclass
+class _Kept:
+    """A message, the row it came in, and its places by timeline."""
+
+    new: NewMessage
+    row: int | None
+    outcome: str
+    message: Message
+    state: MessageState
+    seqs: dict[UUID, int] = field(default_factory=dict[UUID, int])
+
+
+@dataclass
+class _Link:
+    channel: str
+    native_id: str
+    message: MessageId
+    kind: int
+    slot: int
+    thread: str | None
+    at: float
+    gone: bool = False
+
+
+@dataclass
+class _Conversation:
+    timeline: Timeline
+    created: float
+    updated: float
+    messages: list[MessageId] = field(default_factory=list[MessageId])
+
+
+@dataclass
+class _Op:
+    operation: Operation
+    due: float
+    created: float
+    state: OutboxState = "waiting"
+    attempts: int = 0
+    began: float | None = None
+    ended: float | None = None
+    error: str = ""
+    receipts: tuple[Receipt, ...] = ()
+    losses: tuple[Loss, ...] = ()
+
+    @property
+    def open(self) -> bool:
+        return self.state in ("waiting", "sending")
+
+    @property
+    def lane(self) -> LaneId:
+        return self.operation.channel.lane
+
+
+class MemoryStore:
+    """Held to the same contract as SQLite; what survives a restart is nothing."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._closed = False
+        self._rows: dict[int, _Row] = {}
+        self._keys: set[tuple[AccountId, str]] = set()
+        self._cursors: dict[tuple[AccountId, ChannelRef], str] = {}
+        self._messages: dict[MessageId, _Kept] = {}
+        self._links: dict[tuple[str, str, MessageId], _Link] = {}
+        self._timelines: dict[UUID, _Conversation] = {}
+        self._people: dict[ActorId, Person] = {}
+        self._rooms: dict[RoomId, UUID] = {}
+        self._operations: dict[OperationId, _Op] = {}  # in the order of their lanes
+        self._last_posts: dict[LaneId, str] = {}
+        self._turns: dict[TurnId, StoredTurn] = {}
+        self._shelf: dict[tuple[AccountId, str], str] = {}
+        self._credentials: dict[str, str] = {}
+
+    # --- inbox --------------------------------------------------------------------------------
+
+    async def accept(self, raw: Raw, *, advance: bool) -> InboxRow | None:
+        self._must_be_open()
+        if advance and raw.channel is not None:
+            await self.set_cursor(raw.account, raw.channel, raw.order_key)
+        if (raw.account, raw.dedupe_key) in self._keys:
+            return None
+        self._keys.add((raw.account, raw.dedupe_key))
+        row = InboxRow(len(self._rows) + 1, without_credentials(raw))
+        now = self._clock.time()
+        self._rows[row.id] = _Row(row, now, dict(raw.credentials), now + raw.credentials_ttl)
+        return row
+
+    async def waiting_rows(self) -> Sequence[InboxRow]:
+        return [kept.row for kept in self._rows.values() if kept.state == "waiting"]
+
+    async def failed_rows(self, limit: int = 100) -> Sequence[tuple[InboxRow, str]]:
+        failed = [kept for kept in self._rows.values() if kept.state == "failed"]
+        return [(kept.row, kept.error) for kept in failed[:limit]]
+
+    async def retry_failed_rows(self) -> int:
+        failed = [kept for kept in self._rows.values() if kept.state == "failed"]
+        for kept in failed:
+            kept.state, kept.error = "waiting", ""
+        return len(failed)
+
+    async def fail_row(self, row: int, error: str) -> None:
+        kept = self._row(row)
+        kept.state, kept.error = "failed", error
+
+    def _row(self, row: int) -> _Row:
+        if row not in self._rows:
+            raise StoreError(f"There is no inbox row {row!r}")
+        return self._rows[row]
+
+    async def cursor(self, account: AccountId, channel: ChannelRef) -> str | None:
+        return self._cursors.get((account, channel))
+
+    async def set_cursor(self, account: AccountId, channel: ChannelRef, cursor: str) -> None:
+        self._must_be_open()
+        before = self._cursors.get((account, channel), cursor)
+        self._cursors[account, channel] = max(before, cursor)
+
+    # --- archive ------------------------------------------------------------------------------
+
+    async def admit(self, admission: Admission) -> Admitted:
+        self._must_be_open()
+        new = admission.message
+        repeat = new is not None and new.id in self._messages
+        self._check(admission, repeat)
+        if not repeat:
+            self._keep(admission)
+        if admission.row is not None:
+            kept = self._row(admission.row)
+            kept.state, kept.error = "done", ""
+            kept.outcome = "repeat" if repeat else admission.outcome
+        return Admitted(repeat=repeat)
+
+    def _check(self, admission: Admission, repeat: bool) -> None:
+        """Everything that can be refused is refused before anything is changed."""
+        if admission.row is not None:
+            self._row(admission.row)
+        if not repeat:
+            new = None if admission.message is None else admission.message.id
+            self._check_operations(admission.operations, new)
+            _check_turns(admission.turns, self._turns)
+
+    def _check_operations(
+        self, operations: Sequence[Operation], new: MessageId | None = None
+    ) -> None:
+        taken = set(self._operations)
+        for operation in operations:
+            known = operation.message == new or operation.message in self._messages
+            if operation.id in taken or not known:
+                raise StoreError(
+                    f"Operation {operation.id!r} was not queued: its id is taken, or its message "
+                    f"{operation.message!r} is not archived"
+                )
+            taken.add(operation.id)
+
+    def _keep(self, admission: Admission) -> None:
+        now = self._clock.time()
+        if admission.message is not None:
+            self._keep_message(admission.message, admission)
+        for person in admission.people:
+            self._people[person.id] = person
+        for timeline in admission.timelines:
+            self._place(timeline, admission.message, now)
+        for operation in admission.operations:
+            self._queue(operation)
+        for turn in admission.turns:
+            self._turns[turn.id] = StoredTurn(
+                turn.id, turn.agent, turn.room, turn.trigger, "queued", 0, now
+            )
+        for settlement in admission.settles:
+            self._settle(settlement)
+
+    def _keep_message(self, new: NewMessage, admission: Admission) -> None:
+        self._messages[new.id] = _Kept(
+            new, admission.row, admission.outcome, new.message, new.state
+        )
+        if new.place is not None and new.native_id is not None:
+            self._link(
+                new.place.channel.key, new.native_id, new.id, _SAID, 0, new.place.thread, new.time
+            )
+
+    def _place(self, timeline: Timeline, new: NewMessage | None, now: float) -> None:
+        time = now if new is None else new.time
+        known = self._timelines.setdefault(timeline.id, _Conversation(timeline, time, time))
+        if new is None or timeline.id in self._messages[new.id].seqs:
+            return
+        if not known.messages:
+            known.created = known.updated = time
+        known.created, known.updated = min(known.created, time), max(known.updated, time)
+        known.messages.append(new.id)
+        self._messages[new.id].seqs[timeline.id] = len(known.messages)
+
+    async def message(self, message: MessageId) -> StoredMessage | None:
+        kept = self._messages.get(message)
+        return None if kept is None else _stored(kept)
+
+    async def change_message(
+        self, message: Message, state: MessageState, operations: Sequence[Operation] = ()
+    ) -> None:
+        self._must_be_open()
+        identity = MessageId(message.message_id)
+        if identity not in self._messages:
+            raise StoreError(f"Message {identity!r} is not archived")
+        self._check_operations(operations)
+        kept = self._messages[identity]
+        kept.message, kept.state = message, state
+        for operation in operations:
+            if not (isinstance(operation, EditMessage) and self._same_waits(operation)):
+                self._queue(operation)
+
+    def _same_waits(self, edit: EditMessage) -> bool:
+        return any(
+            op.state == "waiting"
+            and op.operation.message == edit.message
+            and op.lane == edit.channel.lane
+            and (
+                isinstance(op.operation, EditMessage)
+                or (isinstance(op.operation, PostMessage) and not op.receipts)
+            )
+            for op in self._operations.values()
+        )
+
+    async def resolve(self, channel: ChannelRef, native_id: str) -> MessageId | None:
+        found = [
+            link
+            for link in self._links.values()
+            if link.channel == channel.key and link.native_id == native_id
+        ]
+        best = min(found, key=lambda link: (link.kind, link.message), default=None)
+        return None if best is None else best.message
+
+    async def person(self, actor: ActorId) -> Person | None:
+        return self._people.get(actor)
+
+    async def save_person(self, person: Person) -> None:
+        self._must_be_open()
+        self._people[person.id] = person
+
+    async def room_ids(self, rooms: Sequence[RoomId]) -> Mapping[RoomId, UUID]:
+        self._must_be_open()
+        return {room: self._rooms.setdefault(room, uuid4()) for room in rooms}
+
+    async def conversation(self, conversation: UUID, *, newest: int | None = None) -> Conversation:
+        known = self._timelines.get(conversation)
+        if known is None:
+            raise StoreError(f"There is no conversation {str(conversation)!r}")
+        all_kept = [self._messages[one] for one in known.messages]
+        shown = [kept.message for kept in all_kept if kept.state != "deleted"]
+        if newest is not None:
+            shown = shown[max(len(shown) - max(newest, 0), 0) :]
+        return conversation_of(known.timeline, known.created, known.updated, shown)
+
+    async def conversations(self) -> Sequence[tuple[Timeline, int]]:
+        return [(known.timeline, len(known.messages)) for known in self._timelines.values()]
+
+    async def live_threads(self, channel: ChannelRef, since: float) -> Sequence[str]:
+        newest: dict[str, float] = {}
+        for link in self._links.values():
+            if link.channel == channel.key and link.at >= since and not link.gone:
+                thread = link.thread or link.native_id
+                newest[thread] = max(newest.get(thread, since), link.at)
+        ranked = sorted(newest, key=lambda thread: (newest[thread], thread), reverse=True)
+        return ranked[:200]
+
+    async def explain(self, message: MessageId) -> Explanation | None:
+        kept = self._messages.get(message)
+        if kept is None:
+            return None
+        row = None if kept.row is None else self._rows[kept.row]
+        of_message = [op for op in self._operations.values() if op.operation.message == message]
+        return Explanation(
+            stored=_stored(kept),
+            raw=None if row is None else row.row.raw,
+            kept_at=None if row is None else row.kept,
+            outcome=kept.outcome,
+            timelines=[(self._timelines[one].timeline, seq) for one, seq in kept.seqs.items()],
+            operations=[_record(op) for op in of_message],
+        )
+
+    # --- links --------------------------------------------------------------------------------
+
+    def _link(
+        self,
+        channel: str,
+        native_id: str,
+        message: MessageId,
+        kind: int,
+        slot: int,
+        thread: str | None,
+        at: float,
+    ) -> _Link:
+        link = _Link(channel, native_id, message, kind, slot, thread, at)
+        return self._links.setdefault((channel, native_id, message), link)
+
+    def _link_copies(self, op: _Op, receipts: Iterable[Receipt]) -> None:
+        message, now = op.operation.message, self._clock.time()
+        for receipt in receipts:
+            link = self._link(
+                op.lane, receipt.native_id, message, _COPY, receipt.slot, receipt.thread, now
+            )
+            link.slot, link.gone = receipt.slot, receipt.deleted
+            link.thread = receipt.thread or link.thread
+            if not receipt.deleted:
+                self._unlink_replaced(link)
+
+    def _unlink_replaced(self, new: _Link) -> None:
+        for link in self._links_of(new.message, new.channel):
+            if link.kind == _COPY and link.slot == new.slot and link.native_id != new.native_id:
+                link.gone = True
+
+    def _links_of(self, message: MessageId, channel: str) -> Iterator[_Link]:
+        for link in self._links.values():
+            if link.message == message and link.channel == channel:
+                yield link
+
+    def _copies(self, message: MessageId, lane: LaneId) -> tuple[Receipt, ...]:
+        standing = [
+            link
+            for link in self._links_of(message, lane)
+            if link.kind < _STAND_IN and not link.gone
+        ]
+        standing.sort(key=lambda link: (link.slot, link.at))
+        return tuple(
+            Receipt(slot=link.slot, native_id=link.native_id, thread=link.thread)
+            for link in standing
+        )
+
+    def _in_channel(self, root: MessageId, lane: LaneId) -> str | None:
+        links = self._links_of(root, lane)
+        best = min(links, key=lambda link: (link.gone, link.kind, link.slot), default=None)
+        return None if best is None else best.native_id
+
+    # --- outbox -------------------------------------------------------------------------------
+
+    def _queue(self, operation: Operation) -> None:
+        now = self._clock.time()
+        self._operations[operation.id] = _Op(operation, due=now, created=now)
+
+    def _open(self) -> Iterator[_Op]:
+        return (op for op in self._operations.values() if op.open)
+
+    async def open_lanes(self) -> Sequence[LaneId]:
+        return sorted({op.lane for op in self._open()})
+
+    async def head(self, lane: LaneId) -> OutboxItem | None:
+        op = next((op for op in self._open() if op.lane == lane), None)
+        if op is None:
+            return None
+        operation = op.operation
+        root = operation.root if isinstance(operation, PostMessage | EditMessage) else None
+        thread = None if root is None else self._in_channel(root, lane)
+        kept = self._messages[operation.message]
+        return OutboxItem(
+            delivery=Delivery(
+                operation=operation,
+                message=kept.message,
+                thread=thread,
+                quoted=self._quoted(operation),
+                copies=self._copies(operation.message, lane),
+            ),
+            state="sending" if op.state == "sending" else "waiting",
+            attempts=op.attempts,
+            due=op.due,
+            created=op.created,
+            began=op.began,
+            after=self._last_posts.get(lane),
+            thread_missing=root is not None and thread is None,
+            message_state=kept.state,
+        )
+
+    def _quoted(self, operation: Operation) -> Quoted | None:
+        if not isinstance(operation, PostMessage) or operation.reply_to is None:
+            return None
+        kept = self._messages.get(operation.reply_to)
+        if kept is None:
+            return None
+        shown = kept.state != "deleted" and kept.new.audience is None
+        copies = self._copies(operation.reply_to, operation.channel.lane)
+        return Quoted(
+            author=kept.new.author.name,
+            excerpt=excerpt_of(kept.message) if shown else "",
+            native_id=copies[0].native_id if copies else None,
+        )
+
+    async def begin(self, operation: OperationId) -> None:
+        self._must_be_open()
+        op = self._operations.get(operation)
+        if op is None or not op.open:
+            raise StoreError(
+                f"Operation {operation!r} is not open any more; take the lane's head anew"
+            )
+        op.state, op.began, op.attempts = "sending", self._clock.time(), op.attempts + 1
+
+    async def record(self, operation: OperationId, receipts: Sequence[Receipt]) -> None:
+        self._must_be_open()
+        if operation not in self._operations:
+            raise StoreError(f"There is no operation {operation!r}")
+        op = self._operations[operation]
+        if op.open:
+            fresh = new_receipts(op.receipts, receipts)
+            self._link_copies(op, fresh)
+            op.receipts += fresh
+
+    async def settle(self, settlement: Settlement) -> bool:
+        self._must_be_open()
+        return self._settle(settlement)
+
+    def _settle(self, settlement: Settlement) -> bool:
+        op = self._operations.get(settlement.operation)
+        if op is None:
+            return False
+        proof = settlement.state == "done" and bool(settlement.receipts)
+        if not op.open and not (op.state in ("dead", "unproved") and proof):
+            return False
+        self._link_copies(op, settlement.receipts)
+        op.state, op.error, op.losses = settlement.state, settlement.error, settlement.losses
+        op.ended = self._clock.time()
+        op.receipts = merge_receipts(op.receipts, settlement.receipts)
+        self._note_standing(op, settlement)
+        return True
+
+    def _note_standing(self, op: _Op, settlement: Settlement) -> None:
+        standing = [receipt for receipt in op.receipts if not receipt.deleted]
+        if not standing:
+            return
+        if settlement.thread_of is not None:
+            first, now = standing[0], self._clock.time()
+            root = settlement.thread_of
+            self._link(op.lane, first.native_id, root, _STAND_IN, 0, first.thread, now)
+        if isinstance(op.operation, PostMessage) and settlement.state == "done":
+            self._last_posts[op.lane] = standing[-1].native_id
+
+    async def postpone(self, operation: OperationId, until: float, error: str) -> None:
+        self._must_be_open()
+        op = self._operations.get(operation)
+        if op is not None and op.open:
+            op.state, op.due, op.error = "waiting", until, error
+
+    async def dead_letters(self) -> Sequence[DeadLetter]:
+        dead = [op for op in self._operations.values() if op.state in ("dead", "unproved")]
+        return [self._dead_letter(op) for op in sorted(dead, key=lambda op: op.ended or 0.0)]
+
+    def _dead_letter(self, op: _Op) -> DeadLetter:
+        message = self._messages[op.operation.message].message
+        return DeadLetter(
+            operation=op.operation,
+            state="dead" if op.state == "dead" else "unproved",
+            error=op.error,
+            attempts=op.attempts,
+            time=op.ended or 0.0,
+            excerpt=excerpt_of(message),
+        )
+
+    async def replay(self, operation: OperationId) -> LaneId:
+        self._must_be_open()
+        op = self._operations.get(operation)
+        if op is None or op.state not in ("dead", "unproved"):
+            raise StoreError(
+                f"There is no dead letter {operation!r}; see `uacs-bridge dead-letters list`"
+            )
+        now = self._clock.time()
+        del self._operations[operation]  # to the end of its lane
+        self._operations[operation] = _Op(op.operation, due=now, created=now, receipts=op.receipts)
+        return op.lane
+
+    # --- turns --------------------------------------------------------------------------------
+
+    async def was_called(self, agent: str, root: MessageId) -> bool:
+        for turn in self._turns.values():
+            kept = self._messages.get(turn.trigger)
+            thread = None if kept is None else kept.new.root
+            if turn.agent == agent and root in (turn.trigger, thread):
+                return True
+        return False
+
+    async def open_turns(self) -> Sequence[StoredTurn]:
+        return [
+            one for one in self._turns.values() if one.state in ("queued", "running", "waiting")
+        ]
+
+    async def set_turn(
+        self,
+        turn: TurnId,
+        state: TurnState,
+        *,
+        tool_called: bool = False,
+        answer: MessageId | None = None,
+        error: str = "",
+    ) -> None:
+        self._must_be_open()
+        if turn not in self._turns:
+            raise StoreError(f"There is no turn {turn!r}")
+        before = self._turns[turn]
+        entered = state == "running" and before.state != "running"
+        self._turns[turn] = replace(
+            before,
+            state=state,
+            attempts=before.attempts + entered,
+            tool_called=before.tool_called or tool_called,
+            answer=answer or before.answer,
+        )
+
+    # --- secrets ------------------------------------------------------------------------------
+
+    async def shelf_get(self, account: AccountId, key: str) -> str | None:
+        return self._shelf.get((account, key))
+
+    async def shelf_put(
+        self, account: AccountId, key: str, value: str, *, sealed: bool = False
+    ) -> None:
+        self._must_be_open()
+        self._shelf[account, key] = value
+
+    async def shelf_remove(self, account: AccountId, key: str) -> None:
+        self._must_be_open()
+        self._shelf.pop((account, key), None)
+
+    async def credential(self, name: str) -> str | None:
+        return self._credentials.get(name)
+
+    async def put_credential(self, name: str, value: str) -> None:
+        self._must_be_open()
+        self._credentials[name] = value
+
+    async def payload_credentials(self, row: int) -> Mapping[str, str]:
+        kept = self._rows.get(row)
+        fresh = kept is not None and kept.expires > self._clock.time()
+        return kept.credentials if kept is not None and fresh else {}
+
+    async def forget_expired(self) -> int:
+        now = self._clock.time()
+        over = [row for row in self._rows.values() if row.credentials and row.expires <= now]
+        for row in over:
+            row.credentials = {}
+        return len(over)
+
+    # --- the whole ----------------------------------------------------------------------------
+
+    async def status(self) -> StoreStatus:
+        return StoreStatus(
+            inbox=_count(row.state for row in self._rows.values()),
+            outbox=_count(op.state for op in self._operations.values()),
+            turns=_count(turn.state for turn in self._turns.values()),
+            messages=len(self._messages),
+            lanes=self._lanes(),
+        )
+
+    def _lanes(self) -> Sequence[LaneStatus]:
+        lanes: dict[LaneId, list[_Op]] = {}
+        for op in self._open():
+            lanes.setdefault(op.lane, []).append(op)
+        found = [
+            LaneStatus(
+                lane=lane,
+                account=ops[0].operation.account,
+                waiting=len(ops),
+                oldest=min(op.created for op in ops),
+                state=ops[0].state,
+                error=ops[0].error,
+            )
+            for lane, ops in lanes.items()
+        ]
+        return sorted(found, key=lambda status: (status.oldest, status.lane))
+
+    async def backup(self, target: Path) -> None:
+        raise StoreError(f"An in-memory store cannot be copied to {str(target)!r}")
+
+    async def close(self) -> None:
+        self._closed = True
+
+    def _must_be_open(self) -> None:
+        if self._closed:
+            raise StoreError("The in-memory store is closed")
+
+
+def _check_turns(wanted: Sequence[NewTurn], known: Mapping[TurnId, StoredTurn]) -> None:
+    taken = set(known)
+    for turn in wanted:
+        if turn.id in taken:
+            raise StoreError(f"Turn {turn.id!r} was not queued: its id is taken")
+        taken.add(turn.id)
+
+
+def _stored(kept: _Kept) -> StoredMessage:
+    new = kept.new
+    return StoredMessage(
+        kept.message, new.author, new.time, new.place, new.native_id, new.root, kept.state
+    )
+
+
+def _record(op: _Op) -> OperationRecord:
+    return OperationRecord(
+        operation=op.operation,
+        state=op.state,
+        attempts=op.attempts,
+        error=op.error,
+        created=op.created,
+        began=op.began,
+        ended=op.ended,
+        losses=op.losses,
+        receipts=op.receipts,
+    )
+
+
+def _count(states: Iterable[str]) -> Mapping[str, int]:
+    counts: dict[str, int] = {}
+    for state in states:
+        counts[state] = counts.get(state, 0) + 1
+    return counts

@@ -1,0 +1,237 @@
+"""Operations in their lanes: queued in, the head of each lane out, settled for good."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from bridge.errors import StoreError
+from bridge.model import (
+    Delivery,
+    EditMessage,
+    LaneId,
+    MessageId,
+    Operation,
+    OperationId,
+    PostMessage,
+    Quoted,
+    Receipt,
+)
+from bridge.ports.store import DeadLetter, OperationRecord, OutboxItem, Settlement
+from bridge.store.bodies import (
+    MESSAGES,
+    OPERATIONS,
+    PEOPLE,
+    merge_receipts,
+    new_receipts,
+    read_losses,
+    read_receipts,
+    write_losses,
+    write_receipts,
+)
+from bridge.store.conversations import excerpt_of
+from bridge.store.queries import read_queries
+
+SQL = read_queries("outbox")
+_OPEN = ("waiting", "sending")
+_QUOTED = read_queries("archive")["quoted"]
+
+
+def queue(db: sqlite3.Connection, operation: Operation, now: float) -> None:
+    """Append it to its lane."""
+    body = OPERATIONS.write(operation)
+    columns = (operation.id, operation.channel.key, operation.type, operation.message, body, now)
+    try:
+        db.execute(SQL["queue"], columns)
+    except sqlite3.IntegrityError as error:
+        raise StoreError(
+            f"Operation {operation.id!r} was not queued: its id is taken, or its message "
+            f"{operation.message!r} is not archived"
+        ) from error
+
+
+def queue_change(db: sqlite3.Connection, operation: Operation, now: float) -> None:
+    """Append it, unless an edit or an unsent post that waits says the new state anyhow."""
+    if isinstance(operation, EditMessage):
+        same = db.execute(SQL["same_waiting"], (operation.message, operation.channel.key))
+        if same.fetchone() is not None:
+            return
+    queue(db, operation, now)
+
+
+def open_lanes(db: sqlite3.Connection) -> Sequence[LaneId]:
+    return [lane for (lane,) in db.execute(SQL["open_lanes"]).fetchall()]
+
+
+def head(db: sqlite3.Connection, lane: LaneId) -> OutboxItem | None:
+    found = db.execute(SQL["head"], (lane,)).fetchone()
+    if found is None:
+        return None
+    body, state, attempts, due, created, began, message, message_state, after = found
+    operation = OPERATIONS.read(body)
+    root = operation.root if isinstance(operation, PostMessage | EditMessage) else None
+    thread = None if root is None else _in_channel(db, root, lane)
+    delivery = Delivery(
+        operation=operation,
+        message=MESSAGES.read(message),
+        thread=thread,
+        quoted=_quoted(db, operation, lane),
+        copies=_copies(db, operation.message, lane),
+    )
+    return OutboxItem(
+        delivery=delivery,
+        state=state,
+        attempts=attempts,
+        due=due,
+        created=created,
+        began=began,
+        after=after,
+        thread_missing=root is not None and thread is None,
+        message_state=message_state,
+    )
+
+
+def _in_channel(db: sqlite3.Connection, root: MessageId, lane: LaneId) -> str | None:
+    """The native id below which the root's thread goes on."""
+    found = db.execute(SQL["root_in_channel"], (root, lane)).fetchone()
+    return None if found is None else found[0]
+
+
+def _copies(db: sqlite3.Connection, message: MessageId, lane: LaneId) -> tuple[Receipt, ...]:
+    found = db.execute(SQL["copies"], (message, lane)).fetchall()
+    return tuple(
+        Receipt(slot=slot, native_id=native_id, thread=thread) for slot, native_id, thread in found
+    )
+
+
+def _quoted(db: sqlite3.Connection, operation: Operation, lane: LaneId) -> Quoted | None:
+    """The answered message; its words only where they still stand and everybody may read them."""
+    if not isinstance(operation, PostMessage) or operation.reply_to is None:
+        return None
+    found = db.execute(_QUOTED, (operation.reply_to,)).fetchone()
+    if found is None:
+        return None
+    body, author, state, audience = found
+    shown = state != "deleted" and audience is None
+    copies = _copies(db, operation.reply_to, lane)
+    return Quoted(
+        author=PEOPLE.read(author).name,
+        excerpt=excerpt_of(MESSAGES.read(body)) if shown else "",
+        native_id=copies[0].native_id if copies else None,
+    )
+
+
+def begin(db: sqlite3.Connection, operation: OperationId, now: float) -> None:
+    if db.execute(SQL["begin"], (now, operation)).rowcount == 0:
+        raise StoreError(f"Operation {operation!r} is not open any more; take the lane's head anew")
+
+
+def postpone(db: sqlite3.Connection, operation: OperationId, until: float, error: str) -> None:
+    db.execute(SQL["postpone"], (until, error, operation))
+
+
+def record(
+    db: sqlite3.Connection, operation: OperationId, receipts: Sequence[Receipt], now: float
+) -> None:
+    found = db.execute(SQL["operation"], (operation,)).fetchone()
+    if found is None:
+        raise StoreError(f"There is no operation {operation!r}")
+    state, lane, _type, message, text = found
+    known = read_receipts(text)
+    fresh = new_receipts(known, receipts)
+    if state in _OPEN and fresh:
+        _link(db, message, lane, fresh, now)
+        db.execute(SQL["note_receipts"], (write_receipts(known + fresh), operation))
+
+
+def settle(db: sqlite3.Connection, settlement: Settlement, now: float) -> bool:
+    """False when nothing was open under this id: then nothing changes."""
+    found = db.execute(SQL["operation"], (settlement.operation,)).fetchone()
+    if found is None:
+        return False
+    state, lane, kind, message, known = found
+    if not _may_end(state, settlement):
+        return False
+    _link(db, message, lane, settlement.receipts, now)
+    receipts = merge_receipts(read_receipts(known), settlement.receipts)
+    db.execute(
+        SQL["settle"],
+        (
+            settlement.state,
+            settlement.error,
+            write_receipts(receipts),
+            write_losses(settlement.losses),
+            now,
+            settlement.operation,
+        ),
+    )
+    standing = [receipt for receipt in receipts if not receipt.deleted]
+    if settlement.thread_of is not None and standing:
+        _link_stand_in(db, settlement.thread_of, lane, standing[0], now)
+    if kind == "post_message" and settlement.state == "done" and standing:
+        db.execute(SQL["note_last_post"], (lane, standing[-1].native_id))
+    return True
+
+
+def _may_end(state: str, settlement: Settlement) -> bool:
+    """Proof that it arrived also ends what was given up before the proof came."""
+    proof = settlement.state == "done" and bool(settlement.receipts)
+    return state in _OPEN or (state in ("dead", "unproved") and proof)
+
+
+def _link(
+    db: sqlite3.Connection, message: str, lane: str, receipts: Sequence[Receipt], now: float
+) -> None:
+    for receipt in receipts:
+        native_id, slot = receipt.native_id, receipt.slot
+        db.execute(
+            SQL["link_copy"],
+            (lane, native_id, message, slot, receipt.thread, receipt.deleted, now),
+        )
+        if not receipt.deleted:
+            db.execute(SQL["unlink_replaced"], (message, lane, slot, native_id))
+
+
+def _link_stand_in(
+    db: sqlite3.Connection, root: MessageId, lane: str, receipt: Receipt, now: float
+) -> None:
+    db.execute(SQL["link_stand_in"], (lane, receipt.native_id, root, receipt.thread, now))
+
+
+def dead_letters(db: sqlite3.Connection) -> Sequence[DeadLetter]:
+    return [
+        DeadLetter(OPERATIONS.read(body), state, error, attempts, ended, _excerpt(message))
+        for body, state, error, attempts, ended, message in db.execute(SQL["dead_letters"])
+    ]
+
+
+def _excerpt(body: bytes) -> str:
+    return excerpt_of(MESSAGES.read(body))
+
+
+def replay(db: sqlite3.Connection, operation: OperationId, now: float) -> LaneId:
+    found = db.execute(SQL["replay"], (now, operation)).fetchall()
+    if not found:
+        raise StoreError(
+            f"There is no dead letter {operation!r}; see `uacs-bridge dead-letters list`"
+        )
+    return found[0][0]
+
+
+def records(db: sqlite3.Connection, message: int) -> Sequence[OperationRecord]:
+    return [
+        OperationRecord(
+            operation=OPERATIONS.read(body),
+            state=state,
+            attempts=attempts,
+            error=error,
+            created=created,
+            began=began,
+            ended=ended,
+            losses=read_losses(losses),
+            receipts=read_receipts(receipts),
+        )
+        for body, state, attempts, error, created, began, ended, losses, receipts in db.execute(
+            SQL["operations_of_message"], (message,)
+        )
+    ]

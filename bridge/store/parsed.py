@@ -1,0 +1,32 @@
+"""JSON bytes in, the object that they are out; what was just written is not parsed again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+_MOST = 512  # bodies remembered
+_LARGEST = 32_768  # bytes of a body worth remembering
+
+
+class Parsed(Generic[T]):
+    """`read`, with a memory of the newest bodies. Safe with any number of processes: the key is
+    the body itself, and the objects are frozen."""
+
+    def __init__(self, read: Callable[[bytes], T], write: Callable[[T], bytes]) -> None:
+        self._read = read
+        self._write = write
+        self._known: dict[bytes, T] = {}
+
+    def read(self, body: bytes) -> T:
+        value = self._known.get(body)
+        return self._read(body) if value is None else value
+
+    def write(self, value: T) -> bytes:
+        body = self._write(value)
+        if len(body) <= _LARGEST:
+            if len(self._known) >= _MOST:
+                self._known.pop(next(iter(self._known)), None)
+            self._known[body] = value
+        return body

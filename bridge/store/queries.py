@@ -1,0 +1,18 @@
+"""Named SQL: the name of a file of `sql/` in, its statements by their names out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+
+_NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+
+
+def read_queries(file: str) -> Mapping[str, str]:
+    """`-- name: x` lines part the file; comments above the first are for the reader."""
+    text = files("bridge.store").joinpath("sql", f"{file}.sql").read_text("utf-8")
+    _, *pieces = _NAME.split(text)
+    return {
+        name: sql.strip().rstrip(";") for name, sql in zip(pieces[::2], pieces[1::2], strict=True)
+    }

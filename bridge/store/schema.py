@@ -1,0 +1,164 @@
+"""A path in, a checked connection with the newest schema out; migrations are numbered SQL files."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Literal
+
+from bridge.errors import SchemaTooNew, StoreError
+from bridge.store.faults import corrupt
+
+APPLICATION_ID = 0x55414353  # "UACS": says that an SQLite file is a store of ours
+Synchronous = Literal["FULL", "NORMAL"]
+
+
+def open_to_write(path: Path, *, synchronous: Synchronous = "FULL") -> sqlite3.Connection:
+    """Checked, and brought to the newest schema. Whoever uses it begins and ends transactions."""
+    steps = migrations()
+    db = _connection(path, "rw")
+    try:
+        check_ours(db, path, max(steps))
+        check_whole(db, path)
+        _set_up(db, path, synchronous)
+        migrate(db, steps)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _set_up(db: sqlite3.Connection, path: Path, synchronous: Synchronous) -> None:
+    (mode,) = db.execute("PRAGMA journal_mode = WAL").fetchone()
+    if mode != "wal":
+        raise StoreError(f"The disk of {str(path)!r} bears no write-ahead log; choose a local disk")
+    db.execute("PRAGMA journal_size_limit = 67108864")
+    db.execute(f"PRAGMA synchronous = {synchronous}")
+    db.execute("PRAGMA foreign_keys = ON")
+
+
+def open_to_read(path: Path) -> sqlite3.Connection:
+    """Raises StoreError unless there is a store of this version's schema."""
+    newest = newest_version()
+    db = _connection(path, "ro")
+    try:
+        check_ours(db, path, newest)
+        _check_not_older(db, path, newest)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _connection(path: Path, mode: Literal["rw", "ro"]) -> sqlite3.Connection:
+    db = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=256,
+    )
+    db.execute("PRAGMA busy_timeout = 5000")
+    return db
+
+
+def version_of(db: sqlite3.Connection) -> int:
+    return db.execute("PRAGMA user_version").fetchone()[0]
+
+
+def migrations() -> Mapping[int, str]:
+    """Schema version -> the SQL that leads to it from the one before."""
+    return dict(sorted(_migrations(files("bridge.store").joinpath("migrations"))))
+
+
+def newest_version() -> int:
+    return max(migrations())
+
+
+def _migrations(folder: Traversable) -> Iterator[tuple[int, str]]:
+    for file in folder.iterdir():
+        if file.name.endswith(".sql"):
+            yield int(file.name.split("_", 1)[0]), file.read_text("utf-8")
+
+
+def check_ours(db: sqlite3.Connection, path: Path, newest: int) -> None:
+    """Raises StoreError for a foreign file, SchemaTooNew for one of a newer version."""
+    application = db.execute("PRAGMA application_id").fetchone()[0]
+    tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if application != APPLICATION_ID and tables:
+        raise StoreError(f"{str(path)!r} is an SQLite file, but no store of the bridge")
+    if version_of(db) > newest:
+        raise SchemaTooNew(
+            f"The store {str(path)!r} has schema {version_of(db)}, this version of the bridge "
+            f"knows up to {newest}; install the newer version, or restore an older backup"
+        )
+
+
+def _check_not_older(db: sqlite3.Connection, path: Path, newest: int) -> None:
+    if version_of(db) < newest:
+        raise StoreError(
+            f"The store {str(path)!r} has schema {version_of(db)}, this version of the bridge "
+            f"needs {newest}: uacs-bridge db migrate"
+        )
+
+
+def check_whole(db: sqlite3.Connection, path: Path) -> None:
+    """Raises StoreCorrupt when SQLite finds the file damaged."""
+    (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    if found != "ok":
+        raise corrupt(path, found)
+
+
+def migrate(db: sqlite3.Connection, steps: Mapping[int, str]) -> int:
+    """Apply the missing steps, each whole or not at all; the version that was reached."""
+    for version, script in sorted(steps.items()):
+        if version > version_of(db):
+            _apply(db, version, script)
+    return version_of(db)
+
+
+def _apply(db: sqlite3.Connection, version: int, script: str) -> None:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        for statement in _statements(script):
+            db.execute(statement)
+        db.execute(
+            "INSERT INTO meta (key, value) VALUES ('schema_version', ?1) "
+            "ON CONFLICT (key) DO UPDATE SET value = ?1",
+            (version,),
+        )
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        db.execute(f"PRAGMA user_version = {version}")
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+
+
+def _statements(script: str) -> Iterator[str]:
+    gathered = ""
+    for line in script.splitlines(keepends=True):
+        gathered += line
+        if sqlite3.complete_statement(gathered):
+            yield gathered
+            gathered = ""
+
+
+def copy_to(path: Path, target: Path) -> None:
+    """A consistent copy of a store that may be in use; `target` must not exist yet."""
+    if target.exists():
+        raise StoreError(f"{str(target)!r} exists already; choose another name for the backup")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".part")
+    part.unlink(missing_ok=True)
+    os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    with closing(open_to_read(path)) as source, closing(_connection(part, "rw")) as copy:
+        source.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
+    part.rename(target)

@@ -1,0 +1,105 @@
+"""Secrets at rest: text in, AES-256-GCM bytes out, and back; where the key comes from."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+import sqlite3
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from bridge.errors import ConfigError, StoreError
+
+_VERSION = b"\x01"
+_NONCE = 12
+_KEY = 32
+_CHECK = "This store"  # as errors begin: "This store does not open with this key"
+
+
+class Seal:
+    """Seals for one store. `what` says what a value is: sealed as one thing, it opens as no other.
+
+    Without a key everything but sealed values works.
+    """
+
+    def __init__(self, key: bytes | None) -> None:
+        if key is not None and len(key) != _KEY:
+            raise ConfigError(f"The key of the store must be {_KEY} bytes, not {len(key)}")
+        self._cipher = None if key is None else AESGCM(key)
+
+    @property
+    def has_key(self) -> bool:
+        return self._cipher is not None
+
+    def close(self, text: str, what: str) -> bytes:
+        nonce = os.urandom(_NONCE)
+        return _VERSION + nonce + self._with_key(what).encrypt(nonce, text.encode(), what.encode())
+
+    def open(self, sealed: bytes, what: str) -> str:
+        """Raises StoreError when it was sealed with another key, or damaged."""
+        if sealed[:1] != _VERSION:
+            raise StoreError(f"{what} was sealed in a way that this version does not know")
+        nonce, secret = sealed[1 : 1 + _NONCE], sealed[1 + _NONCE :]
+        try:
+            return self._with_key(what).decrypt(nonce, secret, what.encode()).decode()
+        except (InvalidTag, ValueError):
+            raise StoreError(
+                f"{what} does not open with this key; start with the key that sealed it"
+            ) from None
+
+    def _with_key(self, what: str) -> AESGCM:
+        if self._cipher is None:
+            raise StoreError(f"{what} is sealed; give the store its key (UACS_BRIDGE_KEY)")
+        return self._cipher
+
+
+def make_key() -> bytes:
+    return os.urandom(_KEY)
+
+
+def key_to_text(key: bytes) -> str:
+    """As it stands in UACS_BRIDGE_KEY or in the key file."""
+    return base64.urlsafe_b64encode(key).decode()
+
+
+def text_to_key(text: str) -> bytes:
+    """The inverse; ConfigError when it is no key. Never quotes the text: it may be a secret."""
+    try:
+        key = base64.b64decode(text.strip(), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        key = b""
+    if len(key) != _KEY:
+        raise ConfigError(
+            f"UACS_BRIDGE_KEY (or the key file) must be {_KEY} bytes in URL-safe base64; a key "
+            "file that is not there is made anew: unset UACS_BRIDGE_KEY to have one"
+        )
+    return key
+
+
+def load_or_make_key(path: Path) -> bytes:
+    """The key in the file; a new one, readable by its owner alone, when there is no file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return text_to_key(path.read_text("utf-8"))
+    key = make_key()
+    with os.fdopen(file, "w", encoding="utf-8") as out:
+        out.write(key_to_text(key) + "\n")
+        out.flush()
+        os.fsync(out.fileno())
+    return key
+
+
+def check_key(db: sqlite3.Connection, seal: Seal) -> None:
+    """Raises StoreError unless it is the key that this store has been sealed with so far."""
+    if not seal.has_key:
+        return
+    found = db.execute("SELECT value FROM meta WHERE key = 'key_check'").fetchone()
+    if found is not None:
+        seal.open(found[0], _CHECK)
+        return
+    db.execute("INSERT INTO meta (key, value) VALUES ('key_check', ?)", (seal.close("", _CHECK),))

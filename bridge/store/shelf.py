@@ -1,0 +1,47 @@
+"""Values of connectors, plain or sealed, and credentials, always sealed."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from bridge.model import AccountId
+from bridge.store.queries import read_queries
+from bridge.store.seal import Seal
+
+SQL = read_queries("shelf")
+
+
+def get(db: sqlite3.Connection, account: AccountId, key: str, seal: Seal) -> str | None:
+    found = db.execute(SQL["get"], (account, key)).fetchone()
+    if found is None:
+        return None
+    value, sealed = found
+    return value if sealed is None else seal.open(sealed, value_name(account, key))
+
+
+def put(
+    db: sqlite3.Connection, account: AccountId, key: str, value: str, sealed: bool, seal: Seal
+) -> None:
+    secret = seal.close(value, value_name(account, key)) if sealed else None
+    db.execute(SQL["put"], (account, key, None if sealed else value, secret))
+
+
+def remove(db: sqlite3.Connection, account: AccountId, key: str) -> None:
+    db.execute(SQL["remove"], (account, key))
+
+
+def credential(db: sqlite3.Connection, name: str, seal: Seal) -> str | None:
+    found = db.execute(SQL["credential"], (name,)).fetchone()
+    return None if found is None else seal.open(found[0], credential_name(name))
+
+
+def put_credential(db: sqlite3.Connection, name: str, value: str, seal: Seal) -> None:
+    db.execute(SQL["put_credential"], (name, seal.close(value, credential_name(name))))
+
+
+def value_name(account: AccountId, key: str) -> str:
+    return f"The value {key!r} of account {account!r}"
+
+
+def credential_name(name: str) -> str:
+    return f"The credential {name!r}"

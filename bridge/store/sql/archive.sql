@@ -1,0 +1,74 @@
+-- name: keep_message
+INSERT INTO messages (
+  id, body, author, time, channel, thread, native_id, root, reply_to, audience, state, row, outcome
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO NOTHING;
+
+-- name: message
+SELECT body, author, time, channel, thread, native_id, root, state, n, row, outcome
+FROM messages WHERE id = ?;
+
+-- name: quoted
+SELECT body, author, state, audience FROM messages WHERE id = ?;
+
+-- name: change_message
+UPDATE messages SET body = ?, state = ? WHERE id = ?;
+
+-- name: link_said
+INSERT INTO links (channel, native_id, message, kind, slot, thread, at) VALUES (?, ?, ?, 0, 0, ?, ?)
+ON CONFLICT (channel, native_id, message) DO NOTHING;
+
+-- name: resolve
+SELECT message FROM links WHERE channel = ? AND native_id = ? ORDER BY kind, message LIMIT 1;
+
+-- name: place_in_timeline
+INSERT INTO timelines (id, kind, name, metadata, created, updated, length)
+VALUES (?, ?, ?, ?, ?5, ?5, 1)
+ON CONFLICT (id) DO UPDATE SET
+  length = length + 1,
+  created = CASE WHEN length = 0 THEN excluded.created ELSE min(created, excluded.created) END,
+  updated = CASE WHEN length = 0 THEN excluded.updated ELSE max(updated, excluded.updated) END
+RETURNING n, length;
+
+-- name: make_timeline
+INSERT INTO timelines (id, kind, name, metadata, created, updated, length)
+VALUES (?, ?, ?, ?, ?5, ?5, 0)
+ON CONFLICT (id) DO NOTHING;
+
+-- name: enter_timeline
+INSERT INTO entries (timeline, seq, message) VALUES (?, ?, ?);
+
+-- name: timeline
+SELECT n, kind, name, metadata, created, updated FROM timelines WHERE id = ?;
+
+-- name: timelines
+SELECT id, kind, name, metadata, length FROM timelines ORDER BY n;
+
+-- name: timelines_of_message
+SELECT t.id, t.kind, t.name, t.metadata, e.seq
+FROM entries AS e JOIN timelines AS t ON t.n = e.timeline
+WHERE e.message = ? ORDER BY t.n;
+
+-- name: newest_in_timeline
+SELECT m.body FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
+WHERE e.timeline = ? AND m.state <> 'deleted'
+ORDER BY e.seq DESC LIMIT ?;
+
+-- name: person
+SELECT body FROM people WHERE id = ?;
+
+-- name: save_person
+INSERT INTO people (id, body) VALUES (?, ?)
+ON CONFLICT (id) DO UPDATE SET body = excluded.body;
+
+-- name: room
+SELECT conversation FROM rooms WHERE room = ?;
+
+-- name: make_room
+INSERT INTO rooms (room, conversation) VALUES (?, ?) ON CONFLICT (room) DO NOTHING;
+
+-- name: live_threads
+SELECT thread FROM (
+  SELECT coalesce(thread, native_id) AS thread, at FROM links
+  WHERE channel = ? AND at >= ? AND gone = 0 ORDER BY at DESC LIMIT 5000
+) GROUP BY thread ORDER BY max(at) DESC, thread DESC LIMIT 200;

@@ -1,0 +1,41 @@
+-- name: keep_row
+INSERT INTO inbox (account, dedupe_key, kind, order_key, channel, payload, kept)
+VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (account, dedupe_key) DO NOTHING;
+
+-- name: keep_credentials
+INSERT INTO payload_credentials (row, sealed, expires) VALUES (?, ?, ?);
+
+-- name: credentials_of_row
+SELECT sealed FROM payload_credentials WHERE row = ? AND expires > ?;
+
+-- name: forget_credentials
+DELETE FROM payload_credentials WHERE expires <= ?;
+
+-- name: move_cursor
+INSERT INTO cursors (account, channel, value) VALUES (?, ?, ?)
+ON CONFLICT (account, channel) DO UPDATE SET value = excluded.value WHERE excluded.value > value;
+
+-- name: cursor
+SELECT value FROM cursors WHERE account = ? AND channel = ?;
+
+-- name: waiting_rows
+SELECT id, account, kind, dedupe_key, order_key, channel, payload
+FROM inbox WHERE state = 'waiting' ORDER BY id;
+
+-- name: failed_rows
+SELECT id, account, kind, dedupe_key, order_key, channel, payload, error
+FROM inbox WHERE state = 'failed' ORDER BY id LIMIT ?;
+
+-- name: row
+SELECT id, account, kind, dedupe_key, order_key, channel, payload, kept, outcome
+FROM inbox WHERE id = ?;
+
+-- name: retry_failed_rows
+UPDATE inbox SET state = 'waiting', error = '' WHERE state = 'failed';
+
+-- name: fail_row
+UPDATE inbox SET state = 'failed', error = ?, done = ? WHERE id = ?;
+
+-- name: finish_row
+UPDATE inbox SET state = 'done', outcome = ?, error = '', done = ? WHERE id = ?;

@@ -1,0 +1,82 @@
+-- name: queue
+INSERT INTO operations (id, lane, type, message, body, due, created)
+VALUES (?, ?, ?, (SELECT n FROM messages WHERE id = ?), ?, ?6, ?6);
+
+-- name: same_waiting
+SELECT 1 FROM operations
+WHERE message = (SELECT n FROM messages WHERE id = ?) AND lane = ? AND state = 'waiting'
+  AND (type = 'edit_message' OR (type = 'post_message' AND receipts = '[]'))
+LIMIT 1;
+
+-- name: open_lanes
+SELECT DISTINCT lane FROM operations WHERE state IN ('waiting', 'sending');
+
+-- name: head
+SELECT o.body, o.state, o.attempts, o.due, o.created, o.began, m.body, m.state, l.last_post
+FROM operations AS o
+JOIN messages AS m ON m.n = o.message
+LEFT JOIN lanes AS l ON l.lane = o.lane
+WHERE o.lane = ? AND o.state IN ('waiting', 'sending')
+ORDER BY o.seq LIMIT 1;
+
+-- name: copies
+SELECT slot, native_id, thread FROM links
+WHERE message = ? AND channel = ? AND kind < 2 AND gone = 0 ORDER BY slot, at;
+
+-- name: root_in_channel
+SELECT native_id FROM links
+WHERE message = ? AND channel = ? ORDER BY gone, kind, slot LIMIT 1;
+
+-- name: begin
+UPDATE operations SET state = 'sending', attempts = attempts + 1, began = ?
+WHERE id = ? AND state IN ('waiting', 'sending');
+
+-- name: postpone
+UPDATE operations SET state = 'waiting', due = ?, error = ?
+WHERE id = ? AND state IN ('waiting', 'sending');
+
+-- name: operation
+SELECT o.state, o.lane, o.type, m.id, o.receipts
+FROM operations AS o JOIN messages AS m ON m.n = o.message WHERE o.id = ?;
+
+-- name: note_receipts
+UPDATE operations SET receipts = ? WHERE id = ?;
+
+-- name: settle
+UPDATE operations SET state = ?, error = ?, receipts = ?, losses = ?, ended = ? WHERE id = ?;
+
+-- name: link_copy
+INSERT INTO links (channel, native_id, message, kind, slot, thread, gone, at)
+VALUES (?, ?, ?, 1, ?, ?, ?, ?)
+ON CONFLICT (channel, native_id, message) DO UPDATE SET
+  slot = excluded.slot,
+  thread = coalesce(excluded.thread, thread),
+  gone = excluded.gone;
+
+-- name: unlink_replaced
+UPDATE links SET gone = 1
+WHERE message = ? AND channel = ? AND kind = 1 AND slot = ? AND native_id <> ? AND gone = 0;
+
+-- name: link_stand_in
+INSERT INTO links (channel, native_id, message, kind, slot, thread, at) VALUES (?, ?, ?, 2, 0, ?, ?)
+ON CONFLICT (channel, native_id, message) DO NOTHING;
+
+-- name: note_last_post
+INSERT INTO lanes (lane, last_post) VALUES (?, ?)
+ON CONFLICT (lane) DO UPDATE SET last_post = excluded.last_post;
+
+-- name: dead_letters
+SELECT o.body, o.state, o.error, o.attempts, o.ended, m.body
+FROM operations AS o JOIN messages AS m ON m.n = o.message
+WHERE o.state IN ('dead', 'unproved') ORDER BY o.ended, o.seq;
+
+-- name: replay
+UPDATE operations SET
+  seq = (SELECT max(seq) + 1 FROM operations), state = 'waiting', attempts = 0, due = ?1,
+  created = ?1, began = NULL, ended = NULL, error = '', losses = '[]'
+WHERE id = ?2 AND state IN ('dead', 'unproved')
+RETURNING lane;
+
+-- name: operations_of_message
+SELECT body, state, attempts, error, created, began, ended, losses, receipts
+FROM operations WHERE message = ? ORDER BY seq;

@@ -1,0 +1,16 @@
+-- name: get
+SELECT value, sealed FROM shelf WHERE account = ? AND key = ?;
+
+-- name: put
+INSERT INTO shelf (account, key, value, sealed) VALUES (?, ?, ?, ?)
+ON CONFLICT (account, key) DO UPDATE SET value = excluded.value, sealed = excluded.sealed;
+
+-- name: remove
+DELETE FROM shelf WHERE account = ? AND key = ?;
+
+-- name: credential
+SELECT sealed FROM credentials WHERE name = ?;
+
+-- name: put_credential
+INSERT INTO credentials (name, sealed) VALUES (?, ?)
+ON CONFLICT (name) DO UPDATE SET sealed = excluded.sealed;

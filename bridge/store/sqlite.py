@@ -1,0 +1,309 @@
+"""The store in one SQLite file: the methods of the Store port, each one unit of work."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar, TypeVarTuple
+from uuid import UUID
+
+from bridge.errors import StoreError
+from bridge.model import (
+    AccountId,
+    ActorId,
+    ChannelRef,
+    LaneId,
+    MessageId,
+    Operation,
+    OperationId,
+    Person,
+    Raw,
+    Receipt,
+    RoomId,
+    TurnId,
+)
+from bridge.model.turns import TurnState
+from bridge.ports.clock import Clock
+from bridge.ports.store import (
+    Admission,
+    Admitted,
+    DeadLetter,
+    Explanation,
+    InboxRow,
+    MessageState,
+    OutboxItem,
+    Settlement,
+    StoredMessage,
+    StoredTurn,
+    StoreStatus,
+    Timeline,
+)
+from bridge.store import archive, inbox, outbox, shelf, turns
+from bridge.store.faults import translated
+from bridge.store.lock import StoreLock
+from bridge.store.schema import Synchronous, copy_to, open_to_read, open_to_write
+from bridge.store.seal import Seal, check_key
+from bridge.store.status import read_status
+from bridge.store.writer import Writer
+from bridge.uacs import Conversation, Message
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+
+async def open_sqlite(
+    path: Path, *, clock: Clock, key: bytes | None, synchronous: Synchronous = "FULL"
+) -> SqliteStore:
+    """Open the store for this process alone; made, with its folder, when it is not there.
+
+    `key` (32 bytes) seals secrets; without it, sealed values can be neither kept nor read.
+    `synchronous="NORMAL"` is faster, and may lose the last moments when the machine loses power.
+    Raises SchemaTooNew, StoreCorrupt, or StoreError when another process has it open.
+    """
+    seal = Seal(key)
+    lock, db = await asyncio.to_thread(_open_to_write, path, seal, synchronous)
+    return SqliteStore(path, clock, seal, Writer(db, path), lock)
+
+
+async def open_sqlite_to_read(path: Path, *, clock: Clock, key: bytes | None = None) -> SqliteStore:
+    """Look into a store, also while another process works with it; whatever writes raises."""
+    with translated(path):
+        await asyncio.to_thread(_must_exist, path)
+        return SqliteStore(path, clock, Seal(key), None, None)
+
+
+def _must_exist(path: Path) -> None:
+    if not path.exists():
+        raise StoreError(f"There is no store {str(path)!r}; the bridge makes it when it first runs")
+
+
+def _open_to_write(
+    path: Path, seal: Seal, synchronous: Synchronous
+) -> tuple[StoreLock, sqlite3.Connection]:
+    with translated(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = StoreLock(path)
+        try:
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            db = open_to_write(path, synchronous=synchronous)
+            check_key(db, seal)
+        except BaseException:
+            lock.release()
+            raise
+    return lock, db
+
+
+class SqliteStore:
+    """Made by `open_sqlite`. Belongs to the event loop it was opened in.
+
+    Writes go to the writer's thread. Look-ups that touch a few rows are read in the loop's own
+    thread: 5-20 us, where a hop to another thread and back costs 110 us of CPU. Reads of any
+    size have a thread of their own.
+    """
+
+    def __init__(
+        self, path: Path, clock: Clock, seal: Seal, writer: Writer | None, lock: StoreLock | None
+    ) -> None:
+        self.path = path
+        self.writer = writer
+        self._clock = clock
+        self._seal = seal
+        self._lock = lock
+        self._near = open_to_read(path)
+        self._far = open_to_read(path)
+        self._far_thread = ThreadPoolExecutor(1, thread_name_prefix="store-reader")
+        self._closed = False
+
+    # --- how to get there ---------------------------------------------------------------------
+
+    async def _write(self, unit: Callable[[sqlite3.Connection, *Ts], T], *args: *Ts) -> T:
+        if self.writer is None:
+            raise StoreError(f"The store {str(self.path)!r} was opened to be read only")
+        return await self.writer.run(unit, *args)
+
+    def _look(self, read: Callable[[sqlite3.Connection, *Ts], T], *args: *Ts) -> T:
+        """In this thread, now; sees everything that was awaited."""
+        self._must_be_open()
+        with translated(self.path):
+            return read(self._near, *args)
+
+    async def _read(self, read: Callable[[sqlite3.Connection, *Ts], T], *args: *Ts) -> T:
+        """In the reading thread, from one snapshot."""
+        self._must_be_open()
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._far_thread, lambda: self._snapshot(read, *args))
+
+    def _snapshot(self, read: Callable[[sqlite3.Connection, *Ts], T], *args: *Ts) -> T:
+        with translated(self.path):
+            self._far.execute("BEGIN")
+            try:
+                return read(self._far, *args)
+            finally:
+                self._far.execute("COMMIT")
+
+    def _must_be_open(self) -> None:
+        if self._closed:
+            raise StoreError(f"The store {str(self.path)!r} is closed")
+
+    # --- inbox --------------------------------------------------------------------------------
+
+    async def accept(self, raw: Raw, *, advance: bool) -> InboxRow | None:
+        return await self._write(inbox.keep, raw, advance, self._seal, self._clock.time())
+
+    async def waiting_rows(self) -> Sequence[InboxRow]:
+        return await self._read(inbox.waiting_rows)
+
+    async def failed_rows(self, limit: int = 100) -> Sequence[tuple[InboxRow, str]]:
+        return await self._read(inbox.failed_rows, limit)
+
+    async def retry_failed_rows(self) -> int:
+        return await self._write(inbox.retry_failed_rows)
+
+    async def fail_row(self, row: int, error: str) -> None:
+        await self._write(inbox.fail_row, row, error, self._clock.time())
+
+    async def cursor(self, account: AccountId, channel: ChannelRef) -> str | None:
+        return self._look(inbox.cursor, account, channel)
+
+    async def set_cursor(self, account: AccountId, channel: ChannelRef, cursor: str) -> None:
+        await self._write(inbox.move_cursor, account, channel.key, cursor)
+
+    # --- archive ------------------------------------------------------------------------------
+
+    async def admit(self, admission: Admission) -> Admitted:
+        return await self._write(archive.admit, admission, self._clock.time())
+
+    async def message(self, message: MessageId) -> StoredMessage | None:
+        return self._look(archive.message, message)
+
+    async def change_message(
+        self, message: Message, state: MessageState, operations: Sequence[Operation] = ()
+    ) -> None:
+        await self._write(archive.change_message, message, state, operations, self._clock.time())
+
+    async def resolve(self, channel: ChannelRef, native_id: str) -> MessageId | None:
+        return self._look(archive.resolve, channel, native_id)
+
+    async def person(self, actor: ActorId) -> Person | None:
+        return self._look(archive.person, actor)
+
+    async def save_person(self, person: Person) -> None:
+        await self._write(archive.save_person, person)
+
+    async def room_ids(self, rooms: Sequence[RoomId]) -> Mapping[RoomId, UUID]:
+        return await self._write(archive.room_ids, rooms)
+
+    async def conversation(self, conversation: UUID, *, newest: int | None = None) -> Conversation:
+        return await self._read(archive.conversation, conversation, newest)
+
+    async def conversations(self) -> Sequence[tuple[Timeline, int]]:
+        return await self._read(archive.conversations)
+
+    async def live_threads(self, channel: ChannelRef, since: float) -> Sequence[str]:
+        return await self._read(archive.live_threads, channel, since)
+
+    async def explain(self, message: MessageId) -> Explanation | None:
+        return await self._read(archive.explain, message)
+
+    # --- outbox -------------------------------------------------------------------------------
+
+    async def open_lanes(self) -> Sequence[LaneId]:
+        return self._look(outbox.open_lanes)
+
+    async def head(self, lane: LaneId) -> OutboxItem | None:
+        return self._look(outbox.head, lane)
+
+    async def begin(self, operation: OperationId) -> None:
+        await self._write(outbox.begin, operation, self._clock.time())
+
+    async def record(self, operation: OperationId, receipts: Sequence[Receipt]) -> None:
+        await self._write(outbox.record, operation, receipts, self._clock.time())
+
+    async def settle(self, settlement: Settlement) -> bool:
+        return await self._write(outbox.settle, settlement, self._clock.time())
+
+    async def postpone(self, operation: OperationId, until: float, error: str) -> None:
+        await self._write(outbox.postpone, operation, until, error)
+
+    async def dead_letters(self) -> Sequence[DeadLetter]:
+        return await self._read(outbox.dead_letters)
+
+    async def replay(self, operation: OperationId) -> LaneId:
+        return await self._write(outbox.replay, operation, self._clock.time())
+
+    # --- turns --------------------------------------------------------------------------------
+
+    async def was_called(self, agent: str, root: MessageId) -> bool:
+        return self._look(turns.was_called, agent, root)
+
+    async def open_turns(self) -> Sequence[StoredTurn]:
+        return self._look(turns.open_turns)
+
+    async def set_turn(
+        self,
+        turn: TurnId,
+        state: TurnState,
+        *,
+        tool_called: bool = False,
+        answer: MessageId | None = None,
+        error: str = "",
+    ) -> None:
+        now = self._clock.time()
+        await self._write(turns.set_turn, turn, state, tool_called, answer, error, now)
+
+    # --- secrets ------------------------------------------------------------------------------
+
+    async def shelf_get(self, account: AccountId, key: str) -> str | None:
+        return self._look(shelf.get, account, key, self._seal)
+
+    async def shelf_put(
+        self, account: AccountId, key: str, value: str, *, sealed: bool = False
+    ) -> None:
+        await self._write(shelf.put, account, key, value, sealed, self._seal)
+
+    async def shelf_remove(self, account: AccountId, key: str) -> None:
+        await self._write(shelf.remove, account, key)
+
+    async def credential(self, name: str) -> str | None:
+        return self._look(shelf.credential, name, self._seal)
+
+    async def put_credential(self, name: str, value: str) -> None:
+        await self._write(shelf.put_credential, name, value, self._seal)
+
+    async def payload_credentials(self, row: int) -> Mapping[str, str]:
+        return self._look(inbox.credentials, row, self._seal, self._clock.time())
+
+    async def forget_expired(self) -> int:
+        return await self._write(inbox.forget_expired, self._clock.time())
+
+    # --- the whole ----------------------------------------------------------------------------
+
+    async def status(self) -> StoreStatus:
+        return await self._read(read_status)
+
+    async def backup(self, target: Path) -> None:
+        self._must_be_open()
+        with translated(target):
+            await asyncio.to_thread(copy_to, self.path, target)
+
+    async def close(self) -> None:
+        """Finish what was submitted; a second call does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        if self.writer is not None:
+            await self.writer.close()
+        await asyncio.to_thread(self._close_files)
+
+    def _close_files(self) -> None:
+        self._far_thread.shutdown()
+        self._far.close()
+        self._near.close()
+        if self.writer is not None:
+            self.writer.close_file()
+        if self._lock is not None:
+            self._lock.release()

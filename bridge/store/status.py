@@ -1,0 +1,46 @@
+"""Counts of everything, for `status` and `/metrics`."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+
+from bridge.ports.store import LaneStatus, StoreStatus
+from bridge.store.bodies import OPERATIONS
+from bridge.store.queries import read_queries
+
+SQL = read_queries("status")
+
+
+def read_status(db: sqlite3.Connection) -> StoreStatus:
+    return StoreStatus(
+        inbox=_with_done(_count(db, "inbox_total"), _by_state(db, "inbox_open")),
+        outbox=_with_done(
+            _count(db, "operations_total"),
+            {**_by_state(db, "operations_open"), **_by_state(db, "operations_lost")},
+        ),
+        turns=_by_state(db, "turns"),
+        messages=_count(db, "messages"),
+        lanes=_lanes(db),
+    )
+
+
+def _count(db: sqlite3.Connection, query: str) -> int:
+    return db.execute(SQL[query]).fetchone()[0]
+
+
+def _by_state(db: sqlite3.Connection, query: str) -> Mapping[str, int]:
+    return dict(db.execute(SQL[query]).fetchall())
+
+
+def _with_done(total: int, others: Mapping[str, int]) -> Mapping[str, int]:
+    """Done rows are what is left: counting them one by one would read the whole table."""
+    done = total - sum(others.values())
+    return {**others, "done": done} if done else others
+
+
+def _lanes(db: sqlite3.Connection) -> list[LaneStatus]:
+    return [
+        LaneStatus(lane, OPERATIONS.read(body).account, waiting, oldest, state, error)
+        for lane, body, waiting, oldest, state, error in db.execute(SQL["lanes"]).fetchall()
+    ]

@@ -1,0 +1,48 @@
+"""Agents' turns as rows."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from bridge.errors import StoreError
+from bridge.model import MessageId, TurnId
+from bridge.model.turns import TurnState
+from bridge.ports.store import NewTurn, StoredTurn
+from bridge.store.queries import read_queries
+
+SQL = read_queries("turns")
+
+
+def queue(db: sqlite3.Connection, turn: NewTurn, now: float) -> None:
+    try:
+        db.execute(SQL["queue"], (turn.id, turn.agent, turn.room, turn.trigger, now))
+    except sqlite3.IntegrityError as error:
+        raise StoreError(f"Turn {turn.id!r} was not queued: its id is taken") from error
+
+
+def was_called(db: sqlite3.Connection, agent: str, root: MessageId) -> bool:
+    return db.execute(SQL["was_called"], (agent, root)).fetchone() is not None
+
+
+def open_turns(db: sqlite3.Connection) -> Sequence[StoredTurn]:
+    return [
+        StoredTurn(turn, agent, room, trigger, state, attempts, asked, bool(tool_called), answer)
+        for turn, agent, room, trigger, state, attempts, asked, tool_called, answer in db.execute(
+            SQL["open_turns"]
+        )
+    ]
+
+
+def set_turn(
+    db: sqlite3.Connection,
+    turn: TurnId,
+    state: TurnState,
+    tool_called: bool,
+    answer: MessageId | None,
+    error: str,
+    now: float,
+) -> None:
+    changed = db.execute(SQL["set_turn"], (state, tool_called, answer, error, now, turn))
+    if changed.rowcount == 0:
+        raise StoreError(f"There is no turn {turn!r}")

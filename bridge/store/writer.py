@@ -1,0 +1,135 @@
+"""Units of work in, durable effects out: one thread, one connection, many units per COMMIT."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future as ThreadFuture
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, TypeVar, TypeVarTuple
+
+from bridge.errors import StoreError
+from bridge.store.faults import store_error
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+_MOST = 500  # units in one COMMIT: bounds what a lost COMMIT makes undone, and the wait for it
+
+
+@dataclass(slots=True)
+class _Job:
+    """A unit and what became of it; `error` wins over `result`."""
+
+    future: asyncio.Future[Any]
+    unit: Callable[..., Any]
+    args: tuple[Any, ...]
+    result: Any = None
+    error: Exception | None = None
+
+
+class Writer:
+    """Writes for the event loop it was made in.
+
+    While one COMMIT is under way, further units gather and share the next. Each runs in a
+    savepoint: one that raises is undone alone. Awaiters wake in the order of submission, after
+    the COMMIT.
+    """
+
+    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
+        self._db = db
+        self._path = path
+        self._loop = asyncio.get_running_loop()
+        self._queue: SimpleQueue[_Job | None] = SimpleQueue()
+        self._closed = False
+        self._ended: ThreadFuture[None] = ThreadFuture()
+        # A daemon, so that a program that forgot to close the store still ends.
+        Thread(target=self._work, name="store-writer", daemon=True).start()
+
+    async def run(self, unit: Callable[[sqlite3.Connection, *Ts], T], *args: *Ts) -> T:
+        """The unit's result, once it is durable. Cancelling the wait does not undo the unit."""
+        if self._closed:
+            raise StoreError(f"The store {str(self._path)!r} is closed")
+        future: asyncio.Future[T] = self._loop.create_future()
+        self._queue.put(_Job(future, unit, args))
+        return await future
+
+    async def close(self) -> None:
+        """Finish what was submitted, then end the thread; `close_file` comes last."""
+        if not self._closed:
+            self._closed = True
+            self._queue.put(None)
+        await asyncio.wrap_future(self._ended)
+
+    def close_file(self) -> None:
+        self._db.close()
+
+    def _work(self) -> None:
+        go_on = True
+        while go_on:
+            batch, go_on = self._next_batch()
+            if batch:
+                self._commit(batch)
+                self._hand_back(batch)
+        self._ended.set_result(None)
+
+    def _next_batch(self) -> tuple[list[_Job], bool]:
+        batch: list[_Job] = []
+        job = self._queue.get()
+        while job is not None:
+            batch.append(job)
+            if len(batch) == _MOST:
+                return batch, True
+            try:
+                job = self._queue.get_nowait()
+            except Empty:
+                return batch, True
+        return batch, False
+
+    def _commit(self, batch: Sequence[_Job]) -> None:
+        db = self._db
+        try:
+            db.execute("BEGIN IMMEDIATE")
+            for job in batch:
+                self._try(job)
+            db.execute("COMMIT")
+        except sqlite3.Error as error:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            for job in batch:
+                job.error = job.error or store_error(error, self._path)
+
+    def _try(self, job: _Job) -> None:
+        db = self._db
+        db.execute("SAVEPOINT unit")
+        try:
+            job.result = job.unit(db, *job.args)
+        except Exception as error:  # whoever awaits the unit gets it
+            if not db.in_transaction:  # SQLite undid everything: the batch is lost, not one unit
+                raise
+            db.execute("ROLLBACK TO unit")
+            job.error = store_error(error, self._path) if _of_sqlite(error) else error
+        db.execute("RELEASE unit")
+
+    def _hand_back(self, batch: Sequence[_Job]) -> None:
+        try:
+            self._loop.call_soon_threadsafe(_wake, batch)
+        except RuntimeError:  # the loop is closed: nobody waits any more
+            return
+
+
+def _of_sqlite(error: Exception) -> bool:
+    return isinstance(error, (sqlite3.Error, OverflowError))
+
+
+def _wake(batch: Sequence[_Job]) -> None:
+    for job in batch:
+        if job.future.done():  # its awaiter was cancelled
+            continue
+        if job.error is not None:
+            job.future.set_exception(job.error)
+        else:
+            job.future.set_result(job.result)
