@@ -69,8 +69,6 @@ async def serve_sandbox(
     # uvicorn makes it without a protocol number, for which asyncio leaves Nagle's algorithm on:
     # every answer then waits 40 ms for the client's acknowledgement (uvicorn 0.54, 2026-11).
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    # asyncio sets this only on sockets that name their protocol; without it answers wait 40 ms.
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     around = Surroundings(base_url=f"http://{host}:{sock.getsockname()[1]}", channels=channels)
     around.limits.on = limits
     platforms = local_platforms(around, names)
