@@ -24,8 +24,9 @@ from bridge.sandbox.slack.sockets import Sockets
 from bridge.sandbox.slack.state import App, Slack
 
 Json = dict[str, Any]
-# One message a second and channel, short bursts let pass (docs): any 4 seconds take 4.
-PER_CHANNEL = Window(4, 4.0)
+# About one message a second and channel, short bursts let pass (docs, no number given): here any
+# stretch of s seconds takes s + 4, so a burst of five passes, and a steady one a second for ever.
+PER_CHANNEL = tuple(Window(seconds + 4, float(seconds)) for seconds in (1, 5, 15, 60))
 _JSON = "application/json; charset=utf-8"
 _WORDS = {503: "service_unavailable", 504: "request_timeout"}
 
@@ -79,7 +80,7 @@ class WebApi:
         answer = self._run(known, app, args)
         if self._around.faults.take(where, "lose_answer"):
             return Broken()
-        return _json(answer | _charset_warning(kind), {"x-oauth-scopes": ",".join(app.scopes)})
+        return _json(_with_warning(answer, kind), {"x-oauth-scopes": ",".join(app.scopes)})
 
     def _caller(self, method: str, token: str) -> App:
         if not token:
@@ -97,10 +98,11 @@ class WebApi:
 
     def _wait(self, method: str, known: Method, app: App, args: Arguments) -> float | None:
         key = f"slack:{method}:{app.team}:{app.id}"
-        wanted = [(key, (Window(known.per_minute, 60.0),))]
-        if method == "chat.postMessage":
-            wanted.append((f"{key}:{_channel_named(args)}", (PER_CHANNEL,)))
-        return self._around.limits.retry_after(self._clock(), *wanted)
+        whole = (key, (Window(known.per_minute, 60.0),))
+        if method != "chat.postMessage":
+            return self._around.limits.retry_after(self._clock(), whole)
+        channel = (f"{key}:{_channel_named(args)}", PER_CHANNEL)
+        return self._around.limits.retry_after(self._clock(), whole, channel)
 
     def _run(self, known: Method, app: App, args: Arguments) -> Json:
         workspace = self._slack.workspaces[app.team]
@@ -144,10 +146,11 @@ def _channel_named(args: Arguments) -> str:
     return channel if isinstance(channel, str) else "-"
 
 
-def _charset_warning(content_type: str) -> Json:
-    if content_type.strip().lower() != "application/json":
-        return {}
-    return {"warning": "missing_charset", "response_metadata": {"warnings": ["missing_charset"]}}
+def _with_warning(answer: Json, content_type: str) -> Json:
+    if content_type.strip().lower() != "application/json" or "warning" in answer:
+        return answer
+    about = answer.get("response_metadata", {}) | {"warnings": ["missing_charset"]}
+    return answer | {"warning": "missing_charset", "response_metadata": about}
 
 
 def _json(body: Json, headers: dict[str, str] | None = None, status: int = 200) -> Response:

@@ -218,7 +218,7 @@ async def test_a_program_with_the_retry_handler_outlasts_the_rate_limit(running:
 
 async def test_more_than_a_burst_in_one_channel_is_told_to_wait(running: Running) -> None:
     client = running.client()
-    for number in range(4):
+    for number in range(5):
         await client.chat_postMessage(channel=GENERAL, text=str(number))
 
     with refused("ratelimited") as caught:
@@ -227,7 +227,7 @@ async def test_more_than_a_burst_in_one_channel_is_told_to_wait(running: Running
 
     answer = caught.value.response
     assert answer.status_code == 429
-    assert 1 <= int(answer.headers["Retry-After"]) <= 4
+    assert answer.headers["Retry-After"] == "1"
 
 
 async def test_limits_switched_off_refuse_nothing(running: Running) -> None:
@@ -300,8 +300,8 @@ async def test_a_failing_server_leaves_nothing_behind(running: Running) -> None:
 
 async def test_a_hanging_server_answers_too_late(running: Running) -> None:
     client = running.client()
-    client.timeout = 1
-    running.around.faults.add(Fault(kind="hang", seconds=20))
+    client.timeout = 0.2  # pyright: ignore[reportAttributeAccessIssue]  # aiohttp takes floats
+    running.around.faults.add(Fault(kind="hang", seconds=0.5))
 
     with pytest.raises(TimeoutError):
         await client.chat_postMessage(channel=GENERAL, text="never")

@@ -12,9 +12,11 @@ import pytest
 from starlette.applications import Starlette
 
 from bridge.sandbox.feed import Change
+from bridge.sandbox.limits import Limits
 from bridge.sandbox.platform import Surroundings
 from bridge.sandbox.slack import LocalSlack
-from bridge.sandbox.slack.state import App
+from bridge.sandbox.slack.api import PER_CHANNEL
+from bridge.sandbox.slack.state import App, Channel
 from tests.sandbox.slack.conftest import ADA, GENERAL, RANDOM
 
 QUIET, ATTIC, ELSEWHERE = "C0ACMEQUIET", "C0ACMEATTIC", "C0GLOBEX001"
@@ -224,10 +226,50 @@ async def test_posts_that_slack_refuses(desk: Desk, args: Json, error: str) -> N
     assert desk.changes == []
 
 
+async def test_refused_blocks_are_pointed_at(desk: Desk) -> None:
+    message = "missing required field: type [json-pointer:/blocks/1]"
+
+    assert await desk.call("chat.postMessage", channel=GENERAL, blocks=[{"type": "x"}, {}]) == {
+        "ok": False,
+        "error": "invalid_blocks",
+        "errors": [message],
+        "response_metadata": {"messages": [f"[ERROR] {message}"]},
+    }
+
+
+async def test_a_steady_message_a_second_is_never_refused(desk: Desk) -> None:
+    limits = Limits()
+    late = [0.0, 0.4, 0.1, 0.0, 0.3]  # arrival is never quite regular
+
+    waits = [limits.retry_after(n + late[n % 5], ("c", PER_CHANNEL)) for n in range(300)]
+
+    assert waits == [None] * 300
+
+
+async def test_a_private_channel_is_not_there_for_those_outside(desk: Desk) -> None:
+    team = desk.slack.slack.workspaces["T0ACME"]
+    private = team.add_channel(Channel("C0ACMEPRIV", "board", "group", team.id, ADA, 0))
+    private.members[ADA] = None
+
+    hidden = await desk.error("chat.postMessage", channel="C0ACMEPRIV", text="x")
+    private.members["U0ACMEBOT1"] = None
+    info = await desk.call("conversations.info", channel="C0ACMEPRIV", include_num_members=True)
+
+    assert hidden == "channel_not_found"
+    assert await desk.post(channel="board")
+    channel = info["channel"]
+    assert (channel["is_private"], channel["is_channel"], channel["num_members"]) == (
+        True,
+        False,
+        2,
+    )
+
+
 async def test_a_text_over_forty_thousand_characters_is_cut(desk: Desk) -> None:
     answer = await desk.call("chat.postMessage", channel=GENERAL, text="x" * 40_001)
 
     assert len(answer["message"]["text"]) == 40_000
+    assert answer["response_metadata"]["warnings"] == ["message_truncated"]
 
 
 async def test_the_times_of_a_channel_rise_even_when_the_clock_stands_or_goes_back(

@@ -20,8 +20,11 @@ LONGEST_UPDATE = 4_000
 LONGEST_MARKDOWN = 12_000
 MOST_BLOCKS = 50
 MOST_ATTACHMENTS = 100
-# Not published in the docs read; 16 KB of JSON is what others report.
-LARGEST_METADATA = 16_384
+LARGEST_METADATA = 16_384  # bytes of JSON; Slack names the error and, as far as found, no number
+_TRUNCATED = (
+    "[WARN] Your message was truncated but still posted. "
+    "The `text` field accepts up to 40,000 characters."
+)
 SILENT_SUBTYPES = ("channel_join", "channel_leave")
 
 
@@ -37,7 +40,7 @@ def post_message(call: Call) -> Json:
     if draft.broadcast and draft.parent is not None:
         root = message_json(channel.messages[draft.parent], call.workspace.id)
         raw = raw | {"root": root}
-    return {"channel": channel.id, "ts": message.ts, "message": raw}
+    return {"channel": channel.id, "ts": message.ts, "message": raw} | _truncation(call)
 
 
 def post_ephemeral(call: Call) -> Json:
@@ -148,7 +151,16 @@ def _blocks(call: Call) -> list[Any] | None:
 
 
 def _invalid_blocks(message: str) -> ApiError:
-    return ApiError("invalid_blocks", response_metadata={"messages": [f"[ERROR] {message}"]})
+    about = {"messages": [f"[ERROR] {message}"]}
+    return ApiError("invalid_blocks", errors=[message], response_metadata=about)
+
+
+def _truncation(call: Call) -> Json:
+    """What Slack says beside a text that it cut (api.slack.com changelog, 2018-04)."""
+    if len(call.args.text("text")) <= LONGEST_TEXT:
+        return {}
+    about = {"messages": [_TRUNCATED], "warnings": ["message_truncated"]}
+    return {"warning": "message_truncated", "response_metadata": about}
 
 
 def _attachments(call: Call) -> list[Any] | None:
