@@ -1,0 +1,1 @@
+"""Agent APIs, one module each: a turn in, agent events out."""

@@ -37,7 +37,7 @@ def plain_inlines(nodes: Sequence[Inline]) -> str:
     return "".join(_plain(node) for node in nodes)
 
 
-def _plain(node: Inline) -> str:  # noqa: PLR0911 - one line a kind
+def _plain(node: Inline) -> str:
     match node:
         case Text(value) | Code(value):
             return value

@@ -285,6 +285,8 @@ def _autolinked(node: Inline) -> list[Inline]:
 def _without_tail(url: str) -> str:
     """Punctuation at the end belongs to the sentence, as does a bracket that the URL never opened
     (GFM, extended autolinks)."""
-    while url and (url[-1] in "?!.,:;*_~'\"" or (url[-1] == ")" and url.count(")") > url.count("("))):
+    while url and (
+        url[-1] in "?!.,:;*_~'\"" or (url[-1] == ")" and url.count(")") > url.count("("))
+    ):
         url = url[:-1]
     return url

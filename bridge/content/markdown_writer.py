@@ -197,7 +197,7 @@ def _styled(node: Inline, before: str, after: str) -> str:
 
 def _reads_back(delimiter: str, body: str, before: str, after: str) -> bool:
     """Whether CommonMark's flanking rules read these delimiters as meant."""
-    if before in ("*", "_", "~") and before or after in ("*", "_", "~") and after:
+    if (before in ("*", "_", "~") and before) or (after in ("*", "_", "~") and after):
         return False
     if delimiter[0] in (body[0], body[-1]) or "\n" in body:
         return False
@@ -239,4 +239,4 @@ def _escape_start(line: str) -> str:
 
 def _escaped_start(found: re.Match[str]) -> str:
     space, mark = found.group(1), found.group(2)
-    return f"{mark}\\" if mark[0].isdigit() else f"\\{mark}" if not space else f"\\{mark}"
+    return f"{space}{mark}\\" if mark[0].isdigit() else f"{space}\\{mark}"

@@ -39,4 +39,3 @@ def _renamed(match: re.Match[str], names: Mapping[ActorId, str]) -> str:
 
 def _escaped(label: str) -> str:
     return re.sub(r"[\\`*_\[\]<>~|&]", lambda found: "\\" + found.group(), label)
-

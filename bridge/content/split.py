@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import deque
 from collections.abc import Callable
 
 Length = Callable[[str], int]
@@ -68,9 +69,7 @@ def _cut(text: str, room: int) -> tuple[int, int]:
     """Where to cut, and how many characters of white space fall away there."""
     window = text[: room + 1]
     for border in _BORDERS:
-        last = None
-        for last in border.finditer(window):
-            pass
+        last = next(iter(deque(border.finditer(window), maxlen=1)), None)
         if last and last.start() >= room // 3 and last.start() <= room:
             found = border.match(text, last.start())
             return last.start(), len(found.group()) if found else len(last.group())
@@ -93,7 +92,11 @@ def _joined(text: str, cut: int) -> bool:
     skin = "\U0001f3fb" <= after <= "\U0001f3ff"
     flags = _is_flag(after) and _is_flag(before) and _flags_before(text, cut) % 2 == 1
     return (
-        bool(unicodedata.combining(after)) or after in joiners or before == "\u200d" or skin or flags
+        bool(unicodedata.combining(after))
+        or after in joiners
+        or before == "\u200d"
+        or skin
+        or flags
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel
@@ -19,7 +19,9 @@ class Agent(Protocol):
 
     name: str
 
-    def run(self, turn: Turn, inputs: AsyncIterator[AgentInput]) -> AsyncIterator[AgentEvent]:
+    def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
         """Answer one turn. The stream ends with TurnDone or TurnFailed; closing it stops the work.
 
         The caller sets the deadlines; whatever else is raised counts as failed.

@@ -98,14 +98,18 @@ class ServesHttp(Protocol):
 class ReadsHistory(Protocol):
     """What was said can be read back."""
 
+    async def newest(self, channel: ChannelRef) -> str:
+        """The order key of the newest post there is, or in an empty channel one that sorts before
+        every other: where catch-up of a channel that is new to us will begin."""
+        ...
+
     def read_after(
-        self, channel: ChannelRef, cursor: str | None, threads: Sequence[str]
+        self, channel: ChannelRef, cursor: str, threads: Sequence[str]
     ) -> AsyncIterator[Raw]:
         """Posts later than the cursor (an `order_key`), in the channel and its threads.
 
         `threads` are native ids of threads known to be alive. Raws come oldest first as far as
-        the platform allows and carry the same message ids as live events. Without a cursor:
-        nothing before now matters, so nothing is given.
+        the platform allows and carry the same message ids as live events.
         """
         ...
 

@@ -88,7 +88,7 @@ def message_of(text: str, *, name: str = "Ann") -> Message:
         message_id=f"elsewhere:w:c:{next(_numbers)}",
         timestamp=datetime.now(UTC).isoformat(timespec="milliseconds"),
         actor=Actor(id="elsewhere:w:ann", role="human", name=name),
-        content=[TextPart(text=text)],
+        content=(TextPart(text=text),),
     )
 
 

@@ -1,0 +1,151 @@
+"""What we add to UACS, in the seed's own extension point `Message.metadata.uacs_bridge`.
+
+In: a message. Out: the typed additions, a message with them, or the parts that a reader takes.
+Malformed additions are ignored with a warning and stay in the message as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StrictBool,
+    StrictStr,
+    ValidationError,
+)
+
+from bridge.uacs import ContentPart, Message, StructuredDataPart
+
+KEY = "uacs_bridge"
+VERSION = 1
+
+Index = Annotated[str, Field(strict=True, pattern="^(0|[1-9][0-9]{0,8})$")]
+"""A content index as the key of a JSON object has it: '0', '12'."""
+
+Position = Annotated[int, Field(strict=True, ge=0)]
+Seconds = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
+
+
+class PartDetails(BaseModel):
+    """What the seed's parts have no field for; `size` in bytes."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    name: StrictStr | None = None
+    alt: StrictStr | None = None
+    size: Position | None = None
+    duration_s: Seconds | None = None
+    spoiler: StrictBool | None = None
+    path: StrictStr | None = None
+
+
+class BridgeMetadata(BaseModel):
+    """Version 1. Unknown fields are kept, so that an older bridge loses nothing of a newer one.
+
+    `fallbacks` names for the content index of a payload the parts that say the same, in order.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    version: Literal[1] = VERSION
+    fallbacks: Mapping[Index, tuple[Position, ...]] = Field(default_factory=dict)
+    parts: Mapping[Index, PartDetails] = Field(default_factory=dict)
+    state: JsonValue = None
+
+
+def read_bridge_metadata(message: Message) -> tuple[BridgeMetadata, list[str]]:
+    """The additions that hold, and a warning for each that does not (shown in logs, never text)."""
+    found = (message.metadata or {}).get(KEY)
+    if found is None:
+        return BridgeMetadata(), []
+    if not isinstance(found, dict):
+        return BridgeMetadata(), [f"metadata.{KEY} is no object; it is ignored"]
+    if found.get("version", VERSION) != VERSION:
+        return BridgeMetadata(), [f"metadata.{KEY} has a version that is not {VERSION}; ignored"]
+    warnings: list[str] = []
+    kept = _without_faults(found, warnings)
+    fallbacks = _sound_fallbacks(kept.fallbacks, len(message.content), warnings)
+    return kept.model_copy(update={"fallbacks": fallbacks}), warnings
+
+
+def with_bridge_metadata(message: Message, additions: BridgeMetadata) -> Message:
+    """The message with these additions in place of its own; other metadata stays."""
+    dumped = additions.model_dump(mode="json", exclude_unset=True)
+    written: dict[str, Any] = {"version": VERSION, **dumped}
+    metadata = {**(message.metadata or {}), KEY: written}
+    return message.model_copy(update={"metadata": metadata})
+
+
+def select_parts(
+    message: Message, accepts: Callable[[ContentPart], bool] | Collection[str]
+) -> list[tuple[int, ContentPart]]:
+    """One side of each fallback, in order, each part with its index in the content.
+
+    A payload that the reader `accepts` (a predicate, or the schema ids it knows) stands for its
+    fallback; instead of one that it does not accept, the fallback is taken, which may be a
+    payload with a fallback again. A part that is the fallback of several payloads is taken when
+    one of them is not accepted. A payload without fallback is taken: the reader says what then.
+    """
+    takes = accepts if callable(accepts) else _by_schema_id(accepts)
+    additions, _ = read_bridge_metadata(message)
+    fallbacks = {int(key): fallback for key, fallback in additions.fallbacks.items() if fallback}
+    waiting = {one for fallback in fallbacks.values() for one in fallback}
+    wanted: set[int] = set()
+    selected: list[tuple[int, ContentPart]] = []
+    for index, part in enumerate(message.content):
+        if index in waiting and index not in wanted:
+            continue
+        if index in fallbacks and not takes(part):
+            wanted.update(fallbacks[index])
+        else:
+            selected.append((index, part))
+    return selected
+
+
+def _by_schema_id(schema_ids: Collection[str]) -> Callable[[ContentPart], bool]:
+    def takes(part: ContentPart) -> bool:
+        return isinstance(part, StructuredDataPart) and part.schema_id in schema_ids
+
+    return takes
+
+
+def _without_faults(found: Mapping[str, JsonValue], warnings: list[str]) -> BridgeMetadata:
+    """Each addition by itself: a fault in one does not take the others away."""
+    kept: dict[str, Any] = {}
+    for name, value in found.items():
+        if name in ("fallbacks", "parts") and isinstance(value, dict):
+            sound = {key: one for key, one in value.items() if _holds(name, {key: one}, warnings)}
+            kept[name] = sound
+        elif _holds(name, value, warnings):
+            kept[name] = value
+    return BridgeMetadata.model_validate(kept)
+
+
+def _holds(name: str, value: object, warnings: list[str]) -> bool:
+    try:
+        BridgeMetadata.model_validate({name: value})
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(step) for step in fault["loc"])
+        warnings.append(f"metadata.{KEY}.{place}: {fault['msg']}; it is ignored")
+        return False
+    return True
+
+
+def _sound_fallbacks(
+    fallbacks: Mapping[str, tuple[int, ...]], length: int, warnings: list[str]
+) -> dict[str, tuple[int, ...]]:
+    """Those whose payload is in the content, followed by all parts of its fallback."""
+    sound: dict[str, tuple[int, ...]] = {}
+    for key, fallback in fallbacks.items():
+        payload = int(key)
+        if payload < length and all(payload < one < length for one in fallback):
+            sound[key] = fallback
+        else:
+            warnings.append(f"metadata.{KEY}.fallbacks.{key} names no later parts; it is ignored")
+    return sound

@@ -1,0 +1,155 @@
+"""Limits where they really lie: sliding windows per account, method and channel, in priority."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections import deque
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from bridge.model import AccountId, BudgetKey, Rate
+from bridge.ports.clock import Clock
+
+_LATENCY = 2.0  # seconds after its start within which a request has reached the platform
+
+
+class Priority(IntEnum):
+    """Who goes first where a limit is shared."""
+
+    ANSWER = 0
+    POST = 1
+    FINAL_EDIT = 2
+    STREAM_EDIT = 3
+    REACTION = 4
+    CATCH_UP = 5
+
+
+class _Window:
+    """One rule applied to one thing: when its last requests reached the platform at the latest."""
+
+    def __init__(self, rates: Sequence[Rate]) -> None:
+        self.rates = rates
+        self.blocked_until = 0.0
+        self.waiters: dict[int, _Waiter] = {}
+        self._taken: deque[list[float]] = deque()  # [latest arrival], in order of their start
+        self._longest = max((rate.seconds for rate in rates), default=0.0)
+
+    def take(self, now: float) -> list[float]:
+        mark = [now + _LATENCY]
+        self._taken.append(mark)
+        return mark
+
+    def free_at(self, now: float) -> float:
+        """When one more request fits; not later than now means that it fits now."""
+        while self._taken and self._taken[0][0] + self._longest <= now:
+            self._taken.popleft()
+        free = self.blocked_until
+        for rate in self.rates:
+            if len(self._taken) >= rate.count:
+                free = max(free, self._taken[-rate.count][0] + rate.seconds)
+        return free
+
+
+@dataclass(order=True)
+class _Waiter:
+    priority: int
+    number: int
+    windows: list[_Window] = field(compare=False)
+    granted: asyncio.Future[list[list[float]]] = field(compare=False)
+
+
+class Budgets:
+    """Hands out permission to send. A waiting request holds nobody up who needs other limits."""
+
+    def __init__(
+        self, clock: Clock, rules: Mapping[AccountId, Mapping[str, Sequence[Rate]]]
+    ) -> None:
+        self._clock = clock
+        self._rules = rules
+        self._windows: dict[tuple[AccountId, str, str], _Window] = {}
+        self._numbers = itertools.count()
+        self._timers: dict[_Window, tuple[float, asyncio.Task[None]]] = {}
+
+    @asynccontextmanager
+    async def permission(
+        self, account: AccountId, keys: Sequence[BudgetKey], priority: Priority
+    ) -> AsyncGenerator[None, None]:
+        """Wait for room in every window, hold it while the request is under way.
+
+        A window counts a request from the moment its answer came (it reached the platform before
+        that), or from `_LATENCY` after its start where no answer comes.
+        """
+        windows = [self._window(account, key) for key in keys]
+        marks = await self._enter(windows, priority)
+        try:
+            yield
+        finally:
+            now = self._clock.monotonic()
+            for mark in marks:
+                mark[0] = min(mark[0], now)
+            if any(window.waiters for window in windows):
+                self._grant_what_fits(windows)
+
+    def block(self, account: AccountId, keys: Sequence[BudgetKey], seconds: float) -> None:
+        """The platform asked us to wait: nothing more under these keys until then."""
+        until = self._clock.monotonic() + seconds
+        for key in keys:
+            window = self._window(account, key)
+            window.blocked_until = max(window.blocked_until, until)
+
+    async def close(self) -> None:
+        for _, timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+
+    def _window(self, account: AccountId, key: BudgetKey) -> _Window:
+        found = self._windows.get((account, key.rule, key.of))
+        if found is None:
+            found = _Window(self._rules.get(account, {}).get(key.rule, ()))
+            self._windows[account, key.rule, key.of] = found
+        return found
+
+    async def _enter(self, windows: list[_Window], priority: Priority) -> list[list[float]]:
+        now = self._clock.monotonic()
+        if all(not window.waiters and window.free_at(now) <= now for window in windows):
+            return [window.take(now) for window in windows]
+        waiter = _Waiter(
+            priority, next(self._numbers), windows, asyncio.get_running_loop().create_future()
+        )
+        for window in windows:
+            window.waiters[waiter.number] = waiter
+        try:
+            self._grant_what_fits(windows)
+            return await waiter.granted
+        finally:
+            for window in windows:
+                window.waiters.pop(waiter.number, None)
+
+    def _grant_what_fits(self, windows: Sequence[_Window]) -> None:
+        """Give way to waiters of these windows, the most urgent first; set timers for the rest."""
+        now = self._clock.monotonic()
+        waiting = {w.number: w for window in windows for w in window.waiters.values()}
+        for waiter in sorted(waiting.values()):
+            free = max(window.free_at(now) for window in waiter.windows)
+            if free > now:
+                self._look_again(max(waiter.windows, key=lambda w: w.free_at(now)), free)
+            elif not waiter.granted.done():
+                for window in waiter.windows:
+                    window.waiters.pop(waiter.number, None)
+                waiter.granted.set_result([window.take(now) for window in waiter.windows])
+
+    def _look_again(self, window: _Window, when: float) -> None:
+        due, timer = self._timers.get(window, (None, None))
+        if due is not None and due <= when:
+            return
+        if timer is not None:
+            timer.cancel()
+        self._timers[window] = (when, asyncio.create_task(self._at(window, when)))
+
+    async def _at(self, window: _Window, when: float) -> None:
+        await self._clock.sleep(max(0.0, when - self._clock.monotonic()))
+        self._timers.pop(window, None)
+        self._grant_what_fits([window])

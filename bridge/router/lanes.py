@@ -1,0 +1,269 @@
+"""One ordered queue for each destination channel: order is kept here, budgets decide when."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import structlog
+
+from bridge.errors import AuthFailed, BridgeError, RateLimited, Refused, StoreError, Unsettled
+from bridge.model import (
+    AccountId,
+    Call,
+    DeleteMessage,
+    EditMessage,
+    Encoded,
+    LaneId,
+    Loss,
+    PostMessage,
+    Receipt,
+)
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector, FindsSent
+from bridge.ports.store import OutboxItem, Settlement, Store
+from bridge.router import metrics
+from bridge.router.budgets import Budgets, Priority
+from bridge.router.policy import Policy
+
+log = structlog.get_logger()
+
+
+@dataclass
+class _Lane:
+    wake: asyncio.Event
+    task: asyncio.Task[None]
+
+
+class Lanes:
+    """Sends what the outbox holds. A lane's trouble is its own: the others go on."""
+
+    def __init__(
+        self,
+        store: Store,
+        connectors: Mapping[AccountId, Connector],
+        budgets: Budgets,
+        clock: Clock,
+        policy: Policy,
+    ) -> None:
+        self._store = store
+        self._connectors = connectors
+        self._budgets = budgets
+        self._clock = clock
+        self._policy = policy
+        self._lanes: dict[LaneId, _Lane] = {}
+        self._closing = False
+
+    async def start(self) -> None:
+        """Go on with every lane that has something to send."""
+        for lane in await self._store.open_lanes():
+            self.wake(lane)
+
+    def wake(self, lane: LaneId) -> None:
+        """Something in this lane is new: a worker starts, or looks again."""
+        if self._closing:
+            return
+        if running := self._lanes.get(lane):
+            running.wake.set()
+            return
+        wake = asyncio.Event()
+        task = asyncio.create_task(self._run(lane, wake), name=f"lane {lane}")
+        self._lanes[lane] = _Lane(wake, task)
+
+    @property
+    def idle(self) -> bool:
+        return not self._lanes
+
+    async def close(self, seconds: float) -> None:
+        """Let every lane finish the call that is under way, then stop."""
+        self._closing = True
+        tasks = {lane.task for lane in self._lanes.values()}
+        for lane in self._lanes.values():
+            lane.wake.set()
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=seconds)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+    async def _run(self, lane: LaneId, wake: asyncio.Event) -> None:
+        """Work until nothing is open; what is put in while we look is seen by `wake`."""
+        failures = 0
+        try:
+            while not self._closing:
+                wake.clear()
+                try:
+                    item = await self._store.head(lane)
+                    if item is None:
+                        if wake.is_set():
+                            continue
+                        return
+                    await self._advance(item, wake)
+                    failures = 0
+                except Exception as error:
+                    failures += 1
+                    log.exception("lane_failed", lane=lane, error=str(error))
+                    await self._pause(wake, self._policy.backoff(failures))
+        finally:
+            del self._lanes[lane]
+
+    async def _advance(self, item: OutboxItem, wake: asyncio.Event) -> None:
+        """One step of the oldest open operation."""
+        wait = item.due - self._clock.time()
+        connector = self._connectors.get(item.delivery.operation.account)
+        if connector is None:
+            account = item.delivery.operation.account
+            await self._dead(item, f"account {account!r} is no longer configured")
+        elif item.state == "sending":
+            await self._settle(item, connector, wake)
+        elif wait > 0:
+            await self._pause(wake, wait)
+        else:
+            await self._send(item, connector)
+
+    async def _send(self, item: OutboxItem, connector: Connector) -> None:
+        operation = item.delivery.operation
+        encoded = connector.encode(item.delivery)
+        receipts: list[Receipt] = []
+        began = False
+        try:
+            for index, call in enumerate(encoded.calls):
+                async with self._budgets.permission(
+                    operation.account, call.budgets, _urgency(item)
+                ):
+                    if self._closing and not began:
+                        return
+                    if not began:
+                        await self._store.begin(operation.id)
+                        began = True
+                    receipts.append(await self._call(connector, call))
+                if index + 1 < len(encoded.calls):
+                    await self._store.record(operation.id, receipts[-1:])
+        except RateLimited as error:
+            self._obey(operation.account, encoded.calls[len(receipts)], error)
+            await self._again(item, error, 0.0, "rate_limited")
+        except AuthFailed as error:
+            await self._again(item, error, self._policy.auth_pause, "auth_failed")
+        except Unsettled as error:
+            log.warning("operation_unsettled", operation=operation.id, error=str(error))
+            metrics.RETRIED.labels(operation.account, "unsettled").inc()
+        except Refused as error:
+            await self._dead(item, str(error))
+        except StoreError:
+            raise
+        except BridgeError as error:
+            await self._again(item, error, self._policy.backoff(item.attempts), "unavailable")
+        else:
+            await self._done(item, encoded, receipts)
+
+    async def _call(self, connector: Connector, call: Call) -> Receipt:
+        try:
+            async with asyncio.timeout(self._policy.send_deadline):
+                return await connector.send(call)
+        except TimeoutError:
+            raise Unsettled(
+                f"{call.method} to {call.channel} had no answer within "
+                f"{self._policy.send_deadline:g} s"
+            ) from None
+
+    async def _settle(self, item: OutboxItem, connector: Connector, wake: asyncio.Event) -> None:
+        """Nobody knows whether the last call arrived: find out before the lane goes on."""
+        operation = item.delivery.operation
+        calls = connector.encode(item.delivery).calls
+        if not calls:
+            await self._done(item, Encoded(calls=()), [])
+        elif isinstance(operation, EditMessage | DeleteMessage) and calls[0].kind != "post":
+            await self._store.postpone(operation.id, 0.0, "said again: it changes nothing twice")
+        elif isinstance(connector, FindsSent):
+            await self._look_for(item, connector, calls[0], wake)
+        else:
+            await self._unproved(item)
+
+    async def _look_for(
+        self, item: OutboxItem, connector: FindsSent, call: Call, wake: asyncio.Event
+    ) -> None:
+        operation = item.delivery.operation
+        grace = (item.began or 0.0) + self._policy.settle_grace - self._clock.time()
+        if grace > 0:
+            await self._pause(wake, grace)
+            return
+        after = item.delivery.copies[-1].native_id if item.delivery.copies else item.after
+        try:
+            async with asyncio.timeout(self._policy.send_deadline):
+                receipt = await connector.find_sent(call, after)
+        except (BridgeError, TimeoutError) as error:
+            if isinstance(error, StoreError):
+                raise
+            log.warning("settling_failed", operation=operation.id, error=str(error))
+            pause = getattr(error, "retry_after", self._policy.backoff(item.attempts))
+            await self._pause(asyncio.Event(), pause)
+            return
+        log.info("operation_looked_for", operation=operation.id, found=receipt is not None)
+        if receipt:
+            await self._store.record(operation.id, [receipt])
+        await self._store.postpone(operation.id, 0.0, "" if receipt else "it never arrived")
+
+    async def _done(self, item: OutboxItem, encoded: Encoded, receipts: list[Receipt]) -> None:
+        operation = item.delivery.operation
+        losses = encoded.losses
+        thread_of = None
+        if item.thread_missing and isinstance(operation, PostMessage) and operation.root:
+            thread_of = operation.root
+            losses += (
+                Loss(path="", kind="thread_root_missing", what="the thread's first message",
+                     shown_as="this message begins the thread here"),
+            )  # fmt: skip
+        settlement = Settlement(
+            operation.id, "done", receipts=tuple(receipts), losses=losses, thread_of=thread_of
+        )
+        await self._end(item, settlement)
+        for loss in losses:
+            metrics.LOST.labels(operation.account, loss.kind).inc()
+        metrics.LATENCY.labels(operation.account).observe(self._clock.time() - item.created)
+
+    async def _dead(self, item: OutboxItem, error: str) -> None:
+        log.error("operation_dead", operation=item.delivery.operation.id, error=error)
+        await self._end(item, Settlement(item.delivery.operation.id, "dead", error=error))
+
+    async def _unproved(self, item: OutboxItem) -> None:
+        error = (
+            "the answer was lost, and this platform cannot be asked whether the post arrived; "
+            "look there, then replay it with `uacs-bridge dead-letters replay` if it is missing"
+        )
+        log.warning("operation_unproved", operation=item.delivery.operation.id)
+        await self._end(item, Settlement(item.delivery.operation.id, "unproved", error=error))
+
+    async def _end(self, item: OutboxItem, settlement: Settlement) -> None:
+        await self._store.settle(settlement)
+        account = item.delivery.operation.account
+        metrics.SETTLED.labels(account, settlement.state).inc()
+
+    async def _again(self, item: OutboxItem, error: BridgeError, pause: float, why: str) -> None:
+        operation = item.delivery.operation
+        log.warning("operation_postponed", operation=operation.id, why=why, error=str(error))
+        metrics.RETRIED.labels(operation.account, why).inc()
+        until = self._clock.time() + pause if pause else 0.0
+        await self._store.postpone(operation.id, until, str(error))
+
+    def _obey(self, account: AccountId, call: Call, error: RateLimited) -> None:
+        """Wait where the platform said; if it did not say, the narrowest limit of the call."""
+        keys = [key for key in call.budgets if key.rule in error.scope] or call.budgets[:1]
+        self._budgets.block(account, keys, error.retry_after)
+
+    async def _pause(self, wake: asyncio.Event, seconds: float) -> None:
+        """Sleep, but not through a wake-up."""
+        sleeping = asyncio.ensure_future(self._clock.sleep(seconds))
+        woken = asyncio.ensure_future(wake.wait())
+        try:
+            await asyncio.wait({sleeping, woken}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            sleeping.cancel()
+            woken.cancel()
+
+
+def _urgency(item: OutboxItem) -> Priority:
+    operation = item.delivery.operation
+    if isinstance(operation, PostMessage):
+        return Priority.POST
+    return Priority.FINAL_EDIT if isinstance(operation, EditMessage) else Priority.REACTION

@@ -1,0 +1,58 @@
+"""One event on its way through the stages: what is known of it so far, and what it will change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from bridge.model import AccountId, Event, LaneId, MessageId, Operation, Person
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector
+from bridge.ports.store import Admission, InboxRow, NewMessage, NewTurn, Store, Timeline
+from bridge.router.people import People
+from bridge.router.rooms import Room, Rooms
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the stages may use: the store, the rooms, the connectors, and names for new things."""
+
+    store: Store
+    rooms: Rooms
+    connectors: Mapping[AccountId, Connector]
+    people: People
+    clock: Clock
+    new_id: Callable[[], str]
+    wake_lane: Callable[[LaneId], None]
+
+    async def takes_part(self, agent: str, root: MessageId) -> bool:
+        """Whether the agent was called in this thread before."""
+        return await self.store.was_called(agent, root)
+
+
+@dataclass
+class Passage:
+    """Each stage reads and adds; at the end it becomes one Admission."""
+
+    row: InboxRow
+    event: Event
+    rooms: list[Room] = field(default_factory=list[Room])
+    message: NewMessage | None = None
+    people: list[Person] = field(default_factory=list[Person])
+    timelines: list[Timeline] = field(default_factory=list[Timeline])
+    operations: list[Operation] = field(default_factory=list[Operation])
+    turns: list[NewTurn] = field(default_factory=list[NewTurn])
+
+    def admission(self, outcome: str, *, row: int | None) -> Admission:
+        """What one transaction changes; an event that ended early changes its row alone."""
+        if outcome != "routed":
+            return Admission(outcome=outcome, row=row)
+        return Admission(
+            outcome=outcome,
+            row=row,
+            message=self.message,
+            people=tuple(self.people),
+            timelines=tuple(self.timelines),
+            operations=tuple(self.operations),
+            turns=tuple(self.turns),
+        )

@@ -1,0 +1,35 @@
+"""How patient the router is: deadlines, backoff and pauses, all in seconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Numbers that a test makes small and an operator may change.
+
+    - `settle_grace`: how long after a broken answer a post may still arrive before we look for it.
+    - `send_deadline`: how long one native call may take, whatever its connector thinks.
+    - `turn_idle`, `turn_total`: how long an agent may be silent, and work.
+    - `stream_open`: how long an answer's first words are gathered before they are shown.
+    - `drain`: how long a stop waits for what has begun.
+    """
+
+    settle_grace: float = 2.0
+    send_deadline: float = 30.0
+    first_backoff: float = 0.5
+    longest_backoff: float = 300.0
+    auth_pause: float = 60.0
+    turn_idle: float = 60.0
+    turn_total: float = 600.0
+    turn_attempts: int = 2
+    stream_open: float = 0.15
+    drain: float = 5.0
+    history_shown: int = 50
+    catch_up_tries: int = 5
+    thread_window: float = 7 * 86400.0
+
+    def backoff(self, attempts: int) -> float:
+        """Doubles with each attempt, up to the longest."""
+        return min(self.longest_backoff, self.first_backoff * 2 ** min(attempts, 30))

@@ -1,0 +1,87 @@
+"""Rooms as the router knows them: who is heard, who is shown what, which agents sit there."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from bridge.model import AccountId, ChannelRef, RoomId
+from bridge.ports.store import Timeline
+
+Flow = Literal["in", "out", "both"]
+Listen = Literal["mentions", "always", "threads"]
+
+
+@dataclass(frozen=True)
+class Member:
+    """A channel in a room. `in`: what is said there comes into the room; `out`: what is said in
+    the room is shown there."""
+
+    account: AccountId
+    channel: ChannelRef
+    flow: Flow = "both"
+
+    @property
+    def speaks(self) -> bool:
+        return self.flow != "out"
+
+    @property
+    def listens(self) -> bool:
+        return self.flow != "in"
+
+
+@dataclass(frozen=True)
+class AgentSeat:
+    """An agent in a room.
+
+    `mentions`: it answers when it is mentioned; `threads`: and from then on everything in that
+    thread; `always`: everything that people say.
+    """
+
+    agent: str
+    listen: Listen = "mentions"
+
+
+@dataclass(frozen=True)
+class Room:
+    """`conversation` is the id of its UACS Conversation, kept for ever."""
+
+    id: RoomId
+    conversation: UUID
+    members: tuple[Member, ...]
+    agents: tuple[AgentSeat, ...] = ()
+
+    @property
+    def timeline(self) -> Timeline:
+        return Timeline(self.conversation, "room", str(self.id))
+
+    def listeners(self, *, besides: ChannelRef | None = None) -> list[Member]:
+        """Members that are shown what is said, less the channel where it was said."""
+        return [m for m in self.members if m.listens and m.channel != besides]
+
+
+class Rooms:
+    """All rooms, found by the channel where something happens."""
+
+    def __init__(self, rooms: Iterable[Room]) -> None:
+        self.all = tuple(rooms)
+        self.by_id = {room.id: room for room in self.all}
+        self._heard: defaultdict[ChannelRef, list[Room]] = defaultdict(list)
+        for room in self.all:
+            for member in room.members:
+                if member.speaks and room not in self._heard[member.channel]:
+                    self._heard[member.channel].append(room)
+
+    def hearing(self, channel: ChannelRef) -> list[Room]:
+        """Rooms into which this channel speaks; a channel may be in many."""
+        return self._heard.get(channel, [])
+
+    def heard_channels(self, account: AccountId) -> list[ChannelRef]:
+        """Channels that this account listens to, each once."""
+        channels = [
+            m.channel for r in self.all for m in r.members if m.speaks and m.account == account
+        ]
+        return list(dict.fromkeys(channels))

@@ -1,0 +1,205 @@
+"""The whole router: inbox in, stages, lanes, turns and catch-up side by side, and a clean stop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from uuid import uuid4
+
+import structlog
+
+from bridge.errors import AuthFailed, BridgeError, InvalidData, StoreError
+from bridge.model import AccountId, Raw
+from bridge.ports.agent import Agent
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector
+from bridge.ports.store import Admission, InboxRow, Store
+from bridge.router import metrics
+from bridge.router.budgets import Budgets
+from bridge.router.catch_up import CatchUp
+from bridge.router.lanes import Lanes
+from bridge.router.passage import Passage, Surroundings
+from bridge.router.people import People
+from bridge.router.policy import Policy
+from bridge.router.rooms import Rooms
+from bridge.router.sources import Sources
+from bridge.router.stages import STAGES
+from bridge.router.turns import Turns
+
+log = structlog.get_logger()
+
+
+class Router:
+    """Joins what connectors hear with what they shall say. It is the connectors' `Inbox`."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        connectors: Mapping[AccountId, Connector],
+        rooms: Rooms,
+        agents: Mapping[str, Agent],
+        clock: Clock,
+        policy: Policy | None = None,
+        new_id: Callable[[], str] = lambda: uuid4().hex,
+    ) -> None:
+        policy = policy or Policy()
+        self._store = store
+        self._connectors = connectors
+        self._rooms = rooms
+        self._clock = clock
+        self._policy = policy
+        rules = {account: c.capabilities.budgets for account, c in connectors.items()}
+        self._budgets = Budgets(clock, rules)
+        self._sources = Sources(self._take)
+        self.lanes = Lanes(store, connectors, self._budgets, clock, policy)
+        self.turns = Turns(
+            store, connectors, rooms, agents, self._budgets, self.lanes, clock, policy, new_id
+        )
+        self._catch_up = CatchUp(store, connectors, self._sources, clock, policy, self._sources.put)
+        self._around = Surroundings(
+            store=store,
+            rooms=rooms,
+            connectors=connectors,
+            people=People(store, connectors, clock),
+            clock=clock,
+            new_id=new_id,
+            wake_lane=self.lanes.wake,
+        )
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.failed: dict[AccountId, str] = {}
+
+    # --- Inbox: what connectors call ---------------------------------------------------------
+
+    async def accept(self, raw: Raw) -> bool:
+        """Keep a payload; when this returns it is durable and will be worked on."""
+        advance = raw.channel is not None and self._catch_up.is_current(raw.channel)
+        row = await self._store.accept(raw, advance=advance)
+        if row is None:
+            metrics.REPEATED.labels(raw.account).inc()
+            return False
+        metrics.KEPT.labels(raw.account).inc()
+        self._sources.put(row)
+        return True
+
+    def session_began(self, account: AccountId) -> None:
+        """Something may have been missed: read every channel that this account listens to."""
+        channels = self._rooms.heard_channels(account)
+        for channel in self._catch_up.lose_sight_of(account, channels):
+            self._spawn(self._catch_up.read(account, channel), f"catch up {channel.key}")
+
+    # --- Life --------------------------------------------------------------------------------
+
+    async def run(self, ready: Callable[[], None] | None = None) -> None:
+        """Work until cancelled; then finish what has begun, within `policy.drain` seconds."""
+        await self._resume()
+        receivers = [
+            asyncio.create_task(self._keep_receiving(account, connector), name=f"receive {account}")
+            for account, connector in self._connectors.items()
+        ]
+        if ready:
+            ready()
+        try:
+            await asyncio.gather(*receivers)
+            await asyncio.Event().wait()
+        finally:
+            await self._stop(receivers)
+
+    async def _resume(self) -> None:
+        """What was kept, queued and asked before the last stop goes on first."""
+        for row in await self._store.waiting_rows():
+            self._sources.put(row)
+        await self.lanes.start()
+        await self.turns.start()
+
+    async def _keep_receiving(self, account: AccountId, connector: Connector) -> None:
+        """One account's receiver, started again when it breaks; the others do not notice."""
+        attempts = 0
+        while True:
+            try:
+                metrics.ALIVE.labels(account).set(1)
+                await connector.run(self)
+            except AuthFailed as error:
+                pause = self._policy.auth_pause
+                log.error("account_refused", account=account, error=str(error), retry_in=pause)  # noqa: TRY400
+                self.failed[account] = str(error)
+            except Exception as error:
+                attempts += 1
+                pause = self._policy.backoff(attempts)
+                log.exception("receiver_broke", account=account, error=str(error), retry_in=pause)
+                self.failed[account] = str(error)
+            else:
+                return
+            metrics.ALIVE.labels(account).set(0)
+            await self._clock.sleep(pause)
+            self.failed.pop(account, None)
+
+    async def _stop(self, receivers: list[asyncio.Task[None]]) -> None:
+        for task in (*receivers, *self._tasks):
+            task.cancel()
+        await asyncio.gather(*receivers, *self._tasks, return_exceptions=True)
+        await self.turns.close()
+        await self._sources.close()
+        await self.lanes.close(self._policy.drain)
+        await self._budgets.close()
+
+    def _spawn(self, work: Coroutine[None, None, None], name: str) -> None:
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def settled(self, *, poll: float = 0.01) -> None:
+        """Wait until nothing is left to do; for scripts and tests."""
+        while not (self._sources.idle and self.lanes.idle and self.turns.idle and not self._tasks):
+            await self._clock.sleep(poll)
+
+    # --- One row -----------------------------------------------------------------------------
+
+    async def _take(self, row: InboxRow) -> None:
+        """Work on one row until it is done or failed; a store in trouble is waited for."""
+        attempts = 0
+        while True:
+            try:
+                await self._pass_through(row)
+            except StoreError as error:
+                attempts += 1
+                log.error("store_in_trouble", row=row.id, error=str(error))  # noqa: TRY400
+                await self._clock.sleep(self._policy.backoff(attempts))
+            except Exception as error:
+                if not isinstance(error, InvalidData):
+                    log.exception("stage_broke", row=row.id, kind=row.raw.kind)
+                await self._fail(row, error)
+                return
+            else:
+                return
+
+    async def _pass_through(self, row: InboxRow) -> None:
+        events = self._connectors[row.raw.account].decode(row.raw)
+        for index, event in enumerate(events):
+            passage = Passage(row, event)
+            outcome = "routed"
+            for stage in STAGES:
+                if ended := await stage(passage, self._around):
+                    outcome = ended
+                    break
+            last = index + 1 == len(events)
+            await self._commit(passage.admission(outcome, row=row.id if last else None))
+        if not events:
+            await self._commit(Admission(outcome="nothing", row=row.id))
+
+    async def _commit(self, admission: Admission) -> None:
+        admitted = await self._store.admit(admission)
+        outcome = "repeat" if admitted.repeat else admission.outcome
+        metrics.OUTCOMES.labels(outcome.split(":")[0]).inc()
+        if admitted.repeat:
+            return
+        for operation in admission.operations:
+            self.lanes.wake(operation.channel.lane)
+        for turn in admission.turns:
+            self.turns.ask(turn)
+
+    async def _fail(self, row: InboxRow, error: Exception) -> None:
+        metrics.FAILED.labels(row.raw.account).inc()
+        text = str(error) if isinstance(error, BridgeError) else f"{type(error).__name__}: {error}"
+        log.error("event_failed", row=row.id, account=row.raw.account, error=text)
+        await self._store.fail_row(row.id, text)

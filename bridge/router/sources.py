@@ -1,0 +1,81 @@
+"""Kept payloads in their order: one worker for each source channel, all channels side by side."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from bridge.ports.store import InboxRow
+
+
+@dataclass
+class _Source:
+    rows: deque[InboxRow] = field(default_factory=deque[InboxRow])
+    holds: int = 0
+    working: bool = False
+
+
+class Sources:
+    """Runs `work(row)` for one row of a source after the other.
+
+    A source that is held gathers rows; when it is released they go on in the platform's order, so
+    that what catch-up finds stands before what arrived meanwhile.
+    """
+
+    def __init__(self, work: Callable[[InboxRow], Awaitable[None]]) -> None:
+        self._work = work
+        self._sources: dict[str, _Source] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def put(self, row: InboxRow) -> None:
+        source = self._sources.setdefault(_key(row), _Source())
+        source.rows.append(row)
+        self._go_on(_key(row), source)
+
+    def hold(self, key: str) -> None:
+        self._sources.setdefault(key, _Source()).holds += 1
+
+    def release(self, key: str) -> None:
+        source = self._sources[key]
+        source.holds -= 1
+        if not source.holds:
+            source.rows = deque(sorted(source.rows, key=lambda row: row.raw.order_key))
+            self._go_on(key, source)
+
+    @property
+    def idle(self) -> bool:
+        return not self._tasks
+
+    async def drain(self) -> None:
+        """Wait until every row that may be worked on is done."""
+        while self._tasks:
+            await asyncio.wait(set(self._tasks))
+
+    async def close(self) -> None:
+        """Stop; rows that are not done stay in the inbox."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _go_on(self, key: str, source: _Source) -> None:
+        if source.working or source.holds or not source.rows:
+            return
+        source.working = True
+        task = asyncio.create_task(self._run(key, source), name=f"source {key}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _run(self, key: str, source: _Source) -> None:
+        try:
+            while source.rows and not source.holds:
+                await self._work(source.rows.popleft())
+        finally:
+            source.working = False
+            if not source.rows and not source.holds:
+                self._sources.pop(key, None)
+
+
+def _key(row: InboxRow) -> str:
+    return row.raw.channel.key if row.raw.channel else f"account {row.raw.account}"

@@ -1,0 +1,196 @@
+"""The way of one event, stage by stage: reading STAGES is reading the router.
+
+A stage returns None to pass the event on, or the outcome with which its way ends here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from uuid import UUID
+
+from bridge.content.mentions import mentioned_actors, rename_mentions
+from bridge.model import (
+    Byline,
+    Ignored,
+    MessageId,
+    MessagePosted,
+    OperationId,
+    Person,
+    Place,
+    PostMessage,
+    Receipt,
+    TurnId,
+    conversation_id_of,
+    message_id_of,
+)
+from bridge.ports.store import NewMessage, NewTurn, Timeline
+from bridge.router.gating import agents_asked
+from bridge.router.passage import Passage, Surroundings
+from bridge.router.rooms import Member, Room
+from bridge.uacs import Message, TextPart
+
+Stage = Callable[[Passage, Surroundings], Awaitable[str | None]]
+
+
+async def drop_repeats(passage: Passage, around: Surroundings) -> str | None:
+    """Live, catch-up and import may all bring the same message; the archive has it once.
+
+    The admitting transaction asks again, so two at the same moment are one, too.
+    """
+    match passage.event:
+        case Ignored(reason=reason):
+            return f"ignored: {reason}"
+        case MessagePosted() as event if not event.own:
+            known = await around.store.message(message_id_of(event.place.channel, event.native_id))
+            return "repeat" if known else None
+        case _:
+            return None
+
+
+async def settle_own_echo(passage: Passage, around: Surroundings) -> str | None:
+    """Our own post came back: proof that it stands there, and nothing to route."""
+    event = passage.event
+    if not getattr(event, "own", False):
+        return None
+    if isinstance(event, MessagePosted) and event.operation:
+        receipt = Receipt(slot=event.slot, native_id=event.native_id, thread=event.place.thread)
+        await around.store.record(event.operation, [receipt])
+        around.wake_lane(event.place.channel.lane)
+    return "own_echo"
+
+
+async def admit(passage: Passage, around: Surroundings) -> str | None:
+    """Only what is said in a channel of a room comes in. Every event kind passes here."""
+    event = passage.event
+    passage.rooms = around.rooms.hearing(event.place.channel)
+    if not passage.rooms:
+        return "no_room"
+    return None if isinstance(event, MessagePosted) else f"kept: {event.type}"
+
+
+async def name_the_actor(passage: Passage, around: Surroundings) -> str | None:
+    """The author, and who is mentioned, get the names by which people know them."""
+    event = _posted(passage)
+    author, news = await around.people.complete(event.account, event.author)
+    if news:
+        passage.people.append(author)
+    message = await _with_names(event, author, around)
+    passage.message = NewMessage(
+        message=message,
+        author=author,
+        time=event.time.timestamp(),
+        place=event.place,
+        native_id=event.native_id,
+        audience=event.audience,
+    )
+    return None
+
+
+async def place_in_timelines(passage: Passage, around: Surroundings) -> str | None:
+    """The channel's Conversation, the thread's, and each room's; thread roots and answered
+    messages get their canonical names."""
+    event, new = _posted(passage), _new(passage)
+    channel = event.place.channel
+    root = reply_to = None
+    if event.place.thread:
+        root = await _canonical_root(event.place, around)
+    if event.reply_to:
+        reply_to = await around.store.resolve(channel, event.reply_to)
+    passage.message = replace(new, root=root, reply_to=reply_to)
+    passage.timelines = [_channel_timeline(Place(channel=channel))]
+    if event.place.thread and root:
+        passage.timelines.append(_thread_timeline(event.place, root))
+    passage.timelines += [room.timeline for room in passage.rooms]
+    return None
+
+
+async def route(passage: Passage, around: Surroundings) -> str | None:
+    """One operation for each channel that shall show it, one turn for each agent that is asked."""
+    event, new = _posted(passage), _new(passage)
+    shown = {event.place.channel.key}
+    if event.audience is None:
+        for room in passage.rooms:
+            for member in room.listeners(besides=event.place.channel):
+                if member.channel.key not in shown:
+                    shown.add(member.channel.key)
+                    passage.operations.append(_post(new, room, member, around))
+    for room in passage.rooms:
+        for seat in await agents_asked(room, event, new.root or new.id, around.takes_part):
+            turn_id = TurnId(around.new_id())
+            passage.turns.append(NewTurn(turn_id, seat.agent, room.id, new.id))
+    return None
+
+
+STAGES: tuple[Stage, ...] = (
+    drop_repeats,
+    settle_own_echo,
+    admit,
+    name_the_actor,
+    place_in_timelines,
+    route,
+)
+
+
+def _posted(passage: Passage) -> MessagePosted:
+    """`admit` lets nothing else pass."""
+    if not isinstance(passage.event, MessagePosted):
+        raise TypeError(f"{passage.event.type} passed `admit`")
+    return passage.event
+
+
+def _new(passage: Passage) -> NewMessage:
+    if passage.message is None:
+        raise TypeError("`name_the_actor` makes the message")
+    return passage.message
+
+
+async def _with_names(event: MessagePosted, author: Person, around: Surroundings) -> Message:
+    message = event.message
+    texts = [part.text for part in message.content if isinstance(part, TextPart)]
+    actors = tuple(dict.fromkeys(actor for text in texts for actor in mentioned_actors(text)))
+    changes: dict[str, object] = {}
+    if actors:
+        names = await around.people.names(event.account, actors)
+        changes["content"] = tuple(
+            part.model_copy(update={"text": rename_mentions(part.text, names)})
+            if isinstance(part, TextPart)
+            else part
+            for part in message.content
+        )
+    if message.actor.name != author.name:
+        changes["actor"] = message.actor.model_copy(update={"name": author.name})
+    return message.model_copy(update=changes) if changes else message
+
+
+async def _canonical_root(place: Place, around: Surroundings) -> MessageId:
+    """The message that a thread hangs on: said there, or the copy of one said elsewhere."""
+    native = place.thread or ""
+    known = await around.store.resolve(place.channel, native)
+    if known is None:
+        return message_id_of(place.channel, native)
+    stored = await around.store.message(known)
+    return stored.root if stored and stored.root else known
+
+
+def _channel_timeline(place: Place) -> Timeline:
+    return Timeline(conversation_id_of(place), "channel", place.key)
+
+
+def _thread_timeline(place: Place, root: str) -> Timeline:
+    parent: UUID = conversation_id_of(Place(channel=place.channel))
+    metadata = {"parent": str(parent), "root": root}
+    return Timeline(conversation_id_of(place), "thread", place.key, metadata)
+
+
+def _post(new: NewMessage, room: Room, member: Member, around: Surroundings) -> PostMessage:
+    return PostMessage(
+        id=OperationId(around.new_id()),
+        account=member.account,
+        channel=member.channel,
+        room=room.id,
+        message=new.id,
+        byline=Byline(name=new.author.name, picture=new.author.picture),
+        root=new.root,
+        reply_to=new.reply_to,
+    )

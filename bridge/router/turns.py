@@ -1,0 +1,296 @@
+"""Agents' turns: durable rows that are asked, answered, and told when something goes wrong."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing
+
+import structlog
+
+from bridge.errors import AgentError
+from bridge.model import AccountId, Byline, MessageId, OperationId, Person, PostMessage, TurnId
+from bridge.model.refs import ActorId
+from bridge.model.turns import AgentEvent, AgentInput, ToolCalled, Turn, TurnDone, TurnFailed
+from bridge.ports.agent import Agent
+from bridge.ports.clock import Clock, datetime_of
+from bridge.ports.connector import Connector
+from bridge.ports.store import (
+    Admission,
+    MessageState,
+    NewMessage,
+    NewTurn,
+    Store,
+    StoredMessage,
+    StoredTurn,
+)
+from bridge.router import metrics
+from bridge.router.answers import Answer
+from bridge.router.budgets import Budgets
+from bridge.router.lanes import Lanes
+from bridge.router.policy import Policy
+from bridge.router.rooms import Member, Room, Rooms
+from bridge.router.streams import Stream
+from bridge.uacs import Message
+
+log = structlog.get_logger()
+
+
+class Turns:
+    """One queue for each agent in each room; different rooms are answered side by side."""
+
+    def __init__(
+        self,
+        store: Store,
+        connectors: Mapping[AccountId, Connector],
+        rooms: Rooms,
+        agents: Mapping[str, Agent],
+        budgets: Budgets,
+        lanes: Lanes,
+        clock: Clock,
+        policy: Policy,
+        new_id: Callable[[], str],
+    ) -> None:
+        self._store = store
+        self._connectors = connectors
+        self._rooms = rooms
+        self._agents = agents
+        self._budgets = budgets
+        self._lanes = lanes
+        self._clock = clock
+        self._policy = policy
+        self._new_id = new_id
+        self._queues: dict[tuple[str, str], deque[StoredTurn]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Go on with turns from before. One whose tool call had begun is never run again."""
+        for turn in await self._store.open_turns():
+            if turn.tool_called or turn.attempts >= self._policy.turn_attempts:
+                await self._interrupt(turn)
+            else:
+                self._enqueue(turn)
+
+    def ask(self, new: NewTurn) -> None:
+        """A queued turn: its agent answers when it has answered those before."""
+        self._enqueue(
+            StoredTurn(
+                new.id, new.agent, new.room, new.trigger, "queued", 0, asked=self._clock.time()
+            )
+        )
+
+    @property
+    def idle(self) -> bool:
+        return not self._tasks
+
+    async def close(self) -> None:
+        """Stop; turns that run now are taken up again at the next start."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _enqueue(self, turn: StoredTurn) -> None:
+        key = (turn.agent, turn.room)
+        queue = self._queues.get(key)
+        if queue is not None:
+            queue.append(turn)
+            return
+        queue = self._queues[key] = deque([turn])
+        task = asyncio.create_task(self._run_queue(key, queue), name=f"agent {turn.agent}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _run_queue(self, key: tuple[str, str], queue: deque[StoredTurn]) -> None:
+        try:
+            while queue:
+                turn = queue.popleft()
+                try:
+                    await self._run(turn)
+                except Exception as error:
+                    log.exception("turn_broke", turn=turn.id, agent=turn.agent)
+                    await self._store.set_turn(turn.id, "failed", error=str(error))
+        finally:
+            del self._queues[key]
+
+    async def _run(self, stored: StoredTurn) -> None:
+        room = self._rooms.by_id.get(stored.room)
+        agent = self._agents.get(stored.agent)
+        trigger = await self._store.message(stored.trigger)
+        if room is None or agent is None or trigger is None:
+            error = "the room or the agent is no longer configured"
+            await self._store.set_turn(stored.id, "failed", error=error)
+            return
+        await self._store.set_turn(stored.id, "running")
+        turn = await self._turn(stored, room, trigger)
+        answer = Answer(answer_id(stored), stored.agent, self._clock.time())
+        stream = Stream(self._store, self._connectors, self._budgets, self._clock, room)
+        failure = await self._listen(agent, turn, answer, stream, room, trigger)
+        await stream.close()
+        await self._finish(stored, room, trigger, answer, failure)
+
+    async def _turn(self, stored: StoredTurn, room: Room, trigger: StoredMessage) -> Turn:
+        shown = self._policy.history_shown
+        conversation = await self._store.conversation(room.conversation, newest=shown)
+        upto = [m.message_id for m in conversation.messages]
+        if stored.trigger in upto:
+            messages = conversation.messages[: upto.index(stored.trigger) + 1]
+            conversation = conversation.model_copy(update={"messages": messages})
+        return Turn(
+            id=stored.id,
+            agent=stored.agent,
+            room=stored.room,
+            trigger=stored.trigger,
+            asked_at=datetime_of(trigger.time),
+            conversation=conversation,
+            platforms=tuple(dict.fromkeys(m.channel.platform for m in room.listeners())),
+        )
+
+    async def _listen(
+        self,
+        agent: Agent,
+        turn: Turn,
+        answer: Answer,
+        stream: Stream,
+        room: Room,
+        trigger: StoredMessage,
+    ) -> TurnFailed | None:
+        """Take what the agent says, show it as it grows; a failure if it did not finish."""
+        opened = False
+        opens = self._clock.monotonic() + self._policy.stream_open
+        try:
+            async with (
+                asyncio.timeout(self._policy.turn_total),
+                aclosing(_events(agent, turn)) as said,
+            ):
+                while (event := await _next(said, self._policy.turn_idle)) is not None:
+                    if isinstance(event, TurnDone):
+                        return None
+                    if isinstance(event, TurnFailed):
+                        return event
+                    if isinstance(event, ToolCalled):
+                        await self._store.set_turn(turn.id, "running", tool_called=True)
+                    answer.take(event)
+                    if not opened and answer.visible and self._clock.monotonic() >= opens:
+                        opened = True
+                        await self._open(turn.id, room, trigger, answer)
+                    elif opened:
+                        stream.show(answer.message())
+        except TimeoutError:
+            return TurnFailed(reason=f"it said nothing for {self._policy.turn_idle:g} s")
+        except Exception as error:
+            log.exception("agent_raised", agent=turn.agent, turn=turn.id)
+            return TurnFailed(reason=f"{type(error).__name__}: {error}")
+        raise AgentError(f"agent {turn.agent!r} ended its stream without TurnDone or TurnFailed")
+
+    async def _open(self, turn: TurnId, room: Room, trigger: StoredMessage, answer: Answer) -> None:
+        """The first words take their place in every lane; a turn that runs again finds them."""
+        operations = self._posts(room, trigger, answer, stream=True)
+        new = self._new_message(answer.message(), trigger, "streaming")
+        admission = Admission(
+            outcome="answer", message=new, timelines=(room.timeline,), operations=operations
+        )
+        await self._store.admit(admission)
+        await self._store.set_turn(turn, "running", answer=answer.id)
+        self._wake(room.listeners())
+
+    async def _finish(
+        self,
+        stored: StoredTurn,
+        room: Room,
+        trigger: StoredMessage,
+        answer: Answer,
+        failure: TurnFailed | None,
+    ) -> None:
+        if failure:
+            answer.fail(failure.reason)
+        if answer.visible:
+            await self._keep(room, trigger, answer, "interrupted" if failure else "complete")
+        await self._store.set_turn(
+            stored.id,
+            "failed" if failure else "done",
+            answer=answer.id if answer.visible else None,
+            error=failure.reason if failure else "",
+        )
+        metrics.TURNS.labels(stored.agent, "failed" if failure else "done").inc()
+        self._wake(room.listeners())
+
+    async def _keep(
+        self, room: Room, trigger: StoredMessage, answer: Answer, state: MessageState
+    ) -> None:
+        """The final state: a post where nothing was shown yet, else an edit of what was."""
+        message = answer.message()
+        posts = self._posts(room, trigger, answer, stream=False)
+        new = self._new_message(message, trigger, state)
+        admission = Admission(
+            outcome="answer", message=new, timelines=(room.timeline,), operations=posts
+        )
+        if (await self._store.admit(admission)).repeat:
+            edits = [answer.edit_of(post, self._new_id()) for post in posts]
+            await self._store.change_message(message, state, edits)
+
+    async def _interrupt(self, turn: StoredTurn) -> None:
+        """It was cut off by a stop and may not run again by itself: say so where it had begun."""
+        reason = "it was interrupted by a restart"
+        room = self._rooms.by_id.get(turn.room)
+        trigger = await self._store.message(turn.trigger)
+        begun = await self._store.message(answer_id(turn))
+        if room and trigger:
+            answer = Answer(answer_id(turn), turn.agent, self._clock.time())
+            if begun:
+                answer.resume(begun.message)
+            await self._finish(turn, room, trigger, answer, TurnFailed(reason=reason))
+        await self._store.set_turn(turn.id, "interrupted", error=reason)
+
+    def _posts(
+        self, room: Room, trigger: StoredMessage, answer: Answer, *, stream: bool
+    ) -> tuple[PostMessage, ...]:
+        return tuple(
+            PostMessage(
+                id=OperationId(self._new_id()),
+                account=member.account,
+                channel=member.channel,
+                room=room.id,
+                message=answer.id,
+                byline=Byline(name=answer.agent, agent=True),
+                root=trigger.root,
+                stream=stream,
+            )
+            for member in room.listeners()
+        )
+
+    def _new_message(
+        self, message: Message, trigger: StoredMessage, state: MessageState
+    ) -> NewMessage:
+        author = Person(id=ActorId(message.actor.id), name=message.actor.name or "agent", bot=True)
+        return NewMessage(
+            message=message,
+            author=author,
+            time=self._clock.time(),
+            root=trigger.root,
+            state=state,
+        )
+
+    def _wake(self, members: Sequence[Member]) -> None:
+        for member in members:
+            self._lanes.wake(member.channel.lane)
+
+
+def answer_id(turn: StoredTurn) -> MessageId:
+    """The answer's id follows from the turn, so that a turn run twice answers once."""
+    return MessageId(f"agent:{turn.agent}:{turn.id}")
+
+
+def _events(agent: Agent, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
+    return agent.run(turn, _no_inputs())
+
+
+async def _no_inputs() -> AsyncIterator[AgentInput]:
+    """Nothing is said to a running agent yet: it waits for ever, until it is closed."""
+    await asyncio.Event().wait()
+    yield  # type: ignore[misc]
+
+
+async def _next(said: AsyncIterator[AgentEvent], seconds: float) -> AgentEvent | None:
+    async with asyncio.timeout(seconds):
+        return await anext(said, None)
