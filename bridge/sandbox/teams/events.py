@@ -56,6 +56,7 @@ class _Lane:
     def __init__(self) -> None:
         self.waiting: deque[_Event] = deque()
         self.held: _Event | None = None  # by a `reorder` fault, until the next one has gone
+        self.holding: asyncio.Task[None] | None = None  # lets it go if no next one comes
         self.task: asyncio.Task[None] | None = None
 
 
@@ -121,7 +122,7 @@ class Outbox:
             self._enqueue(event)
             return
         lane.held = event
-        self._later(self._release, event, seconds)
+        lane.holding = self._later(self._release, event, seconds)
 
     def _release(self, event: _Event) -> None:
         lane = self._lane(event)
@@ -129,7 +130,9 @@ class Outbox:
             lane.held = None
             self._enqueue(event)
 
-    def _later(self, then: Callable[[_Event], None], event: _Event, seconds: float) -> None:
+    def _later(
+        self, then: Callable[[_Event], None], event: _Event, seconds: float
+    ) -> asyncio.Task[None]:
         async def wait() -> None:
             await asyncio.sleep(seconds)
             then(event)
@@ -137,6 +140,7 @@ class Outbox:
         task = asyncio.create_task(wait())
         self._late.add(task)
         task.add_done_callback(self._late.discard)
+        return task
 
     def _lane(self, event: _Event) -> _Lane:
         return self._lanes.setdefault((event.bot.app_id, event.conversation), _Lane())
@@ -147,6 +151,8 @@ class Outbox:
         if lane.held is not None:
             lane.waiting.append(lane.held)
             lane.held = None
+            if lane.holding:
+                lane.holding.cancel()
         if lane.task is None:
             lane.task = asyncio.create_task(self._work_off(lane))
 

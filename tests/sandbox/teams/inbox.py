@@ -1,0 +1,46 @@
+"""A messaging endpoint that keeps what it is told and answers as it is told."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from aiohttp import web
+
+from tests.sandbox.teams.bots import listening
+from tests.sandbox.teams.running import RunningTeams
+
+
+class Inbox:
+    """What arrived; `answers` are the next statuses (0: break the connection), then 201."""
+
+    def __init__(self) -> None:
+        self.activities: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.answers: list[int] = []
+        self.seconds = 0.0
+
+    @property
+    def texts(self) -> list[str]:
+        return [activity["text"] for activity in self.activities]
+
+    async def take(self, request: web.Request) -> web.StreamResponse:
+        self.activities.append(await request.json())
+        self.headers.append(dict(request.headers))
+        await asyncio.sleep(self.seconds)
+        status = self.answers.pop(0) if self.answers else 201
+        if status == 0 and request.transport:
+            request.transport.close()
+        return web.Response(status=status or 201)
+
+
+@contextlib.asynccontextmanager
+async def inbox(teams: RunningTeams, key: str = "bridge") -> AsyncGenerator[Inbox]:
+    """An endpoint where this bot listens."""
+    found = Inbox()
+    async with listening(found.take) as url:
+        await teams.listen(key, url)
+        yield found
+        await teams.listen(key, "")
