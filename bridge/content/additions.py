@@ -65,7 +65,8 @@ def read_bridge_metadata(message: Message) -> tuple[BridgeMetadata, list[str]]:
         return BridgeMetadata(), []
     if not isinstance(found, dict):
         return BridgeMetadata(), [f"metadata.{KEY} is no object; it is ignored"]
-    if found.get("version", VERSION) != VERSION:
+    version = found.get("version", VERSION)
+    if version != VERSION or isinstance(version, bool):
         return BridgeMetadata(), [f"metadata.{KEY} has a version that is not {VERSION}; ignored"]
     warnings: list[str] = []
     kept = _without_faults(found, warnings)

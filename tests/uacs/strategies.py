@@ -209,24 +209,8 @@ def _spoil(draw: st.DrawFn, node: Any) -> None:
             node.append(draw(wrong_values))
 
 
-_names = st.sampled_from(
-    [
-        "type",
-        "text",
-        "url",
-        "base64",
-        "file_id",
-        "name",
-        "metadata",
-        "schema",
-        "schema_",
-        "format",
-        "is_error",
-        "content",
-        "model_config",
-        "__class__",
-        "media_type",
-        "data",
-        "id",
-    ]
-)
+_NAMES = """
+    type text url base64 file_id name metadata schema schema_ format is_error content
+    model_config __class__ media_type data id
+"""
+_names = st.sampled_from(_NAMES.split())
