@@ -6,16 +6,22 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.sandbox.teams.running import RunningTeams
+from tests.sandbox.teams.running import Host, RunningTeams
+
+
+@pytest.fixture(scope="session")
+def host() -> Iterator[Host]:
+    with Host() as running:
+        yield running
 
 
 @pytest.fixture
-def teams() -> Iterator[RunningTeams]:
-    with RunningTeams() as running:
+def teams(host: Host) -> Iterator[RunningTeams]:
+    with RunningTeams(host) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def untouched() -> Iterator[RunningTeams]:
-    with RunningTeams() as running:
+def untouched(host: Host) -> Iterator[RunningTeams]:
+    with RunningTeams(host) as running:
         yield running

@@ -1,51 +1,85 @@
-"""Runs the local Teams in a thread of its own, as another process would be to a bot."""
+"""Runs the local Teams in a thread of its own, as apart from a bot as another process."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from pathlib import Path
 from typing import Any, Self, TypeVar
+from uuid import uuid4
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.feed import Shown
-from bridge.sandbox.platform import LocalPlatform, Surroundings
-from bridge.sandbox.server import serve_sandbox
-from bridge.sandbox.teams import LocalTeams
+from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.server import sandbox_app
+from bridge.sandbox.teams import local_platform
 from bridge.sandbox.teams.state import Bot
 
 T = TypeVar("T")
 
 
-class RunningTeams:
-    """A served local Teams; what touches it runs in its own loop."""
+class Host:
+    """One server thread for all tests; each Teams has an address of its own below it."""
 
-    around: Surroundings
-    teams: LocalTeams
-
-    def __init__(self, *, limits: bool = False, channels: int = 3) -> None:
-        self._limits = limits
-        self._channels = channels
-        self._ready = threading.Event()
-        self._loop = asyncio.new_event_loop()
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.apps: dict[str, ASGIApp] = {}
+        config = uvicorn.Config(
+            self._serve, interface="asgi3", lifespan="off", log_level="warning", access_log=False
+        )
+        self._server = uvicorn.Server(config)
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.base_url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
         self._thread = threading.Thread(target=self._run)
 
     def __enter__(self) -> Self:
         self._thread.start()
-        assert self._ready.wait(20)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._serving.cancel)
+        self._server.should_exit = True
         self._thread.join(20)
 
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(20)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        _, name, path = scope["path"].split("/", 2)
+        await self.apps[name]({**scope, "path": f"/{path}"}, receive, send)
+
+    def _run(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self.loop) as runner:
+            runner.run(self._server.serve(sockets=[self._socket]))
+
+
+class RunningTeams:
+    """A fresh local Teams on the host; what touches it runs in the host's loop."""
+
+    def __init__(self, host: Host, *, limits: bool = False, channels: int = 3) -> None:
+        self._host = host
+        self._name = uuid4().hex
+        self.around = Surroundings(base_url=f"{host.base_url}/{self._name}", channels=channels)
+        self.around.limits.on = limits
+
+    def __enter__(self) -> Self:
+        self.teams = local_platform(self.around)
+        self._host.apps[self._name] = sandbox_app(self.around, {"teams": self.teams})
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._host.run(self.teams.close())
+        del self._host.apps[self._name]
+
     async def do(self, work: Coroutine[Any, Any, T]) -> T:
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._host.loop))
 
     async def call(self, act: Callable[[], T]) -> T:
         async def called() -> T:
@@ -92,7 +126,7 @@ class RunningTeams:
         )
         server = uvicorn.Server(config)
         sock = config.bind_socket()
-        serving = asyncio.run_coroutine_threadsafe(server.serve(sockets=[sock]), self._loop)
+        serving = asyncio.run_coroutine_threadsafe(server.serve(sockets=[sock]), self._host.loop)
         try:
             while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
                 await asyncio.sleep(0.01)
@@ -117,27 +151,3 @@ class RunningTeams:
     @property
     def token_url(self) -> str:
         return f"{self.base_url}/teams/login/{self.tenant}/oauth2/v2.0/token"
-
-    def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._serving = self._loop.create_task(
-            serve_sandbox(
-                channels=self._channels,
-                limits=self._limits,
-                names=("teams",),
-                on_ready=self._on_ready,
-            )
-        )
-        try:
-            self._loop.run_until_complete(self._serving)
-        except asyncio.CancelledError:
-            pass
-        finally:
-            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
-            self._loop.close()
-
-    def _on_ready(self, around: Surroundings, platforms: dict[str, LocalPlatform]) -> None:
-        teams = platforms["teams"]
-        assert isinstance(teams, LocalTeams)
-        self.around, self.teams = around, teams
-        self._ready.set()

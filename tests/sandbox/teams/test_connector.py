@@ -12,7 +12,7 @@ from bridge.sandbox.faults import Fault
 from bridge.sandbox.teams.seed import seed
 from bridge.sandbox.teams.tokens import TOKEN_SECONDS, Keys, Login
 from tests.sandbox.teams.rest import Rest, activities, as_bot, bot_token, conversation
-from tests.sandbox.teams.running import RunningTeams
+from tests.sandbox.teams.running import Host, RunningTeams
 
 HELLO = {"type": "message", "text": "hello"}
 NOT_INSTALLED = "The bot is not part of the conversation roster."
@@ -429,8 +429,8 @@ async def test_token_requests_are_refused_in_the_words_of_entra(
     assert body["error_description"].startswith(f"AADSTS{code}: ")
 
 
-async def test_posts_beyond_the_limits_of_a_conversation_wait() -> None:
-    with RunningTeams(limits=True) as teams:
+async def test_posts_beyond_the_limits_of_a_conversation_wait(host: Host) -> None:
+    with RunningTeams(host, limits=True) as teams:
         other = teams.teams.world().places[2].channel
         async with as_bot(teams) as rest:
             answers = [await rest.post(teams.channel, f"{n}") for n in range(9)]
@@ -447,8 +447,8 @@ async def test_posts_beyond_the_limits_of_a_conversation_wait() -> None:
         assert teams.around.feed.refusals == {"teams:429:activity.post": 2}
 
 
-async def test_an_app_may_send_fifty_requests_a_second_in_a_tenant() -> None:
-    with RunningTeams(limits=True, channels=10) as teams:
+async def test_an_app_may_send_fifty_requests_a_second_in_a_tenant(host: Host) -> None:
+    with RunningTeams(host, limits=True, channels=10) as teams:
         places = teams.teams.world().places
         async with as_bot(teams) as rest:
             answers = [await rest.post(p.channel, "x") for p in places * 3]
