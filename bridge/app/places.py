@@ -1,0 +1,94 @@
+"""Channels as people name them -> ChannelRefs; names once found are remembered for the next start."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+import structlog
+
+from bridge.app.settings import MemberSettings
+from bridge.errors import BridgeError, ConfigError
+from bridge.model import AccountId, ChannelRef, channel_of_key
+from bridge.ports.connector import ChannelInfo, Connector, KnowsChannels
+from bridge.ports.store import Store
+
+log = structlog.get_logger()
+
+_DEADLINE = 20.0  # seconds that a platform may take to list its channels at the start
+_SHELF = "channel named "
+
+
+class Places:
+    """Finds the channels of the configuration; asks each account at most once."""
+
+    def __init__(self, connectors: Mapping[AccountId, Connector], store: Store) -> None:
+        self._connectors = connectors
+        self._store = store
+        self._listed: dict[AccountId, asyncio.Task[Sequence[ChannelInfo]]] = {}
+
+    async def find(self, member: MemberSettings) -> ChannelRef:
+        """Raises ConfigError that says what the account can see, or why it cannot look."""
+        account = AccountId(member.account)
+        if member.channel.count(":") >= 2 and not member.channel.startswith("19:"):
+            return channel_of_key(member.channel)
+        key = f"{_SHELF}{member.workspace or ''}/{member.channel}"
+        try:
+            found = _choose(member, await self._channels(account))
+        except BridgeError as error:
+            if isinstance(error, ConfigError):
+                raise
+            remembered = await self._store.shelf_get(account, key)
+            if remembered is None:
+                raise ConfigError(
+                    f"Cannot look for the channel {member.channel!r} of account {account!r}: {error}"
+                ) from error
+            log.warning("channel_remembered", account=account, channel=member.channel)
+            return channel_of_key(remembered)
+        await self._store.shelf_put(account, key, found.key)
+        return found
+
+    async def close(self) -> None:
+        for task in self._listed.values():
+            task.cancel()
+
+    async def _channels(self, account: AccountId) -> Sequence[ChannelInfo]:
+        if account not in self._listed:
+            self._listed[account] = asyncio.create_task(_list(self._connectors[account]))
+        return await self._listed[account]
+
+
+async def _list(connector: Connector) -> Sequence[ChannelInfo]:
+    if not isinstance(connector, KnowsChannels):
+        return ()
+    try:
+        async with asyncio.timeout(_DEADLINE):
+            return await connector.channels()
+    except TimeoutError:
+        raise BridgeError(f"no list of channels within {_DEADLINE:g} s") from None
+
+
+def _choose(member: MemberSettings, channels: Sequence[ChannelInfo]) -> ChannelRef:
+    name = member.channel.removeprefix("#")
+    if member.workspace:
+        wanted = {member.workspace.casefold()}
+        channels = [
+            c
+            for c in channels
+            if {c.ref.workspace.casefold(), c.workspace_name.casefold()} & wanted
+        ]
+    found = [c for c in channels if c.ref.channel == member.channel]
+    found = found or [c for c in channels if c.name.casefold() == name.casefold()]
+    if len(found) == 1:
+        return found[0].ref
+    if not found:
+        seen = ", ".join(sorted({f"#{c.name}" for c in channels})[:20]) or "none"
+        raise ConfigError(
+            f"There is no channel {member.channel!r} that account {member.account!r} can see; it "
+            f"sees: {seen}. Invite the bot there, or correct the name"
+        )
+    where = ", ".join(sorted(c.workspace_name or c.ref.workspace for c in found))
+    raise ConfigError(
+        f"The channel {member.channel!r} of account {member.account!r} is in several places: "
+        f"{where}. Say which with `workspace:`, or give the channel's id"
+    )

@@ -1,0 +1,278 @@
+"""The configuration file -> checked settings; every unknown key names the nearest known one."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bridge.errors import ConfigError
+from bridge.ports.discovery import AGENTS, CONNECTORS, agent_type, connector_type, names_of
+
+_NAME = re.compile(r"^[a-z0-9][a-z0-9_-]{0,62}$")
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class AccountSettings(_Settings):
+    """One installation of the bridge: a Slack app in a workspace, a Discord bot, a Teams bot."""
+
+    platform: str = Field(description="Which platform it is: slack, discord, teams.")
+    options: Any = Field(default=None, description="The platform's own settings, checked by it.")
+
+
+class MemberSettings(_Settings):
+    """A channel in a room."""
+
+    account: str = Field(description="The account that hears and speaks there.")
+    channel: str = Field(description="The channel's id, or its name (#general).")
+    workspace: str | None = Field(
+        default=None,
+        description="The id or name of the workspace, guild or tenant, where the account is in many.",
+    )
+    flow: Literal["in", "out", "both"] = Field(
+        default="both",
+        description="in: what is said there comes into the room; out: the room is shown there.",
+    )
+
+
+class SeatSettings(_Settings):
+    """An agent in a room."""
+
+    agent: str = Field(description="The agent's name under `agents`.")
+    listen: Literal["mentions", "always", "threads"] = Field(
+        default="mentions",
+        description="When it answers: when it is mentioned, always, or once called in a thread.",
+    )
+
+
+class RoomSettings(_Settings):
+    """Channels and agents that share a conversation; a channel may be in several rooms."""
+
+    members: tuple[MemberSettings, ...] = Field(min_length=1, description="The room's channels.")
+    agents: tuple[SeatSettings, ...] = Field(default=(), description="The room's agents.")
+
+
+class AgentSettings(_Settings):
+    """One agent: its name is what people write behind the @."""
+
+    kind: str = Field(description="Which agent API it speaks: echo.")
+    options: Any = Field(default=None, description="The agent API's own settings.")
+
+
+class StoreSettings(_Settings):
+    """Where everything is kept."""
+
+    path: Path = Field(
+        default=Path("data/bridge.sqlite3"),
+        description="The SQLite file; relative paths are relative to the configuration file.",
+    )
+    synchronous: Literal["FULL", "NORMAL"] = Field(
+        default="FULL",
+        description="FULL survives a power cut with every message; NORMAL is a little faster.",
+    )
+
+
+class WebSettings(_Settings):
+    """The bridge's own web server: health, metrics, and the platforms' requests."""
+
+    host: str = Field(default="127.0.0.1", description="The address that it listens on.")
+    port: int = Field(default=8080, ge=0, le=65535, description="Its port; 0 takes a free one.")
+    public_url: str | None = Field(
+        default=None,
+        description="How platforms reach it from outside, e.g. https://bridge.example.org.",
+    )
+
+
+class LogSettings(_Settings):
+    """What is logged, and how."""
+
+    level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="The least important messages that are shown."
+    )
+    format: Literal["auto", "json", "text"] = Field(
+        default="auto", description="json for machines, text for people; auto asks the terminal."
+    )
+
+
+class DeliverySettings(_Settings):
+    """How patient the bridge is."""
+
+    settle_grace: float = Field(
+        default=2.0,
+        ge=0,
+        description="Seconds after a lost answer before the bridge looks whether the post arrived.",
+    )
+    send_deadline: float = Field(
+        default=30.0, gt=0, description="Seconds that one request to a platform may take."
+    )
+    longest_backoff: float = Field(
+        default=300.0, gt=0, description="The longest pause between two attempts, in seconds."
+    )
+    agent_idle: float = Field(
+        default=60.0, gt=0, description="Seconds that an agent may be silent before it is given up."
+    )
+    drain: float = Field(
+        default=5.0, ge=0, description="Seconds that a stop waits for what has begun."
+    )
+
+
+class Settings(_Settings):
+    """The whole configuration file."""
+
+    accounts: dict[str, AccountSettings] = Field(
+        default={}, description="Installations of the bridge, by a name of your choice."
+    )
+    rooms: dict[str, RoomSettings] = Field(
+        default={}, description="Rooms, by a name of your choice."
+    )
+    agents: dict[str, AgentSettings] = Field(
+        default={}, description="Agents, by the name that people write behind the @."
+    )
+    store: StoreSettings = Field(default=StoreSettings(), description="Where everything is kept.")
+    web: WebSettings = Field(default=WebSettings(), description="The bridge's own web server.")
+    log: LogSettings = Field(default=LogSettings(), description="What is logged, and how.")
+    delivery: DeliverySettings = Field(
+        default=DeliverySettings(), description="How patient the bridge is."
+    )
+
+
+def read_settings(path: Path) -> Settings:
+    """Read and check a configuration file. Raises ConfigError that says where and what to do."""
+    try:
+        text = path.read_text("utf-8")
+    except OSError as error:
+        raise ConfigError(
+            f"Cannot read the configuration {str(path)!r}: {error.strerror}; give its path with "
+            "-c, or start from config/bridge.example.yaml"
+        ) from None
+    try:
+        data = yaml.safe_load(text) or {}
+    except yaml.YAMLError as error:
+        where = getattr(error, "problem_mark", None)
+        line = f" line {where.line + 1}" if where else ""
+        raise ConfigError(f"{path}{line} is not YAML: {getattr(error, 'problem', error)}") from None
+    settings = settings_of(data, str(path))
+    if not settings.store.path.is_absolute():
+        store = settings.store.model_copy(update={"path": path.parent / settings.store.path})
+        settings = settings.model_copy(update={"store": store})
+    return settings
+
+
+def settings_of(data: object, source: str = "configuration") -> Settings:
+    """Checked settings from parsed YAML."""
+    if not isinstance(data, Mapping):
+        raise ConfigError(f"{source}: the top must be a mapping, not {type(data).__name__}")
+    prepared = dict(data)
+    problems: list[str] = []
+    for section, nested in (("accounts", "platform"), ("agents", "kind")):
+        if isinstance(entries := prepared.get(section), Mapping):
+            prepared[section] = {
+                str(name): _with_options(section, str(name), entry, nested, problems)
+                for name, entry in entries.items()
+            }
+    try:
+        settings = Settings.model_validate(prepared)
+    except ValidationError as error:
+        problems += _problems(error, Settings)
+    else:
+        problems += _crossed(settings)
+        if not problems:
+            return settings
+    raise ConfigError(f"{source} is not right:\n" + "\n".join(f"- {p}" for p in problems))
+
+
+def _with_options(
+    section: str, name: str, entry: object, nested: str, problems: list[str]
+) -> object:
+    """An account's or agent's own keys are checked by the part that understands them."""
+    if not isinstance(entry, Mapping) or not isinstance(kind := entry.get(nested), str):
+        return entry
+    group = CONNECTORS if section == "accounts" else AGENTS
+    if kind not in names_of(group):
+        nearest = _nearest(kind, names_of(group))
+        problems.append(f"{section}.{name}.{nested}: there is no {nested} {kind!r}{nearest}")
+        return {nested: kind}
+    model = connector_type(kind).settings if section == "accounts" else agent_type(kind).settings
+    own = {key: value for key, value in entry.items() if key != nested}
+    try:
+        return {nested: kind, "options": model.model_validate(own)}
+    except ValidationError as error:
+        problems += [f"{section}.{name}.{text}" for text in _problems(error, model)]
+        return {nested: kind}
+
+
+def _crossed(settings: Settings) -> list[str]:
+    """Names that refer to one another must exist."""
+    problems = [
+        f"{section}.{name}: a name is lower-case letters, digits, - and _, at most 63"
+        for section in ("accounts", "rooms", "agents")
+        for name in getattr(settings, section)
+        if not _NAME.match(name)
+    ]
+    for room, entry in settings.rooms.items():
+        for index, member in enumerate(entry.members):
+            if member.account not in settings.accounts:
+                nearest = _nearest(member.account, settings.accounts)
+                problems.append(
+                    f"rooms.{room}.members[{index}].account: there is no account "
+                    f"{member.account!r}{nearest}"
+                )
+        for index, seat in enumerate(entry.agents):
+            if seat.agent not in settings.agents:
+                nearest = _nearest(seat.agent, settings.agents)
+                problems.append(
+                    f"rooms.{room}.agents[{index}].agent: there is no agent {seat.agent!r}{nearest}"
+                )
+    return problems
+
+
+def _problems(error: ValidationError, model: type[BaseModel]) -> list[str]:
+    """Pydantic's findings in our words, with the way to the key."""
+    texts: list[str] = []
+    for found in error.errors(include_url=False):
+        where = _path(found["loc"])
+        if found["type"] == "extra_forbidden":
+            known = _fields_at(model, found["loc"][:-1])
+            texts.append(f"{where}: unknown key{_nearest(str(found['loc'][-1]), known)}")
+        elif found["type"] == "missing":
+            texts.append(f"{where}: this key is needed")
+        else:
+            value = "" if isinstance(found["input"], Mapping) else f" (is {found['input']!r})"
+            text = found["msg"].removeprefix("Value error, ")
+            texts.append(f"{where}: {text}{value}" if where else f"{text}")
+    return texts
+
+
+def _path(loc: tuple[int | str, ...]) -> str:
+    text = ""
+    for step in loc:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+    return text
+
+
+def _fields_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
+    """The known keys of the mapping at this place."""
+    here: Any = model
+    for step in loc:
+        if isinstance(here, type) and issubclass(here, BaseModel) and step in here.model_fields:
+            here = here.model_fields[str(step)].annotation
+        arguments = [a for a in getattr(here, "__args__", ()) if isinstance(a, type)]
+        models = [a for a in arguments if issubclass(a, BaseModel)]
+        here = models[0] if models else here
+    return list(here.model_fields) if isinstance(here, type) and issubclass(here, BaseModel) else []
+
+
+def _nearest(word: str, known: Any) -> str:
+    names = [str(name) for name in known]
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return f"; known are {', '.join(sorted(names))}" if names else ""
