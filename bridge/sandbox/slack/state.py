@@ -158,13 +158,11 @@ class Channel:
         if message.parent is not None:
             self._leave_thread(message, self.messages[message.parent])
 
-    def between(
-        self, oldest: int, latest: int | None, *, inclusive: bool
-    ) -> tuple[list[int], int, int]:
-        """The timeline with the half-open index range that lies between two moments."""
+    def between(self, oldest: int, latest: int | None, *, inclusive: bool) -> tuple[int, int]:
+        """The half-open index range of the timeline that lies between two moments."""
         low, high = (bisect_left, bisect_right) if inclusive else (bisect_right, bisect_left)
         end = len(self.timeline) if latest is None else high(self.timeline, latest)
-        return self.timeline, low(self.timeline, oldest), end
+        return low(self.timeline, oldest), end
 
     def _leave_thread(self, reply: Message, parent: Message) -> None:
         _drop(parent.replies, reply.at)

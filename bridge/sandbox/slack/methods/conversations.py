@@ -99,35 +99,39 @@ def open_direct(call: Call) -> Json:
 
 
 def history(call: Call) -> Json:
-    """Newest first; with `oldest` alone the page is the one nearest to it (docs), not to now."""
+    """One page, newest first, with a cursor while there is more."""
     channel = _readable(call)
+    start, end, cursor = _page_of_history(call, channel)
+    ats = reversed(channel.timeline[start:end])
+    answer: Json = {
+        "messages": [_message(call, channel, channel.messages[at]) for at in ats],
+        "has_more": bool(cursor), "pin_count": 0,
+        "channel_actions_ts": None, "channel_actions_count": 0,
+    }  # fmt: skip
+    return answer | ({"response_metadata": {"next_cursor": cursor}} if cursor else {})
+
+
+def _page_of_history(call: Call, channel: Channel) -> tuple[int, int, str]:
+    """Where the page lies in the timeline, and the cursor of the next.
+
+    With `oldest` alone the first page is the one nearest to it, so that a reader can page forward;
+    else it is the one nearest to `latest` (docs).
+    """
     oldest = call.args.moment("oldest", "invalid_ts_oldest") or 0
     latest = call.args.moment("latest", "invalid_ts_latest")
     limit = call.args.limit(100, MOST_PER_PAGE)
-    timeline, low, high = channel.between(
-        oldest, latest, inclusive=call.args.flag("inclusive")
-    )  # fmt: skip
+    low, high = channel.between(oldest, latest, inclusive=call.args.flag("inclusive"))
     forward = bool(oldest) and latest is None
     if cursor := call.args.text("cursor"):
         kind, edge = read_cursor(cursor, "after_ts", "next_ts")
         forward = kind == "after_ts"
-        _, after, before = channel.between(edge, edge, inclusive=True)
+        after, before = channel.between(edge, edge, inclusive=True)
         low, high = (max(low, after), high) if forward else (low, min(high, before))
-    start, end = (low, min(low + limit, high)) if forward else (max(high - limit, low), high)
-    more = end < high if forward else start > low
-    chosen = [_message(call, channel.messages[at]) for at in reversed(timeline[start:end])]
-    answer: Json = {
-        "messages": chosen, "has_more": more, "pin_count": 0,
-        "channel_actions_ts": None, "channel_actions_count": 0,
-    }  # fmt: skip
-    if more:
-        cursor = (
-            cursor_of("after_ts", timeline[end])
-            if forward
-            else cursor_of("next_ts", timeline[start - 1])
-        )
-        answer["response_metadata"] = {"next_cursor": cursor}
-    return answer
+    if forward:
+        end = min(low + limit, high)
+        return low, end, cursor_of("after_ts", channel.timeline[end]) if end < high else ""
+    start = max(high - limit, low)
+    return start, high, cursor_of("next_ts", channel.timeline[start - 1]) if start > low else ""
 
 
 def replies(call: Call) -> Json:
@@ -143,7 +147,7 @@ def replies(call: Call) -> Json:
     ats = [parent.at, *(at for at in parent.replies if at in within)]
     chosen, cursor = page(call, ats, 1000, 1000)
     answer: Json = {
-        "messages": [_message(call, channel.messages[at]) for at in chosen],
+        "messages": [_message(call, channel, channel.messages[at]) for at in chosen],
         "has_more": bool(cursor),
     }
     if cursor:
@@ -163,18 +167,12 @@ def _within(oldest: int, latest: int | None, *, inclusive: bool) -> range:
     return range(oldest, last + 1) if inclusive else range(oldest + 1, last)
 
 
-def _message(call: Call, message: Message) -> Json:
+def _message(call: Call, channel: Channel, message: Message) -> Json:
     metadata = call.args.flag("include_all_metadata")
     shape = message_json(message, call.workspace.id, metadata=metadata)
     if message.parent is not None:
-        shape["parent_user_id"] = _parent_user(call, message)
+        shape["parent_user_id"] = channel.messages[message.parent].user
     return shape
-
-
-def _parent_user(call: Call, message: Message) -> str:
-    channel = call.workspace.channels[call.args.required("channel")]
-    parent = channel.messages.get(message.parent or 0)
-    return parent.user if parent else message.user
 
 
 def _channel_page(call: Call, found: list[Channel]) -> Json:
