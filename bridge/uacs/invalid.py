@@ -55,9 +55,17 @@ def to_invalid_uacs(error: ValidationError, *, tagged: bool = False) -> InvalidU
     path, context = json_path(loc), fault.get("ctx", {})
     match fault["type"]:
         case "uacs":
-            return InvalidUacs(path + context["at"], context["value"], context["rule"])
+            path = _short_text(path + context["at"])
+            return InvalidUacs(path, context["value"], context["rule"])
         case "missing":
             return InvalidUacs(path, _Excerpt("nothing"), "is given, but this field is required")
+        case "union_tag_invalid":
+            rule = f"must be one of {context['expected_tags']}"
+            return InvalidUacs(f"{path}.type", _short_text(context["tag"]), rule)
+        case "union_tag_not_found":
+            return InvalidUacs(
+                f"{path}.type", _Excerpt("nothing"), "is given, but a string is required"
+            )
         case "json_invalid":
             return InvalidUacs(path, shown(fault["input"]), f"must be JSON: {context['error']}")
         case kind:
@@ -80,7 +88,7 @@ def json_step(step: int | str) -> str:
     """0 -> '[0]', 'a' -> '.a', 'a b' -> "['a b']"."""
     if isinstance(step, int):
         return f"[{step}]"
-    return f".{step}" if step.isidentifier() else f"[{_short_text(step)!r}]"
+    return f".{_short_text(step)}" if step.isidentifier() else f"[{_short_text(step)!r}]"
 
 
 def shown(value: object) -> object:
