@@ -60,7 +60,10 @@ def find_mentions(
         elif token["role"]:
             roles.append(int(token["role"]))
         everyone = everyone or bool(token["everyone"])
-    message.mentions = [u for u in users.values() if allowed.users is None or u.id in allowed.users]
+    # Only who is there and was pinged counts (discord-api-docs #979, #2126).
+    there = message.channel.guild.members if message.channel.guild else message.channel.recipients
+    pinged = there if allowed.users is None else allowed.users
+    message.mentions = [u for u in users.values() if u.id in there and u.id in pinged]
     if replied_to and allowed.replied_user and replied_to not in message.mentions:
         message.mentions.append(replied_to)
     message.mention_roles = _pinged_roles(message.channel.guild, roles, allowed)

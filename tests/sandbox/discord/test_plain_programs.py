@@ -299,8 +299,11 @@ async def test_the_same_nonce_posts_once(local: Running) -> None:
         one = await channel.send("once", nonce="abc")
         same = await channel.send("once", nonce="abc")
 
-    assert one.id == same.id
-    assert local.said() == ["once"]
+        assert one.id == same.id
+        assert local.said() == ["once"]
+        await one.delete()
+        with pytest.raises(discord.NotFound):
+            await channel.send("once", nonce="abc")
 
 
 async def test_posts_at_the_same_time_all_arrive_in_one_order(local: Running) -> None:

@@ -66,7 +66,7 @@ def test_ids_rise_when_the_clock_stands_or_goes_back() -> None:
     [
         ("hi <@ANA>", ALL_MENTIONS, ["ana"], False),
         ("hi <@!ANA> <@ANA>", ALL_MENTIONS, ["ana"], False),
-        ("hi <@1>", ALL_MENTIONS, [], False),
+        ("hi <@1> <@STRANGER>", ALL_MENTIONS, [], False),
         ("`<@ANA>`", ALL_MENTIONS, [], False),
         ("```\n<@ANA>\n```", ALL_MENTIONS, [], False),
         ("hi @everyone", ALL_MENTIONS, [], True),
@@ -83,7 +83,10 @@ def test_mentions_are_found_and_allowed(
     ana, bob = (next(u for u in state.users.values() if u.username == n) for n in ("ana", "bob"))
     guild = next(iter(state.guilds.values()))
     channel = next(iter(guild.channels.values()))
-    filled = content.replace("ANA", str(ana.id)).replace("BOB", str(bob.id))
+    filled = (
+        content.replace("ANA", str(ana.id)).replace("BOB", str(bob.id)).replace("STRANGER", "77")
+    )
+    state.users[77] = User(77, "stranger")
     message = Message(5, channel, ana, filled)  # ana owns the guild and may ping all
 
     find_mentions(message, state, allowed)

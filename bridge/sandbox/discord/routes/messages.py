@@ -21,6 +21,7 @@ from bridge.sandbox.discord.errors import (
     not_in_a_dm,
     not_the_author,
     system_message,
+    unknown_message,
 )
 from bridge.sandbox.discord.events import hears_content
 from bridge.sandbox.discord.permissions import Permission
@@ -190,7 +191,10 @@ def _post_once(
     nonces = call.state.nonces
     while nonces and next(iter(nonces.values()))[0] < now - _NONCE_LASTS_S:
         del nonces[next(iter(nonces))]
-    if key in nonces and (earlier := channel.messages.get(nonces[key][1])):
+    if key in nonces:
+        earlier = channel.messages.get(nonces[key][1])
+        if earlier is None:  # deleted since (discord.py 2.7.1, Messageable.send: NotFound)
+            raise unknown_message()
         return message_json(earlier, call.state) | {"nonce": nonce}
     shape = _post(call, channel, draft, target, nonce)
     nonces[key] = (now, int(shape["id"]))
