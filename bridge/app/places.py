@@ -1,4 +1,4 @@
-"""Channels as people name them -> ChannelRefs; names once found are remembered for the next start."""
+"""Channels as people name them -> ChannelRefs; names once found are remembered."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Places:
             remembered = await self._store.shelf_get(account, key)
             if remembered is None:
                 raise ConfigError(
-                    f"Cannot look for the channel {member.channel!r} of account {account!r}: {error}"
+                    f"Cannot look for channel {member.channel!r} of account {account!r}: {error}"
                 ) from error
             log.warning("channel_remembered", account=account, channel=member.channel)
             return channel_of_key(remembered)

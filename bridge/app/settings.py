@@ -35,7 +35,7 @@ class MemberSettings(_Settings):
     channel: str = Field(description="The channel's id, or its name (#general).")
     workspace: str | None = Field(
         default=None,
-        description="The id or name of the workspace, guild or tenant, where the account is in many.",
+        description="Id or name of the workspace, guild or tenant, if the account is in many.",
     )
     flow: Literal["in", "out", "both"] = Field(
         default="both",

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Generator
 from dataclasses import asdict
+from typing import Any
 
 import uvicorn
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -76,7 +77,7 @@ class WebServer:
             await self._serving
 
 
-def _account(bridge: Bridge, name: AccountId) -> dict[str, object]:
+def _account(bridge: Bridge, name: AccountId) -> dict[str, Any]:
     connector = bridge.connectors[name]
     health = connector.health() if isinstance(connector, TellsHealth) else Health("connected")
     failed = bridge.router.failed.get(name)

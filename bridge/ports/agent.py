@@ -39,8 +39,11 @@ class SpeaksUnasked(Protocol):
 class AgentTools(Protocol):
     """What the bridge gives to an agent."""
 
-    clock: Clock
-    tokens: TokenSource
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def tokens(self) -> TokenSource: ...
 
 
 class AgentType(Protocol):
