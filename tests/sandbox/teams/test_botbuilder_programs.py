@@ -43,13 +43,6 @@ from tests.sandbox.teams.bots import (
 )
 from tests.sandbox.teams.running import RunningTeams
 
-# botbuilder-core 4.17.1 and msrest 0.7.1: old datetime calls, sessions left to the collector.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
-
 
 async def test_an_echo_bot_without_authentication_answers_in_the_reply_chain(
     teams: RunningTeams,
