@@ -1,0 +1,54 @@
+"""Microsoft Teams through the Bot Framework. Importing this loads no SDK."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bridge.model import AccountId
+from bridge.ports.connector import ConnectorTools, SetupStep
+from connectors.teams.ids import PLATFORM
+from connectors.teams.settings import TeamsSettings
+from connectors.teams.setup import setup_steps
+
+if TYPE_CHECKING:
+    from connectors.teams.connector import TeamsConnector
+
+__all__ = ["TeamsSettings", "TeamsType", "connector_type"]
+
+
+class TeamsType:
+    """The `ConnectorType` of Teams."""
+
+    platform = PLATFORM
+    settings = TeamsSettings
+
+    def build(
+        self, account: AccountId, settings: TeamsSettings, tools: ConnectorTools
+    ) -> TeamsConnector:
+        """Raises ConfigError when unsigned activities could come from another machine."""
+        from connectors.teams.connector import TeamsConnector
+
+        settings.check_safe(account)
+        return TeamsConnector(account, settings, tools)
+
+    def setup(self, settings: Mapping[str, str]) -> Sequence[SetupStep]:
+        return setup_steps(settings)
+
+    def sandbox_settings(self, app: Mapping[str, Any], base_url: str) -> Mapping[str, Any]:
+        """Signed like the real thing: only the addresses differ."""
+        password = f"SANDBOX_TEAMS_{str(app['key']).upper().replace('-', '_')}_PASSWORD"
+        return {
+            "app_id": app["app_id"],
+            "app_password": {"env": password},
+            "tenant_id": app["tenant"],
+            "validate_tokens": app["auth"],
+            "login_url": f"{base_url}/teams/login",
+            "openid_url": app["openid_url"],
+            "service_hosts": ["127.0.0.1"],
+            "default_service_url": app["service_url"],
+            "environment": {password: app["app_password"]},
+        }
+
+
+connector_type = TeamsType()

@@ -1,0 +1,179 @@
+"""Any activity JSON -> its fields, and the inbox row that keeps it. Pure: no network, no clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from bridge.errors import InvalidUacs, UndecodableEvent
+from bridge.model import AccountId, ActorId, ChannelRef, Person, Place, Raw
+from bridge.uacs import to_datetime
+from connectors.teams import ids
+
+KIND = "activity"
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Us:
+    """Who we are: `tenant` stands in for payloads that name none."""
+
+    account: AccountId
+    app_id: str
+    tenant: str | None = None
+
+
+def parsed(payload: bytes) -> Json:
+    try:
+        value = orjson.loads(payload)
+    except orjson.JSONDecodeError as error:
+        raise UndecodableEvent(f"The activity is not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise UndecodableEvent(f"The activity is a JSON {type(value).__name__}, not an object")
+    return value
+
+
+def object_of(value: Json, key: str) -> Json:
+    found = value.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def objects(value: Json, key: str) -> list[Json]:
+    found = value.get(key)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def string(value: Json, key: str) -> str:
+    found = value.get(key)
+    return found if isinstance(found, str) else ""
+
+
+class Activity:
+    """The fields that most decoders need, whatever is missing."""
+
+    def __init__(self, json: Json, us: Us) -> None:
+        self.json = json
+        self.us = us
+        self.type = string(json, "type")
+        self.id = string(json, "id")
+        self.conversation = string(object_of(json, "conversation"), "id")
+        self.data = object_of(json, "channelData")
+        self.author = object_of(json, "from")
+
+    @property
+    def tenant(self) -> str:
+        return tenant_of(self.json) or self.us.tenant or ""
+
+    @property
+    def channel(self) -> ChannelRef:
+        return ids.channel_ref(self.tenant, self.conversation)
+
+    def place(self, message: str) -> Place:
+        if not self.conversation:
+            raise UndecodableEvent(f"{self!r} has no conversation")
+        if not self.tenant:
+            raise UndecodableEvent(f"{self!r} names no tenant; set tenant_id for this account")
+        return ids.place_of(self.tenant, self.conversation, message)
+
+    def __repr__(self) -> str:
+        return f"Activity {self.id!r} of type {self.type!r}"
+
+    def time(self) -> datetime:
+        """The activity's own time; that of a post is also in its id."""
+        try:
+            return to_datetime(string(self.json, "timestamp"))
+        except InvalidUacs:
+            milliseconds = ids.milliseconds_of(self.id)
+            if milliseconds is None:
+                text = f"{self!r} has no readable timestamp"
+                raise UndecodableEvent(text) from None
+            return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+    def order(self) -> int:
+        """Milliseconds since 1970 that sort it in its conversation; 0 where nothing tells."""
+        named = ids.milliseconds_of(self.id) if self.type == "message" else None
+        if named is not None:
+            return named
+        try:
+            return int(self.time().timestamp() * 1000)
+        except UndecodableEvent:
+            return 0
+
+    def actor(self) -> ActorId:
+        return self.actor_of(string(self.author, "id"))
+
+    def actor_of(self, account: str) -> ActorId:
+        if not account:
+            raise UndecodableEvent(f"{self!r} names nobody")
+        return ids.actor_id(self.tenant, account)
+
+    def person(self, account: Json) -> Person:
+        own_id = string(account, "id")
+        bot = ids.is_bot(own_id) or string(account, "role") == "bot"
+        name = string(account, "name").strip() or own_id
+        return Person(id=self.actor_of(own_id), name=name, bot=bot)
+
+    def around(self, message: str = "") -> Json:
+        """What every event says."""
+        return {"account": self.us.account, "place": self.place(message), "time": self.time()}
+
+
+def tenant_of(activity: Json) -> str:
+    """The tenant that an activity comes from; empty when it does not say."""
+    named = string(object_of(activity, "conversation"), "tenantId")
+    return named or string(object_of(object_of(activity, "channelData"), "tenant"), "id")
+
+
+def raw_of(activity: Json, us: Us) -> Raw:
+    """The inbox row of an activity: its keys, and its credentials taken out of the payload."""
+    read = Activity(activity, us)
+    payload, credentials = _without_credentials(activity)
+    time = string(activity, "timestamp")
+    return Raw(
+        account=us.account,
+        kind=KIND,
+        dedupe_key=ids.dedupe_key(read.type, read.conversation, read.id, time, payload),
+        order_key=ids.order_key(read.order()),
+        channel=read.channel if read.conversation and read.tenant else None,
+        payload=payload,
+        credentials=credentials,
+    )
+
+
+# JSON pointers of what must not be kept in the clear; `*` is any element of a list. A file's
+# downloadUrl opens it for whoever has it; uploadUrl writes; signin states and tokens are tokens.
+CREDENTIAL_PATHS = (
+    "/attachments/*/content/downloadUrl",
+    "/value/uploadInfo/uploadUrl",
+    "/value/state",
+    "/value/token",
+    "/value/authentication/token",
+)
+
+
+def _without_credentials(activity: Json) -> tuple[bytes, dict[str, str]]:
+    taken: dict[str, str] = {}
+    cleaned: Any = activity
+    for path in CREDENTIAL_PATHS:
+        cleaned = _taken_out(cleaned, path.split("/")[1:], "", taken)
+    return orjson.dumps(cleaned), taken
+
+
+def _taken_out(value: Any, path: Sequence[str], here: str, taken: dict[str, str]) -> Any:
+    """`value` without what stands at `path`; nothing that was handed in is changed."""
+    if not path:
+        if isinstance(value, str) and value:
+            taken[here] = value
+            return ""
+        return value
+    step, rest = path[0], path[1:]
+    if step == "*" and isinstance(value, list):
+        return [_taken_out(one, rest, f"{here}/{i}", taken) for i, one in enumerate(value)]
+    if isinstance(value, dict) and step in value:
+        return value | {step: _taken_out(value[step], rest, f"{here}/{step}", taken)}
+    return value

@@ -1,0 +1,103 @@
+"""What is wrong with an account before it starts, and what to do about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from urllib.parse import urlsplit
+
+from bridge.errors import BridgeError
+from bridge.model import ChannelRef
+from bridge.ports.connector import Finding
+from connectors.teams.references import References
+from connectors.teams.send import BotToken
+from connectors.teams.settings import LOOPBACK, TeamsSettings
+
+_GUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
+
+
+async def check_account(
+    settings: TeamsSettings,
+    public_url: str | None,
+    token: BotToken,
+    references: References,
+    channels: Sequence[ChannelRef],
+) -> Sequence[Finding]:
+    """Ids, the token, the public address, token checks, and a reference for each channel."""
+    return [
+        *_check_ids(settings),
+        await _check_token(token),
+        _check_public_url(public_url),
+        *_check_validation(settings),
+        *[await _check_channel(channel, settings, references) for channel in channels],
+        _sdk_note(),
+    ]
+
+
+def _check_ids(settings: TeamsSettings) -> list[Finding]:
+    findings = [
+        Finding("error", f"{name} {value!r} is not a GUID", f"Copy it from the {where}")
+        for name, value, where in (
+            ("app_id", settings.app_id, "bot registration (Microsoft App ID)"),
+            ("tenant_id", settings.tenant_id, "Entra admin center (Tenant ID)"),
+        )
+        if value is not None and not _GUID.match(value)
+    ]
+    if settings.tenant_id is None:
+        text = "tenant_id is not set: the bot answers in every tenant that installs it"
+        findings.append(Finding("warning", text, "Set tenant_id unless that is meant"))
+    return findings
+
+
+async def _check_token(token: BotToken) -> Finding:
+    try:
+        await token.get()
+    except BridgeError as error:
+        todo = "Check app_id, tenant_id and the secret's value (not its id) and expiry"
+        return Finding("error", f"No token for the bot: {error}", todo)
+    return Finding("ok", "The identity provider gives the bot a token")
+
+
+def _check_public_url(public_url: str | None) -> Finding:
+    endpoint = "<public_url>/<account>/messages"
+    if not public_url:
+        todo = f"Set public_url and enter {endpoint} as the bot's messaging endpoint"
+        return Finding("error", "public_url is not set, so Teams cannot reach the bot", todo)
+    parts = urlsplit(public_url)
+    if parts.scheme != "https" and parts.hostname not in LOOPBACK:
+        todo = "Put TLS in front of the bridge and write https://"
+        return Finding("error", f"public_url {public_url!r} is not https", todo)
+    return Finding("ok", f"Teams reaches the bot below {public_url}")
+
+
+def _check_validation(settings: TeamsSettings) -> list[Finding]:
+    if settings.validate_tokens:
+        return [Finding("ok", "Activities are taken only with a token of the Bot Framework")]
+    what = "validate_tokens is off: whoever reaches the endpoint can post as anybody"
+    return [Finding("warning", what, "Good for the sandbox only; remove the line otherwise")]
+
+
+async def _check_channel(
+    channel: ChannelRef, settings: TeamsSettings, references: References
+) -> Finding:
+    if settings.tenant_id and channel.workspace != settings.tenant_id:
+        what = f"Channel {channel} is in tenant {channel.workspace!r}, not in tenant_id"
+        return Finding("error", what, "Correct the tenant of the channel or of the account")
+    if await references.get(channel.channel):
+        return Finding("ok", f"Channel {channel} was heard from")
+    todo = "Install the app in its team or chat, or mention the bot there once"
+    if await references.service_url(channel) or settings.default_service_url:
+        what = f"Channel {channel} was not heard from yet; posts go to its tenant's address"
+        return Finding("warning", what, todo)
+    what = f"Channel {channel} was never heard from, so nothing can be posted there"
+    return Finding("error", what, f"{todo}, or set default_service_url")
+
+
+def _sdk_note() -> Finding:
+    try:
+        found = version("botbuilder-core")
+    except PackageNotFoundError:
+        return Finding("error", "botbuilder-core is not installed", "pip install uacs-bridge")
+    what = f"botbuilder-core {found}; Microsoft ended its support on 2025-12-31"
+    return Finding("ok", f"{what}: only receive.py and send.py use it")

@@ -1,0 +1,132 @@
+"""One Teams bot: what it knows and holds open. Everything else is in the functions beside it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+
+import structlog
+from starlette.routing import BaseRoute
+
+from bridge.errors import AuthFailed, PlatformError
+from bridge.model import (
+    AccountId,
+    ActorId,
+    Call,
+    ChannelRef,
+    Delivery,
+    Encoded,
+    Event,
+    Person,
+    Raw,
+    Receipt,
+)
+from bridge.ports.connector import ChannelInfo, ConnectorTools, Finding, Health, Inbox
+from connectors.teams import ids
+from connectors.teams.activity import Json, Us, object_of, string, tenant_of
+from connectors.teams.capabilities import CAPABILITIES
+from connectors.teams.channels import list_channels
+from connectors.teams.check import check_account
+from connectors.teams.decode import decode
+from connectors.teams.encode import encode
+from connectors.teams.people import find_person
+from connectors.teams.receive import Receiver
+from connectors.teams.references import References
+from connectors.teams.send import BotToken, HttpClient, Sender
+from connectors.teams.settings import TeamsSettings
+from connectors.teams.validate import SigningKeys, TokenValidator
+
+_PEOPLE_REMEMBERED = 10_000
+
+log = structlog.get_logger(__name__)
+
+
+class TeamsConnector:
+    """The `Connector` for one bot registration; also ServesHttp, KnowsPeople, KnowsChannels,
+    ChecksItself and TellsHealth. Teams tells bots no history and never echoes their posts."""
+
+    capabilities = CAPABILITIES
+
+    def __init__(self, account: AccountId, settings: TeamsSettings, tools: ConnectorTools) -> None:
+        self.account = account
+        self._settings = settings
+        self._tools = tools
+        self._us = Us(account, settings.app_id, settings.tenant_id)
+        self._http = HttpClient()
+        self._references = References(tools.shelf)
+        self._token = BotToken(settings, tools.tokens, self._http, tools.clock)
+        self._sender = Sender(settings, self._references, self._token, self._http)
+        keys = SigningKeys(settings.openid_url, self._http.fetch, tools.clock)
+        self._validator = TokenValidator(settings, keys, tools.clock)
+        self._health = Health(state="stopped")
+        self._heard: float | None = None
+        self._heard_in: OrderedDict[ActorId, str] = OrderedDict()
+
+    async def run(self, inbox: Inbox) -> None:
+        """Teams calls us (see `routes`), so this only proves the credentials and stays."""
+        del inbox
+        self._health = Health(state="connecting")
+        try:
+            await self._prove_credentials()
+            self._health = Health(state="listening", connected_since=self._tools.clock.time())
+            await asyncio.Event().wait()
+        except AuthFailed as error:
+            self._health = Health(state="failed", note=str(error))
+            raise
+        except asyncio.CancelledError:
+            self._health = Health(state="stopped")
+            raise
+
+    def routes(self, inbox: Inbox) -> Sequence[BaseRoute]:
+        receiver = Receiver(
+            self._settings, self._us, inbox, self._references, self._validator, self._note_heard
+        )
+        return receiver.routes()
+
+    def decode(self, raw: Raw) -> Sequence[Event]:
+        return decode(raw, self._us)
+
+    def encode(self, delivery: Delivery) -> Encoded:
+        return encode(delivery, self._settings.app_id)
+
+    async def send(self, call: Call) -> Receipt:
+        return await self._sender.send(call)
+
+    async def person(self, actor: ActorId) -> Person | None:
+        return await find_person(actor, self._heard_in.get(actor), self._references, self._sender)
+
+    async def channels(self) -> Sequence[ChannelInfo]:
+        return await list_channels(self._references, self._sender)
+
+    async def check(self, channels: Sequence[ChannelRef]) -> Sequence[Finding]:
+        return await check_account(
+            self._settings, self._tools.public_url, self._token, self._references, channels
+        )
+
+    def health(self) -> Health:
+        health = self._health
+        return Health(health.state, health.connected_since, self._heard, health.note)
+
+    async def close(self) -> None:
+        await self._http.close()
+
+    async def _prove_credentials(self) -> None:
+        try:
+            await self._token.get()
+        except AuthFailed:
+            raise
+        except PlatformError as error:
+            log.warning("token_not_fetched", account=self.account, reason=str(error))
+
+    def _note_heard(self, activity: Json) -> None:
+        self._heard = self._tools.clock.time()
+        tenant = tenant_of(activity) or self._settings.tenant_id
+        author = string(object_of(activity, "from"), "id")
+        conversation = string(object_of(activity, "conversation"), "id")
+        if tenant and author and conversation:
+            actor = ids.actor_id(tenant, author)
+            self._heard_in[actor] = ids.split_conversation(conversation)[0]
+            self._heard_in.move_to_end(actor)
+            if len(self._heard_in) > _PEOPLE_REMEMBERED:
+                self._heard_in.popitem(last=False)

@@ -1,0 +1,381 @@
+"""Bot Framework activity JSON -> UACS events. Pure: no network, no clock, no SDK."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from bridge.content.markdown import text_to_markdown
+from bridge.content.text import (
+    Block,
+    Break,
+    ChannelLink,
+    Document,
+    Inline,
+    Mention,
+    Paragraph,
+    Text,
+)
+from bridge.errors import InvalidUacs, UndecodableEvent
+from bridge.model import (
+    ActorId,
+    ChannelClosed,
+    ChannelCreated,
+    ChannelRenamed,
+    Event,
+    Ignored,
+    MemberJoined,
+    MemberLeft,
+    MessageDeleted,
+    MessageEdited,
+    MessagePosted,
+    Person,
+    Place,
+    Raw,
+    ReactionAdded,
+    ReactionRemoved,
+    Unknown,
+    message_id_of,
+)
+from bridge.uacs import Actor, Message, TextPart, to_timestamp
+from connectors.teams import ids
+from connectors.teams.activity import Activity, Json, Us, object_of, objects, parsed, string
+from connectors.teams.text import ReadHtml, html_to_text
+
+_MAX_HTML = 256 * 1024  # longer ones are read as the plain text beside them
+
+
+def decode(raw: Raw, us: Us) -> Sequence[Event]:
+    """What one activity says. Raises UndecodableEvent, nothing else."""
+    activity = Activity(parsed(raw.payload), us)
+    try:
+        return _DECODERS.get(activity.type, _unknown)(activity)
+    except InvalidUacs as error:
+        raise UndecodableEvent(f"{activity!r}: {error}") from error
+
+
+# --- messages ---------------------------------------------------
+def _posted(activity: Activity) -> Sequence[Event]:
+    if _is_press(activity):
+        return _unknown(activity)
+    author = activity.person(activity.author)
+    document, reply_to, addressed = _said(activity)
+    own_id = _needed_id(activity)
+    return [
+        MessagePosted(
+            **activity.around(own_id),
+            native_id=own_id,
+            message=_message(activity, author, document, own_id),
+            author=author,
+            reply_to=reply_to,
+            addresses_us=addressed or _is_personal(activity),
+            own=ids.is_us(string(activity.author, "id"), activity.us.app_id),
+        )
+    ]
+
+
+def _edited(activity: Activity) -> Sequence[Event]:
+    """An edit, or a deletion taken back: either way the whole message as it stands now."""
+    author = activity.person(activity.author)
+    document, _reply_to, _addressed = _said(activity)
+    own_id = _needed_id(activity)
+    return [
+        MessageEdited(
+            **activity.around(own_id),
+            actor=author.id,
+            target=own_id,
+            message=_message(activity, author, document, own_id),
+            edited_at=activity.time(),
+            own=ids.is_us(string(activity.author, "id"), activity.us.app_id),
+        )
+    ]
+
+
+def _deleted(activity: Activity) -> Sequence[Event]:
+    own_id = _needed_id(activity)
+    return [MessageDeleted(**activity.around(own_id), actor=activity.actor(), target=own_id)]
+
+
+def _needed_id(activity: Activity) -> str:
+    if not activity.id:
+        raise UndecodableEvent(f"An activity of type {activity.type!r} has no id")
+    return activity.id
+
+
+def _is_personal(activity: Activity) -> bool:
+    return string(object_of(activity.json, "conversation"), "conversationType") == "personal"
+
+
+def _is_press(activity: Activity) -> bool:
+    """A card's Action.Submit comes as a message without text."""
+    json = activity.json
+    nothing_said = not string(json, "text") and not objects(json, "attachments")
+    return nothing_said and json.get("value") is not None
+
+
+def _message(activity: Activity, author: Person, document: Document, own_id: str) -> Message:
+    said_at = ids.milliseconds_of(own_id)
+    time = datetime.fromtimestamp(said_at / 1000, UTC) if said_at else activity.time()
+    role = "assistant" if author.bot else "human"
+    return Message(
+        message_id=message_id_of(activity.place(own_id).channel, own_id),
+        timestamp=to_timestamp(time),
+        actor=Actor(id=author.id, role=role, name=author.name),
+        content=(TextPart(text=text_to_markdown(document), format="markdown"),),
+    )
+
+
+def _said(activity: Activity) -> tuple[Document, str | None, bool]:
+    """The text without our name before it, the message it answers, whether it mentions us."""
+    mentions = _Mentions(activity)
+    read = _read_text(activity, mentions)
+    document = _without_first(read.document, mentions.us)
+    document = (*(document or read.document), *_attached(activity))
+    reply_to = read.reply_to or _quoted(activity)
+    return document or _line("[empty message]"), reply_to, mentions.of_us
+
+
+def _read_text(activity: Activity, mentions: _Mentions) -> ReadHtml:
+    """Formatting is in the HTML attachment only; `text` is the same without it."""
+    for attachment in objects(activity.json, "attachments"):
+        html = string(attachment, "content")
+        is_html = string(attachment, "contentType").lower() == "text/html"
+        if is_html and html.strip() and len(html) <= _MAX_HTML:
+            read = html_to_text(html, mentions.by_number)
+            if read.document or read.reply_to:
+                return read
+    text = string(activity.json, "text")
+    if string(activity.json, "textFormat") == "xml":
+        return html_to_text(text, mentions.by_number)
+    return ReadHtml(_plain_document(text, mentions))
+
+
+class _Mentions:
+    """The mentions of one activity, as `<at>` tags and numbered spans find them."""
+
+    def __init__(self, activity: Activity) -> None:
+        self._activity = activity
+        entities = objects(activity.json, "entities")
+        self._entities = [one for one in entities if string(one, "type") == "mention"]
+        self.us = ids.actor_id(activity.tenant, ids.bot_account(activity.us.app_id))
+        self.of_us = any(self._is_us(entity) for entity in self._entities)
+
+    def by_number(self, number: str, name: str) -> Inline:
+        if number.isascii() and number.isdigit() and len(number) < 4:
+            index = int(number)
+            if index < len(self._entities):
+                return self._node(self._entities[index], name)
+        return self.by_name(name)
+
+    def by_name(self, name: str) -> Inline:
+        for entity in self._entities:
+            mentioned = string(object_of(entity, "mentioned"), "name")
+            if name in (mentioned, _untagged(string(entity, "text"))):
+                return self._node(entity, name)
+        return Text(f"@{name}")
+
+    def _node(self, entity: Json, name: str) -> Inline:
+        account = string(object_of(entity, "mentioned"), "id")
+        name = name or string(object_of(entity, "mentioned"), "name") or account
+        if not account:
+            return Text(f"@{name}")
+        if self._is_us(entity):
+            return Mention(self.us, name)
+        if account.startswith("19:"):  # a channel or a team, by the id of its conversation
+            return ChannelLink(ids.channel_ref(self._activity.tenant, account).key, name)
+        return Mention(self._activity.actor_of(account), name)
+
+    def _is_us(self, entity: Json) -> bool:
+        account = string(object_of(entity, "mentioned"), "id")
+        return bool(account) and ids.is_us(account, self._activity.us.app_id)
+
+
+def _untagged(text: str) -> str:
+    return text.removeprefix("<at>").removesuffix("</at>")
+
+
+def _plain_document(text: str, mentions: _Mentions) -> Document:
+    """Plain text with `<at>Name</at>` in it; empty lines part paragraphs."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("&nbsp;", " ")
+    blocks: list[Block] = []
+    for paragraph in text.split("\n\n"):
+        inlines: list[Inline] = []
+        for line in paragraph.strip("\n").split("\n"):
+            inlines += [Break()] if inlines else []
+            inlines += _plain_line(line, mentions)
+        if any(
+            (isinstance(one, Text) and one.value.strip()) or not isinstance(one, (Text, Break))
+            for one in inlines
+        ):
+            blocks.append(Paragraph(tuple(inlines)))
+    return tuple(blocks)
+
+
+def _plain_line(line: str, mentions: _Mentions) -> list[Inline]:
+    inlines: list[Inline] = []
+    while (start := line.find("<at>")) >= 0 and (end := line.find("</at>", start)) >= 0:
+        inlines += [Text(line[:start]), mentions.by_name(line[start + 4 : end])]
+        line = line[end + 5 :]
+    return [one for one in (*inlines, Text(line)) if one != Text("")]
+
+
+def _without_first(document: Document, us: ActorId) -> Document:
+    """Take our own name from the beginning: whom it was said to is told by `addresses_us`."""
+    if not document or not isinstance(first := document[0], Paragraph):
+        return document
+    rest = list(first.children)
+    while rest and isinstance(rest[0], Mention) and rest[0].actor == us:
+        del rest[0]
+        if rest and isinstance(after := rest[0], Text):
+            value = after.value.lstrip(" \u00a0\t,:")
+            rest[:1] = [replace(after, value=value)] if value else []
+        while rest and isinstance(rest[0], Break):
+            del rest[0]
+    return (Paragraph(tuple(rest)), *document[1:]) if rest else document[1:]
+
+
+def _attached(activity: Activity) -> Document:
+    """A line for each attachment that is not the text itself."""
+    attachments = objects(activity.json, "attachments")
+    shown = [_attachment_label(attachment) for attachment in attachments]
+    return tuple(block for label in shown if label for block in _line(label))
+
+
+def _attachment_label(attachment: Json) -> str:
+    kind, name = string(attachment, "contentType").lower(), string(attachment, "name")
+    if kind.startswith(("text/html", "text/plain")) and not attachment.get("contentUrl"):
+        return ""
+    if ".card." in kind or kind.endswith(".card"):
+        title = name or string(object_of(attachment, "content"), "title")
+        return f"[card: {title or kind.rsplit('.', 1)[-1]}]"
+    family = kind.split("/", 1)[0]
+    noun = family if family in ("image", "video", "audio") else "file"
+    return f"[{noun}: {name}]" if name else f"[{noun}]"
+
+
+def _line(text: str) -> Document:
+    return (Paragraph((Text(text),)),)
+
+
+def _quoted(activity: Activity) -> str | None:
+    """Newer clients say what is answered in an entity (microsoft-teams-api 2.1)."""
+    for entity in objects(activity.json, "entities"):
+        if string(entity, "type") == "quotedReply":
+            return string(object_of(entity, "quotedReply"), "messageId") or None
+    return None
+
+
+# --- reactions, members, channels -------------------------------
+
+# The six classic reactions go by name; newer ones begin with their code points.
+_REACTIONS = {
+    "like": "👍",
+    "heart": "❤️",
+    "laugh": "😆",
+    "surprised": "😮",
+    "sad": "😢",
+    "angry": "😡",
+}
+
+
+def _emoji(name: str) -> str:
+    """`like` -> 👍, `1f44b_wavinghand` -> 👋, others -> `:name:`."""
+    if name in _REACTIONS:
+        return _REACTIONS[name]
+    try:
+        points = [int(part, 16) for part in name.split("_", 1)[0].split("-")]
+        return "".join(map(chr, points)) if min(points) > 0xFF else f":{name}:"
+    except (ValueError, OverflowError):
+        return f":{name}:"
+
+
+def _reacted(activity: Activity) -> Sequence[Event]:
+    target = string(activity.json, "replyToId")
+    if not target:
+        raise UndecodableEvent(f"Reaction {activity.id!r} does not name its message (replyToId)")
+    common: Json = {**activity.around(target), "actor": activity.actor(), "target": target}
+    added = _reactions(activity, "reactionsAdded")
+    removed = _reactions(activity, "reactionsRemoved")
+    return [
+        *(ReactionAdded(**common, emoji=emoji) for emoji in added),
+        *(ReactionRemoved(**common, emoji=emoji) for emoji in removed),
+    ] or _unknown(activity)
+
+
+def _reactions(activity: Activity, key: str) -> list[str]:
+    names = [string(reaction, "type") for reaction in objects(activity.json, key)]
+    return [_emoji(name) for name in names if name]
+
+
+def _conversation_updated(activity: Activity) -> Sequence[Event]:
+    common = activity.around()
+    joined = objects(activity.json, "membersAdded")
+    left = objects(activity.json, "membersRemoved")
+    events: list[Event] = [
+        *(_joined(activity, common, member) for member in joined),
+        *(_left(activity, common, member) for member in left),
+    ]
+    return events or _channel_changed(activity, common)
+
+
+def _joined(activity: Activity, common: Json, member: Json) -> Event:
+    account = string(member, "id")
+    if ids.is_us(account, activity.us.app_id):
+        return Ignored(**common, reason="our own join")
+    person = activity.person(member) if string(member, "name") else None
+    return MemberJoined(**common, actor=activity.actor_of(account), person=person)
+
+
+def _left(activity: Activity, common: Json, member: Json) -> Event:
+    account = string(member, "id")
+    if ids.is_us(account, activity.us.app_id):
+        return ChannelClosed(**common, reason="the bot was removed")
+    return MemberLeft(**common, actor=activity.actor_of(account))
+
+
+def _channel_changed(activity: Activity, common: Json) -> Sequence[Event]:
+    """What happens to a channel is told in the team's General; it belongs to the channel."""
+    channel = object_of(activity.data, "channel")
+    if own_id := string(channel, "id"):
+        common = common | {"place": Place(channel=ids.channel_ref(activity.tenant, own_id))}
+    name = string(channel, "name")
+    match string(activity.data, "eventType"):
+        case "channelCreated" | "channelRestored" if own_id:
+            return [ChannelCreated(**common, name=name)]
+        case "channelRenamed" if own_id:
+            return [ChannelRenamed(**common, name=name)]
+        case "channelDeleted" if own_id:
+            return [ChannelClosed(**common, reason="the channel was deleted")]
+        case "teamDeleted" | "teamHardDeleted" | "teamArchived" as happened:
+            return [ChannelClosed(**common, reason=f"the team was changed: {happened}")]
+        case _:
+            return _renamed(activity, common)
+
+
+def _renamed(activity: Activity, common: Json) -> Sequence[Event]:
+    """Group chats say their new name in `topicName`."""
+    if name := string(activity.json, "topicName"):
+        return [ChannelRenamed(**common, name=name)]
+    return _unknown(activity)
+
+
+def _ignored(reason: str) -> Callable[[Activity], Sequence[Event]]:
+    return lambda activity: [Ignored(**activity.around(), reason=reason)]
+
+
+def _unknown(activity: Activity) -> Sequence[Event]:
+    happened = string(activity.json, "name") or string(activity.data, "eventType")
+    kind = f"{activity.type or 'activity'}/{happened}" if happened else activity.type or "activity"
+    return [Unknown(**activity.around(), kind=kind)]
+
+
+_DECODERS: dict[str, Callable[[Activity], Sequence[Event]]] = {
+    "message": _posted,
+    "messageUpdate": _edited,
+    "messageDelete": _deleted,
+    "messageReaction": _reacted,
+    "conversationUpdate": _conversation_updated,
+    "installationUpdate": _ignored("the app was installed or removed"),
+    "typing": _ignored("somebody is writing"),
+}

@@ -1,0 +1,218 @@
+"""Delivery -> the calls that make it true. Pure and stable.
+
+Teams has one name and picture for a bot: the author stands in bold on the first line. Nothing
+here makes a mention: those need an entity, and we write none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from pydantic import JsonValue
+
+from bridge.content.markdown import markdown_to_text
+from bridge.content.parts import message_text
+from bridge.content.split import split_text, utf16_length
+from bridge.content.text import Document, Heading, Spoiler, Table
+from bridge.model import (
+    AddReaction,
+    BudgetKey,
+    Byline,
+    Call,
+    DeleteMessage,
+    Delivery,
+    EditMessage,
+    Encoded,
+    Loss,
+    PostMessage,
+    Quoted,
+    Receipt,
+    ShowTyping,
+)
+from connectors.teams.capabilities import APP_AND_TENANT, CONVERSATION, TEXT_LIMIT
+from connectors.teams.text import escape_name, escape_text, text_to_teams
+
+_QUOTE_LIMIT = 160
+
+
+def encode(delivery: Delivery, app_id: str) -> Encoded:
+    """The native calls of one delivery; `app_id` is whose budget they count against."""
+    operation = delivery.operation
+    match operation:
+        case PostMessage(byline=byline) | EditMessage(byline=byline):
+            return _written(delivery, byline, app_id)
+        case DeleteMessage():
+            return Encoded(
+                calls=tuple(_delete(delivery, copy, app_id) for copy in _standing(delivery))
+            )
+        case ShowTyping():
+            return Encoded(calls=())
+        case _:
+            emoji = operation.emoji if isinstance(operation, AddReaction) else ""
+            what = f"{operation.type} {emoji}".strip()
+            return Encoded(calls=(), losses=(Loss(path="", kind="not_supported", what=what),))
+
+
+def _written(delivery: Delivery, byline: Byline, app_id: str) -> Encoded:
+    """Post what is not there yet, edit what is; copies beyond the last part are taken away."""
+    markdown, losses = message_text(delivery.message)
+    texts, more_losses = _texts(markdown, byline, delivery.quoted)
+    copies = {copy.slot: copy for copy in _standing(delivery)}
+    editing = isinstance(delivery.operation, EditMessage)
+    calls: list[Call] = []
+    for slot, text in enumerate(texts):
+        if slot not in copies:
+            calls.append(_post(delivery, slot, text, app_id))
+        elif editing:
+            calls.append(_edit(delivery, copies[slot], text, app_id))
+    if editing:
+        surplus = [copy for slot, copy in copies.items() if slot >= len(texts)]
+        calls += [_delete(delivery, copy, app_id) for copy in surplus]
+    return Encoded(calls=tuple(calls), losses=(*losses, *more_losses))
+
+
+def _standing(delivery: Delivery) -> list[Receipt]:
+    return [copy for copy in delivery.copies if not copy.deleted]
+
+
+# --- text ---------------------------------------------------------------------------------------
+
+
+def _texts(
+    markdown: str, byline: Byline, quoted: Quoted | None
+) -> tuple[list[str], tuple[Loss, ...]]:
+    """The text of each native message: the author, what is answered (first only), a part."""
+    author = f"**{escape_name(byline.name)}**"
+    quote = _quote_line(quoted) if quoted else ""
+    document = markdown_to_text(markdown)
+    whole = text_to_teams(document)
+    room = TEXT_LIMIT - _weight(f"{author}\n\n{quote}\n\n\n\n")
+    parts = [whole] if _weight(whole) <= room else _split(markdown, max(room, 1000))
+    texts = [_joined(author, quote if first else "", part) for first, part in _with_first(parts)]
+    return texts, tuple(_losses(document))
+
+
+def _joined(*blocks: str) -> str:
+    return "\n\n".join(block for block in blocks if block)
+
+
+def _with_first(parts: list[str]) -> Iterator[tuple[bool, str]]:
+    return ((index == 0, part) for index, part in enumerate(parts))
+
+
+def _split(markdown: str, room: int) -> list[str]:
+    """Cut by what the parts weigh when they are written, guessed first: writing costs more."""
+    parts: list[str] = []
+    for piece in split_text(markdown, room, _guess):
+        written = text_to_teams(markdown_to_text(piece))
+        if _weight(written) <= room:
+            parts.append(written)
+        else:
+            exact = split_text(
+                piece, room, lambda one: _weight(text_to_teams(markdown_to_text(one)))
+            )
+            parts += [text_to_teams(markdown_to_text(one)) for one in exact]
+    return [part for part in parts if part.strip()] or [""]
+
+
+_GROWING = frozenset("\\`*_~[]{}|^=+$#!<>&\n-")
+
+
+def _guess(markdown: str) -> int:
+    """About what it weighs when it is written: such characters become references of 5 or 6."""
+    return _weight(markdown) + 5 * sum(map(markdown.count, _GROWING))
+
+
+def _weight(text: str) -> int:
+    """UTF-16 units, and one more for what JSON escapes: the service measures the payload."""
+    return utf16_length(text) + text.count('"') + text.count("\\") + text.count("\n")
+
+
+def _quote_line(quoted: Quoted) -> str:
+    excerpt = " ".join(quoted.excerpt.split())
+    if len(excerpt) > _QUOTE_LIMIT:
+        excerpt = f"{excerpt[: _QUOTE_LIMIT - 1].rstrip()}…"
+    return f"> **{escape_name(quoted.author)}**: {escape_text(excerpt)}".rstrip()
+
+
+def _losses(document: Document) -> Iterator[Loss]:
+    kinds = {
+        Spoiler: ("spoiler_shown", "a spoiler", "text behind the word spoiler"),
+        Table: ("table_as_lines", "a table", "lines of cells"),
+        Heading: ("heading_as_bold", "a heading", "a bold line"),
+    }
+    for kind, (name, what, shown_as) in kinds.items():
+        if any(isinstance(node, kind) for node in _nodes(document)):
+            yield Loss(path="/content", kind=name, what=what, shown_as=shown_as)
+
+
+def _nodes(value: Any) -> Iterator[object]:
+    """Every node of a tree; how deep it is, the reader has bounded."""
+    if isinstance(value, tuple):
+        for one in value:
+            yield from _nodes(one)
+    elif is_dataclass(value):
+        yield value
+        for field in fields(value):
+            yield from _nodes(getattr(value, field.name))
+
+
+# --- calls --------------------------------------------------------------------------------------
+
+
+def _post(delivery: Delivery, slot: int, text: str, app_id: str) -> Call:
+    operation = delivery.operation
+    return Call(
+        kind="post",
+        method="POST",
+        operation=operation.id,
+        channel=operation.channel,
+        slot=slot,
+        thread=delivery.thread,
+        budgets=_budgets(delivery, app_id),
+        body=_activity(text),
+    )
+
+
+def _edit(delivery: Delivery, copy: Receipt, text: str, app_id: str) -> Call:
+    operation = delivery.operation
+    return Call(
+        kind="edit",
+        method="PUT",
+        operation=operation.id,
+        channel=operation.channel,
+        slot=copy.slot,
+        thread=copy.thread,
+        native_id=copy.native_id,
+        budgets=_budgets(delivery, app_id),
+        body=_activity(text) | {"id": copy.native_id},
+    )
+
+
+def _delete(delivery: Delivery, copy: Receipt, app_id: str) -> Call:
+    operation = delivery.operation
+    return Call(
+        kind="delete",
+        method="DELETE",
+        operation=operation.id,
+        channel=operation.channel,
+        slot=copy.slot,
+        thread=copy.thread,
+        native_id=copy.native_id,
+        budgets=_budgets(delivery, app_id),
+        body={},
+    )
+
+
+def _activity(text: str) -> dict[str, JsonValue]:
+    return {"type": "message", "textFormat": "markdown", "text": text}
+
+
+def _budgets(delivery: Delivery, app_id: str) -> tuple[BudgetKey, ...]:
+    channel = delivery.operation.channel
+    return (
+        BudgetKey(rule=CONVERSATION, of=f"{app_id} {channel.key}"),
+        BudgetKey(rule=APP_AND_TENANT, of=f"{app_id} {channel.workspace}"),
+    )

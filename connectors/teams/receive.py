@@ -1,0 +1,218 @@
+"""Activities over HTTP -> the inbox: our own route and check, then a turn of botbuilder-core.
+
+The order: signature, inbox row, conversation reference, answer. Teams tries once more after a
+5xx or 15 s without an answer, so nothing is acknowledged that is not on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import orjson
+import structlog
+from botbuilder.core import ActivityHandler, BotAdapter, InvokeResponse, TurnContext
+from botbuilder.schema import Activity, ConversationReference, ResourceResponse
+from msrest.exceptions import (
+    DeserializationError,  # pyright: ignore[reportPrivateImportUsage]  # msrest re-exports it
+)
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from bridge.errors import BridgeError, PlatformError, Unauthorized
+from bridge.ports.connector import Inbox
+from connectors.teams.activity import Json, Us, parsed, raw_of, string, tenant_of
+from connectors.teams.references import Reference, References, reference_of
+from connectors.teams.settings import TeamsSettings
+from connectors.teams.validate import TokenValidator, check_belongs
+
+MAX_BODY = 1024 * 1024
+_NOT_IMPLEMENTED = 501
+
+log = structlog.get_logger(__name__)
+
+
+class Receiver:
+    """The messaging endpoint of one account."""
+
+    def __init__(
+        self,
+        settings: TeamsSettings,
+        us: Us,
+        inbox: Inbox,
+        references: References,
+        validator: TokenValidator,
+        heard: Callable[[Json], None],
+    ) -> None:
+        self._settings = settings
+        self._us = us
+        self._inbox = inbox
+        self._references = references
+        self._validator = validator
+        self._heard = heard
+        self._turns = _Turns(self._learn)
+
+    def routes(self) -> list[Route]:
+        return [Route("/messages", self._messages, methods=["POST"])]
+
+    async def _messages(self, request: Request) -> Response:
+        try:
+            activity = await self._checked(request)
+        except Unauthorized as error:
+            log.warning("activity_refused", account=self._us.account, reason=str(error))
+            return _problem(401, str(error))
+        except PlatformError as error:
+            log.warning("signing_keys_unknown", account=self._us.account, reason=str(error))
+            return _problem(503, str(error))
+        except _Rejected as rejected:
+            return _problem(rejected.status, str(rejected))
+        return await self._taken(activity)
+
+    async def _checked(self, request: Request) -> Json:
+        """The activity of a request that comes from the Bot Framework and is meant for us."""
+        claims = None
+        if self._settings.validate_tokens:
+            claims = await self._validator.claims(request.headers.get("authorization", ""))
+        activity = _activity_of(await _body(request))
+        if claims is not None:
+            check_belongs(claims, activity)
+        tenant = tenant_of(activity)
+        if self._settings.tenant_id and tenant.lower() not in (
+            "",
+            self._settings.tenant_id.lower(),
+        ):
+            raise Unauthorized(f"The activity comes from tenant {tenant!r}, which is not ours")
+        return activity
+
+    async def _taken(self, activity: Json) -> Response:
+        raw = raw_of(activity, self._us)
+        try:
+            await self._inbox.accept(raw)
+            response = await self._turns.run(activity)
+        except BridgeError as error:
+            log.warning("activity_not_kept", account=self._us.account, reason=str(error))
+            return _problem(500, "The activity could not be kept; send it again")
+        self._heard(activity)
+        return response
+
+    async def _learn(self, reference: ConversationReference, activity: Json) -> None:
+        """Where to answer. botbuilder's reference has no tenant, team or names: ours has both."""
+        learned = reference_of(activity, self._us.tenant)
+        if learned is None or not self._may_answer(learned):
+            return
+        bot = getattr(reference.bot, "id", None) or learned.bot
+        await self._references.learn(learned.model_copy(update={"bot": bot}))
+
+    def _may_answer(self, reference: Reference) -> bool:
+        known = self._settings.may_be_called(reference.service_url)
+        if not known:
+            log.warning(
+                "service_url_not_allowed",
+                account=self._us.account,
+                service_url=reference.service_url,
+                todo="add its host to service_hosts if Microsoft documents it",
+            )
+        return known
+
+
+class _Rejected(Exception):
+    """A request that cannot be an activity; `status` says why."""
+
+    def __init__(self, status: int, text: str) -> None:
+        self.status = status
+        super().__init__(text)
+
+
+async def _body(request: Request) -> bytes:
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BODY:
+            raise _Rejected(413, f"An activity has at most {MAX_BODY} bytes")
+    return bytes(body)
+
+
+def _activity_of(body: bytes) -> Json:
+    try:
+        activity = parsed(body)
+    except BridgeError as error:
+        raise _Rejected(400, str(error)) from error
+    if not string(activity, "type"):
+        raise _Rejected(400, "The activity has no type")
+    return activity
+
+
+def _problem(status: int, text: str) -> Response:
+    return JSONResponse({"error": {"code": str(status), "message": text}}, status)
+
+
+# --- the turn -----------------------------------------------------------------------------------
+
+Learn = Callable[[ConversationReference, Json], Awaitable[None]]
+
+
+class _Turns(BotAdapter):
+    """Runs botbuilder's turn without its network parts: posts go out through our own sender."""
+
+    def __init__(self, learn: Learn) -> None:
+        super().__init__()
+        self._learn = learn
+
+    async def run(self, json: Json) -> Response:
+        try:
+            activity: Activity = Activity().deserialize(json)
+        except DeserializationError as error:
+            # It is in the inbox; only its turn is left out.
+            log.warning("activity_without_turn", reason=type(error).__name__)
+            return Response(status_code=201)
+        context = TurnContext(self, activity)
+        await self.run_pipeline(context, _Bot(self._learn, json).on_turn)
+        if activity.type != "invoke":
+            return Response(status_code=201)
+        return _invoke_answer(context.turn_state.get(self._INVOKE_RESPONSE_KEY))
+
+    async def send_activities(
+        self, context: TurnContext, activities: list[Activity]
+    ) -> list[ResourceResponse]:
+        """Only the answer to an invoke leaves a turn, and that in the HTTP answer."""
+        for activity in activities:
+            if activity.type == "invokeResponse":
+                context.turn_state[self._INVOKE_RESPONSE_KEY] = activity
+        return [ResourceResponse(id="") for _ in activities]
+
+    async def update_activity(self, context: TurnContext, activity: Activity) -> Any:
+        raise NotImplementedError("edits go out through the lanes, not in a turn")
+
+    async def delete_activity(self, context: TurnContext, reference: ConversationReference) -> Any:
+        raise NotImplementedError("deletions go out through the lanes, not in a turn")
+
+
+class _Bot(ActivityHandler):
+    """What happens in a turn: the reference is kept; invokes are answered."""
+
+    def __init__(self, learn: Learn, json: Json) -> None:
+        super().__init__()
+        self._learn = learn
+        self._json = json
+
+    async def on_turn(self, turn_context: TurnContext) -> None:
+        reference = TurnContext.get_conversation_reference(turn_context.activity)
+        await self._learn(reference, self._json)
+        if turn_context.activity.type == "invoke":
+            await super().on_turn(turn_context)
+
+    async def on_invoke_activity(self, turn_context: TurnContext) -> InvokeResponse:
+        """Cards and dialogs come later; until then Teams shows that we do not know them."""
+        return InvokeResponse(status=_NOT_IMPLEMENTED, body={"code": "NotSupported"})
+
+
+def _invoke_answer(activity: object) -> Response:
+    # botbuilder's own adapter answers 500 to every invoke with a body (4.17.1).
+    value = activity.value if isinstance(activity, Activity) else None
+    status = value.status if isinstance(value, InvokeResponse) else _NOT_IMPLEMENTED
+    body = value.body if isinstance(value, InvokeResponse) else None
+    return Response(orjson.dumps(body), status, media_type="application/json")
+
+
+__all__: Sequence[str] = ["MAX_BODY", "Receiver"]

@@ -1,0 +1,137 @@
+"""Where conversations are reached: what each activity says of it, kept on the shelf.
+
+A bot may only speak where it was heard from: the service address differs by region and can
+change, so the newest one of each conversation is kept, and the newest of each tenant.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from bridge.model import ChannelRef
+from bridge.ports.connector import Shelf
+from connectors.teams import ids
+from connectors.teams.activity import Json, object_of, string, tenant_of
+
+_INDEX = "references"
+
+
+class Reference(BaseModel):
+    """One conversation and how to reach it. Names and team are empty where nobody told them."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    conversation: str
+    tenant: str
+    service_url: str
+    bot: str = ""
+    kind: str = ""  # personal, groupChat or channel
+    name: str = ""
+    team: str = ""
+    team_name: str = ""
+
+    @property
+    def channel(self) -> ChannelRef:
+        return ids.channel_ref(self.tenant, self.conversation)
+
+
+def reference_of(activity: Json, tenant: str | None) -> Reference | None:
+    """What an activity says of its conversation; None when it does not say where it is."""
+    conversation, data = object_of(activity, "conversation"), object_of(activity, "channelData")
+    bare, _root = ids.split_conversation(string(conversation, "id"))
+    tenant = tenant_of(activity) or tenant
+    service_url = string(activity, "serviceUrl")
+    if not bare or not tenant or not service_url:
+        return None
+    channel, team = object_of(data, "channel"), object_of(data, "team")
+    ours = string(channel, "id") in ("", bare)  # channelCreated names another one
+    return Reference(
+        conversation=bare,
+        tenant=tenant,
+        service_url=service_url,
+        bot=string(object_of(activity, "recipient"), "id"),
+        kind=string(conversation, "conversationType"),
+        name=(string(channel, "name") if ours else "") or string(conversation, "name"),
+        team=string(team, "id"),
+        team_name=string(team, "name"),
+    )
+
+
+class References:
+    """All references of one account; read through memory."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+        self._known: dict[str, Reference] = {}
+        self._service_urls: dict[str, str] = {}
+        self._indexed: dict[str, None] | None = None
+        self._writing = asyncio.Lock()
+
+    async def learn(self, reference: Reference) -> None:
+        """Keep what is new in it; what it does not say stays as it was."""
+        old = await self.get(reference.conversation)
+        new = _merged(old, reference)
+        if new != old:
+            async with self._writing:
+                await self._keep(new)
+        if self._service_urls.get(new.tenant) != new.service_url:
+            await self._shelf.put(_tenant_key(new.tenant), new.service_url)
+            self._service_urls[new.tenant] = new.service_url
+
+    async def get(self, conversation: str) -> Reference | None:
+        if found := self._known.get(conversation):
+            return found
+        found = _read(await self._shelf.get(_key(conversation)))
+        if found:
+            self._known[conversation] = found
+        return found
+
+    async def service_url(self, channel: ChannelRef) -> str | None:
+        """The address for this conversation, or the last one of its tenant."""
+        if reference := await self.get(channel.channel):
+            return reference.service_url
+        tenant = channel.workspace
+        if tenant not in self._service_urls and (url := await self._shelf.get(_tenant_key(tenant))):
+            self._service_urls[tenant] = url
+        return self._service_urls.get(tenant)
+
+    async def all(self) -> list[Reference]:
+        """Every conversation that was heard from, the first one first."""
+        found = [await self.get(conversation) for conversation in await self._index()]
+        return [reference for reference in found if reference]
+
+    async def _keep(self, reference: Reference) -> None:
+        index = await self._index()
+        await self._shelf.put(_key(reference.conversation), reference.model_dump_json())
+        if reference.conversation not in index:
+            index[reference.conversation] = None
+            await self._shelf.put(_INDEX, orjson.dumps(list(index)).decode())
+        self._known[reference.conversation] = reference
+
+    async def _index(self) -> dict[str, None]:
+        if self._indexed is None:
+            self._indexed = dict.fromkeys(orjson.loads(await self._shelf.get(_INDEX) or "[]"))
+        return self._indexed
+
+
+def _merged(old: Reference | None, new: Reference) -> Reference:
+    said = {name: value for name, value in new.model_dump().items() if value}
+    return old.model_copy(update=said) if old else new
+
+
+def _read(value: str | None) -> Reference | None:
+    try:
+        return Reference.model_validate_json(value) if value else None
+    except ValidationError:
+        return None  # of another version: the next activity writes it again
+
+
+def _key(conversation: str) -> str:
+    return f"reference/{conversation}"
+
+
+def _tenant_key(tenant: str) -> str:
+    return f"service_url/{tenant}"

@@ -1,0 +1,400 @@
+"""Calls to Teams: a Call -> a Receipt, over our own aiohttp client; every error translated here.
+
+botbuilder's client has 6 requests in flight at most and fetches tokens on the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import quote
+
+import aiohttp
+import msrest.exceptions
+import orjson
+from aiohttp.http_exceptions import HttpProcessingError
+from botbuilder.core.channel_service_handler import BotActionNotImplementedError
+from yarl import URL
+
+from bridge.errors import (
+    AuthFailed,
+    NotFound,
+    PlatformError,
+    RateLimited,
+    Refused,
+    Unavailable,
+    Unsettled,
+)
+from bridge.model import Call, ChannelRef, Receipt
+from bridge.ports.clock import Clock
+from bridge.ports.tokens import TokenSource
+from connectors.teams import ids
+from connectors.teams.activity import Json, object_of, string
+from connectors.teams.references import References
+from connectors.teams.settings import TeamsSettings
+
+DEADLINE = 15.0
+_CONNECT = 5.0
+_MAX_ANSWER = 4 * 1024 * 1024
+_BACKOFF = 2.0  # seconds, when a 429 does not say how long
+_FRESH_FOR = 300.0  # a token is renewed this long before its end
+
+# msteams-docs, "Status codes from bot conversational APIs", 2026.
+_TODO = {
+    "BotNotInConversationRoster": "install the app in this team or chat: Apps > Manage your apps > "
+    "Upload, then Add to a team or chat",
+    "ForbiddenOperationException": "install the app for this person, team or chat",
+    "MessageWritesBlocked": "somebody has blocked the bot here; they must unblock it",
+    "BotDisabledByAdmin": "an administrator has blocked the app; ask for it in the admin center",
+    "MessageSizeTooBig": "the message is too large for Teams",
+    "InvalidBotApiHost": "the service address is of another cloud; check service_hosts",
+}
+
+
+# --- errors -----------------------------------------------------------------------------------
+
+
+@contextmanager
+def translated(
+    what: str = "Teams", *, repeatable: bool = False, sent: Callable[[], bool] = lambda: True
+) -> Generator[None]:
+    """Errors of the SDK and the HTTP client -> our own.
+
+    `repeatable`: doing it twice does no harm, so an unknown outcome is only Unavailable.
+    `sent`: whether the request may have left; until then Teams certainly did not take it.
+    """
+    try:
+        yield
+    except PlatformError:
+        raise
+    except msrest.exceptions.HttpOperationError as error:
+        status, body = _sdk_answer(error)
+        raise error_of(what, status, body, repeatable=repeatable) from error
+    except aiohttp.ClientResponseError as error:
+        raise error_of(what, error.status, {}, error.headers, repeatable=repeatable) from error
+    except (msrest.exceptions.AuthenticationError, PermissionError) as error:
+        raise AuthFailed(f"{what}: the credentials were not taken: {error}") from error
+    except _OURS_TO_MEND as error:
+        raise Refused(f"{what}: this cannot be sent: {type(error).__name__}: {error}") from error
+    except _TRANSPORT as error:
+        text = f"{what}: {type(error).__name__}: {error}"
+        if repeatable or not sent():
+            raise Unavailable(text) from error
+        raise Unsettled(f"{text}; it may have been taken all the same") from error
+
+
+_OURS_TO_MEND = (
+    BotActionNotImplementedError,
+    aiohttp.InvalidURL,
+    aiohttp.NonHttpUrlClientError,
+    msrest.exceptions.SerializationError,  # pyright: ignore[reportPrivateImportUsage]  # re-exported
+    msrest.exceptions.ValidationError,
+)
+_TRANSPORT = (
+    HttpProcessingError,
+    OSError,
+    TimeoutError,
+    aiohttp.ClientError,
+    msrest.exceptions.ClientException,
+    orjson.JSONDecodeError,
+)
+
+
+def error_of(
+    what: str,
+    status: int,
+    body: Json,
+    headers: Mapping[str, str] | None = None,
+    *,
+    repeatable: bool = False,
+) -> PlatformError:
+    """An answer that is no success -> the error to raise."""
+    code, said = _code_and_text(body)
+    text = f"{what}: {status} {code or 'error'}: {said or 'no reason given'}"
+    todo = _TODO.get(code)
+    text = f"{text}; {todo}" if todo else text
+    match status:
+        case 401:
+            return AuthFailed(f"{text}; check app_id, app_password and tenant_id", code=code)
+        case 404:
+            return NotFound(text, code=code)
+        case 429:
+            return RateLimited(text, retry_after=_retry_after(headers or {}), code=code)
+        case 412 | 503:  # documented as "try again": it was not taken
+            return Unavailable(text, code=code)
+        case _ if status >= 500 or status in (200, 201, 202, 408):
+            return Unavailable(text, code=code) if repeatable else Unsettled(text, code=code)
+        case _:
+            return Refused(text, code=code)
+
+
+def _sdk_answer(error: msrest.exceptions.HttpOperationError) -> tuple[int, Json]:
+    named = getattr(getattr(error, "error", None), "error", None)
+    body = {"error": {"code": getattr(named, "code", ""), "message": getattr(named, "message", "")}}
+    return getattr(getattr(error, "response", None), "status_code", None) or 500, body
+
+
+def _code_and_text(body: Json) -> tuple[str, str]:
+    error = object_of(body, "error")
+    if error:
+        return string(error, "code"), string(error, "message")
+    # The identity provider's shape; what follows the first sentences is for its support.
+    description = string(body, "error_description").split(" Trace ID", 1)[0]
+    return string(body, "error"), description or string(body, "message")
+
+
+def _retry_after(headers: Mapping[str, str]) -> float:
+    try:
+        return max(float(headers.get("Retry-After", "")), 0.1)
+    except ValueError:
+        return _BACKOFF
+
+
+# --- the HTTP client --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An HTTP answer, read to its end."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def good(self) -> bool:
+        return 200 <= self.status < 300
+
+    def json(self) -> Json:
+        """The body as an object; empty where it is none."""
+        try:
+            return object_of({"body": orjson.loads(self.body)}, "body")
+        except orjson.JSONDecodeError:
+            return {}
+
+
+class HttpClient:
+    """One aiohttp session, opened at its first use; no redirects, no endless answers."""
+
+    def __init__(self, deadline: float = DEADLINE) -> None:
+        self._deadline = deadline
+        self._session: aiohttp.ClientSession | None = None
+        self._closed = False
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        data: bytes | dict[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        repeatable: bool = True,
+    ) -> Answer:
+        """Raises Unavailable, or Unsettled when it left and must not be repeated."""
+        if self._closed:
+            raise Unavailable(f"{method} {_host(url)}: this account has been closed")
+        progress = SimpleNamespace(sent=False)
+        what = f"{method} {_host(url)}"
+        with translated(what, repeatable=repeatable, sent=lambda: progress.sent):
+            async with self._open().request(
+                method,
+                URL(url, encoded=True),
+                data=data,
+                headers=headers,
+                allow_redirects=False,
+                trace_request_ctx=progress,
+            ) as response:
+                return Answer(response.status, response.headers, await _read(response))
+
+    async def fetch(self, url: str) -> bytes:
+        """The body of a public document."""
+        answer = await self.request("GET", url)
+        if not answer.good:
+            raise error_of(f"GET {url}", answer.status, answer.json(), repeatable=True)
+        return answer.body
+
+    async def close(self) -> None:
+        self._closed = True
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            trace = aiohttp.TraceConfig()
+            trace.on_request_headers_sent.append(_note_sent)
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=30),
+                timeout=aiohttp.ClientTimeout(total=self._deadline, sock_connect=_CONNECT),
+                trace_configs=[trace],
+                cookie_jar=aiohttp.DummyCookieJar(),
+            )
+        return self._session
+
+
+async def _note_sent(_session: object, context: SimpleNamespace, _params: object) -> None:
+    context.trace_request_ctx.sent = True
+
+
+async def _read(response: aiohttp.ClientResponse) -> bytes:
+    body = bytearray()
+    async for chunk in response.content.iter_any():
+        body += chunk
+        if len(body) > _MAX_ANSWER:
+            raise aiohttp.ClientPayloadError(f"the answer is longer than {_MAX_ANSWER} bytes")
+    return bytes(body)
+
+
+def _host(url: str) -> str:
+    return url.split("/v3/", 1)[0]
+
+
+# --- the bot's token --------------------------------------------------------------------------
+
+
+class BotToken:
+    """The bot's access token by client credentials, kept until shortly before its end.
+
+    Our own POST: msal blocks the loop and takes no identity provider on loopback.
+    """
+
+    def __init__(
+        self, settings: TeamsSettings, tokens: TokenSource, http: HttpClient, clock: Clock
+    ) -> None:
+        self._settings = settings
+        self._tokens = tokens
+        self._http = http
+        self._clock = clock
+        self._token = ""
+        self._until = 0.0
+        self._fetching = asyncio.Lock()
+
+    async def get(self) -> str:
+        """Raises AuthFailed when the app id or password is refused, Unavailable when nobody is
+        there: in either case nothing has been sent."""
+        async with self._fetching:
+            if not self._token or self._clock.monotonic() >= self._until:
+                await self._renew()
+            return self._token
+
+    def drop(self, token: str) -> None:
+        """Forget a token that was refused."""
+        if self._token == token:
+            self._token = ""
+
+    async def _renew(self) -> None:
+        settings = self._settings
+        url = f"{settings.login_url}/{settings.authority}/oauth2/v2.0/token"
+        form = {
+            "grant_type": "client_credentials",
+            "client_id": settings.app_id,
+            "client_secret": await self._tokens.secret(settings.app_password),
+            "scope": settings.scope,
+        }
+        asked = self._clock.monotonic()
+        answer = await self._http.request("POST", url, data=form)
+        json = answer.json()
+        token, lasts = string(json, "access_token"), json.get("expires_in")
+        if not answer.good or not token:
+            raise self._refusal(url, answer)
+        seconds = float(lasts) if isinstance(lasts, (int, float, str)) else 0.0
+        self._token = token
+        self._until = asked + max(seconds - _FRESH_FOR, seconds / 2)
+
+    def _refusal(self, url: str, answer: Answer) -> PlatformError:
+        error = error_of(
+            f"token from {url}", answer.status, answer.json(), answer.headers, repeatable=True
+        )
+        if answer.status in (400, 403, 404) or (answer.good and not answer.body):
+            return AuthFailed(f"{error}; check app_id, app_password and tenant_id", code=error.code)
+        return error
+
+
+# --- the connector's REST API -----------------------------------------------------------------
+
+
+class Sender:
+    """Requests to Teams in the bot's name, each at the service address of its conversation."""
+
+    def __init__(
+        self, settings: TeamsSettings, references: References, token: BotToken, http: HttpClient
+    ) -> None:
+        self._settings = settings
+        self._references = references
+        self._token = token
+        self._http = http
+
+    async def send(self, call: Call) -> Receipt:
+        """Make one call. Raises PlatformError."""
+        conversation = ids.conversation_of(call.channel, call.thread)
+        path = f"/v3/conversations/{_quoted(conversation)}/activities"
+        if call.native_id is not None:
+            path += f"/{_quoted(call.native_id)}"
+        repeatable = call.method != "POST"
+        answer = await self._request(call.method, call.channel, path, call.body, repeatable)
+        native_id = call.native_id or string(answer.json(), "id")
+        if not native_id:
+            raise Unsettled(f"{call.method} {call.channel}: Teams answered without a message id")
+        return Receipt(
+            slot=call.slot,
+            native_id=native_id,
+            thread=call.thread,
+            deleted=call.kind == "delete",
+        )
+
+    async def get(self, channel: ChannelRef, path: str) -> Json:
+        """Read something; `channel` says where its service address is known from."""
+        answer = await self._request("GET", channel, path, None, repeatable=True)
+        return answer.json()
+
+    async def _request(
+        self, method: str, channel: ChannelRef, path: str, body: Any, repeatable: bool
+    ) -> Answer:
+        base = await self._base(channel)
+        data = None if body is None or method == "DELETE" else orjson.dumps(body)
+        answer = await self._authorized(method, base + path, data, repeatable)
+        if not answer.good:
+            what = f"{method} {channel}"
+            raise error_of(
+                what, answer.status, answer.json(), answer.headers, repeatable=repeatable
+            )
+        return answer
+
+    async def _authorized(
+        self, method: str, url: str, data: bytes | None, repeatable: bool
+    ) -> Answer:
+        """A token that is refused is fetched anew, once: a 401 has changed nothing."""
+        for last in (False, True):
+            token = await self._token.get()
+            headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+            answer = await self._http.request(
+                method, url, data=data, headers=headers, repeatable=repeatable
+            )
+            if answer.status != 401 or last:
+                break
+            self._token.drop(token)
+        return answer
+
+    async def _base(self, channel: ChannelRef) -> str:
+        url = await self._references.service_url(channel) or self._settings.default_service_url
+        if url is None:
+            raise Refused(
+                f"Nothing was ever heard from {channel}, so its service address is unknown; "
+                "install the app there or mention the bot once, or set default_service_url",
+                code="NoReference",
+            )
+        if not self._settings.may_be_called(url):
+            raise Refused(
+                f"The service address {url!r} of {channel} is not in service_hosts; add its host "
+                "there if Microsoft documents it",
+                code="UnknownServiceHost",
+            )
+        return url.rstrip("/")
+
+
+def _quoted(segment: str) -> str:
+    return quote(segment, safe="")

@@ -1,0 +1,100 @@
+"""One Teams bot as it stands in the configuration."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from bridge.errors import ConfigError
+from bridge.ports.tokens import SecretRef
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+# `*.trafficmanager.net` would let in anybody: names there are free for every Azure customer.
+SERVICE_HOSTS = (
+    "smba.trafficmanager.net",
+    "*.botframework.com",
+    "*.teams.microsoft.com",
+    "*.teams.microsoft.us",
+)
+
+
+class TeamsSettings(BaseModel):
+    """One bot registration in one tenant (or, without `tenant_id`, in any tenant)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    app_id: str = Field(description="The bot's Microsoft App ID, a GUID.")
+    app_password: SecretRef = Field(description="Where the bot's client secret is to be found.")
+    tenant_id: str | None = Field(
+        default=None,
+        description="The tenant of a single-tenant bot, a GUID; activities of other tenants are "
+        "refused. Leave it out only for a multi-tenant registration.",
+    )
+    validate_tokens: bool = Field(
+        default=True,
+        description="Check that activities are signed by the Bot Framework. Off only for the "
+        "sandbox: refused unless every one of `service_hosts` is this machine.",
+    )
+    login_url: str = Field(
+        default="https://login.microsoftonline.com",
+        description="Where the bot's own token is fetched.",
+    )
+    scope: str = Field(
+        default="https://api.botframework.com/.default",
+        description="What the bot's token is for; other clouds have other values.",
+    )
+    openid_url: str = Field(
+        default="https://login.botframework.com/v1/.well-known/openidconfiguration",
+        description="Where the Bot Framework publishes its signing keys.",
+    )
+    issuer: str = Field(
+        default="https://api.botframework.com",
+        description="Who signs activities.",
+    )
+    service_hosts: tuple[str, ...] = Field(
+        default=SERVICE_HOSTS,
+        description="Hosts that may be given the bot's token (`*.` for any name below): a forged "
+        "service address never gets it.",
+    )
+    default_service_url: str | None = Field(
+        default=None,
+        description="The service address for conversations that the bot has not heard from yet, "
+        "such as https://smba.trafficmanager.net/emea/.",
+    )
+
+    @field_validator("login_url", "openid_url")
+    @classmethod
+    def _safe_address(cls, url: str) -> str:
+        parts = urlsplit(url)
+        if parts.scheme != "https" and parts.hostname not in LOOPBACK:
+            raise ValueError("must be an https address (plain http only on this machine)")
+        return url.rstrip("/")
+
+    @property
+    def authority(self) -> str:
+        """The tenant that gives the bot its tokens."""
+        return self.tenant_id or "botframework.com"
+
+    def check_safe(self, account: str) -> None:
+        """Raises ConfigError when unsigned activities could come from another machine."""
+        outside = [host for host in self.service_hosts if host not in LOOPBACK]
+        if not self.validate_tokens and outside:
+            raise ConfigError(
+                f"Account {account!r}: validate_tokens is off while service_hosts has {outside!r}; "
+                "anybody could post as anybody. Remove the line, or for the sandbox set "
+                "service_hosts: [127.0.0.1]"
+            )
+
+    def may_be_called(self, service_url: str) -> bool:
+        """Whether this address may be given our token: a known host, by https or on loopback."""
+        try:
+            parts = urlsplit(service_url)
+            host, _port = (parts.hostname or "").lower(), parts.port
+        except ValueError:
+            return False
+        if parts.username is not None or parts.query or parts.fragment:
+            return False
+        secure = parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK)
+        return secure and any(fnmatchcase(host, known.lower()) for known in self.service_hosts)

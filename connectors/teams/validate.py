@@ -1,0 +1,180 @@
+"""The token of an activity -> its claims, or Unauthorized. Keys are fetched without blocking.
+
+botbuilder's own check blocks the event loop while it fetches keys and fails after a rotation.
+Rules: Microsoft's "Authenticate requests from the Bot Connector service to your bot" (2026).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jwt
+import orjson
+from jwt.algorithms import RSAAlgorithm
+
+from bridge.errors import PlatformError, Unauthorized, Unavailable
+from bridge.ports.clock import Clock
+from connectors.teams.activity import Json, object_of, objects, string
+from connectors.teams.settings import TeamsSettings
+
+ALGORITHMS = ("RS256", "RS384", "RS512")
+LEEWAY = 300.0
+CHANNEL = "msteams"
+_FETCH_AGAIN_AFTER = 10.0  # seconds between two fetches because of unknown keys
+_FETCH_ANYWAY_AFTER = 24 * 3600.0  # a key that was withdrawn is forgotten after this
+
+Fetch = Callable[[str], Awaitable[bytes]]
+
+
+@dataclass(frozen=True)
+class SigningKey:
+    """A public key and the channels that it may sign for."""
+
+    key: Any
+    endorsements: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What a good token says."""
+
+    service_url: str
+    endorsements: frozenset[str]
+
+
+class SigningKeys:
+    """The Bot Framework's published keys; an unknown one makes us ask again, not too often."""
+
+    def __init__(self, openid_url: str, fetch: Fetch, clock: Clock) -> None:
+        self._openid_url = openid_url
+        self._fetch = fetch
+        self._clock = clock
+        self._keys: Mapping[str, SigningKey] = {}
+        self._fetched: float | None = None
+        self._fetching = asyncio.Lock()
+
+    async def key(self, kid: str) -> SigningKey:
+        """Raises Unauthorized for a key nobody published, PlatformError when nobody can tell."""
+        async with self._fetching:
+            await self._refresh_for(kid)
+        if (found := self._keys.get(kid)) is None:
+            raise Unauthorized(f"The token is signed with a key that nobody published: {kid!r}")
+        return found
+
+    async def _refresh_for(self, kid: str) -> None:
+        wanted = kid not in self._keys or self._age() > _FETCH_ANYWAY_AFTER
+        if not wanted or self._age() < _FETCH_AGAIN_AFTER:
+            return
+        try:
+            await self._refresh()
+        except PlatformError:
+            if kid not in self._keys:
+                raise  # a known key stays good while nobody answers
+
+    async def _refresh(self) -> None:
+        metadata = _json(await self._fetch(self._openid_url), self._openid_url)
+        url = string(metadata, "jwks_uri")
+        if not url:
+            raise Unavailable(f"{self._openid_url} names no jwks_uri; check openid_url")
+        keys = _read_keys(_json(await self._fetch(url), url))
+        if not keys:
+            raise Unavailable(f"{url} holds no usable key; check openid_url")
+        self._keys = keys
+        self._fetched = self._clock.monotonic()
+
+    def _age(self) -> float:
+        return float("inf") if self._fetched is None else self._clock.monotonic() - self._fetched
+
+
+class TokenValidator:
+    """Says whether a request comes from the Bot Framework and is meant for our bot."""
+
+    def __init__(self, settings: TeamsSettings, keys: SigningKeys, clock: Clock) -> None:
+        self._settings = settings
+        self._keys = keys
+        self._clock = clock
+
+    async def claims(self, authorization: str) -> Claims:
+        """`Bearer <token>` -> its claims, when signature, issuer, audience and time are right."""
+        scheme, _, token = authorization.partition(" ")
+        if scheme.lower() != "bearer" or not token.strip():
+            raise Unauthorized("The request has no bearer token")
+        key = await self._keys.key(_key_id(token.strip()))
+        claims = self._verified(token.strip(), key)
+        self._check_time(claims)
+        return Claims(string(claims, "serviceurl"), key.endorsements)
+
+    def _verified(self, token: str, key: SigningKey) -> Json:
+        try:
+            return jwt.decode(
+                token,
+                key.key,
+                algorithms=list(ALGORITHMS),
+                audience=self._settings.app_id,
+                issuer=self._settings.issuer,
+                # The times are checked below, with our own clock.
+                options={
+                    "require": ["exp", "iss", "aud"],
+                    "verify_exp": False,
+                    "verify_nbf": False,
+                    "verify_iat": False,
+                },
+            )
+        except jwt.PyJWTError as error:
+            raise Unauthorized(f"The token is not good: {error}") from error
+
+    def _check_time(self, claims: Json) -> None:
+        now = self._clock.time()
+        ends, begins = claims.get("exp"), claims.get("nbf", 0)
+        if not isinstance(ends, (int, float)) or not isinstance(begins, (int, float)):
+            raise Unauthorized("The token's times are not numbers")
+        if now > ends + LEEWAY:
+            raise Unauthorized(f"The token ended {now - ends:.0f} s ago; is our clock right?")
+        if now < begins - LEEWAY:
+            raise Unauthorized(f"The token begins in {begins - now:.0f} s; is our clock right?")
+
+
+def check_belongs(claims: Claims, activity: Json) -> None:
+    """A good token must be for this very activity: its channel and its service address."""
+    channel = string(activity, "channelId")
+    if channel != CHANNEL:
+        raise Unauthorized(f"The activity comes from channel {channel!r}, not {CHANNEL!r}")
+    if CHANNEL not in claims.endorsements:
+        raise Unauthorized(f"The token's key is not endorsed for {CHANNEL!r}")
+    said = string(activity, "serviceUrl")
+    if not said or claims.service_url != said:
+        raise Unauthorized(f"The token is for {claims.service_url!r}, the activity for {said!r}")
+
+
+def _key_id(token: str) -> str:
+    try:
+        header = jwt.get_unverified_header(token)
+    except jwt.PyJWTError as error:
+        raise Unauthorized(f"The token cannot be read: {error}") from error
+    algorithm, kid = header.get("alg"), header.get("kid")
+    if algorithm not in ALGORITHMS or not isinstance(kid, str):
+        raise Unauthorized(f"The token is signed by {algorithm!r} with key {kid!r}, not by RSA")
+    return kid
+
+
+def _read_keys(jwks: Json) -> dict[str, SigningKey]:
+    keys: dict[str, SigningKey] = {}
+    for jwk in objects(jwks, "keys"):
+        named = jwk.get("endorsements")
+        endorsements = frozenset(map(str, named)) if isinstance(named, list) else frozenset[str]()
+        try:
+            public = {name: string(jwk, name) for name in ("kty", "n", "e")}
+            keys[string(jwk, "kid")] = SigningKey(RSAAlgorithm.from_jwk(public), endorsements)
+        except (jwt.InvalidKeyError, ValueError):
+            continue  # a key of another kind signs nothing for us
+    return keys
+
+
+def _json(body: bytes, url: str) -> Json:
+    try:
+        return object_of({"answer": orjson.loads(body)}, "answer")
+    except orjson.JSONDecodeError as error:
+        raise Unavailable(f"{url} did not answer with JSON: {error}") from error

@@ -1,0 +1,128 @@
+"""A Teams connector and a local Teams, each served on a free port, as the tests need them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute, Mount
+
+from bridge.model import AccountId, ChannelRef
+from bridge.ports.clock import SystemClock
+from bridge.ports.connector import ConnectorTools
+from bridge.ports.tokens import SecretRef
+from bridge.sandbox.limits import Limits
+from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.server import sandbox_app
+from bridge.sandbox.teams import LocalTeams
+from bridge.testing.inbox import ListInbox
+from connectors.teams import TeamsSettings, connector_type
+from connectors.teams.connector import TeamsConnector
+
+ACCOUNT = AccountId("teams")
+
+
+class MemoryShelf:
+    """A shelf that forgets everything at the end."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, str] = {}
+
+    async def get(self, key: str) -> str | None:
+        return self.values.get(key)
+
+    async def put(self, key: str, value: str, *, sealed: bool = False) -> None:
+        self.values[key] = value
+
+    async def remove(self, key: str) -> None:
+        self.values.pop(key, None)
+
+
+class FixedTokens:
+    """Secrets by the name of their environment variable."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self.values = dict(values)
+
+    async def secret(self, ref: SecretRef) -> str:
+        return self.values[ref.env or ""]
+
+
+@dataclass
+class Bench:
+    """A connector that runs, listening for the local Teams."""
+
+    teams: LocalTeams
+    around: Surroundings
+    connector: TeamsConnector
+    settings: TeamsSettings
+    shelf: MemoryShelf
+    inbox: ListInbox
+    url: str  # the messaging endpoint
+    running: asyncio.Task[None]
+    channel: ChannelRef
+
+    @property
+    def person(self) -> str:
+        return self.teams.world().people[0].id
+
+    async def stop(self) -> None:
+        self.running.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self.running
+        await self.connector.close()
+
+
+@contextlib.asynccontextmanager
+async def serving(routes: Sequence[BaseRoute] | Starlette) -> AsyncIterator[str]:
+    """Serve an app on a free port; gives its address."""
+    app = routes if isinstance(routes, Starlette) else Starlette(routes=routes)
+    config = uvicorn.Config(app, log_level="error", access_log=False, lifespan="off")
+    sock = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(config)
+    serving_task = asyncio.create_task(server.serve(sockets=[sock]))
+    while not server.started:
+        await asyncio.sleep(0.005)
+    try:
+        yield f"http://127.0.0.1:{sock.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        server.force_exit = True
+        await serving_task
+
+
+@contextlib.asynccontextmanager
+async def bench(**changes: Any) -> AsyncIterator[Bench]:
+    """`changes` replace settings of the account."""
+    async with contextlib.AsyncExitStack() as stack:
+        holder: list[BaseRoute] = []
+        base = await stack.enter_async_context(serving(app := Starlette(routes=holder)))
+        around = Surroundings(base_url=base, limits=Limits(on=False))
+        teams = LocalTeams(around)
+        app.router.routes.extend(sandbox_app(around, {"teams": teams}).routes)
+        stack.push_async_callback(teams.close)
+        world = teams.world()
+        values = dict(connector_type.sandbox_settings(world.apps[0], base))
+        secrets = values.pop("environment")
+        settings = TeamsSettings.model_validate(values | changes)
+        shelf, inbox = MemoryShelf(), ListInbox()
+        tools = ConnectorTools(SystemClock(), FixedTokens(secrets), shelf, "https://bridge.example")
+        connector = connector_type.build(ACCOUNT, settings, tools)
+        routes = [Mount("/teams", routes=list(connector.routes(inbox)))]
+        own = await stack.enter_async_context(serving(routes))
+        teams.set_endpoint(settings.app_id, f"{own}/teams/messages")
+        running = asyncio.create_task(connector.run(inbox))
+        place = world.places[0]
+        channel = ChannelRef(platform="teams", workspace=place.workspace, channel=place.channel)
+        made = Bench(
+            teams, around, connector, settings, shelf, inbox, f"{own}/teams/messages", running,
+            channel,
+        )  # fmt: skip
+        stack.push_async_callback(made.stop)
+        yield made

@@ -1,0 +1,60 @@
+"""The Teams connector keeps what every connector promises."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+
+from bridge.model import Call
+from bridge.testing.connector_contract import ConnectorContract, ConnectorRig
+from connectors.teams.send import translated
+from tests.connectors.teams.local import Bench, bench
+from tests.connectors.teams.sdk_errors import sdk_errors
+
+
+class TestTeamsContract(ConnectorContract):
+    @pytest.fixture
+    async def rig(self) -> AsyncIterator[ConnectorRig]:
+        async with bench() as made:
+            yield _rig(made)
+
+    def pings(self, call: Call) -> bool:
+        text = str(call.body.get("text", ""))
+        return bool(call.body.get("entities")) or "<at" in text or "<" in text.replace("<br>", "")
+
+
+def _rig(made: Bench) -> ConnectorRig:
+    channel = made.channel
+
+    async def say(text: str, thread: str | None) -> str:
+        shown = await made.teams.post_as(
+            channel.workspace, channel.channel, made.person, text, thread
+        )
+        return shown.id
+
+    async def forge() -> int:
+        activity = {"type": "message", "id": "1", "serviceUrl": made.teams.service_url("bridge")}
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(made.url, json=activity, headers={"Authorization": "Bearer a.b.c"}) as got,
+        ):
+            return got.status
+
+    return ConnectorRig(
+        connector=made.connector,
+        channel=channel,
+        inbox=made.inbox,
+        say=say,
+        standing=lambda: made.teams.messages(channel.workspace, channel.channel),
+        fault=made.around.faults.add,
+        post_route=f"teams:activity.post:{channel.channel}",
+        event_route=f"teams:event:{channel.channel}",
+        stop=made.stop,
+        translate=translated,
+        sdk_errors=sdk_errors(),
+        kinds=["activity"],
+        forge=forge,
+        fields={"tasks": ("TeamsConnector", "Receiver", "BotToken", "Sender", "HttpClient")},
+    )
