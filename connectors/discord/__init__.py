@@ -1,0 +1,50 @@
+"""Discord: gateway in, webhooks out. `connector_type` is what the entry point names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from bridge.model import AccountId
+from bridge.ports.connector import ConnectorTools, SetupStep
+from connectors.discord.settings import DiscordSettings
+
+if TYPE_CHECKING:
+    from connectors.discord.connector import DiscordConnector
+
+
+class DiscordType:
+    """Cheap to import: discord.py comes in with `build`."""
+
+    platform = "discord"
+    settings: type[BaseModel] = DiscordSettings
+
+    def build(
+        self, account: AccountId, settings: DiscordSettings, tools: ConnectorTools
+    ) -> DiscordConnector:
+        from connectors.discord.connector import DiscordConnector  # the SDK takes a second
+
+        return DiscordConnector(account, settings, tools)
+
+    def setup(self, settings: Mapping[str, str]) -> Sequence[SetupStep]:
+        from connectors.discord.setup import setup_steps
+
+        return setup_steps(settings)
+
+    def sandbox_settings(self, app: Mapping[str, Any], base_url: str) -> Mapping[str, Any]:
+        """Settings for an app of the local Discord (`World.apps`: its `token`)."""
+        name = f"SANDBOX_DISCORD_TOKEN_{app['application_id']}"
+        return {
+            "bot_token": {"env": name},
+            "api_url": f"{base_url}/discord/api/v10",
+            "cdn_url": f"{base_url}/discord",
+            "gateway_url": f"{base_url.replace('http', 'ws', 1)}/discord/gateway",
+            "environment": {name: app["token"]},
+        }
+
+
+connector_type = DiscordType()
+
+__all__ = ["DiscordSettings", "DiscordType", "connector_type"]

@@ -1,0 +1,89 @@
+"""What Discord can show, how fast it may be spoken to, and what the bot needs. Data only."""
+
+from __future__ import annotations
+
+from bridge.model import Capabilities, Level, Rate
+
+# Rule names of the budgets. Discord's limits are per bucket and told in headers; these are the
+# rates observed by the community (docs forbid hard-coding, 2026-08): headers have the last word.
+GLOBAL = "global"
+WEBHOOK_EXECUTE = "webhook_execute"
+MESSAGE_CREATE = "message_create"
+MESSAGE_EDIT = "message_edit"
+
+TEXT_LIMIT = 2000
+NAME_LIMIT = 80
+THREAD_NAME_LIMIT = 100
+
+CAPABILITIES = Capabilities(
+    platform="discord",
+    features={
+        "author_name": Level.FULL,
+        "author_picture": Level.FULL,
+        "threads": Level.FULL,
+        "replies": Level.PARTIAL,  # webhooks cannot reply: a small line with a jump link
+        "edit": Level.FULL,
+        "delete": Level.FULL,
+    },
+    text_limit=TEXT_LIMIT,
+    text_unit="characters",
+    echo=True,
+    history=True,
+    stream_pace=1.2,
+    budgets={
+        GLOBAL: (Rate(count=50, seconds=1),),
+        WEBHOOK_EXECUTE: (Rate(count=5, seconds=2),),
+        MESSAGE_CREATE: (Rate(count=5, seconds=5),),
+        MESSAGE_EDIT: (Rate(count=5, seconds=5),),
+    },
+)
+
+# Gateway intents by their bits (docs: events/gateway). Only MESSAGE_CONTENT is privileged.
+INTENTS = {
+    "GUILDS": 1 << 0,
+    "GUILD_WEBHOOKS": 1 << 5,
+    "GUILD_MESSAGES": 1 << 9,
+    "GUILD_MESSAGE_REACTIONS": 1 << 10,
+    "DIRECT_MESSAGES": 1 << 12,
+    "DIRECT_MESSAGE_REACTIONS": 1 << 13,
+    "MESSAGE_CONTENT": 1 << 15,
+}
+# An application has either flag when its developer may ask for MESSAGE_CONTENT.
+MESSAGE_CONTENT_FLAGS = 1 << 18 | 1 << 19
+
+ADMINISTRATOR = 1 << 3
+# Permissions as their names stand in the client, by their bits (docs: topics/permissions).
+PERMISSIONS = {
+    "View Channels": 1 << 10,
+    "Send Messages": 1 << 11,
+    "Embed Links": 1 << 14,
+    "Attach Files": 1 << 15,
+    "Read Message History": 1 << 16,
+    "Add Reactions": 1 << 6,
+    "Use External Emoji": 1 << 18,
+    "Manage Messages": 1 << 13,
+    "Manage Webhooks": 1 << 29,
+    "Create Public Threads": 1 << 35,
+    "Manage Threads": 1 << 34,
+    "Send Messages in Threads": 1 << 38,
+}
+# Without these the bridge cannot do its work; the others only make it nicer.
+REQUIRED_PERMISSIONS = (
+    "View Channels",
+    "Send Messages",
+    "Read Message History",
+    "Manage Webhooks",
+    "Create Public Threads",
+    "Send Messages in Threads",
+)
+SCOPES = ("bot", "applications.commands")
+
+# Channel types (docs: resources/channel).
+THREAD_TYPES = frozenset({10, 11, 12})
+DIRECT_TYPES = frozenset({1, 3})
+FORUM_TYPES = frozenset({15, 16})
+CHANNEL_KINDS = {0: "text", 2: "voice", 5: "announcement", 13: "stage", 15: "forum", 16: "media"}
+
+# Message types that somebody said (docs: resources/message); 21 points to a thread's root.
+SPOKEN_TYPES = frozenset({0, 19, 20, 23})
+SYSTEM_TYPES = frozenset({*range(1, 19), 21, 22, *range(24, 33), *range(36, 40), 44, 46})

@@ -1,0 +1,105 @@
+"""The channels that the bot can see, and what it may do in each."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Any
+
+from bridge.ports.connector import ChannelInfo
+from connectors.discord import ids
+from connectors.discord.capabilities import (
+    ADMINISTRATOR,
+    CHANNEL_KINDS,
+    PERMISSIONS,
+    REQUIRED_PERMISSIONS,
+)
+from connectors.discord.rest import Rest
+
+_EVERYTHING = (1 << 63) - 1
+_GUILDS_PAGE = 200
+_NEEDED = sum(PERMISSIONS[name] for name in REQUIRED_PERMISSIONS)
+
+Json = dict[str, Any]
+
+
+async def list_channels(rest: Rest, user: str) -> Sequence[ChannelInfo]:
+    """Channels in which people write, of all guilds; `ours` where nothing needed is missing."""
+    found: list[ChannelInfo] = []
+    async for guild in _guilds(rest):
+        guild_id = str(guild["id"])
+        whole, member, channels = await guild_facts(rest, guild_id, user)
+        for channel in channels:
+            kind = CHANNEL_KINDS.get(channel.get("type", -1))
+            if kind is None:
+                continue
+            granted = permissions_in(whole, member, channel, user)
+            found.append(
+                ChannelInfo(
+                    ref=ids.channel_ref(guild_id, str(channel["id"])),
+                    name=str(channel.get("name") or channel["id"]),
+                    ours=granted & _NEEDED == _NEEDED,
+                    kind=kind,
+                    workspace_name=str(guild.get("name") or guild_id),
+                )
+            )
+    return found
+
+
+async def guild_facts(rest: Rest, guild: str, user: str) -> tuple[Json, Json, Sequence[Json]]:
+    """The guild with its roles, ourselves as a member, and the channels."""
+    whole = await _get(rest, f"/guilds/{guild}", "guild.get")
+    member = await _get(rest, f"/guilds/{guild}/members/{user}", "guild.member")
+    channels = await _get(rest, f"/guilds/{guild}/channels", "guild.channels")
+    return _object(whole), _object(member), [*_objects(channels)]
+
+
+def permissions_in(guild: Json, member: Json, channel: Json, user: str) -> int:
+    """What a member may do in a channel (docs: topics/permissions, "permission overwrites")."""
+    if guild.get("owner_id") == user:
+        return _EVERYTHING
+    guild_id = str(guild.get("id"))
+    roles = {guild_id, *(str(role) for role in member.get("roles") or ())}
+    granted = 0
+    for role in _objects(guild.get("roles")):
+        if str(role.get("id")) in roles:
+            granted |= _bits(role.get("permissions"))
+    if granted & ADMINISTRATOR:
+        return _EVERYTHING
+    overwrites = {str(one.get("id")): one for one in _objects(channel.get("permission_overwrites"))}
+    for group in ([guild_id], sorted(roles - {guild_id}), [user]):
+        chosen = [overwrites[one] for one in group if one in overwrites]
+        for one in chosen:
+            granted &= ~_bits(one.get("deny"))
+        for one in chosen:
+            granted |= _bits(one.get("allow"))
+    return granted if granted & PERMISSIONS["View Channels"] else 0
+
+
+async def _guilds(rest: Rest) -> AsyncIterator[Json]:
+    after = "0"
+    while True:
+        query: dict[str, str | int] = {"limit": _GUILDS_PAGE, "after": after}
+        page = [*_objects(await _get(rest, "/users/@me/guilds", "user.guilds", query))]
+        for guild in page:
+            yield guild
+        if len(page) < _GUILDS_PAGE:
+            return
+        after = str(page[-1]["id"])
+
+
+async def _get(
+    rest: Rest, path: str, bucket: str, query: dict[str, str | int] | None = None
+) -> Any:
+    return await rest.request("GET", path, bucket=bucket, doing=f"Reading {path}", query=query)
+
+
+def _bits(value: object) -> int:
+    return int(value) if isinstance(value, str) and value.isdecimal() else 0
+
+
+def _object(value: object) -> Json:
+    return value if isinstance(value, dict) else {}
+
+
+def _objects(value: object) -> Iterable[Json]:
+    return (one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()

@@ -1,0 +1,116 @@
+"""The account before the start: token, intents, and permissions channel by channel."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Any
+
+from bridge.errors import AuthFailed, NotFound, PlatformError
+from bridge.model import ChannelRef
+from bridge.ports.connector import Finding
+from connectors.discord import ids
+from connectors.discord.capabilities import (
+    CHANNEL_KINDS,
+    MESSAGE_CONTENT_FLAGS,
+    PERMISSIONS,
+    REQUIRED_PERMISSIONS,
+    SCOPES,
+)
+from connectors.discord.channels import guild_facts, permissions_in
+from connectors.discord.identity import Identity, Self
+from connectors.discord.rest import Rest
+
+_RESET_TODO = (
+    "Developer portal, your application, page Bot: Reset Token, and put it where the setting"
+    " bot_token points to."
+)
+_INTENT_TODO = (
+    "Developer portal, your application, page Bot, Privileged Gateway Intents: switch on MESSAGE"
+    " CONTENT INTENT and save; without it Discord does not let the bot connect."
+)
+
+
+async def check(rest: Rest, us: Self, channels: Sequence[ChannelRef]) -> Sequence[Finding]:
+    """Everything that would go wrong later, each with what to do about it."""
+    try:
+        identity = await us.identity(fresh=True)
+    except AuthFailed:
+        return [Finding("error", "Discord refuses the bot token", _RESET_TODO)]
+    except PlatformError as error:
+        return [Finding("error", str(error), "Check the network and api_url, then try again.")]
+    findings = [Finding("ok", f"The bot token is that of {identity.name!r}")]
+    if identity.flags & MESSAGE_CONTENT_FLAGS:
+        findings.append(Finding("ok", "The intent MESSAGE CONTENT is granted"))
+    else:
+        findings.append(Finding("error", "The intent MESSAGE CONTENT is missing", _INTENT_TODO))
+    return findings + [one async for one in _check_channels(rest, identity, channels)]
+
+
+async def _check_channels(
+    rest: Rest, identity: Identity, channels: Sequence[ChannelRef]
+) -> AsyncIterator[Finding]:
+    by_guild: dict[str, list[ChannelRef]] = {}
+    for channel in channels:
+        if not ids.is_direct(channel):
+            by_guild.setdefault(channel.workspace, []).append(channel)
+    for guild, wanted in by_guild.items():
+        try:
+            whole, member, seen = await guild_facts(rest, guild, identity.user)
+        except (NotFound, AuthFailed):
+            yield Finding("error", f"The bot is not in server {guild!r}", _invite_todo(identity))
+            continue
+        except PlatformError as error:
+            yield Finding("error", str(error), "Try again later.")
+            continue
+        known = {str(channel.get("id")): channel for channel in seen}
+        for channel in wanted:
+            for finding in _check_channel(
+                channel, known.get(channel.channel), whole, member, identity
+            ):
+                yield finding
+
+
+def _check_channel(
+    ref: ChannelRef,
+    channel: dict[str, Any] | None,
+    guild: dict[str, Any],
+    member: dict[str, Any],
+    identity: Identity,
+) -> Iterator[Finding]:
+    where = f"{guild.get('name')!r}"
+    if channel is None:
+        todo = "Check the id (right click, Copy Channel ID); a thread cannot stand for its channel."
+        yield Finding("error", f"Channel {ref.channel!r} is not in server {where}", todo)
+        return
+    name = f"#{channel.get('name')} in {where}"
+    if channel.get("type") not in CHANNEL_KINDS:
+        yield Finding("error", f"{name} is a category, not a channel", "Choose a text channel.")
+        return
+    granted = permissions_in(guild, member, channel, identity.user)
+    missing = [one for one in PERMISSIONS if not granted & PERMISSIONS[one]]
+    if needed := [one for one in missing if one in REQUIRED_PERMISSIONS]:
+        yield Finding(
+            "error", f"{name}: the bot lacks {', '.join(needed)}", _permission_todo(needed)
+        )
+    elif missing:
+        yield Finding("warning", f"{name}: the bot lacks {', '.join(missing)}",
+                      _permission_todo(missing))  # fmt: skip
+    else:
+        yield Finding("ok", f"{name}: nothing is missing")
+
+
+def _permission_todo(missing: Sequence[str]) -> str:
+    names = ", ".join(missing)
+    return f"Edit Channel, Permissions: allow the bot's role {names} (or invite the bot anew)."
+
+
+def _invite_todo(identity: Identity) -> str:
+    return f"Open {invite_link(identity.application)} and choose the server."
+
+
+def invite_link(client_id: str) -> str:
+    """Asks a server's owner for exactly the permissions that the bridge uses."""
+    total = sum(PERMISSIONS.values())
+    scopes = "+".join(SCOPES)
+    address = "https://discord.com/oauth2/authorize"
+    return f"{address}?client_id={client_id}&permissions={total}&scope={scopes}"

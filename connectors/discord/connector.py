@@ -1,0 +1,120 @@
+"""One Discord bot as a Connector: all its parts, and the state that they share."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import AsyncIterator, Sequence
+
+from bridge.errors import ConfigError
+from bridge.model import (
+    AccountId,
+    ActorId,
+    Call,
+    Capabilities,
+    ChannelRef,
+    Delivery,
+    Encoded,
+    Event,
+    Person,
+    Raw,
+    Receipt,
+)
+from bridge.ports.connector import ChannelInfo, ConnectorTools, Finding, Health, Inbox
+from connectors.discord import decode, encode
+from connectors.discord.capabilities import CAPABILITIES
+from connectors.discord.channels import list_channels
+from connectors.discord.check import check
+from connectors.discord.history import History
+from connectors.discord.identity import Self
+from connectors.discord.people import look_up_person
+from connectors.discord.places import Places
+from connectors.discord.receive import Receiver, use_gateway
+from connectors.discord.rest import Rest, translated
+from connectors.discord.send import Sender
+from connectors.discord.settings import DiscordSettings
+from connectors.discord.webhooks import Webhooks
+
+# discord.py keeps its addresses as class attributes, so the accounts of a process share them.
+_addresses: weakref.WeakKeyDictionary[DiscordConnector, tuple[str, str | None]] = (
+    weakref.WeakKeyDictionary()
+)
+
+
+class DiscordConnector:
+    """Receives through the gateway, posts through webhooks and, in DMs, as the bot."""
+
+    capabilities: Capabilities = CAPABILITIES
+    translated = staticmethod(translated)
+
+    def __init__(
+        self, account: AccountId, settings: DiscordSettings, tools: ConnectorTools
+    ) -> None:
+        self.account = account
+        self._settings = settings
+        self._tools = tools
+        self._cdn = settings.cdn_url.rstrip("/")
+        _claim_addresses(self, settings)
+        self._rest = Rest(settings.api_url, self._token, tools.clock)
+        self._us = Self(self._rest)
+        self._webhooks = Webhooks(self._rest, tools.shelf, self._us)
+        self._places = Places(self._rest, tools.shelf)
+        self._sender = Sender(self._rest, self._webhooks)
+        self._receiver = Receiver(
+            account, self._token, tools.clock, self._us, self._webhooks, self._places
+        )
+        self._history = History(self._rest, tools.clock, self._us, self._places, self._receiver.raw)
+
+    async def run(self, inbox: Inbox) -> None:
+        use_gateway(self._settings.api_url, self._settings.gateway_url)
+        await self._receiver.run(inbox)
+
+    def decode(self, raw: Raw) -> Sequence[Event]:
+        return decode.decode(raw, self._cdn)
+
+    def encode(self, delivery: Delivery) -> Encoded:
+        return encode.encode(delivery)
+
+    async def send(self, call: Call) -> Receipt:
+        return await self._sender.send(call)
+
+    async def close(self) -> None:
+        _addresses.pop(self, None)
+        await self._rest.close()
+
+    async def newest(self, channel: ChannelRef) -> str:
+        return await self._history.newest(channel)
+
+    def read_after(
+        self, channel: ChannelRef, cursor: str, threads: Sequence[str]
+    ) -> AsyncIterator[Raw]:
+        return self._history.read_after(channel, cursor, threads)
+
+    async def find_sent(self, call: Call, after: str | None) -> Receipt | None:
+        return await self._history.find_sent(call, after)
+
+    async def person(self, actor: ActorId) -> Person | None:
+        return await look_up_person(self._rest, actor, self._cdn)
+
+    async def channels(self) -> Sequence[ChannelInfo]:
+        return await list_channels(self._rest, (await self._us.identity()).user)
+
+    async def check(self, channels: Sequence[ChannelRef]) -> Sequence[Finding]:
+        return await check(self._rest, self._us, channels)
+
+    def health(self) -> Health:
+        return self._receiver.state
+
+    async def _token(self) -> str:
+        return (await self._tools.tokens.secret(self._settings.bot_token)).strip()
+
+
+def _claim_addresses(connector: DiscordConnector, settings: DiscordSettings) -> None:
+    wanted = (settings.api_url.rstrip("/"), settings.gateway_url)
+    for other, claimed in _addresses.items():
+        if claimed != wanted:
+            raise ConfigError(
+                f"Discord account {connector.account!r} uses {wanted[0]!r} and gateway"
+                f" {wanted[1]!r}, but account {other.account!r} uses {claimed[0]!r} and"
+                f" {claimed[1]!r}; accounts of one process must share both"
+            )
+    _addresses[connector] = wanted

@@ -1,0 +1,603 @@
+"""Gateway dispatches and history messages, as `receive` wrapped them -> events. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from bridge.content.markdown import text_to_markdown
+from bridge.content.text import (
+    Block,
+    Heading,
+    Inline,
+    Link,
+    Paragraph,
+    Quote,
+    Strong,
+    Text,
+)
+from bridge.errors import InvalidData, UndecodableEvent
+from bridge.model import (
+    AccountId,
+    ActorId,
+    ChannelClosed,
+    ChannelCreated,
+    ChannelRef,
+    ChannelRenamed,
+    Event,
+    Ignored,
+    MessageDeleted,
+    MessageEdited,
+    MessagePosted,
+    MessagesBulkDeleted,
+    Person,
+    Place,
+    Raw,
+    ReactionAdded,
+    ReactionRemoved,
+    ReactionsCleared,
+    ThreadStarted,
+    Unknown,
+    message_id_of,
+)
+from bridge.uacs import Actor, Message, TextPart
+from connectors.discord import ids
+from connectors.discord.capabilities import SPOKEN_TYPES, SYSTEM_TYPES
+from connectors.discord.settings import CDN_URL
+from connectors.discord.text import Names, discord_to_text
+
+_SUPPRESS_EMBEDS = 1 << 2
+_FORWARD = 1
+_IDS_IN_TEXT = re.compile(r"<(?:#|@&)(\d{1,20})>")
+
+Snowflake = Annotated[str, Field(pattern=r"^[0-9]{1,20}$")]
+
+
+class _Json(BaseModel):
+    """What we read of Discord's objects; the rest stays in the inbox row."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class MemberData(_Json):
+    nick: str | None = None
+    avatar: str | None = None
+
+
+class UserData(_Json):
+    id: Snowflake
+    username: str = ""
+    global_name: str | None = None
+    avatar: str | None = None
+    bot: bool = False
+    member: MemberData | None = None
+
+
+class _Attachment(_Json):
+    filename: str = "file"
+    title: str | None = None
+    description: str | None = None
+    url: str = ""
+
+
+class _Named(_Json):
+    name: str | None = None
+    value: str | None = None
+    text: str | None = None
+    url: str | None = None
+
+
+class _Embed(_Json):
+    type: str = "rich"
+    title: str | None = None
+    description: str | None = None
+    url: str | None = None
+    author: _Named | None = None
+    footer: _Named | None = None
+    image: _Named | None = None
+    fields: tuple[_Named, ...] = ()
+
+
+class _Sticker(_Json):
+    id: Snowflake
+    name: str = "sticker"
+    format_type: int = 1
+
+
+class _PollMedia(_Json):
+    text: str | None = None
+
+
+class _PollAnswer(_Json):
+    poll_media: _PollMedia = _PollMedia()
+
+
+class _Poll(_Json):
+    question: _PollMedia = _PollMedia()
+    answers: tuple[_PollAnswer, ...] = ()
+
+
+class _Reference(_Json):
+    type: int = 0
+    message_id: Snowflake | None = None
+
+
+class _Said(_Json):
+    """What can be said: a message, and the message within a forward."""
+
+    content: str = ""
+    mentions: tuple[UserData, ...] = ()
+    attachments: tuple[_Attachment, ...] = ()
+    embeds: tuple[_Embed, ...] = ()
+    sticker_items: tuple[_Sticker, ...] = ()
+    components: tuple[JsonValue, ...] = ()
+    poll: _Poll | None = None
+    flags: int = 0
+
+
+class _Snapshot(_Json):
+    message: _Said
+
+
+class MessageData(_Said):
+    id: Snowflake
+    channel_id: Snowflake
+    type: int = 0
+    author: UserData
+    member: MemberData | None = None
+    timestamp: AwareDatetime
+    edited_timestamp: AwareDatetime | None = None
+    webhook_id: Snowflake | None = None
+    application_id: Snowflake | None = None
+    message_reference: _Reference | None = None
+    message_snapshots: tuple[_Snapshot, ...] = ()
+
+
+class _Own(_Json):
+    """Who we are: `webhook` says that the message came through a webhook of ours."""
+
+    user: str = ""
+    application: str = ""
+    webhook: bool = False
+
+
+class _Wrapped(_Json):
+    """`at` is when it was heard (seconds since 1970), `names` what ids in the text are called."""
+
+    own: _Own = _Own()
+    at: Annotated[float, Field(ge=0, lt=253_402_300_799)] | None = None
+    names: dict[str, str] = {}
+
+
+class _WrappedMessage(_Wrapped):
+    d: MessageData
+
+
+class _UpdateData(_Json):
+    id: Snowflake
+    channel_id: Snowflake
+    content: str | None = None
+    author: UserData | None = None
+    edited_timestamp: AwareDatetime | None = None
+
+
+class _WrappedUpdate(_Wrapped):
+    d: _UpdateData
+
+
+class _DeleteData(_Json):
+    id: Snowflake
+    channel_id: Snowflake
+
+
+class _WrappedDelete(_Wrapped):
+    d: _DeleteData
+
+
+class _BulkData(_Json):
+    ids: tuple[Snowflake, ...]
+    channel_id: Snowflake
+
+
+class _WrappedBulk(_Wrapped):
+    d: _BulkData
+
+
+class _EmojiData(_Json):
+    id: Snowflake | None = None
+    name: str | None = None
+
+
+class _ReactionData(_Json):
+    user_id: Snowflake | None = None
+    channel_id: Snowflake
+    message_id: Snowflake
+    emoji: _EmojiData | None = None
+
+
+class _WrappedReaction(_Wrapped):
+    d: _ReactionData
+
+
+class _ChannelData(_Json):
+    id: Snowflake
+    name: str | None = None
+    owner_id: Snowflake | None = None
+    parent_id: Snowflake | None = None
+    newly_created: bool = False
+
+
+class _WrappedChannel(_Wrapped):
+    d: _ChannelData
+
+
+def decode(raw: Raw, cdn: str = CDN_URL) -> Sequence[Event]:
+    """`cdn` is where pictures are. Raises UndecodableEvent when the payload is not what Discord documents."""
+    if raw.channel is None:
+        raise UndecodableEvent(f"{raw.kind} names no channel; it cannot be placed")
+    decoder = _DECODERS.get(raw.kind, _unknown)
+    try:
+        return [decoder(_Origin(raw, raw.channel, cdn), raw.payload)]
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        path = "/".join(str(step) for step in ("", *first["loc"]))
+        raise UndecodableEvent(f"{raw.kind} {path or '/'}: {first['msg']}") from None
+    except (InvalidData, ValueError, OverflowError) as error:
+        raise UndecodableEvent(f"{raw.kind}: {error}") from None
+
+
+class _Origin:
+    """Where a payload came from."""
+
+    def __init__(self, raw: Raw, channel: ChannelRef, cdn: str) -> None:
+        self.account: AccountId = raw.account
+        self.channel = channel
+        self.order_key = raw.order_key
+        self.kind = raw.kind
+        self.cdn = cdn
+
+    def place(self, channel_id: str) -> Place:
+        """`receive` put the parent into the raw, so any other channel is a thread of it."""
+        thread = channel_id if channel_id != self.channel.channel else None
+        return Place(channel=self.channel, thread=thread)
+
+    def actor(self, user: str | None) -> ActorId:
+        return ids.actor_id(self.channel, user or ids.SOMEBODY)
+
+
+def _unknown(origin: _Origin, payload: bytes) -> Event:
+    wrapped = _Wrapped.model_validate_json(payload)
+    return Unknown(
+        account=origin.account,
+        place=Place(channel=origin.channel),
+        time=_time(wrapped.at, origin.order_key),
+        kind=origin.kind,
+    )
+
+
+def _posted(origin: _Origin, payload: bytes) -> Event:
+    wrapped = _WrappedMessage.model_validate_json(payload)
+    data = wrapped.d
+    place = origin.place(data.channel_id)
+    if data.type not in SPOKEN_TYPES:
+        if data.type in SYSTEM_TYPES:
+            reason = f"a system message of type {data.type}"
+            return Ignored(account=origin.account, place=place, time=data.timestamp, reason=reason)
+        kind = f"message type {data.type}"
+        return Unknown(account=origin.account, place=place, time=data.timestamp, kind=kind)
+    author = _author(origin, data)
+    own = _is_own(wrapped.own, data)
+    return MessagePosted(
+        account=origin.account,
+        place=place,
+        time=data.timestamp,
+        native_id=data.id,
+        message=_message(origin.channel, wrapped, author),
+        author=author,
+        reply_to=_answered(data),
+        addresses_us=not own and _addresses(wrapped.own, origin.channel, data),
+        own=own,
+    )
+
+
+def _updated(origin: _Origin, payload: bytes) -> Event:
+    update = _WrappedUpdate.model_validate_json(payload).d
+    place = origin.place(update.channel_id)
+    if update.edited_timestamp is None or update.content is None or update.author is None:
+        # Discord also updates a message when its links unfold, or a thread or pin is added.
+        now = _time(None, origin.order_key)
+        reason = "a message changed, but nobody edited it"
+        return Ignored(account=origin.account, place=place, time=now, reason=reason)
+    wrapped = _WrappedMessage.model_validate_json(payload)
+    author = _author(origin, wrapped.d)
+    return MessageEdited(
+        account=origin.account,
+        place=place,
+        time=update.edited_timestamp,
+        actor=author.id,
+        target=update.id,
+        message=_message(origin.channel, wrapped, author),
+        edited_at=update.edited_timestamp,
+        own=_is_own(wrapped.own, wrapped.d),
+    )
+
+
+def _deleted(origin: _Origin, payload: bytes) -> Event:
+    wrapped = _WrappedDelete.model_validate_json(payload)
+    return MessageDeleted(
+        account=origin.account,
+        place=origin.place(wrapped.d.channel_id),
+        time=_time(wrapped.at, origin.order_key),
+        actor=origin.actor(None),
+        target=wrapped.d.id,
+    )
+
+
+def _bulk_deleted(origin: _Origin, payload: bytes) -> Event:
+    wrapped = _WrappedBulk.model_validate_json(payload)
+    return MessagesBulkDeleted(
+        account=origin.account,
+        place=origin.place(wrapped.d.channel_id),
+        time=_time(wrapped.at, origin.order_key),
+        actor=origin.actor(None),
+        targets=wrapped.d.ids,
+    )
+
+
+def _reaction(
+    event: type[ReactionAdded] | type[ReactionRemoved],
+) -> Callable[[_Origin, bytes], Event]:
+    def decoder(origin: _Origin, payload: bytes) -> Event:
+        wrapped = _WrappedReaction.model_validate_json(payload)
+        return event(
+            account=origin.account,
+            place=origin.place(wrapped.d.channel_id),
+            time=_time(wrapped.at, origin.order_key),
+            actor=origin.actor(wrapped.d.user_id),
+            target=wrapped.d.message_id,
+            emoji=_emoji(wrapped.d.emoji) or "�",
+        )
+
+    return decoder
+
+
+def _reactions_cleared(origin: _Origin, payload: bytes) -> Event:
+    wrapped = _WrappedReaction.model_validate_json(payload)
+    return ReactionsCleared(
+        account=origin.account,
+        place=origin.place(wrapped.d.channel_id),
+        time=_time(wrapped.at, origin.order_key),
+        actor=origin.actor(None),
+        target=wrapped.d.message_id,
+        emoji=_emoji(wrapped.d.emoji),
+    )
+
+
+def _thread_created(origin: _Origin, payload: bytes) -> Event:
+    wrapped = _WrappedChannel.model_validate_json(payload)
+    place = origin.place(wrapped.d.id)
+    if not wrapped.d.newly_created:
+        now = _time(wrapped.at, origin.order_key)
+        reason = "we were added to a thread"
+        return Ignored(account=origin.account, place=place, time=now, reason=reason)
+    return ThreadStarted(
+        account=origin.account,
+        place=place,
+        time=ids.time_of(wrapped.d.id),
+        actor=origin.actor(wrapped.d.owner_id),
+        name=wrapped.d.name or "",
+        root=wrapped.d.id,  # a thread that began from a message has the id of that message
+    )
+
+
+def _channel_created(origin: _Origin, payload: bytes) -> Event:
+    wrapped = _WrappedChannel.model_validate_json(payload)
+    return ChannelCreated(
+        account=origin.account,
+        place=Place(channel=origin.channel),
+        time=_time(wrapped.at, origin.order_key),
+        name=wrapped.d.name or "",
+    )
+
+
+def _channel_updated(origin: _Origin, payload: bytes) -> Event:
+    wrapped = _WrappedChannel.model_validate_json(payload)
+    return ChannelRenamed(
+        account=origin.account,
+        place=Place(channel=origin.channel),
+        time=_time(wrapped.at, origin.order_key),
+        name=wrapped.d.name or "",
+    )
+
+
+def _channel_deleted(origin: _Origin, payload: bytes) -> Event:
+    wrapped = _WrappedChannel.model_validate_json(payload)
+    return ChannelClosed(
+        account=origin.account,
+        place=Place(channel=origin.channel),
+        time=_time(wrapped.at, origin.order_key),
+        reason="the channel was deleted",
+    )
+
+
+_DECODERS: Mapping[str, Callable[[_Origin, bytes], Event]] = {
+    "MESSAGE_CREATE": _posted,
+    "MESSAGE_UPDATE": _updated,
+    "MESSAGE_DELETE": _deleted,
+    "MESSAGE_DELETE_BULK": _bulk_deleted,
+    "MESSAGE_REACTION_ADD": _reaction(ReactionAdded),
+    "MESSAGE_REACTION_REMOVE": _reaction(ReactionRemoved),
+    "MESSAGE_REACTION_REMOVE_ALL": _reactions_cleared,
+    "MESSAGE_REACTION_REMOVE_EMOJI": _reactions_cleared,
+    "THREAD_CREATE": _thread_created,
+    "CHANNEL_CREATE": _channel_created,
+    "CHANNEL_UPDATE": _channel_updated,
+    "CHANNEL_DELETE": _channel_deleted,
+}
+KINDS = tuple(_DECODERS)
+
+
+# --- people ---------------------------------------------------------------------------------
+
+
+def person_of(
+    channel: ChannelRef, user: UserData, member: MemberData | None, cdn: str = CDN_URL
+) -> Person:
+    """A user as the members of this guild see them."""
+    member = member or user.member
+    nick = member.nick if member else None
+    return Person(
+        id=ids.actor_id(channel, user.id),
+        name=nick or user.global_name or user.username or user.id,
+        picture=_picture(channel, user, member, cdn),
+        bot=user.bot,
+    )
+
+
+def _author(origin: _Origin, data: MessageData) -> Person:
+    channel = origin.channel
+    if data.webhook_id is None:
+        return person_of(channel, data.author, data.member, origin.cdn)
+    name = data.author.username or "webhook"
+    native = ids.webhook_author(data.webhook_id, name)
+    picture = _picture(channel, data.author, None, origin.cdn)
+    return Person(id=ids.actor_id(channel, native), name=name, picture=picture, bot=True)
+
+
+def _picture(channel: ChannelRef, user: UserData, member: MemberData | None, cdn: str) -> str:
+    if member and member.avatar and not ids.is_direct(channel):
+        where = f"guilds/{channel.workspace}/users/{user.id}/avatars/{member.avatar}"
+        return f"{cdn}/{where}.png?size=128"
+    if user.avatar:
+        return f"{cdn}/avatars/{user.id}/{user.avatar}.png?size=128"
+    return f"{cdn}/embed/avatars/{(int(user.id) >> 22) % 6}.png"
+
+
+def _is_own(own: _Own, data: MessageData) -> bool:
+    """Posts by us: through a webhook that our application owns, or by the bot itself."""
+    if data.webhook_id is not None:
+        return own.webhook or (bool(own.application) and data.application_id == own.application)
+    return bool(own.user) and data.author.id == own.user
+
+
+def _addresses(own: _Own, channel: ChannelRef, data: MessageData) -> bool:
+    return ids.is_direct(channel) or any(user.id == own.user for user in data.mentions)
+
+
+def _answered(data: MessageData) -> str | None:
+    reference = data.message_reference
+    return reference.message_id if reference and reference.type != _FORWARD else None
+
+
+# --- words ----------------------------------------------------------------------------------
+
+
+def ids_in_text(content: str) -> list[str]:
+    """Roles and channels that a text names: only `receive` can know what they are called."""
+    return _IDS_IN_TEXT.findall(content)
+
+
+def _message(channel: ChannelRef, wrapped: _WrappedMessage, author: Person) -> Message:
+    data = wrapped.d
+    blocks = (*_forwarded(channel, wrapped), *_said(channel, data, wrapped.names))
+    text = text_to_markdown(blocks) or "[message without text]"
+    role = "assistant" if author.bot else "human"
+    return Message(
+        message_id=message_id_of(channel, data.id),
+        timestamp=data.timestamp.isoformat(timespec="milliseconds"),
+        actor=Actor(id=author.id, role=role, name=author.name),
+        content=(TextPart(text=text, format="markdown"),),
+    )
+
+
+def _forwarded(channel: ChannelRef, wrapped: _WrappedMessage) -> Iterator[Block]:
+    for snapshot in wrapped.d.message_snapshots:
+        said = tuple(_said(channel, snapshot.message, wrapped.names))
+        yield Paragraph((Text("↪ forwarded:"),))
+        yield Quote(said or (Paragraph((Text("[message without text]"),)),))
+
+
+def _said(channel: ChannelRef, data: _Said, others: Mapping[str, str]) -> Iterator[Block]:
+    people = {user.id: person_of(channel, user, None).name for user in data.mentions}
+    names = Names(channel, people, others)
+    yield from discord_to_text(data.content, names)
+    for text in _component_texts(data.components, 0):
+        yield from discord_to_text(text, names)
+    for embed in data.embeds:
+        # Discord adds embeds of other types itself, for links that the text holds already.
+        if (embed.type == "rich" and not data.flags & _SUPPRESS_EMBEDS) or not data.content:
+            yield from _embed(embed, names)
+    for file in data.attachments:
+        yield _line("file", file.title or file.description or file.filename, file.url)
+    for sticker in data.sticker_items:
+        yield _line("sticker", sticker.name, _sticker_url(sticker))
+    if data.poll:
+        yield _line("poll", data.poll.question.text or "?", "")
+        for answer in data.poll.answers:
+            yield Paragraph((Text(f"○ {answer.poll_media.text or '?'}"),))
+
+
+def _embed(embed: _Embed, names: Names) -> Iterator[Block]:
+    if embed.author and embed.author.name:
+        yield Paragraph((Text(embed.author.name),))
+    if embed.title:
+        yield Heading(3, (_linked(embed.title, embed.url or ""),))
+    elif embed.url:
+        yield Paragraph((_linked(embed.url, embed.url),))
+    yield from discord_to_text(embed.description or "", names)
+    for named in embed.fields:
+        yield Paragraph((Strong((Text(_flat(named.name or "")),)),))
+        yield from discord_to_text(named.value or "", names)
+    if embed.image and embed.image.url:
+        yield _line("image", "embedded", embed.image.url)
+    if embed.footer and embed.footer.text:
+        yield Paragraph((Text(_flat(embed.footer.text)),))
+
+
+def _component_texts(components: Sequence[JsonValue], depth: int) -> Iterator[str]:
+    """What Components V2 say in words: the text displays, in order (docs: type 10)."""
+    for component in components:
+        if not isinstance(component, dict) or depth > 5:
+            continue
+        if component.get("type") == 10 and isinstance(content := component.get("content"), str):
+            yield content
+        inner = component.get("components")
+        if isinstance(inner, list):
+            yield from _component_texts(inner, depth + 1)
+
+
+def _line(kind: str, name: str, url: str) -> Paragraph:
+    return Paragraph((_linked(f"{kind}: {_flat(name)}", url, bracketed=True),))
+
+
+def _linked(label: str, url: str, *, bracketed: bool = False) -> Inline:
+    if url.startswith(("http://", "https://")) and not re.search(r"\s", url):
+        return Link(url, (Text(_flat(label)),))
+    return Text(f"[{_flat(label)}]" if bracketed else _flat(label))
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _sticker_url(sticker: _Sticker) -> str:
+    if sticker.format_type == 4:
+        return f"https://media.discordapp.net/stickers/{sticker.id}.gif"
+    return f"{CDN_URL}/stickers/{sticker.id}.png" if sticker.format_type != 3 else ""
+
+
+def _emoji(emoji: _EmojiData | None) -> str | None:
+    if emoji is None or not emoji.name:
+        return None
+    return f":{emoji.name}:" if emoji.id else emoji.name
+
+
+def _time(at: float | None, order_key: str) -> datetime:
+    """When it was heard; else the time that its id carries."""
+    if at is not None:
+        return datetime.fromtimestamp(at, UTC)
+    return ids.time_of(order_key) if order_key.isdecimal() else datetime.fromtimestamp(0, UTC)

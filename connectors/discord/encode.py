@@ -1,0 +1,226 @@
+"""A delivery -> the requests that make it true: webhook posts in guilds, bot posts in DMs. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from pydantic import JsonValue
+
+from bridge.content.markdown import markdown_to_text
+from bridge.content.parts import message_text
+from bridge.content.split import split_text, utf16_length
+from bridge.content.text import Block, CodeBlock, Document, Heading, List, Quote, Rule, Table
+from bridge.model import (
+    BudgetKey,
+    Byline,
+    Call,
+    DeleteMessage,
+    Delivery,
+    EditMessage,
+    Encoded,
+    Loss,
+    PostMessage,
+    Quoted,
+    Receipt,
+)
+from connectors.discord import ids
+from connectors.discord.capabilities import (
+    GLOBAL,
+    MESSAGE_CREATE,
+    MESSAGE_EDIT,
+    NAME_LIMIT,
+    TEXT_LIMIT,
+    WEBHOOK_EXECUTE,
+)
+from connectors.discord.text import escape, text_to_discord
+
+WEBHOOK_POST, WEBHOOK_EDIT, WEBHOOK_DELETE = "webhook.execute", "webhook.edit", "webhook.delete"
+BOT_POST, BOT_EDIT, BOT_DELETE = "message.create", "message.edit", "message.delete"
+
+NO_PINGS: dict[str, JsonValue] = {"parse": []}
+_EXCERPT = 80
+_NOTHING = "-# (no text)"
+# Discord refuses names with these words (docs: resources/webhook) and the names that ping all.
+_FORBIDDEN = re.compile(r"(?i)(?P<head>disc|cly)(?P<tail>ord|de)|(?P<ticks>``)(?=`)")
+_RESERVED = re.compile(r"(?i)(every)(one)|(he)(re)")
+_GAP = "\u200a"  # a hair space: known to pass, and hardly seen
+_URL = re.compile(r"https?://[^\s\"<>]{1,2040}")
+
+
+def encode(delivery: Delivery) -> Encoded:
+    """Posts go on where a broken one stopped; edits change, add and take away copies."""
+    operation = delivery.operation
+    standing = {copy.slot: copy for copy in delivery.copies if not copy.deleted}
+    match operation:
+        case PostMessage(byline=byline) | EditMessage(byline=byline):
+            texts, losses = _texts(delivery, byline)
+            editing = isinstance(operation, EditMessage)
+            calls = _write(delivery, byline, texts, standing, editing=editing)
+            return Encoded(calls=tuple(calls), losses=losses)
+        case DeleteMessage():
+            return Encoded(calls=tuple(_delete(delivery, copy) for copy in standing.values()))
+        case _:
+            loss = Loss(path="", kind="operation_not_carried", what=operation.type)
+            return Encoded(calls=(), losses=(loss,))
+
+
+def _write(
+    delivery: Delivery,
+    byline: Byline,
+    texts: Sequence[str],
+    standing: dict[int, Receipt],
+    *,
+    editing: bool,
+) -> Iterator[Call]:
+    thread = next((copy.thread for copy in standing.values() if copy.thread), delivery.thread)
+    for slot, text in enumerate(texts):
+        if slot not in standing:
+            yield _post(delivery, byline, slot, text, thread)
+        elif editing:
+            yield _edit(delivery, standing[slot], text)
+    if editing:
+        surplus = [copy for slot, copy in sorted(standing.items()) if slot >= len(texts)]
+        yield from (_delete(delivery, copy) for copy in surplus)
+
+
+def _post(delivery: Delivery, byline: Byline, slot: int, text: str, thread: str | None) -> Call:
+    operation = delivery.operation
+    direct = ids.is_direct(operation.channel)
+    # Links keep their previews (no SUPPRESS_EMBEDS): people expect them, and a preview is no copy
+    # of ours that could be edited or relayed again.
+    body: dict[str, JsonValue] = {"content": text, "allowed_mentions": NO_PINGS}
+    if direct:
+        body |= {"nonce": ids.nonce_of(operation.id, slot), "enforce_nonce": True}
+    else:
+        body["username"] = webhook_name(byline.name)
+        if byline.picture and _URL.fullmatch(byline.picture):
+            body["avatar_url"] = byline.picture
+    rule = MESSAGE_CREATE if direct else WEBHOOK_EXECUTE
+    return Call(
+        kind="post",
+        method=BOT_POST if direct else WEBHOOK_POST,
+        operation=operation.id,
+        channel=operation.channel,
+        slot=slot,
+        thread=thread,
+        budgets=_budgets(delivery, rule),
+        body=body,
+    )
+
+
+def _edit(delivery: Delivery, copy: Receipt, text: str) -> Call:
+    operation = delivery.operation
+    return Call(
+        kind="edit",
+        method=BOT_EDIT if ids.is_direct(operation.channel) else WEBHOOK_EDIT,
+        operation=operation.id,
+        channel=operation.channel,
+        slot=copy.slot,
+        thread=copy.thread,
+        native_id=copy.native_id,
+        budgets=_budgets(delivery, MESSAGE_EDIT),
+        body={"content": text, "allowed_mentions": NO_PINGS},
+    )
+
+
+def _delete(delivery: Delivery, copy: Receipt) -> Call:
+    operation = delivery.operation
+    return Call(
+        kind="delete",
+        method=BOT_DELETE if ids.is_direct(operation.channel) else WEBHOOK_DELETE,
+        operation=operation.id,
+        channel=operation.channel,
+        slot=copy.slot,
+        thread=copy.thread,
+        native_id=copy.native_id,
+        budgets=_budgets(delivery, MESSAGE_EDIT),
+        body={},
+    )
+
+
+def _budgets(delivery: Delivery, rule: str) -> tuple[BudgetKey, ...]:
+    """The narrowest limit first: it waits when Discord does not say which was hit."""
+    operation = delivery.operation
+    return (
+        BudgetKey(rule=rule, of=operation.channel.channel),
+        BudgetKey(rule=GLOBAL, of=operation.account),
+    )
+
+
+# --- words ----------------------------------------------------------------------------------
+
+
+def _texts(delivery: Delivery, byline: Byline) -> tuple[list[str], tuple[Loss, ...]]:
+    markdown, losses = message_text(delivery.message)
+    document = markdown_to_text(markdown)
+    text = text_to_discord(document)
+    if ids.is_direct(delivery.operation.channel):
+        gap = "\n" if _begins_with_block(document) else " "
+        text = f"**{escape(_one_line(byline.name)) or '?'}:**{gap}{text}"
+    if delivery.quoted:
+        text = f"{_quote_line(delivery, delivery.quoted)}\n{text}"
+    pieces = [piece.strip() for piece in split_text(text, TEXT_LIMIT)]
+    texts = [piece for piece in pieces if piece] or [_NOTHING]
+    return texts, (*losses, *_losses(document, ""))
+
+
+def _begins_with_block(document: Document) -> bool:
+    return bool(document) and isinstance(document[0], Heading | List | Quote | CodeBlock | Table)
+
+
+def _quote_line(delivery: Delivery, quoted: Quoted) -> str:
+    """Webhooks cannot reply (docs: resources/webhook), so a small line says who is answered."""
+    who = escape(_one_line(quoted.author)[:NAME_LIMIT]) or "?"
+    if quoted.native_id:
+        channel = delivery.operation.channel
+        return f"-# ↪ {who}: {ids.jump_link(channel, delivery.thread, quoted.native_id)}"
+    said = _one_line(quoted.excerpt)
+    excerpt = escape(said if len(said) <= _EXCERPT else said[: _EXCERPT - 1] + "…")
+    return f"-# ↪ {who}: {excerpt}" if excerpt else f"-# ↪ {who}"
+
+
+def webhook_name(name: str) -> str:
+    """A name that Discord takes, looking the same: 1-80 characters, without its own names."""
+    shown = _one_line(name)
+    if not any(character.isprintable() and not character.isspace() for character in shown):
+        return "(no name)"
+    shown = _FORBIDDEN.sub(_with_gap, shown)
+    if reserved := _RESERVED.fullmatch(shown):
+        first, second = (group for group in reserved.groups() if group)
+        shown = f"{first}{_GAP}{second}"
+    while utf16_length(shown) > NAME_LIMIT:
+        shown = shown[: min(len(shown) - 2, NAME_LIMIT - 1)].rstrip() + "…"
+    return shown
+
+
+def _with_gap(found: re.Match[str]) -> str:
+    if found["ticks"]:
+        return f"`{_GAP}`{_GAP}"
+    pairs = {"disc": "ord", "cly": "de"}
+    head, tail = found["head"], found["tail"]
+    return f"{head}{_GAP}{tail}" if pairs[head.lower()] == tail.lower() else found[0]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _losses(blocks: Sequence[Block], path: str) -> Iterator[Loss]:
+    """What Discord has no form for."""
+    for index, block in enumerate(blocks):
+        here = f"{path}/{index}"
+        match block:
+            case Table():
+                yield Loss(path=here, kind="table_as_code", what="table", shown_as="code block")
+            case Rule():
+                yield Loss(path=here, kind="rule_as_text", what="rule", shown_as="a line")
+            case Heading(level=level) if level > 3:
+                yield Loss(path=here, kind="heading_level", what=f"h{level}", shown_as="h3")
+            case Quote(blocks=inner):
+                yield from _losses(inner, here)
+            case List(items=items):
+                for number, item in enumerate(items):
+                    yield from _losses(item.blocks, f"{here}/{number}")
+            case _:
+                pass

@@ -1,0 +1,263 @@
+"""What was said, read back: after a cursor for catch-up, and in search of an unsettled post."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+import structlog
+
+from bridge.errors import NotFound, PlatformError, Refused, Unavailable
+from bridge.model import Call, ChannelRef, Raw, Receipt
+from bridge.ports.clock import Clock
+from connectors.discord import ids
+from connectors.discord.capabilities import FORUM_TYPES, SPOKEN_TYPES
+from connectors.discord.identity import Self
+from connectors.discord.places import Places
+from connectors.discord.rest import Rest
+
+log = structlog.get_logger()
+
+_PAGE = 100
+_HOUR_S = 3600.0
+_LARGEST_STEP = 1 << 22 << 36  # two years in snowflakes: beyond it there is nothing
+
+Message = dict[str, Any]
+
+
+class History:
+    """Reads messages through REST, oldest first."""
+
+    def __init__(
+        self, rest: Rest, clock: Clock, us: Self, places: Places, wrap: Callable[..., Raw]
+    ) -> None:
+        self._rest = rest
+        self._clock = clock
+        self._us = us
+        self._places = places
+        self._wrap = wrap
+
+    async def newest(self, channel: ChannelRef) -> str:
+        """The newest id that the channel and its active threads hold; Discord counts them."""
+        doing = f"Reading channel {channel.key!r}"
+        found = await self._ask(f"/channels/{channel.channel}", doing)
+        places = [found] if isinstance(found, dict) else []
+        if not ids.is_direct(channel):
+            places += await self._active(channel)
+        return ids.order_key(str(max((_last_message(place) for place in places), default=0)))
+
+    async def read_after(
+        self, channel: ChannelRef, cursor: str, threads: Sequence[str]
+    ) -> AsyncIterator[Raw]:
+        """The channel and its threads as one stream in the order of time."""
+        await self._us.identity()
+        after = int(ids.snowflake_of(cursor))
+        sources = await self._sources(channel, after, threads)
+        heads: list[tuple[int, int, Message, AsyncIterator[Message]]] = []
+        for number, source in enumerate(self._messages(place, after) for place in sources):
+            if (first := await anext(source, None)) is not None:
+                heads.append((int(first["id"]), number, first, source))
+        heapq.heapify(heads)
+        while heads:
+            _, number, message, source = heapq.heappop(heads)
+            yield self._wrap("MESSAGE_CREATE", message, channel, "", None)
+            if (following := await anext(source, None)) is not None:
+                heapq.heappush(heads, (int(following["id"]), number, following, source))
+
+    async def find_sent(self, call: Call, after: str | None) -> Receipt | None:
+        """Our own post with the same words and name, the oldest after `after`."""
+        us = await self._us.identity()
+        earliest = after or ids.first_snowflake_at(self._clock.time() - _HOUR_S)
+        place = call.thread or call.channel.channel
+        if call.thread is None and await self._is_forum(call.channel):
+            return await self._find_forum_post(call, int(earliest))
+        try:
+            async for message in self._messages(place, int(earliest), strict=True):
+                if _is_that_post(message, call, us.user, us.application):
+                    return Receipt(slot=call.slot, native_id=message["id"], thread=call.thread)
+        except NotFound:
+            if call.thread is None:
+                raise  # of the channel itself; a thread that is not there holds no post
+        return None
+
+    # --- where to look ----------------------------------------------------------------------
+
+    async def _sources(
+        self, channel: ChannelRef, after: int, threads: Sequence[str]
+    ) -> Sequence[str]:
+        if ids.is_direct(channel):
+            return [channel.channel]
+        places: dict[str, None] = {}
+        if not await self._is_forum(channel):
+            places[channel.channel] = None
+        for thread in (*await self._active(channel), *await self._archived(channel, after)):
+            self._places.learn_channel(thread)
+            if _last_message(thread) > after:
+                places[str(thread["id"])] = None
+        known = (thread for thread in threads if self._places.is_thread_of(thread, channel))
+        return list(places | dict.fromkeys(known))
+
+    async def _is_forum(self, channel: ChannelRef) -> bool:
+        """A forum holds threads and no messages of its own."""
+        if ids.is_direct(channel):
+            return False
+        return await self._places.kind_of(channel.channel) in FORUM_TYPES
+
+    async def _active(self, channel: ChannelRef) -> Sequence[dict[str, Any]]:
+        path = f"/guilds/{channel.workspace}/threads/active"
+        listed = await self._ask(path, f"Listing active threads of server {channel.workspace!r}")
+        return [t for t in _listed(listed, "threads") if t.get("parent_id") == channel.channel]
+
+    async def _archived(self, channel: ChannelRef, after: int) -> Sequence[dict[str, Any]]:
+        """Public threads that were archived since: the last archived come first."""
+        since = ids.time_of(str(after))
+        found: list[dict[str, Any]] = []
+        before = ""
+        while True:
+            query = {"limit": _PAGE} | ({"before": before} if before else {})
+            path = f"/channels/{channel.channel}/threads/archived/public"
+            try:
+                answer = await self._ask(path, f"Listing threads of {channel.key!r}", query)
+            except Refused:
+                return found  # channels of this type have no threads
+            page = _listed(answer, "threads")
+            found += [thread for thread in page if _archived_at(thread) >= since]
+            if not page or _archived_at(page[-1]) < since or not answer.get("has_more"):
+                return found
+            before = str(page[-1]["thread_metadata"]["archive_timestamp"])
+
+    # --- reading ----------------------------------------------------------------------------
+
+    async def _messages(
+        self, place: str, after: int, *, strict: bool = False
+    ) -> AsyncIterator[Message]:
+        """What was said in one channel or thread, oldest first.
+
+        A page may answer 500 because of one message in it (discord-api-docs #8611): smaller pages
+        find the others, and the one is skipped and said so. `strict` raises instead.
+        """
+        limit = _PAGE
+        while True:
+            try:
+                page = await self._page(place, {"after": after, "limit": limit})
+            except PlatformError as error:
+                if not _is_broken_page(error):
+                    raise
+                if limit > 1:
+                    limit = max(1, limit // 10)
+                    continue
+                if strict:
+                    raise
+                log.warning("message_unreadable", channel=place, after=after, error=str(error))
+                beyond, readable = await self._beyond_the_broken(place, after)
+                for message in readable:
+                    yield message
+                if beyond is None:
+                    return
+                after, limit = beyond, _PAGE
+                continue
+            for message in page:
+                if message.get("type") in SPOKEN_TYPES:
+                    yield message
+            if len(page) < limit:
+                return
+            after, limit = int(page[-1]["id"]), _PAGE
+
+    async def _beyond_the_broken(
+        self, place: str, after: int
+    ) -> tuple[int | None, Sequence[Message]]:
+        """Step over a message that cannot be read, then read back to it one by one."""
+        step = 1 << 22  # a millisecond
+        while step < _LARGEST_STEP:
+            beyond = after + step
+            try:
+                page = await self._page(place, {"after": beyond, "limit": 1})
+            except PlatformError as error:
+                if not _is_broken_page(error):
+                    raise
+                step *= 2
+                continue
+            behind = await self._back_to_the_broken(place, after, beyond + 1)
+            return (beyond if page else None), behind
+        return None, ()
+
+    async def _back_to_the_broken(self, place: str, after: int, before: int) -> Sequence[Message]:
+        found: list[Message] = []
+        while True:
+            try:
+                page = await self._page(place, {"before": before, "limit": 1})
+            except PlatformError as error:
+                if not _is_broken_page(error):
+                    raise
+                return found[::-1]
+            if not page or int(page[0]["id"]) <= after:
+                return found[::-1]
+            before = int(page[0]["id"])
+            found += [message for message in page if message.get("type") in SPOKEN_TYPES]
+
+    async def _page(self, place: str, query: dict[str, str | int]) -> list[Message]:
+        """Oldest first; Discord gives the newest first."""
+        path = f"/channels/{place}/messages"
+        answer = await self._ask(path, f"Reading channel {place!r}", query)
+        page = [m for m in _objects(answer) if str(m.get("id", "")).isdecimal()]
+        return sorted(page, key=lambda message: int(message["id"]))
+
+    async def _find_forum_post(self, call: Call, after: int) -> Receipt | None:
+        """A forum post is a thread; its first message has the thread's id."""
+        us = await self._us.identity()
+        for thread in await self._active(call.channel):
+            if int(thread["id"]) <= after:
+                continue
+            place = str(thread["id"])
+            async for message in self._messages(place, int(place) - 1, strict=True):
+                if _is_that_post(message, call, us.user, us.application):
+                    return Receipt(slot=call.slot, native_id=message["id"], thread=place)
+        return None
+
+    async def _ask(self, path: str, doing: str, query: dict[str, str | int] | None = None) -> Any:
+        return await self._rest.request("GET", path, bucket=f"GET {path}", doing=doing, query=query)
+
+
+def _is_broken_page(error: PlatformError) -> bool:
+    return error.code in ("500", "0") and not isinstance(error, Unavailable | Refused)
+
+
+def _is_that_post(message: Message, call: Call, user: str, application: str) -> bool:
+    author = message.get("author")
+    if not isinstance(author, dict):
+        return False
+    if nonce := call.body.get("nonce"):
+        ours = author.get("id") == user
+        if ours and message.get("nonce") is not None:
+            return message["nonce"] == nonce
+        return ours and _same(message.get("content"), call.body.get("content"))
+    return (
+        message.get("application_id") == application
+        and bool(message.get("webhook_id"))
+        and _same(author.get("username"), call.body.get("username"))
+        and _same(message.get("content"), call.body.get("content"))
+    )
+
+
+def _same(one: object, other: object) -> bool:
+    """Discord trims what it stores."""
+    return isinstance(one, str) and isinstance(other, str) and one.strip() == other.strip()
+
+
+def _last_message(place: dict[str, Any]) -> int:
+    last = place.get("last_message_id")
+    return int(last) if isinstance(last, str) and last.isdecimal() else 0
+
+
+def _archived_at(thread: dict[str, Any]) -> datetime:
+    return datetime.fromisoformat(thread["thread_metadata"]["archive_timestamp"])
+
+
+def _listed(answer: object, key: str) -> list[dict[str, Any]]:
+    return list(_objects(answer.get(key))) if isinstance(answer, dict) else []
+
+
+def _objects(value: object) -> Iterable[dict[str, Any]]:
+    return (one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()

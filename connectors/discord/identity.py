@@ -1,0 +1,51 @@
+"""Who we are on Discord: the ids of our bot user and its application, asked for once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bridge.errors import Unsettled
+from connectors.discord.rest import Rest
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Old bots have another user id than application id, so both are kept."""
+
+    user: str
+    application: str
+    name: str = ""
+    flags: int = 0
+
+
+class Self:
+    """Looks ourselves up at first use."""
+
+    def __init__(self, rest: Rest) -> None:
+        self._rest = rest
+        self._identity: Identity | None = None
+
+    @property
+    def known(self) -> Identity | None:
+        return self._identity
+
+    async def identity(self, *, fresh: bool = False) -> Identity:
+        if self._identity is None or fresh:
+            self._identity = await self._look_up()
+        return self._identity
+
+    def learn(self, user: str, application: str) -> None:
+        """What the gateway told when a session began."""
+        if self._identity is None:
+            self._identity = Identity(user, application)
+
+    async def _look_up(self) -> Identity:
+        doing = "Asking Discord who we are"
+        user = await self._rest.request("GET", "/users/@me", bucket="GET me", doing=doing)
+        path = "/oauth2/applications/@me"
+        app = await self._rest.request("GET", path, bucket="GET app", doing=doing)
+        try:
+            flags = int(app.get("flags") or 0)
+            return Identity(str(user["id"]), str(app["id"]), str(user.get("username")), flags)
+        except (KeyError, TypeError, AttributeError, ValueError):
+            raise Unsettled(f"{doing}: its answer holds no id", code="broken") from None

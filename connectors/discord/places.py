@@ -1,0 +1,101 @@
+"""Which channel ids are threads and of what, and what channels and roles are called.
+
+The gateway tells it when a session begins and when it changes; the rest is asked for once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from bridge.errors import NotFound, Refused
+from bridge.model import ChannelRef
+from bridge.ports.connector import Shelf
+from connectors.discord import ids
+from connectors.discord.capabilities import THREAD_TYPES
+from connectors.discord.rest import Rest
+
+_MOST_NAMES = 50_000
+_UNKNOWN = -1
+
+
+class Places:
+    """A memory of channels, threads and roles; threads are kept on the shelf too."""
+
+    def __init__(self, rest: Rest, shelf: Shelf) -> None:
+        self._rest = rest
+        self._shelf = shelf
+        self._parents: dict[str, str] = {}  # thread -> channel
+        self._kinds: dict[str, int] = {}  # channel, not thread -> its type
+        self._names: dict[str, str] = {}
+
+    def learn_guild(self, guild: dict[str, Any]) -> None:
+        for channel in _objects(guild.get("channels")):
+            self.learn_channel(channel)
+        for thread in _objects(guild.get("threads")):
+            self.learn_channel(thread)
+        for role in _objects(guild.get("roles")):
+            self.learn_name(role)
+
+    def learn_channel(self, channel: dict[str, Any]) -> None:
+        """A channel or thread object, as the gateway or REST gives it."""
+        channel_id, parent = channel.get("id"), channel.get("parent_id")
+        if not isinstance(channel_id, str):
+            return
+        self.learn_name(channel)
+        if channel.get("type") in THREAD_TYPES and isinstance(parent, str):
+            self._parents[channel_id] = parent
+        else:
+            kind = channel.get("type")
+            self._kinds[channel_id] = kind if isinstance(kind, int) else _UNKNOWN
+
+    def learn_name(self, thing: dict[str, Any]) -> None:
+        thing_id, name = thing.get("id"), thing.get("name")
+        if isinstance(thing_id, str) and isinstance(name, str):
+            if len(self._names) >= _MOST_NAMES:
+                self._names.pop(next(iter(self._names)))
+            self._names[thing_id] = name
+
+    def is_thread_of(self, thread: str, channel: ChannelRef) -> bool:
+        return self._parents.get(thread) == channel.channel
+
+    def names_of(self, wanted: Iterable[str]) -> dict[str, str]:
+        return {one: self._names[one] for one in wanted if one in self._names}
+
+    async def channel_of(self, guild: str | None, channel_id: str) -> ChannelRef:
+        """The channel where something happened: the parent, for what happened in a thread.
+
+        Raises PlatformError when Discord has to be asked and does not answer.
+        """
+        if guild is None or channel_id in self._kinds:
+            return ids.channel_ref(guild, channel_id)
+        if channel_id not in self._parents:
+            await self._look_up(channel_id)
+        return ids.channel_ref(guild, self._parents.get(channel_id, channel_id))
+
+    async def kind_of(self, channel_id: str) -> int:
+        """The type of a channel that is no thread; -1 when Discord does not tell."""
+        if channel_id not in self._kinds:
+            await self._look_up(channel_id)
+        return self._kinds.get(channel_id, _UNKNOWN)
+
+    async def _look_up(self, channel_id: str) -> None:
+        key = ids.thread_shelf_key(channel_id)
+        if kept := await self._shelf.get(key):
+            self._parents[channel_id] = kept
+            return
+        try:
+            channel = await self._rest.request(
+                "GET", f"/channels/{channel_id}", bucket="channel.get",
+                doing=f"Looking up channel {channel_id!r}",
+            )  # fmt: skip
+        except (NotFound, Refused):
+            self._kinds[channel_id] = _UNKNOWN  # gone or hidden: nobody can say more
+            return
+        self.learn_channel(channel if isinstance(channel, dict) else {})
+        if parent := self._parents.get(channel_id):
+            await self._shelf.put(key, parent)
+
+
+def _objects(value: object) -> Iterable[dict[str, Any]]:
+    return (one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()

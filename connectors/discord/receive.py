@@ -1,0 +1,307 @@
+"""discord.py's gateway -> inbox rows, written from the raw frames in their order.
+
+discord.py connects, beats, resumes and reconnects; its models are not used, because they lose
+fields that they do not know. Discord has no acknowledgement: what cannot be kept now is held here,
+in order and bounded, and what does not fit any more is read back by catch-up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import orjson
+import structlog
+import yarl
+
+from bridge.errors import AuthFailed, PlatformError
+from bridge.model import AccountId, ChannelRef, Raw
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Health, Inbox
+from connectors.discord import ids
+from connectors.discord.capabilities import DIRECT_TYPES, INTENTS, THREAD_TYPES
+from connectors.discord.decode import KINDS, ids_in_text
+from connectors.discord.identity import Self
+from connectors.discord.places import Places
+from connectors.discord.rest import translated
+from connectors.discord.sdk import (
+    Client,
+    DiscordWebSocket,
+    Intents,
+    MemberCacheFlags,
+    Route,
+)
+from connectors.discord.webhooks import Webhooks
+
+log = structlog.get_logger()
+
+_HELD_AT_MOST = 10_000  # frames; beyond that catch-up reads them back
+_LONGEST_PAUSE_S = 30.0
+_OWN_GATEWAY = DiscordWebSocket.DEFAULT_GATEWAY
+_LOOK_UPS = 4
+_ON_MESSAGES = {"MESSAGE_UPDATE": "update", "MESSAGE_DELETE": "delete"}
+
+
+class _Gateway(Client):
+    """A client that hands every frame on and builds no models."""
+
+    def __init__(self, hear: Callable[[str], None], lost: Callable[[], None]) -> None:
+        super().__init__(
+            intents=_intents(),
+            enable_debug_events=True,
+            chunk_guilds_at_startup=False,
+            max_messages=None,
+            member_cache_flags=MemberCacheFlags.none(),
+            guild_ready_timeout=0,
+        )
+        self._hear = hear
+        self._lost = lost
+        # Its parsers turn each frame into models, which nobody here reads, and end the connection
+        # when a frame is not what they expect. Sessions and heartbeats do not need them.
+        self._connection.parsers.clear()  # pyright: ignore[reportPrivateUsage]  # no public way
+
+    def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
+        """Called in the order of the frames; handlers (`on_...`) would run as tasks, in none."""
+        if event == "socket_raw_receive":
+            self._hear(args[0])
+        elif event == "disconnect":
+            self._lost()
+
+
+def _intents() -> Intents:
+    intents = Intents.none()
+    intents.value = sum(INTENTS.values())
+    return intents
+
+
+def use_gateway(api_url: str, gateway_url: str | None) -> None:
+    """discord.py keeps its addresses as attributes of classes, for all clients of the process."""
+    Route.BASE = api_url.rstrip("/")
+    gateway = yarl.URL(gateway_url) if gateway_url else _OWN_GATEWAY
+    DiscordWebSocket.DEFAULT_GATEWAY = gateway
+
+
+class Receiver:
+    """Connects until it is cancelled, and keeps what it hears."""
+
+    def __init__(
+        self,
+        account: AccountId,
+        token: Callable[[], Awaitable[str]],
+        clock: Clock,
+        us: Self,
+        webhooks: Webhooks,
+        places: Places,
+    ) -> None:
+        self._account = account
+        self._token = token
+        self._clock = clock
+        self._us = us
+        self._webhooks = webhooks
+        self._places = places
+        self._frames: asyncio.Queue[str] = asyncio.Queue(_HELD_AT_MOST)
+        self._session = ""
+        self._missed = 0
+        self.state = Health("connecting")
+
+    async def run(self, inbox: Inbox) -> None:
+        """Raises AuthFailed when Discord refuses the token or the intents."""
+        refused: AuthFailed | None = None
+        async with asyncio.TaskGroup() as tasks:
+            keeping = tasks.create_task(self._keep_frames(inbox), name="discord frames")
+            try:
+                await self._connect_always()
+            except AuthFailed as error:
+                refused = error
+            finally:
+                keeping.cancel()
+        if refused is not None:
+            self.state = Health("failed", note=str(refused))
+            raise refused
+
+    # --- connecting -------------------------------------------------------------------------
+
+    async def _connect_always(self) -> None:
+        tries = 0
+        while True:
+            heard = self.state.heard
+            try:
+                with translated("Connecting to Discord's gateway"):
+                    await self._connect()
+                error = "the gateway closed the connection"
+            except AuthFailed:
+                raise
+            except Exception as failure:  # noqa: BLE001 - supervising: log, wait, connect again
+                error = str(failure) or type(failure).__name__
+            tries = 1 if self.state.heard != heard else tries + 1
+            pause = min(2.0**tries, _LONGEST_PAUSE_S) * random.uniform(0.5, 1.0)  # noqa: S311
+            log.warning("gateway_lost", account=self._account, error=error, pause=round(pause, 1))
+            self.state = Health("connecting", heard=self.state.heard, note=error)
+            await self._clock.sleep(pause)
+
+    async def _connect(self) -> None:
+        client = _Gateway(self._hear, self._lost)
+        try:
+            await client.start(await self._token())
+        finally:
+            with contextlib.suppress(Exception):
+                async with asyncio.timeout(5):
+                    await client.close()
+
+    def _lost(self) -> None:
+        """The socket broke; discord.py makes a new one and resumes the session where it can."""
+        self.state = Health("connecting", heard=self.state.heard, note="the socket broke")
+
+    def _hear(self, frame: str) -> None:
+        try:
+            self._frames.put_nowait(frame)
+        except asyncio.QueueFull:
+            self._missed += 1
+
+    # --- keeping ----------------------------------------------------------------------------
+
+    async def _keep_frames(self, inbox: Inbox) -> None:
+        while True:
+            text = await self._frames.get()
+            try:
+                frame = orjson.loads(text)
+                if isinstance(frame, dict) and frame.get("op") == 0:
+                    await self._take(inbox, frame)
+            except Exception as error:  # noqa: BLE001 - supervising: one bad frame, not the rest
+                log.warning("frame_dropped", account=self._account, error=repr(error)[:300])
+            if self._missed and self._frames.empty():
+                log.warning("frames_missed", account=self._account, count=self._missed)
+                self._missed = 0
+                inbox.session_began(self._account)
+
+    async def _take(self, inbox: Inbox, frame: dict[str, Any]) -> None:
+        kind, data = frame.get("t"), frame.get("d")
+        now = self._clock.time()
+        if not isinstance(kind, str) or not isinstance(data, dict):
+            return
+        self._heard(now)
+        wanted = kind in KINDS and self._is_wanted(kind, data)
+        self._learn(inbox, kind, data)
+        if not wanted:
+            return
+        channel = await self._channel_of(kind, data)
+        if channel is None:
+            return
+        at = f"{self._session}:{frame.get('s')}"
+        await self._keep(inbox, self.raw(kind, data, channel, at, now))
+
+    def _heard(self, now: float) -> None:
+        since = self.state.connected_since
+        self.state = Health("connected", since if since is not None else now, now, self._note())
+
+    def _learn(self, inbox: Inbox, kind: str, data: dict[str, Any]) -> None:
+        match kind:
+            case "READY":
+                self._session = str(data.get("session_id"))
+                user, app = data.get("user"), data.get("application")
+                if isinstance(user, dict) and isinstance(app, dict):
+                    self._us.learn(str(user.get("id")), str(app.get("id")))
+                now = self._clock.time()
+                self.state = Health("connected", now, now, self._note())
+                log.info("gateway_session_began", account=self._account)
+                inbox.session_began(self._account)
+            case "RESUMED":
+                log.info("gateway_resumed", account=self._account)
+            case "GUILD_CREATE":
+                self._places.learn_guild(data)
+            case "THREAD_LIST_SYNC":
+                self._places.learn_guild({"threads": data.get("threads")})
+            case "THREAD_CREATE" | "THREAD_UPDATE" | "CHANNEL_CREATE" | "CHANNEL_UPDATE":
+                self._places.learn_channel(data)
+            case "GUILD_ROLE_CREATE" | "GUILD_ROLE_UPDATE" if isinstance(data.get("role"), dict):
+                self._places.learn_name(data["role"])
+            case _:
+                pass
+
+    def _is_wanted(self, kind: str, data: dict[str, Any]) -> bool:
+        if kind == "MESSAGE_UPDATE":  # links that unfold are no edits
+            return bool(data.get("edited_timestamp")) and "content" in data
+        if kind == "CHANNEL_UPDATE":  # of all that can change, only names are of interest
+            channel = str(data.get("id"))
+            return self._places.names_of([channel]).get(channel) not in (None, data.get("name"))
+        return True
+
+    async def _channel_of(self, kind: str, data: dict[str, Any]) -> ChannelRef | None:
+        """None when it cannot be known now: catch-up will read what was said there."""
+        guild, channel_id = data.get("guild_id"), data.get("channel_id")
+        if kind == "THREAD_CREATE":
+            channel_id = data.get("parent_id")
+        elif kind.startswith("CHANNEL_"):
+            channel_id = data.get("id")
+        if not isinstance(channel_id, str) or not isinstance(guild, str | None):
+            return None
+        if data.get("channel_type") in DIRECT_TYPES:
+            guild = None
+        elif data.get("channel_type", 11) not in THREAD_TYPES:
+            return ids.channel_ref(guild, channel_id)
+        for attempt in range(_LOOK_UPS):
+            try:
+                return await self._places.channel_of(guild, channel_id)
+            except PlatformError as error:
+                log.warning("channel_unknown", channel=channel_id, error=str(error))
+                await self._clock.sleep(min(2.0**attempt, _LONGEST_PAUSE_S))
+        self._missed += 1
+        return None
+
+    def raw(
+        self, kind: str, data: dict[str, Any], channel: ChannelRef, at: str, heard: float | None
+    ) -> Raw:
+        """The inbox row of one dispatch. The same message gives the same keys, live or read back;
+        `at` makes the key of what has no id of its own: a resumed session repeats it."""
+        content = data.get("content")
+        us = self._us.known
+        own: dict[str, str | bool] = {"user": us.user, "application": us.application} if us else {}
+        if isinstance(webhook := data.get("webhook_id"), str):
+            own["webhook"] = self._webhooks.is_ours(webhook)
+        wrapped: dict[str, Any] = {"d": data, "own": own, "at": heard}
+        if isinstance(content, str) and (named := ids_in_text(content)):
+            wrapped["names"] = self._places.names_of(named)
+        message = str(data.get("message_id") or data.get("id") or (data.get("ids") or ["0"])[0])
+        key = ids.order_key(message) if kind == "MESSAGE_CREATE" else ids.order_key_after(message)
+        return Raw(
+            account=self._account, kind=kind, dedupe_key=_dedupe_key(kind, data, message, at),
+            order_key=key, channel=channel, payload=orjson.dumps(wrapped),
+        )  # fmt: skip
+
+    async def _keep(self, inbox: Inbox, raw: Raw) -> None:
+        """There is nobody to send it again: hold it until the inbox takes it."""
+        pause = 0.1
+        while True:
+            try:
+                await inbox.accept(raw)
+            except Exception as error:  # noqa: BLE001 - supervising: whatever is wrong there
+                since, heard = self.state.connected_since, self.state.heard
+                note = f"the inbox takes nothing ({error}); {self._frames.qsize() + 1} frames wait"
+                self.state = Health("connected", since, heard, note)
+                log.error("inbox_refused", account=self._account, error=str(error))  # noqa: TRY400
+                await self._clock.sleep(pause)
+                pause = min(pause * 2, _LONGEST_PAUSE_S)
+            else:
+                if pause > 0.1:
+                    self._heard(self._clock.time())
+                return
+
+    def _note(self) -> str:
+        return f"{self._missed} frames missed; they are read back" if self._missed else ""
+
+
+def _dedupe_key(kind: str, data: dict[str, Any], message: str, at: str) -> str:
+    match kind:
+        case "MESSAGE_CREATE":
+            return f"create:{message}"
+        case "MESSAGE_UPDATE":
+            return f"update:{message}:{data.get('edited_timestamp')}"
+        case "MESSAGE_DELETE":
+            return f"delete:{message}"
+        case "THREAD_CREATE" if data.get("newly_created"):
+            return f"thread:{message}"
+        case _:
+            return f"{kind}:{at}"

@@ -1,0 +1,275 @@
+"""One request to Discord's REST API -> its JSON, or a PlatformError that says what to do.
+
+`translated` is the one place where errors of discord.py and aiohttp become ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+import aiohttp.http_exceptions
+import orjson
+from pydantic import JsonValue
+
+from bridge.errors import (
+    AuthFailed,
+    NotFound,
+    PlatformError,
+    RateLimited,
+    Refused,
+    Unavailable,
+    Unsettled,
+)
+from bridge.ports.clock import Clock
+from connectors.discord import sdk
+from connectors.discord.capabilities import GLOBAL
+
+DEADLINE_S = 10.0
+_LONGEST_WAIT_S = 5.0  # for an empty bucket, within one send; longer waits are the lane's
+_MOST_BUCKETS = 4096
+_USER_AGENT = "DiscordBot (https://github.com/uacs-bridge/uacs-bridge, 0.1)"
+
+# JSON error codes (docs: topics/opcodes-and-status-codes) -> what to do about them.
+UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UNKNOWN_WEBHOOK = "10003", "10008", "10015"
+TOO_MANY_WEBHOOKS, BAD_WEBHOOK_TOKEN, INVALID_FORM = "30007", "50027", "50035"
+MISSING_ACCESS, MISSING_PERMISSIONS, ARCHIVED_THREAD = "50001", "50013", "50083"
+THREAD_EXISTS, NEEDS_THREAD_NAME = "160004", "220001"
+_TODO = {
+    UNKNOWN_CHANNEL: "check the channel's id, and that the bot is in that server and may view it",
+    UNKNOWN_MESSAGE: "the message was deleted, or stands in another channel",
+    "10004": "invite the bot to that server (uacs-bridge setup discord)",
+    UNKNOWN_WEBHOOK: "the webhook was deleted; the next post makes a new one",
+    "20028": "the channel's write limit is reached; post less",
+    TOO_MANY_WEBHOOKS: "delete one of the channel's 15 webhooks (Edit Channel, Integrations)",
+    "30046": "a message older than an hour was edited too often; wait",
+    "40005": "send a smaller file",
+    MISSING_ACCESS: "give the bot's role View Channel and Read Message History there",
+    "50003": "webhooks and threads do not exist in direct messages",
+    "50005": "only the author may edit a message",
+    "50006": "there was nothing to show; send some text",
+    "50007": "the person does not take direct messages from this server",
+    "50008": "choose a text channel, or a thread in it",
+    MISSING_PERMISSIONS: "give the bot's role the missing permission in that channel",
+    BAD_WEBHOOK_TOKEN: "the webhook was made anew; the next post finds it",
+    ARCHIVED_THREAD: "the thread is archived; post into it or unarchive it",
+    "160005": "the thread is locked; unlock it or give the bot Manage Threads",
+    "160006": "the server has too many active threads; archive some",
+    "200000": "the server's AutoMod blocked the text; exempt the bot's role",
+    "200001": "the server's AutoMod blocked the name; exempt the bot's role",
+    NEEDS_THREAD_NAME: "the channel is a forum; a post there needs a title",
+    "240000": "the server blocks links to this address",
+}
+
+
+@dataclass(frozen=True)
+class ApiAnswer:
+    """Status, headers and body, before anybody has judged them."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@contextmanager
+def translated(doing: str = "Talking to Discord") -> Generator[None]:
+    """Errors of the SDK and the HTTP client -> the bridge's own."""
+    try:
+        yield
+    except PlatformError:
+        raise
+    except sdk.ERRORS as error:
+        raise sdk.to_platform_error(error, doing) from error
+    except (aiohttp.ConnectionTimeoutError, aiohttp.ClientConnectorError) as error:
+        text = f"{doing} failed: no connection to Discord ({_said(error)}); it is tried again"
+        raise Unavailable(text, code="connect") from error
+    except (aiohttp.InvalidURL, aiohttp.TooManyRedirects) as error:
+        text = f"{doing} failed: {_said(error)}; check api_url in the account's settings"
+        raise Refused(text, code="url") from error
+    except (
+        aiohttp.ClientError,
+        aiohttp.WebSocketError,
+        aiohttp.http_exceptions.HttpProcessingError,
+        TimeoutError,
+        OSError,
+    ) as error:
+        text = f"{doing}: nobody knows whether Discord took it ({_said(error)}); it is looked for"
+        raise Unsettled(text, code="broken") from error
+
+
+class Rest:
+    """Requests with the bot's token, or a webhook's own. Empty buckets are waited for."""
+
+    def __init__(self, api_url: str, token: Callable[[], Awaitable[str]], clock: Clock) -> None:
+        self._url = api_url.rstrip("/")
+        self._token = token
+        self._clock = clock
+        self._session: aiohttp.ClientSession | None = None
+        self._buckets: dict[str, _Bucket] = {}
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        bucket: str,
+        doing: str,
+        query: Mapping[str, str | int] | None = None,
+        body: Mapping[str, JsonValue] | None = None,
+        authorised: bool = True,
+    ) -> Any:
+        """The answer's JSON (None when it has none).
+
+        `bucket` names the rate limit as far as we know it: the route with its channel or webhook.
+        `authorised` is False for webhook routes: their token stands in the path.
+        """
+        await self._wait_for_room(bucket, doing)
+        headers = {"Content-Type": "application/json"} if body is not None else {}
+        if authorised:
+            headers["Authorization"] = f"Bot {await self._token()}"
+        with translated(doing):
+            answer = await self._ask(method, path, query, body, headers)
+        self._learn(bucket, answer.headers)
+        return read_answer(answer, doing)
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def _ask(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str | int] | None,
+        body: Mapping[str, JsonValue] | None,
+        headers: Mapping[str, str],
+    ) -> ApiAnswer:
+        if self._session is None:
+            timeout = aiohttp.ClientTimeout(total=DEADLINE_S, connect=DEADLINE_S / 2)
+            agent = {"User-Agent": _USER_AGENT}
+            self._session = aiohttp.ClientSession(timeout=timeout, headers=agent)
+        data = orjson.dumps(body) if body is not None else None
+        async with self._session.request(
+            method, self._url + path, params=query, data=data, headers=headers,
+            allow_redirects=False,
+        ) as answer:  # fmt: skip
+            return ApiAnswer(answer.status, answer.headers, await answer.read())
+
+    async def _wait_for_room(self, name: str, doing: str) -> None:
+        bucket = self._buckets.get(name)
+        if bucket is None:
+            return
+        if bucket.left <= 0:
+            wait = bucket.reset_at - self._clock.monotonic()
+            if wait > _LONGEST_WAIT_S:
+                text = f"{doing}: Discord's limit is used up for {wait:.1f} s; it is sent then"
+                raise RateLimited(text, retry_after=wait, code="bucket")
+            if wait > 0:
+                await self._clock.sleep(wait)
+            self._buckets.pop(name, None)
+            return
+        bucket.left -= 1
+
+    def _learn(self, name: str, headers: Mapping[str, str]) -> None:
+        left, reset = headers.get("X-RateLimit-Remaining"), headers.get("X-RateLimit-Reset-After")
+        now = self._clock.monotonic()
+        if left is None or reset is None or not left.isdecimal():
+            return
+        if len(self._buckets) >= _MOST_BUCKETS:
+            self._buckets = {n: b for n, b in self._buckets.items() if b.reset_at > now}
+        self._buckets[name] = _Bucket(int(left), now + _seconds(reset, 0.0))
+
+
+@dataclass
+class _Bucket:
+    """What is left of one rate limit, as the last answer told."""
+
+    left: int
+    reset_at: float
+
+
+def read_answer(answer: ApiAnswer, doing: str) -> Any:
+    """The JSON of a success; for everything else the error that says what to do."""
+    if 200 <= answer.status < 300:
+        if answer.status == 204 or not answer.body:
+            return None
+        try:
+            return orjson.loads(answer.body)
+        except orjson.JSONDecodeError:
+            text = f"{doing}: Discord's answer was no JSON; nobody knows whether it took it"
+            raise Unsettled(text, code="broken") from None
+    raise refusal(answer, doing)
+
+
+def refusal(answer: ApiAnswer, doing: str) -> PlatformError:
+    """What an error answer means for us."""
+    body = _json_object(answer.body)
+    code = str(body.get("code") or "") or str(answer.status)
+    said = str(body.get("message") or f"HTTP {answer.status}")
+    if answer.status == 429:
+        return _rate_limited(answer, body, doing)
+    if answer.status >= 500 or answer.status == 408:
+        trouble = f"Discord is in trouble (HTTP {answer.status})"
+        return Unsettled(f"{doing}: {trouble}; it is looked for, then tried again", code=code)
+    text = f"{doing}: Discord says {said!r} ({code})"
+    if todo := _TODO.get(code):
+        text += f"; {todo}"
+    if answer.status == 401 and code != BAD_WEBHOOK_TOKEN:
+        return AuthFailed(
+            f"{doing}: Discord refused the bot token (401); reset it in the developer portal, page"
+            " Bot, and put it where bot_token points to", code=code,
+        )  # fmt: skip
+    if code in (MISSING_ACCESS, MISSING_PERMISSIONS):
+        return AuthFailed(text, code=code)
+    if answer.status == 404:
+        return NotFound(text, code=code)
+    details = ", ".join(_form_errors(body.get("errors"), ""))
+    return Refused(f"{text}: {details}" if details else text, code=code)
+
+
+def _rate_limited(answer: ApiAnswer, body: Mapping[str, Any], doing: str) -> RateLimited:
+    headers = answer.headers
+    given = body.get("retry_after")
+    wait = given if isinstance(given, int | float) and not isinstance(given, bool) else None
+    if wait is None:
+        # Without JSON it is Cloudflare, which bans after 10,000 refused requests in 10 minutes.
+        wait = _seconds(headers.get("Retry-After") or headers.get("X-RateLimit-Reset-After"), 5.0)
+    everywhere = body.get("global") is True or "X-RateLimit-Global" in headers
+    text = f"{doing}: Discord asks us to wait {wait:.2f} s{' with everything' * everywhere}"
+    scope = (GLOBAL,) if everywhere else ()
+    return RateLimited(text, retry_after=max(float(wait), 0.0), code="429", scope=scope)
+
+
+def _form_errors(errors: object, path: str) -> Iterator[str]:
+    """The nested errors of 50035: `content: Must be 2000 or fewer in length.`"""
+    if not isinstance(errors, dict):
+        return
+    for key, inner in errors.items():
+        if key == "_errors" and isinstance(inner, list):
+            for error in inner:
+                said = error.get("message") if isinstance(error, dict) else error
+                yield f"{path or 'request'}: {said}"
+        elif len(path) < 200:
+            yield from _form_errors(inner, f"{path}.{key}" if path else str(key))
+
+
+def _json_object(body: bytes) -> Mapping[str, Any]:
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _seconds(value: str | None, default: float) -> float:
+    found = re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", value or "")
+    return float(found[0]) if found else default
+
+
+def _said(error: BaseException) -> str:
+    return str(error) or type(error).__name__

@@ -1,0 +1,53 @@
+"""How a person installs the bot: the portal's steps, the intents, the invite link. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bridge.ports.connector import SetupStep
+from connectors.discord.capabilities import INTENTS, PERMISSIONS, SCOPES
+from connectors.discord.check import invite_link
+
+
+def setup_steps(settings: Mapping[str, str]) -> Sequence[SetupStep]:
+    """`settings` may hold `name` and `client_id` (the Application ID)."""
+    name = settings.get("name") or "UACS Bridge"
+    client = settings.get("client_id") or "APPLICATION_ID"
+    later = "" if settings.get("client_id") else " Put the Application ID in its place."
+    return [
+        SetupStep(
+            "Create the application",
+            "Open https://discord.com/developers/applications, New Application, and call it"
+            f" {name!r} (Discord refuses names with its own). Note the Application ID on the page"
+            " General Information.",
+        ),
+        SetupStep(
+            "Switch on the intent",
+            "Page Bot, Privileged Gateway Intents: switch on MESSAGE CONTENT INTENT and save. The"
+            " other two stay off. In a bot of more than 10,000 users Discord reviews it.",
+            artifact=_intents(),
+        ),
+        SetupStep(
+            "Take the token",
+            "Page Bot, Reset Token. Put it into the environment variable or file that bot_token"
+            " names, never into the configuration itself.",
+        ),
+        SetupStep(
+            "Invite the bot",
+            f"Open this link as somebody who manages the server, and choose it.{later} It asks for"
+            f" the scopes {' and '.join(SCOPES)} and these permissions: {', '.join(PERMISSIONS)}.",
+            artifact=invite_link(client),
+        ),
+        SetupStep(
+            "Name the channels",
+            "User Settings, Advanced: switch on Developer Mode; then right click a channel, Copy"
+            " Channel ID, and the server, Copy Server ID. Put both into a room, then run"
+            " `uacs-bridge check`.",
+        ),
+    ]
+
+
+def _intents() -> str:
+    lines = [f"{name}: {'switch it on' if name == 'MESSAGE_CONTENT' else 'not privileged'}"
+             for name in INTENTS]  # fmt: skip
+    return "\n".join([*lines, f"sum of their bits: {sum(INTENTS.values())}"])

@@ -1,0 +1,95 @@
+"""One webhook of our own per channel: found, made when there is none, kept sealed on the shelf."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from dataclasses import dataclass
+
+import orjson
+
+from bridge.errors import Unsettled
+from bridge.model import ChannelRef
+from bridge.ports.connector import Shelf
+from connectors.discord import ids
+from connectors.discord.identity import Self
+from connectors.discord.rest import Rest
+
+_NAME = "UACS Bridge"  # must not contain "discord" or "clyde" (docs: resources/webhook)
+
+
+@dataclass(frozen=True)
+class Webhook:
+    """The token is as good as a password for the channel: it is never logged."""
+
+    id: str
+    token: str
+
+    def __repr__(self) -> str:
+        return f"Webhook(id={self.id!r})"
+
+    @property
+    def path(self) -> str:
+        return f"/webhooks/{self.id}/{self.token}"
+
+
+class Webhooks:
+    """Gives the webhook of a channel; forgets one that is gone."""
+
+    def __init__(self, rest: Rest, shelf: Shelf, us: Self) -> None:
+        self._rest = rest
+        self._shelf = shelf
+        self._us = us
+        self._known: dict[str, Webhook] = {}
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._ids: set[str] = set()
+
+    async def of(self, channel: ChannelRef) -> Webhook:
+        """Raises AuthFailed where the bot may not manage webhooks."""
+        if known := self._known.get(channel.channel):
+            return known
+        async with self._locks[channel.channel]:
+            if known := self._known.get(channel.channel):
+                return known
+            webhook = await self._kept(channel) or await self._found_or_made(channel)
+            self._known[channel.channel] = webhook
+            self._ids.add(webhook.id)
+            return webhook
+
+    async def forget(self, channel: ChannelRef, webhook: Webhook) -> None:
+        """It was deleted, or its token does not hold any more."""
+        async with self._locks[channel.channel]:
+            if self._known.get(channel.channel) == webhook:
+                del self._known[channel.channel]
+                await self._shelf.remove(ids.webhook_shelf_key(channel.channel))
+
+    def is_ours(self, webhook_id: str) -> bool:
+        return webhook_id in self._ids
+
+    async def _kept(self, channel: ChannelRef) -> Webhook | None:
+        kept = await self._shelf.get(ids.webhook_shelf_key(channel.channel))
+        if kept is None:
+            return None
+        webhook, token = orjson.loads(kept)
+        return Webhook(webhook, token)
+
+    async def _found_or_made(self, channel: ChannelRef) -> Webhook:
+        path = f"/channels/{channel.channel}/webhooks"
+        doing = f"Listing webhooks of channel {channel.channel!r} (needs Manage Webhooks)"
+        us = await self._us.identity()
+        listed = await self._rest.request("GET", path, bucket=f"GET {path}", doing=doing)
+        ours = (w for w in listed if w.get("application_id") == us.application and w.get("token"))
+        found = next(ours, None) or await self._make(path, channel)
+        try:
+            webhook = Webhook(str(found["id"]), str(found["token"]))
+        except (KeyError, TypeError):
+            raise Unsettled(f"{doing}: Discord's answer holds no webhook", code="broken") from None
+        key = ids.webhook_shelf_key(channel.channel)
+        value = orjson.dumps([webhook.id, webhook.token]).decode()
+        await self._shelf.put(key, value, sealed=True)
+        return webhook
+
+    async def _make(self, path: str, channel: ChannelRef) -> dict[str, str]:
+        doing = f"Making a webhook in channel {channel.channel!r} (needs Manage Webhooks)"
+        body = {"name": _NAME}
+        return await self._rest.request("POST", path, bucket=f"POST {path}", doing=doing, body=body)

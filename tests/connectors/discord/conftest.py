@@ -1,0 +1,122 @@
+"""A local Discord in this process, and a connector that runs against it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import pytest
+
+from bridge.model import AccountId, ChannelRef
+from bridge.ports.clock import SystemClock
+from bridge.ports.connector import ConnectorTools
+from bridge.ports.tokens import SecretRef
+from bridge.sandbox.discord import LocalDiscord
+from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.server import serve_sandbox
+from bridge.testing.inbox import ListInbox
+from connectors.discord import connector_type
+from connectors.discord.connector import DiscordConnector
+from connectors.discord.ids import channel_ref
+
+
+class DictShelf:
+    """A shelf in memory; remembers which values were to be sealed."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, str] = {}
+        self.sealed: set[str] = set()
+
+    async def get(self, key: str) -> str | None:
+        return self.values.get(key)
+
+    async def put(self, key: str, value: str, *, sealed: bool = False) -> None:
+        self.values[key] = value
+        if sealed:
+            self.sealed.add(key)
+
+    async def remove(self, key: str) -> None:
+        self.values.pop(key, None)
+
+
+class GivenTokens:
+    """Secrets by the name of their environment variable."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self.values = dict(values)
+
+    async def secret(self, ref: SecretRef) -> str:
+        return self.values[ref.env or ""]
+
+
+@dataclass
+class Local:
+    """The local Discord, one connector on it, and what it heard."""
+
+    discord: LocalDiscord
+    around: Surroundings
+    app: Mapping[str, Any]
+    shelf: DictShelf = field(default_factory=DictShelf)
+    inbox: ListInbox = field(default_factory=ListInbox)
+    tokens: GivenTokens = field(default_factory=lambda: GivenTokens({}))
+    running: asyncio.Task[None] | None = None
+    made: list[DiscordConnector] = field(default_factory=list[DiscordConnector])
+
+    @property
+    def channel(self) -> ChannelRef:
+        place = self.discord.world().places[0]
+        return channel_ref(place.workspace, place.channel)
+
+    @property
+    def people(self) -> list[str]:
+        guild = self.channel.workspace
+        return [p.id for p in self.discord.world().people if p.workspace == guild]
+
+    def connector(self, **changed: Any) -> DiscordConnector:
+        given = dict(connector_type.sandbox_settings(self.app, self.around.base_url))
+        self.tokens.values |= given.pop("environment")
+        settings = connector_type.settings.model_validate(given | changed)
+        tools = ConnectorTools(clock=SystemClock(), tokens=self.tokens, shelf=self.shelf)
+        self.made.append(connector_type.build(AccountId("discord"), cast(Any, settings), tools))
+        return self.made[-1]
+
+    async def start(self, connector: DiscordConnector) -> None:
+        self.running = asyncio.create_task(connector.run(self.inbox))
+        await self.inbox.until(lambda: bool(self.inbox.sessions))
+
+    async def stop(self) -> None:
+        if self.running is not None:
+            self.running.cancel()
+            await asyncio.gather(self.running, return_exceptions=True)
+            self.running = None
+        for connector in self.made:
+            await connector.close()
+
+    async def say(self, text: str, thread: str | None = None, *, person: int = 0) -> str:
+        where = self.channel
+        who = self.people[person]
+        shown = await self.discord.post_as(where.workspace, where.channel, who, text, thread)
+        return shown.id
+
+
+@pytest.fixture
+async def local() -> AsyncIterator[Local]:
+    ready: asyncio.Future[Local] = asyncio.get_running_loop().create_future()
+
+    def on_ready(around: Surroundings, platforms: Mapping[str, Any]) -> None:
+        discord = cast(LocalDiscord, platforms["discord"])
+        ready.set_result(Local(discord, around, discord.world().apps[0]))
+
+    serving = asyncio.create_task(
+        serve_sandbox(names=("discord",), limits=False, on_ready=on_ready)
+    )
+    try:
+        async with asyncio.timeout(10):
+            local = await ready
+        yield local
+        await local.stop()
+    finally:
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
