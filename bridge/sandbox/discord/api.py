@@ -215,12 +215,7 @@ def _path(scope: Scope) -> str:
 
 def _json(status: int, body: Any, headers: dict[str, str]) -> Response:
     # Exactly this type: discord.py compares the whole header.
-    return Response(
-        orjson.dumps(body, option=orjson.OPT_NON_STR_KEYS),
-        status,
-        headers,
-        media_type="application/json",
-    )
+    return Response(orjson.dumps(body), status, headers, media_type="application/json")
 
 
 async def _break_connection(receive: Receive) -> None:

@@ -36,6 +36,7 @@ def user_json(user: User) -> Json:
         "bot": user.bot,
         "system": False,
         "public_flags": 0,
+        "flags": 0,
         "avatar_decoration_data": None,
         "collectibles": None,
         "clan": None,
@@ -45,7 +46,7 @@ def user_json(user: User) -> Json:
 
 def own_user_json(app: App) -> Json:
     return user_json(app.user) | {
-        "mfa_enabled": False, "verified": True, "email": None, "flags": 0, "locale": "en-US",
+        "mfa_enabled": False, "verified": True, "email": None, "locale": "en-US",
     }  # fmt: skip
 
 
@@ -81,10 +82,16 @@ def application_json(app: App) -> Json:
         "team": None,
         "verify_key": f"{app.id:064x}",
         "flags": app_flags(app),
+        "flags_new": str(app_flags(app)),
         "interactions_endpoint_url": None,
+        "role_connections_verification_url": None,
         "redirect_uris": [],
         "tags": [],
         "approximate_guild_count": 2,
+        "approximate_user_install_count": 0,
+        "approximate_user_authorization_count": 0,
+        "explicit_content_filter": 0,
+        "eligible_oauth2_scopes": [],
     }
 
 
@@ -224,9 +231,13 @@ def guild_json(guild: Guild) -> Json:
         "nsfw": False,
         "nsfw_level": 0,
         "max_members": 500000,
+        "max_presences": None,
         "max_video_channel_users": 25,
         "max_stage_video_channel_users": 50,
         "incidents_data": None,
+        "home_header": None,
+        "widget_enabled": False,
+        "widget_channel_id": None,
     }
 
 

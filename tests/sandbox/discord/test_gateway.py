@@ -231,32 +231,31 @@ async def test_ready_names_a_local_address_for_resuming(local: Running) -> None:
     await socket.ws.close()
 
 
-@pytest.mark.parametrize(
-    ("frames", "code"),
-    [
-        ([b"{"], 4002),
-        ([b"[]"], 4002),
-        ([b'{"op": 2, "d": null}'], 4002),
-        ([b'{"op": 99, "d": null}'], 4001),
-        ([b'{"op": [], "d": null}'], 4001),
-        ([b'{"op": 3, "d": {}}'], 4003),
-        ([b'{"op": 2, "d": {"token": "wrong", "intents": 512}}'], 4004),
-        ([b'{"op": 2, "d": {"token": "TOKEN"}}'], 4013),
-        ([b'{"op": 2, "d": {"token": "TOKEN", "intents": 1073741824}}'], 4013),
-        ([b'{"op": 2, "d": {"token": "TOKEN", "intents": 0}}'] * 2, 4005),
-        ([b'{"op": 1, "d": null}'] * 121, 4008),
-        ([b'{"op": 1, "d": "' + b"x" * 4096 + b'"}'], 4002),
-    ],
-)
-async def test_what_a_socket_must_not_send_closes_it(
-    local: Running, frames: list[bytes], code: int
-) -> None:
-    socket = await Socket.open(local)
-    for frame in frames:
-        text = frame.decode().replace("TOKEN", local.app()["token"])
-        await socket.ws.send_str(text)
+FORBIDDEN: list[tuple[str, int, int]] = [  # what is sent, how often, the code that closes
+    ("{", 1, 4002),
+    ("[]", 1, 4002),
+    ('{"op": 2, "d": null}', 1, 4002),
+    ('{"op": 99, "d": null}', 1, 4001),
+    ('{"op": [], "d": null}', 1, 4001),
+    ('{"op": 3, "d": {}}', 1, 4003),
+    ('{"op": 2, "d": {"token": "wrong", "intents": 512}}', 1, 4004),
+    ('{"op": 2, "d": {"token": "TOKEN"}}', 1, 4013),
+    ('{"op": 2, "d": {"token": "TOKEN", "intents": 1073741824}}', 1, 4013),
+    ('{"op": 2, "d": {"token": "TOKEN", "intents": 0}}', 2, 4005),
+    ('{"op": 1, "d": null}', 121, 4008),
+    ('{"op": 1, "d": "' + "x" * 4096 + '"}', 1, 4002),
+]
 
-    assert await socket.close_code() == code
+
+async def test_what_a_socket_must_not_send_closes_it(local: Running) -> None:
+    closed: list[tuple[str, int, int | None]] = []
+    for text, times, _ in FORBIDDEN:
+        socket = await Socket.open(local)
+        for _ in range(times):
+            await socket.ws.send_str(text.replace("TOKEN", local.app()["token"]))
+        closed.append((text, times, await socket.close_code()))
+
+    assert closed == FORBIDDEN
 
 
 async def test_an_old_version_is_refused(local: Running) -> None:

@@ -92,32 +92,22 @@ async def test_ids_rise_through_all_channels(local: Running) -> None:
     assert ids == sorted(set(ids))
 
 
-@pytest.mark.parametrize(
-    ("channel", "person", "text", "thread", "error"),
-    [
-        ("1", None, "x", None, NotFound),
-        ("general", None, "x", None, NotFound),
-        (None, "1", "x", None, NotFound),
-        (None, None, "x", "1", NotFound),
-        (None, None, "", None, InvalidData),
-        (None, None, "x" * 2001, None, InvalidData),
-        ("FORUM", None, "x", None, InvalidData),
-        ("HIDDEN", None, "x", None, Refused),
-    ],
-)
-async def test_what_a_person_cannot_do_is_an_error(
-    local: Running,
-    channel: str | None,
-    person: str | None,
-    text: str,
-    thread: str | None,
-    error: type[Exception],
-) -> None:
-    special = {
-        "FORUM": local.app()["forums"][local.guild],
-        "HIDDEN": local.app()["no_access"][local.guild],
-    }
-    where = special.get(channel or "", channel or local.channel)
+async def test_what_a_person_cannot_do_is_an_error(local: Running) -> None:
+    forum, hidden = (local.app()[kind][local.guild] for kind in ("forums", "no_access"))
+    here, who = local.channel, local.person
+    cases: list[tuple[str, str, str, str | None, type[Exception]]] = [
+        ("1", who, "x", None, NotFound),
+        ("general", who, "x", None, NotFound),
+        (here, "1", "x", None, NotFound),
+        (here, local.app()["bot_id"], "x", None, NotFound),
+        (here, who, "x", "1", NotFound),
+        (here, who, "", None, InvalidData),
+        (here, who, "x" * 2001, None, InvalidData),
+        (forum, who, "x", None, InvalidData),
+        (hidden, who, "x", None, Refused),
+    ]
 
-    with pytest.raises(error):
-        await local.discord.post_as(local.guild, where, person or local.person, text, thread)
+    for channel, person, text, thread, error in cases:
+        with pytest.raises(error):
+            await local.discord.post_as(local.guild, channel, person, text, thread)
+    assert local.said() == []

@@ -8,6 +8,7 @@ from typing import Any
 import discord
 import pytest
 
+from bridge.sandbox.discord.pictures import avatar_png
 from tests.sandbox.discord.running import READY_AFTER_S, Running, a_client, until
 
 
@@ -44,6 +45,9 @@ class Recorder(discord.Client):
 
     async def on_message_delete(self, message: discord.Message) -> None:
         self.events.append(("delete", message.content))
+
+    async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
+        self.events.append(("deleted at once", payload.message_ids))
 
     async def on_thread_create(self, thread: discord.Thread) -> None:
         self.events.append(("thread", thread.name))
@@ -290,6 +294,29 @@ async def test_a_person_and_the_bot_speak_in_a_dm(local: Running) -> None:
     assert [(m.author, m.text) for m in said] == [
         ("Bob Lindqvist", "psst"), ("bridge", "You said: psst"), ("bridge", "I remember you"),
     ]  # fmt: skip
+
+
+async def test_several_messages_are_deleted_at_once(local: Running) -> None:
+    async with local.program(bot := Recorder()):
+        channel = text_channel(bot, local.channel)
+        sent = [await channel.send(str(n)) for n in range(4)]
+        await until(lambda: len(bot.messages) == 4)
+        await channel.delete_messages(sent[1:])
+        await until(lambda: bot.events)
+
+    assert bot.events == [("deleted at once", {m.id for m in sent[1:]})]
+    assert local.said() == ["0"]
+
+
+async def test_a_webhooks_own_picture_is_served(local: Running) -> None:
+    picture = avatar_png("a relay")
+    async with local.program(bot := a_client()):
+        webhook = await text_channel(bot, local.channel).create_webhook(
+            name="relay", avatar=picture
+        )
+        sent = await webhook.send("hi", wait=True)
+
+        assert await sent.author.display_avatar.with_static_format("png").read() == picture
 
 
 async def test_the_same_nonce_posts_once(local: Running) -> None:

@@ -84,6 +84,7 @@ def list_active_threads(call: Call) -> Answer:
     return {
         "threads": [thread_json(thread, viewer) for thread in threads],
         "members": [thread_member_json(thread, viewer) for thread in joined],
+        "has_more": False,
     }
 
 
