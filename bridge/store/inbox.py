@@ -27,11 +27,12 @@ def keep(
         move_cursor(db, raw.account, channel, raw.order_key)
     kept = db.execute(
         SQL["keep_row"],
-        (raw.account, raw.dedupe_key, raw.kind, raw.order_key, channel, raw.payload, now),
+        (raw.account, raw.dedupe_key, raw.kind, raw.order_key, channel, now),
     )
     if kept.rowcount == 0:
         return None
     row = int(kept.lastrowid or 0)
+    db.execute(SQL["keep_payload"], (row, raw.payload))
     if raw.credentials and seal.has_key:
         _keep_credentials(db, row, raw, seal, now)
     return InboxRow(row, without_credentials(raw))

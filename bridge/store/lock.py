@@ -11,12 +11,12 @@ from bridge.errors import StoreError
 
 
 class StoreLock:
-    """Taken when made, given back by `release` or by the end of the process, however it ends."""
+    """Taken when made, given back by `close` or by the end of the process, however it ends."""
 
     def __init__(self, path: Path) -> None:
         self._file = _lock_file(path)
 
-    def release(self) -> None:
+    def close(self) -> None:
         self._file.close()
 
 

@@ -299,6 +299,9 @@ class MemoryStore:
         best = min(found, key=lambda link: (link.kind, link.message), default=None)
         return None if best is None else best.message
 
+    async def copies(self, message: MessageId, channel: ChannelRef) -> Sequence[Receipt]:
+        return self._copies(message, channel.lane)
+
     async def person(self, actor: ActorId) -> Person | None:
         return self._people.get(actor)
 

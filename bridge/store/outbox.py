@@ -76,7 +76,7 @@ def head(db: sqlite3.Connection, lane: LaneId) -> OutboxItem | None:
         message=MESSAGES.read(message),
         thread=thread,
         quoted=_quoted(db, operation, lane),
-        copies=_copies(db, operation.message, lane),
+        copies=copies(db, operation.message, lane),
     )
     return OutboxItem(
         delivery=delivery,
@@ -97,7 +97,8 @@ def _in_channel(db: sqlite3.Connection, root: MessageId, lane: LaneId) -> str | 
     return None if found is None else found[0]
 
 
-def _copies(db: sqlite3.Connection, message: MessageId, lane: LaneId) -> tuple[Receipt, ...]:
+def copies(db: sqlite3.Connection, message: MessageId, lane: LaneId) -> tuple[Receipt, ...]:
+    """The native copies that stand, the original among them."""
     found = db.execute(SQL["copies"], (message, lane)).fetchall()
     return tuple(
         Receipt(slot=slot, native_id=native_id, thread=thread) for slot, native_id, thread in found
@@ -113,11 +114,11 @@ def _quoted(db: sqlite3.Connection, operation: Operation, lane: LaneId) -> Quote
         return None
     body, author, state, audience = found
     shown = state != "deleted" and audience is None
-    copies = _copies(db, operation.reply_to, lane)
+    standing = copies(db, operation.reply_to, lane)
     return Quoted(
         author=PEOPLE.read(author).name,
         excerpt=excerpt_of(MESSAGES.read(body)) if shown else "",
-        native_id=copies[0].native_id if copies else None,
+        native_id=standing[0].native_id if standing else None,
     )
 
 
@@ -136,11 +137,13 @@ def record(
     found = db.execute(SQL["operation"], (operation,)).fetchone()
     if found is None:
         raise StoreError(f"There is no operation {operation!r}")
-    state, lane, _type, message, text = found
+    state, lane, kind, message, text = found
     known = read_receipts(text)
     fresh = new_receipts(known, receipts)
     if state in _OPEN and fresh:
         _link(db, message, lane, fresh, now)
+        if kind != "post_message":
+            _unlink_replaced(db, message, lane, fresh)
         db.execute(SQL["note_receipts"], (write_receipts(known + fresh), operation))
 
 
@@ -149,11 +152,14 @@ def settle(db: sqlite3.Connection, settlement: Settlement, now: float) -> bool:
     found = db.execute(SQL["operation"], (settlement.operation,)).fetchone()
     if found is None:
         return False
-    state, lane, kind, message, known = found
+    state, lane, kind, message, text = found
     if not _may_end(state, settlement):
         return False
+    known = read_receipts(text)
     _link(db, message, lane, settlement.receipts, now)
-    receipts = merge_receipts(read_receipts(known), settlement.receipts)
+    if kind != "post_message" or known:
+        _unlink_replaced(db, message, lane, settlement.receipts)
+    receipts = merge_receipts(known, settlement.receipts)
     db.execute(
         SQL["settle"],
         (
@@ -188,8 +194,15 @@ def _link(
             SQL["link_copy"],
             (lane, native_id, message, slot, receipt.thread, receipt.deleted, now),
         )
+
+
+def _unlink_replaced(
+    db: sqlite3.Connection, message: str, lane: str, receipts: Sequence[Receipt]
+) -> None:
+    for receipt in receipts:
         if not receipt.deleted:
-            db.execute(SQL["unlink_replaced"], (message, lane, slot, native_id))
+            columns = (message, lane, receipt.slot, receipt.native_id)
+            db.execute(SQL["unlink_replaced"], columns)
 
 
 def _link_stand_in(

@@ -15,15 +15,17 @@ from bridge.errors import SchemaTooNew, StoreError
 from bridge.store.faults import corrupt
 
 APPLICATION_ID = 0x55414353  # "UACS": says that an SQLite file is a store of ours
+_CACHE = 16_384  # KiB of pages that the writer keeps
 Synchronous = Literal["FULL", "NORMAL"]
 
 
 def open_to_write(path: Path, *, synchronous: Synchronous = "FULL") -> sqlite3.Connection:
     """Checked, and brought to the newest schema. Whoever uses it begins and ends transactions."""
     steps = migrations()
-    db = _connection(path, "rw")
+    db = connect(path, "rw")
     try:
-        check_ours(db, path, max(steps))
+        check_ours(db, path)
+        check_not_newer(db, path, max(steps))
         check_whole(db, path)
         _set_up(db, path, synchronous)
         migrate(db, steps)
@@ -39,15 +41,17 @@ def _set_up(db: sqlite3.Connection, path: Path, synchronous: Synchronous) -> Non
         raise StoreError(f"The disk of {str(path)!r} bears no write-ahead log; choose a local disk")
     db.execute("PRAGMA journal_size_limit = 67108864")
     db.execute(f"PRAGMA synchronous = {synchronous}")
-    db.execute("PRAGMA foreign_keys = ON")
+    db.execute("PRAGMA temp_store = MEMORY")  # what savepoints remember
+    db.execute(f"PRAGMA cache_size = -{_CACHE}")
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
     """Raises StoreError unless there is a store of this version's schema."""
     newest = newest_version()
-    db = _connection(path, "ro")
+    db = connect(path, "ro")
     try:
-        check_ours(db, path, newest)
+        check_ours(db, path)
+        check_not_newer(db, path, newest)
         _check_not_older(db, path, newest)
     except BaseException:
         db.close()
@@ -55,7 +59,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     return db
 
 
-def _connection(path: Path, mode: Literal["rw", "ro"]) -> sqlite3.Connection:
+def connect(path: Path, mode: Literal["rw", "ro"]) -> sqlite3.Connection:
     db = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
         uri=True,
@@ -86,12 +90,16 @@ def _migrations(folder: Traversable) -> Iterator[tuple[int, str]]:
             yield int(file.name.split("_", 1)[0]), file.read_text("utf-8")
 
 
-def check_ours(db: sqlite3.Connection, path: Path, newest: int) -> None:
-    """Raises StoreError for a foreign file, SchemaTooNew for one of a newer version."""
+def check_ours(db: sqlite3.Connection, path: Path) -> None:
+    """Raises StoreError for a file of another program."""
     application = db.execute("PRAGMA application_id").fetchone()[0]
     tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if application != APPLICATION_ID and tables:
         raise StoreError(f"{str(path)!r} is an SQLite file, but no store of the bridge")
+
+
+def check_not_newer(db: sqlite3.Connection, path: Path, newest: int) -> None:
+    """Raises SchemaTooNew for a store of a newer version of the bridge."""
     if version_of(db) > newest:
         raise SchemaTooNew(
             f"The store {str(path)!r} has schema {version_of(db)}, this version of the bridge "
@@ -158,7 +166,13 @@ def copy_to(path: Path, target: Path) -> None:
     part = target.with_name(target.name + ".part")
     part.unlink(missing_ok=True)
     os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    with closing(open_to_read(path)) as source, closing(_connection(part, "rw")) as copy:
-        source.backup(copy)
-        copy.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
+    copy_database(path, part)
     part.rename(target)
+
+
+def copy_database(path: Path, target: Path) -> None:
+    """Into one file without anything beside it, in one step: writers of `path` go on meanwhile."""
+    with closing(connect(path, "ro")) as source, closing(connect(target, "rw")) as copy:
+        check_ours(source, path)
+        source.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")

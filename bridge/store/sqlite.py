@@ -7,6 +7,8 @@ import os
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar, TypeVarTuple
 from uuid import UUID
@@ -65,36 +67,59 @@ async def open_sqlite(
     Raises SchemaTooNew, StoreCorrupt, or StoreError when another process has it open.
     """
     seal = Seal(key)
-    lock, db = await asyncio.to_thread(_open_to_write, path, seal, synchronous)
-    return SqliteStore(path, clock, seal, Writer(db, path), lock)
+    files = await asyncio.to_thread(_open, path, seal, synchronous)
+    return SqliteStore(path, clock, seal, files)
 
 
 async def open_sqlite_to_read(path: Path, *, clock: Clock, key: bytes | None = None) -> SqliteStore:
     """Look into a store, also while another process works with it; whatever writes raises."""
-    with translated(path):
-        await asyncio.to_thread(_must_exist, path)
-        return SqliteStore(path, clock, Seal(key), None, None)
+    seal = Seal(key)
+    return SqliteStore(path, clock, seal, await asyncio.to_thread(_open_to_read, path))
 
 
-def _must_exist(path: Path) -> None:
-    if not path.exists():
-        raise StoreError(f"There is no store {str(path)!r}; the bridge makes it when it first runs")
+@dataclass
+class _Files:
+    """What is open of one store: two connections that read, and for its owner the other two."""
+
+    near: sqlite3.Connection
+    far: sqlite3.Connection
+    writing: sqlite3.Connection | None = None
+    lock: StoreLock | None = None
+
+    def close(self) -> None:
+        self.near.close()
+        self.far.close()
+        if self.writing is not None:
+            self.writing.close()  # last: it tidies the write-ahead log away
+        if self.lock is not None:
+            self.lock.close()
 
 
-def _open_to_write(
-    path: Path, seal: Seal, synchronous: Synchronous
-) -> tuple[StoreLock, sqlite3.Connection]:
-    with translated(path):
+def _open(path: Path, seal: Seal, synchronous: Synchronous) -> _Files:
+    with translated(path), ExitStack() as undo:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = StoreLock(path)
+        undo.callback(lock.close)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        writing = open_to_write(path, synchronous=synchronous)
+        undo.callback(writing.close)
+        check_key(writing, seal)
+        files = _open_to_read(path)
+        files.writing, files.lock = writing, lock
+        undo.pop_all()
+    return files
+
+
+def _open_to_read(path: Path) -> _Files:
+    with translated(path):
+        if not path.exists():
+            raise StoreError(f"There is no store {str(path)!r}; `uacs-bridge run` makes it")
+        near = open_to_read(path)
         try:
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-            db = open_to_write(path, synchronous=synchronous)
-            check_key(db, seal)
+            return _Files(near, open_to_read(path))
         except BaseException:
-            lock.release()
+            near.close()
             raise
-    return lock, db
 
 
 class SqliteStore:
@@ -105,16 +130,12 @@ class SqliteStore:
     size have a thread of their own.
     """
 
-    def __init__(
-        self, path: Path, clock: Clock, seal: Seal, writer: Writer | None, lock: StoreLock | None
-    ) -> None:
+    def __init__(self, path: Path, clock: Clock, seal: Seal, files: _Files) -> None:
         self.path = path
-        self.writer = writer
+        self.writer = None if files.writing is None else Writer(files.writing, path)
+        self._files = files
         self._clock = clock
         self._seal = seal
-        self._lock = lock
-        self._near = open_to_read(path)
-        self._far = open_to_read(path)
         self._far_thread = ThreadPoolExecutor(1, thread_name_prefix="store-reader")
         self._closed = False
 
@@ -129,7 +150,7 @@ class SqliteStore:
         """In this thread, now; sees everything that was awaited."""
         self._must_be_open()
         with translated(self.path):
-            return read(self._near, *args)
+            return read(self._files.near, *args)
 
     async def _read(self, read: Callable[[sqlite3.Connection, *Ts], T], *args: *Ts) -> T:
         """In the reading thread, from one snapshot."""
@@ -139,11 +160,12 @@ class SqliteStore:
 
     def _snapshot(self, read: Callable[[sqlite3.Connection, *Ts], T], *args: *Ts) -> T:
         with translated(self.path):
-            self._far.execute("BEGIN")
+            db = self._files.far
+            db.execute("BEGIN")
             try:
-                return read(self._far, *args)
+                return read(db, *args)
             finally:
-                self._far.execute("COMMIT")
+                db.execute("COMMIT")
 
     def _must_be_open(self) -> None:
         if self._closed:
@@ -187,6 +209,9 @@ class SqliteStore:
 
     async def resolve(self, channel: ChannelRef, native_id: str) -> MessageId | None:
         return self._look(archive.resolve, channel, native_id)
+
+    async def copies(self, message: MessageId, channel: ChannelRef) -> Sequence[Receipt]:
+        return self._look(outbox.copies, message, channel.lane)
 
     async def person(self, actor: ActorId) -> Person | None:
         return self._look(archive.person, actor)
@@ -301,9 +326,4 @@ class SqliteStore:
 
     def _close_files(self) -> None:
         self._far_thread.shutdown()
-        self._far.close()
-        self._near.close()
-        if self.writer is not None:
-            self.writer.close_file()
-        if self._lock is not None:
-            self._lock.release()
+        self._files.close()

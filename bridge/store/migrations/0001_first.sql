@@ -1,4 +1,6 @@
 -- The first schema: inbox, archive, timelines, links, outbox, turns, sealed values.
+-- Rows are never removed but from payload_credentials and shelf; so numbers that one table keeps
+-- of another are found in the writing statement, and need no foreign keys.
 -- Times are seconds since 1970; channels and lanes are `ChannelRef.key`; JSON is what pydantic wrote.
 
 CREATE TABLE meta (
@@ -14,7 +16,6 @@ CREATE TABLE inbox (
   kind TEXT NOT NULL,
   order_key TEXT NOT NULL,
   channel TEXT,
-  payload BLOB NOT NULL,
   state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'done', 'failed')),
   outcome TEXT NOT NULL DEFAULT '',
   error TEXT NOT NULL DEFAULT '',
@@ -24,9 +25,15 @@ CREATE TABLE inbox (
 CREATE UNIQUE INDEX inbox_once ON inbox (account, dedupe_key);
 CREATE INDEX inbox_open ON inbox (state, id) WHERE state IN ('waiting', 'failed');
 
+-- Apart, so that finishing a row does not write its payload once more.
+CREATE TABLE payloads (
+  row INTEGER PRIMARY KEY,
+  payload BLOB NOT NULL
+);
+
 -- What stood at a payload's credential paths: JSON, sealed, forgotten after `expires`.
 CREATE TABLE payload_credentials (
-  row INTEGER PRIMARY KEY REFERENCES inbox (id) ON DELETE CASCADE,
+  row INTEGER PRIMARY KEY,
   sealed BLOB NOT NULL,
   expires REAL NOT NULL
 );
@@ -88,9 +95,9 @@ CREATE TABLE timelines (
   length INTEGER NOT NULL
 );
 CREATE TABLE entries (
-  timeline INTEGER NOT NULL REFERENCES timelines (n),
+  timeline INTEGER NOT NULL,
   seq INTEGER NOT NULL,
-  message INTEGER NOT NULL REFERENCES messages (n),
+  message INTEGER NOT NULL,
   PRIMARY KEY (timeline, seq)
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX entries_of_message ON entries (message, timeline);
@@ -111,7 +118,7 @@ CREATE TABLE operations (
   id TEXT NOT NULL UNIQUE,
   lane TEXT NOT NULL,
   type TEXT NOT NULL,
-  message INTEGER NOT NULL REFERENCES messages (n),
+  message INTEGER NOT NULL,
   body BLOB NOT NULL,
   state TEXT NOT NULL DEFAULT 'waiting'
     CHECK (state IN ('waiting', 'sending', 'done', 'dead', 'unproved', 'cancelled')),

@@ -1,7 +1,10 @@
 -- name: keep_row
-INSERT INTO inbox (account, dedupe_key, kind, order_key, channel, payload, kept)
-VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO inbox (account, dedupe_key, kind, order_key, channel, kept)
+VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (account, dedupe_key) DO NOTHING;
+
+-- name: keep_payload
+INSERT INTO payloads (row, payload) VALUES (?, ?);
 
 -- name: keep_credentials
 INSERT INTO payload_credentials (row, sealed, expires) VALUES (?, ?, ?);
@@ -21,15 +24,15 @@ SELECT value FROM cursors WHERE account = ? AND channel = ?;
 
 -- name: waiting_rows
 SELECT id, account, kind, dedupe_key, order_key, channel, payload
-FROM inbox WHERE state = 'waiting' ORDER BY id;
+FROM inbox JOIN payloads ON row = id WHERE state = 'waiting' ORDER BY id;
 
 -- name: failed_rows
 SELECT id, account, kind, dedupe_key, order_key, channel, payload, error
-FROM inbox WHERE state = 'failed' ORDER BY id LIMIT ?;
+FROM inbox JOIN payloads ON row = id WHERE state = 'failed' ORDER BY id LIMIT ?;
 
 -- name: row
 SELECT id, account, kind, dedupe_key, order_key, channel, payload, kept, outcome
-FROM inbox WHERE id = ?;
+FROM inbox JOIN payloads ON row = id WHERE id = ?;
 
 -- name: retry_failed_rows
 UPDATE inbox SET state = 'waiting', error = '' WHERE state = 'failed';

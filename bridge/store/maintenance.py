@@ -1,0 +1,114 @@
+"""What `uacs-bridge db` does with a store's file: migrate, backup, restore, schema_version."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+from bridge.errors import StoreError
+from bridge.store import schema
+from bridge.store.faults import translated
+from bridge.store.lock import StoreLock
+
+
+def schema_version(path: Path) -> int:
+    """The schema of a store, whatever it is. Raises StoreError for what is no store."""
+    with translated(path):
+        _must_exist(path)
+        with closing(schema.connect(path, "ro")) as db:
+            schema.check_ours(db, path)
+            return schema.version_of(db)
+
+
+def migrate(path: Path) -> tuple[int, int]:
+    """Bring a store that nobody uses to the newest schema; the versions before and after.
+
+    Raises SchemaTooNew when it is already newer than this version of the bridge.
+    """
+    before = schema_version(path)
+    with translated(path), closing(StoreLock(path)):
+        schema.open_to_write(path).close()
+    return before, schema_version(path)
+
+
+def backup(path: Path, target: Path) -> None:
+    """A consistent copy, also of a store in use. `target` must not exist yet.
+
+    The key that seals its secrets is no part of it: keep the key file apart.
+    """
+    with translated(path):
+        _must_exist(path)
+        schema.copy_to(path, target)
+
+
+def restore(source: Path, path: Path) -> Path | None:
+    """Put a backup in a store's place; where the store that stood there is now, if one did.
+
+    Raises StoreError while the store is in use, and whatever is wrong with the backup; then
+    nothing was changed.
+    """
+    with translated(source):
+        _must_exist(source)
+        _check(source)
+    with translated(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(StoreLock(path)):
+            part = _copy_beside(source, path)
+            before = _put_aside(path)
+            part.rename(path)
+            _sync_folder(path.parent)
+    return before
+
+
+def _must_exist(path: Path) -> None:
+    if not path.is_file():
+        raise StoreError(f"There is no store {str(path)!r}; check the path")
+
+
+def _check(source: Path) -> None:
+    with closing(schema.connect(source, "ro")) as db:
+        schema.check_ours(db, source)
+        schema.check_not_newer(db, source, schema.newest_version())
+        schema.check_whole(db, source)
+        if schema.version_of(db) == 0:
+            raise StoreError(f"{str(source)!r} is empty, no backup of a store")
+
+
+def _copy_beside(source: Path, path: Path) -> Path:
+    """Through SQLite, so that a backup with a write-ahead log of its own is whole, too."""
+    part = path.with_name(path.name + ".part")
+    part.unlink(missing_ok=True)
+    os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    schema.copy_database(source, part)
+    with part.open("rb") as file:
+        os.fsync(file.fileno())
+    return part
+
+
+def _put_aside(path: Path) -> Path | None:
+    """Rename the old store with what SQLite keeps beside it, so that it stays readable."""
+    if not path.exists():
+        return None
+    aside = _free_name(path)
+    for suffix in ("-wal", "-shm", ""):
+        old = path.with_name(path.name + suffix)
+        if old.exists():
+            shutil.move(old, aside.with_name(aside.name + suffix))
+    return aside
+
+
+def _free_name(path: Path) -> Path:
+    number = 1
+    while (aside := path.with_name(f"{path.name}.replaced-{number}")).exists():
+        number += 1
+    return aside
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

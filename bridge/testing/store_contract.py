@@ -1,0 +1,1331 @@
+"""What every store promises, as tests: give a `store` fixture and inherit `StoreContract`.
+
+class TestMyStore(StoreContract):
+    @pytest.fixture
+    async def store(self, clock: HandClock) -> AsyncIterator[Store]: ...
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from bridge.errors import StoreError
+from bridge.model import (
+    AccountId,
+    ActorId,
+    AddReaction,
+    Byline,
+    ChannelRef,
+    DeleteMessage,
+    Delivery,
+    EditMessage,
+    Loss,
+    MessageId,
+    Operation,
+    OperationId,
+    Person,
+    Place,
+    PostMessage,
+    Quoted,
+    Raw,
+    Receipt,
+    RoomId,
+    TurnId,
+    actor_id_of,
+    conversation_id_of,
+    message_id_of,
+)
+from bridge.ports.store import (
+    Admission,
+    Admitted,
+    DeadLetter,
+    Explanation,
+    LaneStatus,
+    NewMessage,
+    NewTurn,
+    OperationRecord,
+    OutboxItem,
+    Settlement,
+    Store,
+    StoredMessage,
+    StoredTurn,
+    StoreStatus,
+    Timeline,
+)
+from bridge.uacs import Actor, Conversation, Message, TextPart, to_timestamp
+
+ACME = AccountId("acme")
+HOME = ChannelRef(platform="tin", workspace="W1", channel="home")  # where people speak
+AWAY = ChannelRef(platform="wire", workspace="W2", channel="away")  # where it is carried to
+FAR = ChannelRef(platform="wire", workspace="W2", channel="far")
+ANN = Person(id=actor_id_of("tin", "W1", "U1"), name="Ann", picture="https://pictures.test/ann")
+BYLINE = Byline(name="Ann", picture=ANN.picture)
+ROOM = RoomId("lobby")
+START = 1_700_000_000.0
+ROOM_TIMELINE = Timeline(UUID("5e0f2f4e-52f4-4a0e-9b1e-3f0f7b0a6f11"), "room", "lobby")
+HOME_TIMELINE = Timeline(
+    conversation_id_of(Place(channel=HOME)), "channel", "home", {"channel": HOME.key}
+)
+
+
+class HandClock:
+    """A clock that goes only when it is told to."""
+
+    def __init__(self, now: float = START) -> None:
+        self.now = now
+
+    def time(self) -> float:
+        return self.now
+
+    def monotonic(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        await asyncio.sleep(0)
+
+
+def raw(number: int = 1, **changes: Any) -> Raw:
+    """A payload as a connector hands it over."""
+    fields: dict[str, Any] = {
+        "account": ACME,
+        "kind": "event",
+        "dedupe_key": f"D{number}",
+        "order_key": f"{number:06}",
+        "channel": HOME,
+        "payload": b'{"n": %d}' % number,
+    }
+    return Raw(**{**fields, **changes})
+
+
+def words(native_id: str, text: str = "Hello", channel: ChannelRef = HOME) -> Message:
+    return Message(
+        message_id=message_id_of(channel, native_id),
+        timestamp=to_timestamp(datetime.fromtimestamp(START, UTC)),
+        actor=Actor(id=ANN.id, role="human", name=ANN.name),
+        content=(TextPart(type="text", text=text),),
+    )
+
+
+def said(
+    native_id: str,
+    text: str = "Hello",
+    *,
+    thread: str | None = None,
+    root: str | None = None,
+    time: float = START,
+    **changes: Any,
+) -> NewMessage:
+    """A message of Ann's in HOME."""
+    return NewMessage(
+        message=words(native_id, text),
+        author=ANN,
+        time=time,
+        place=Place(channel=HOME, thread=thread),
+        native_id=native_id,
+        root=None if root is None else message_id_of(HOME, root),
+        **changes,
+    )
+
+
+def stored(new: NewMessage) -> StoredMessage:
+    """What the store gives back for an admitted message."""
+    return StoredMessage(
+        message=new.message,
+        author=new.author,
+        time=new.time,
+        place=new.place,
+        native_id=new.native_id,
+        root=new.root,
+        state=new.state,
+    )
+
+
+def post(name: str, new: NewMessage, channel: ChannelRef = AWAY, **changes: Any) -> PostMessage:
+    return PostMessage(
+        id=OperationId(name),
+        account=ACME,
+        channel=channel,
+        room=ROOM,
+        message=new.id,
+        byline=BYLINE,
+        **changes,
+    )
+
+
+def edit(name: str, new: NewMessage, channel: ChannelRef = AWAY) -> EditMessage:
+    return EditMessage(
+        id=OperationId(name),
+        account=ACME,
+        channel=channel,
+        room=ROOM,
+        message=new.id,
+        byline=BYLINE,
+    )
+
+
+def copy(native_id: str, slot: int = 0, **changes: Any) -> Receipt:
+    return Receipt(slot=slot, native_id=native_id, **changes)
+
+
+def done(name: str, *receipts: Receipt, **changes: Any) -> Settlement:
+    return Settlement(OperationId(name), "done", receipts, **changes)
+
+
+async def admit(store: Store, new: NewMessage, *operations: Operation, **changes: Any) -> Admitted:
+    return await store.admit(Admission("routed", message=new, operations=operations, **changes))
+
+
+async def carry(store: Store, name: str, *receipts: Receipt, **changes: Any) -> None:
+    """An operation from its beginning to its end."""
+    await store.begin(OperationId(name))
+    await store.settle(done(name, *receipts, **changes))
+
+
+async def head(store: Store, channel: ChannelRef = AWAY) -> OutboxItem:
+    """The head of a lane that has one."""
+    item = await store.head(channel.lane)
+    assert item is not None
+    return item
+
+
+async def waiting_names(store: Store, channel: ChannelRef = AWAY) -> list[str]:
+    """Ids of a lane's open operations in order; ends all of them."""
+    names: list[str] = []
+    while (item := await store.head(channel.lane)) is not None:
+        names.append(item.delivery.operation.id)
+        await store.settle(Settlement(item.delivery.operation.id, "cancelled"))
+    return names
+
+
+class StoreContract:
+    """Inherit it in a class whose name begins with Test."""
+
+    @pytest.fixture
+    def clock(self) -> HandClock:
+        return HandClock()
+
+    # --- inbox --------------------------------------------------------------------------------
+
+    async def test_a_payload_is_kept_and_waits(self, store: Store) -> None:
+        row = await store.accept(raw(1), advance=False)
+
+        assert row is not None
+        assert row.raw == raw(1)
+        assert await store.waiting_rows() == [row]
+
+    async def test_the_same_delivery_is_kept_once(self, store: Store) -> None:
+        first = await store.accept(raw(1), advance=False)
+
+        assert await store.accept(raw(1, payload=b"other"), advance=False) is None
+        assert await store.waiting_rows() == [first]
+
+    async def test_a_finished_delivery_is_a_repeat_all_the_same(self, store: Store) -> None:
+        row = await store.accept(raw(1), advance=False)
+        assert row is not None
+        await store.admit(Admission("ignored", row.id))
+
+        assert await store.accept(raw(1), advance=False) is None
+        assert await store.waiting_rows() == []
+
+    async def test_two_accounts_may_use_the_same_dedupe_key(self, store: Store) -> None:
+        await store.accept(raw(1), advance=False)
+
+        assert await store.accept(raw(1, account=AccountId("other")), advance=False) is not None
+
+    async def test_rows_come_back_in_the_order_they_were_kept(self, store: Store) -> None:
+        kept = [await store.accept(raw(number), advance=False) for number in (5, 3, 4)]
+
+        rows = await store.waiting_rows()
+
+        assert list(rows) == kept
+        assert [row.id for row in rows] == sorted(row.id for row in rows)
+
+    async def test_rows_handed_over_at_once_are_all_kept(self, store: Store) -> None:
+        async with asyncio.TaskGroup() as group:
+            for number in range(200):
+                group.create_task(store.accept(raw(number % 100), advance=True))
+
+        assert len(await store.waiting_rows()) == 100
+        assert await store.cursor(ACME, HOME) == "000099"
+
+    async def test_a_payload_may_belong_to_no_channel_and_hold_any_bytes(
+        self, store: Store
+    ) -> None:
+        odd = raw(1, channel=None, payload=bytes(range(256)) * 300, dedupe_key="\0 ’ 🙂")
+
+        await store.accept(odd, advance=True)
+
+        assert [row.raw for row in await store.waiting_rows()] == [odd]
+
+    async def test_accept_moves_the_cursor_only_where_it_is_asked_to(self, store: Store) -> None:
+        await store.accept(raw(1), advance=True)
+        await store.accept(raw(2), advance=False)
+
+        assert await store.cursor(ACME, HOME) == "000001"
+
+    async def test_a_repeat_moves_the_cursor_too(self, store: Store) -> None:
+        await store.accept(raw(2), advance=False)
+        await store.accept(raw(2), advance=True)
+
+        assert await store.cursor(ACME, HOME) == "000002"
+
+    async def test_a_cursor_never_goes_back(self, store: Store) -> None:
+        await store.set_cursor(ACME, HOME, "0005")
+        await store.set_cursor(ACME, HOME, "0004")
+
+        assert await store.cursor(ACME, HOME) == "0005"
+
+    async def test_cursors_are_kept_for_each_account_and_channel(self, store: Store) -> None:
+        await store.set_cursor(ACME, HOME, "1")
+        await store.set_cursor(ACME, AWAY, "2")
+
+        assert await store.cursor(ACME, HOME) == "1"
+        assert await store.cursor(ACME, AWAY) == "2"
+        assert await store.cursor(AccountId("other"), HOME) is None
+
+    async def test_a_failed_row_is_listed_with_its_error_until_it_is_tried_again(
+        self, store: Store
+    ) -> None:
+        row = await store.accept(raw(1), advance=False)
+        assert row is not None
+
+        await store.fail_row(row.id, "no decoder knows 'event'")
+
+        assert await store.waiting_rows() == []
+        assert await store.failed_rows() == [(row, "no decoder knows 'event'")]
+        assert await store.retry_failed_rows() == 1
+        assert await store.failed_rows() == []
+        assert await store.waiting_rows() == [row]
+
+    async def test_failed_rows_are_listed_up_to_a_limit(self, store: Store) -> None:
+        for number in range(3):
+            row = await store.accept(raw(number), advance=False)
+            assert row is not None
+            await store.fail_row(row.id, "broken")
+
+        assert len(await store.failed_rows(limit=2)) == 2
+
+    async def test_a_row_that_is_not_there_is_an_error(self, store: Store) -> None:
+        with pytest.raises(StoreError, match="99"):
+            await store.fail_row(99, "broken")
+        with pytest.raises(StoreError, match="99"):
+            await store.admit(Admission("routed", 99))
+
+    # --- credentials of payloads --------------------------------------------------------------
+
+    async def test_credentials_are_no_part_of_the_row(self, store: Store) -> None:
+        secret = raw(1, credentials={"/response_url": "https://hooks.test/1"}, credentials_ttl=60.0)
+
+        row = await store.accept(secret, advance=False)
+
+        assert row is not None
+        assert row.raw == raw(1)
+        assert await store.waiting_rows() == [row]
+        assert await store.payload_credentials(row.id) == {"/response_url": "https://hooks.test/1"}
+
+    async def test_credentials_are_forgotten_when_their_time_is_over(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        row = await store.accept(
+            raw(1, credentials={"/t": "x"}, credentials_ttl=60.0), advance=True
+        )
+        assert row is not None
+        clock.now += 59
+        assert await store.forget_expired() == 0
+
+        clock.now += 2
+
+        assert await store.payload_credentials(row.id) == {}
+        assert await store.forget_expired() == 1
+        assert await store.forget_expired() == 0
+        assert await store.waiting_rows() == [row]
+
+    # --- admitting ----------------------------------------------------------------------------
+
+    async def test_an_admission_finishes_its_row(self, store: Store) -> None:
+        row = await store.accept(raw(1), advance=False)
+        assert row is not None
+
+        admitted = await store.admit(Admission("routed", row.id, said("m1")))
+
+        assert admitted == Admitted(repeat=False)
+        assert await store.waiting_rows() == []
+
+    async def test_an_admitted_message_is_given_back_whole(self, store: Store) -> None:
+        new = said("m1", thread="m0", root="m0", reply_to=message_id_of(HOME, "m0"))
+
+        await admit(store, new)
+
+        assert await store.message(new.id) == stored(new)
+
+    async def test_an_unknown_message_is_none(self, store: Store) -> None:
+        assert await store.message(MessageId("tin:W1:home:nothing")) is None
+
+    async def test_a_message_of_an_agent_stands_nowhere(self, store: Store) -> None:
+        agent = Person(id=ActorId("agent:echo"), name="Echo", bot=True)
+        new = NewMessage(words("a1"), agent, START, state="streaming")
+
+        await admit(store, new)
+
+        assert await store.message(new.id) == stored(new)
+
+    async def test_extra_fields_of_a_message_survive(self, store: Store) -> None:
+        odd = words("m1").model_copy(
+            update={"metadata": {"tin": {"deep": [1, 2.5, None, "’"]}}, "extra": {"a": 1}}
+        )
+
+        await admit(store, NewMessage(odd, ANN, START))
+
+        found = await store.message(MessageId(odd.message_id))
+        assert found is not None
+        assert found.message == odd
+
+    async def test_a_repeat_changes_nothing_but_its_row(self, store: Store) -> None:
+        first = said("m1", "first")
+        await admit(store, first, timelines=(ROOM_TIMELINE,))
+        row = await store.accept(raw(1), advance=False)
+        assert row is not None
+
+        again = await store.admit(
+            Admission(
+                "routed",
+                row.id,
+                said("m1", "second"),
+                people=(ANN,),
+                timelines=(HOME_TIMELINE,),
+                operations=(post("p1", first),),
+                turns=(NewTurn(TurnId("t1"), "echo", ROOM, first.id),),
+            )
+        )
+
+        assert again == Admitted(repeat=True)
+        assert await store.message(first.id) == stored(first)
+        assert await store.waiting_rows() == []
+        assert await store.open_lanes() == []
+        assert await store.open_turns() == []
+        assert await store.person(ANN.id) is None
+        assert [timeline for timeline, _ in await store.conversations()] == [ROOM_TIMELINE]
+
+    async def test_a_refused_admission_leaves_nothing_behind(self, store: Store) -> None:
+        row = await store.accept(raw(1), advance=False)
+        assert row is not None
+        unknown = said("never archived")
+
+        with pytest.raises(StoreError, match="p1"):
+            await store.admit(
+                Admission(
+                    "routed",
+                    row.id,
+                    said("m1"),
+                    people=(ANN,),
+                    timelines=(ROOM_TIMELINE,),
+                    operations=(post("p1", unknown),),
+                )
+            )
+
+        assert await store.message(said("m1").id) is None
+        assert await store.person(ANN.id) is None
+        assert await store.conversations() == []
+        assert await store.waiting_rows() == [row]
+
+    async def test_a_refused_admission_takes_no_neighbour_with_it(self, store: Store) -> None:
+        bad = admit(store, said("m1"), post("p1", said("never archived")))
+        good = [admit(store, said(f"g{number}")) for number in range(20)]
+
+        results = await asyncio.gather(*good[:10], bad, *good[10:], return_exceptions=True)
+
+        assert isinstance(results.pop(10), StoreError)
+        assert results == [Admitted()] * 20
+        assert await store.message(said("g19").id) == stored(said("g19"))
+
+    async def test_an_operation_id_is_taken_once(self, store: Store) -> None:
+        await admit(store, said("m1"), post("p1", said("m1")))
+
+        with pytest.raises(StoreError, match="p1"):
+            await admit(store, said("m2"), post("p1", said("m2")))
+
+        assert await store.message(said("m2").id) is None
+
+    async def test_an_admission_without_a_message_can_queue_and_settle(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new))
+        await store.begin(OperationId("p1"))
+
+        await store.admit(
+            Admission(
+                "reaction",
+                operations=(post("p2", new, FAR),),
+                settles=(done("p1", copy("x1")),),
+            )
+        )
+
+        assert await store.open_lanes() == [FAR.lane]
+        assert await store.resolve(AWAY, "x1") == new.id
+
+    async def test_settling_an_operation_that_nobody_knows_is_no_error(self, store: Store) -> None:
+        await store.admit(Admission("own echo", settles=(done("not ours", copy("x1")),)))
+
+        assert await store.settle(done("not ours", copy("x1"))) is False
+        assert await store.resolve(AWAY, "x1") is None
+
+    # --- people and rooms ---------------------------------------------------------------------
+
+    async def test_people_are_saved_and_replaced(self, store: Store) -> None:
+        await store.admit(Admission("joined", people=(ANN,)))
+        assert await store.person(ANN.id) == ANN
+        renamed = ANN.model_copy(update={"name": "Ann B."})
+
+        await store.save_person(renamed)
+
+        assert await store.person(ANN.id) == renamed
+        assert await store.person(ActorId("tin:W1:nobody")) is None
+
+    async def test_an_author_stays_as_it_was_when_the_message_came(self, store: Store) -> None:
+        await admit(store, said("m1"))
+
+        await store.save_person(ANN.model_copy(update={"name": "Ann B."}))
+
+        assert await store.message(said("m1").id) == stored(said("m1"))
+
+    async def test_a_room_keeps_its_conversation_id(self, store: Store) -> None:
+        first = await store.room_ids([ROOM, RoomId("attic")])
+        again = await store.room_ids([RoomId("cellar"), ROOM])
+
+        assert list(first) == [ROOM, "attic"]
+        assert again[ROOM] == first[ROOM]
+        assert len({*first.values(), *again.values()}) == 3
+
+    # --- timelines ----------------------------------------------------------------------------
+
+    async def test_a_timeline_is_a_conversation_in_the_order_of_admission(
+        self, store: Store
+    ) -> None:
+        for number in (3, 1, 2):
+            new = said(f"m{number}", time=START + number)
+            await admit(store, new, timelines=(ROOM_TIMELINE, HOME_TIMELINE))
+
+        conversation = await store.conversation(HOME_TIMELINE.id)
+
+        assert conversation == Conversation(
+            conversation_id=str(HOME_TIMELINE.id),
+            created_at=to_timestamp(datetime.fromtimestamp(START + 1, UTC)),
+            updated_at=to_timestamp(datetime.fromtimestamp(START + 3, UTC)),
+            messages=(words("m3"), words("m1"), words("m2")),
+            metadata={
+                "uacs_bridge": {"kind": "channel", "name": "home", "channel": HOME.key},
+            },
+        )
+
+    async def test_a_conversation_can_be_cut_to_its_newest_messages(self, store: Store) -> None:
+        for number in range(5):
+            await admit(store, said(f"m{number}"), timelines=(ROOM_TIMELINE,))
+
+        newest = await store.conversation(ROOM_TIMELINE.id, newest=2)
+        none = await store.conversation(ROOM_TIMELINE.id, newest=0)
+
+        assert newest.messages == (words("m3"), words("m4"))
+        assert none.messages == ()
+
+    async def test_deleted_messages_are_absent_and_do_not_count(self, store: Store) -> None:
+        for number in range(3):
+            await admit(store, said(f"m{number}"), timelines=(ROOM_TIMELINE,))
+
+        await store.change_message(words("m1"), "deleted")
+
+        conversation = await store.conversation(ROOM_TIMELINE.id, newest=2)
+        assert conversation.messages == (words("m0"), words("m2"))
+
+    async def test_changed_messages_read_as_they_are_now(self, store: Store) -> None:
+        await admit(store, said("m1"), timelines=(ROOM_TIMELINE,))
+
+        await store.change_message(words("m1", "changed"), "edited")
+
+        conversation = await store.conversation(ROOM_TIMELINE.id)
+        assert conversation.messages == (words("m1", "changed"),)
+
+    async def test_an_unknown_conversation_is_an_error(self, store: Store) -> None:
+        with pytest.raises(StoreError, match=str(ROOM_TIMELINE.id)):
+            await store.conversation(ROOM_TIMELINE.id)
+
+    async def test_timelines_are_listed_with_their_number_of_messages(self, store: Store) -> None:
+        await admit(store, said("m1"), timelines=(ROOM_TIMELINE, HOME_TIMELINE))
+        await admit(store, said("m2"), timelines=(ROOM_TIMELINE,))
+
+        assert await store.conversations() == [(ROOM_TIMELINE, 2), (HOME_TIMELINE, 1)]
+
+    async def test_a_timeline_can_begin_without_a_message(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        await store.admit(Admission("thread started", timelines=(ROOM_TIMELINE,)))
+        empty = await store.conversation(ROOM_TIMELINE.id)
+        await admit(store, said("m1", time=START - 500), timelines=(ROOM_TIMELINE,))
+
+        assert empty.messages == ()
+        assert empty.created_at == to_timestamp(datetime.fromtimestamp(clock.now, UTC))
+        assert await store.conversations() == [(ROOM_TIMELINE, 1)]
+
+    async def test_admissions_at_once_get_numbers_without_gaps(self, store: Store) -> None:
+        async with asyncio.TaskGroup() as group:
+            for number in range(50):
+                group.create_task(admit(store, said(f"m{number}"), timelines=(ROOM_TIMELINE,)))
+
+        numbers: list[int] = []
+        for number in range(50):
+            explanation = await store.explain(said(f"m{number}").id)
+            assert explanation is not None
+            numbers += [seq for _, seq in explanation.timelines]
+        assert sorted(numbers) == list(range(1, 51))
+
+    # --- changing -----------------------------------------------------------------------------
+
+    async def test_a_message_that_is_not_there_cannot_be_changed(self, store: Store) -> None:
+        with pytest.raises(StoreError, match="m1"):
+            await store.change_message(words("m1"), "edited")
+
+    async def test_a_change_queues_its_operations_with_it(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new)
+
+        await store.change_message(words("m1", "changed"), "edited", [edit("e1", new)])
+
+        item = await head(store)
+        assert item.delivery.operation == edit("e1", new)
+        assert item.delivery.message == words("m1", "changed")
+        assert item.message_state == "edited"
+
+    async def test_a_change_with_a_wrong_operation_changes_nothing(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new))
+
+        with pytest.raises(StoreError, match="p1"):
+            await store.change_message(words("m1", "changed"), "edited", [post("p1", new)])
+
+        assert await store.message(new.id) == stored(new)
+
+    async def test_an_edit_is_left_out_while_the_post_waits(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new))
+
+        await store.change_message(words("m1", "changed"), "edited", [edit("e1", new)])
+
+        item = await head(store)
+        assert item.delivery.message == words("m1", "changed")
+        assert await waiting_names(store) == ["p1"]
+
+    async def test_an_edit_is_queued_behind_a_post_that_is_being_sent(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new))
+        await store.begin(OperationId("p1"))
+
+        await store.change_message(words("m1", "changed"), "edited", [edit("e1", new)])
+
+        assert await waiting_names(store) == ["p1", "e1"]
+
+    async def test_an_edit_is_queued_where_the_waiting_post_stands_in_part(
+        self, store: Store
+    ) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new))
+        await store.begin(OperationId("p1"))
+        await store.record(OperationId("p1"), [copy("x0")])
+        await store.postpone(OperationId("p1"), START + 5, "busy")
+
+        await store.change_message(words("m1", "changed"), "edited", [edit("e1", new)])
+
+        assert await waiting_names(store) == ["p1", "e1"]
+
+    async def test_edits_that_wait_become_one(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new)
+
+        for number in range(3):
+            changed = words("m1", f"state {number}")
+            await store.change_message(changed, "streaming", [edit(f"e{number}", new)])
+
+        item = await head(store)
+        assert item.delivery.message == words("m1", "state 2")
+        assert await waiting_names(store) == ["e0"]
+
+    async def test_an_edit_that_is_being_sent_takes_no_later_one_in(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new)
+        await store.change_message(words("m1", "one"), "edited", [edit("e1", new)])
+        await store.begin(OperationId("e1"))
+
+        await store.change_message(words("m1", "two"), "edited", [edit("e2", new)])
+
+        assert await waiting_names(store) == ["e1", "e2"]
+
+    async def test_edits_of_other_lanes_and_messages_stay_apart(self, store: Store) -> None:
+        one, two = said("m1"), said("m2")
+        await admit(store, one, post("p1", one, AWAY))
+        await admit(store, two)
+
+        await store.change_message(words("m1", "x"), "edited", [edit("e1", one, FAR)])
+        await store.change_message(words("m2", "x"), "edited", [edit("e2", two, AWAY)])
+
+        assert await waiting_names(store, AWAY) == ["p1", "e2"]
+        assert await waiting_names(store, FAR) == ["e1"]
+
+    # --- resolving ----------------------------------------------------------------------------
+
+    async def test_a_native_id_resolves_to_what_was_said_there(self, store: Store) -> None:
+        await admit(store, said("m1"))
+
+        assert await store.resolve(HOME, "m1") == said("m1").id
+        assert await store.resolve(AWAY, "m1") is None
+        assert await store.resolve(HOME, "m2") is None
+
+    async def test_a_native_id_resolves_to_the_message_of_our_copy(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new))
+
+        await carry(store, "p1", copy("x1"), copy("x2", 1))
+
+        assert await store.resolve(AWAY, "x1") == new.id
+        assert await store.resolve(AWAY, "x2") == new.id
+
+    async def test_a_deleted_copy_still_resolves(self, store: Store) -> None:
+        new = said("m1")
+        removal = DeleteMessage(
+            id=OperationId("d1"), account=ACME, channel=AWAY, room=ROOM, message=new.id
+        )
+        await admit(store, new, post("p1", new), removal)
+        await carry(store, "p1", copy("x1"))
+
+        await carry(store, "d1", copy("x1", deleted=True))
+
+        assert await store.resolve(AWAY, "x1") == new.id
+
+    async def test_a_stand_in_resolves_to_the_message_that_it_shows(self, store: Store) -> None:
+        new = said("m1", thread="m0", root="m0")
+        await admit(store, new, post("p1", new, root=new.root))
+
+        await carry(store, "p1", copy("x1"), thread_of=new.root)
+
+        assert await store.resolve(AWAY, "x1") == new.id
+
+    # --- lanes --------------------------------------------------------------------------------
+
+    async def test_the_head_of_a_lane_holds_all_that_encoding_needs(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        new = said("m1")
+        clock.now = START + 7
+
+        await admit(store, new, post("p1", new))
+
+        assert await store.head(AWAY.lane) == OutboxItem(
+            delivery=Delivery(operation=post("p1", new), message=new.message),
+            state="waiting",
+            attempts=0,
+            due=START + 7,
+            created=START + 7,
+        )
+
+    async def test_an_empty_lane_has_no_head(self, store: Store) -> None:
+        assert await store.head(AWAY.lane) is None
+        assert await store.open_lanes() == []
+
+    async def test_a_lane_keeps_the_order_of_admission(self, store: Store) -> None:
+        first, second = said("m1"), said("m2")
+        await admit(store, first, post("z", first), post("y", first))
+        await admit(store, second, post("x", second), post("elsewhere", second, FAR))
+
+        assert sorted(await store.open_lanes()) == sorted([AWAY.lane, FAR.lane])
+        assert await waiting_names(store) == ["z", "y", "x"]
+        assert await store.open_lanes() == [FAR.lane]
+
+    async def test_a_begun_operation_stays_the_head(self, store: Store, clock: HandClock) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new))
+        clock.now += 3
+
+        await store.begin(OperationId("p1"))
+
+        item = await head(store)
+        assert (item.state, item.attempts, item.began) == ("sending", 1, START + 3)
+        assert await store.open_lanes() == [AWAY.lane]
+
+    async def test_each_beginning_counts(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new))
+
+        for _ in range(3):
+            await store.begin(OperationId("p1"))
+
+        assert (await head(store)).attempts == 3
+
+    async def test_a_settled_or_unknown_operation_cannot_begin(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new))
+        await carry(store, "p1", copy("x1"))
+
+        with pytest.raises(StoreError, match="p1"):
+            await store.begin(OperationId("p1"))
+        with pytest.raises(StoreError, match="p9"):
+            await store.begin(OperationId("p9"))
+
+    async def test_a_postponed_operation_waits_for_its_time(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new))
+        await store.begin(OperationId("p1"))
+
+        await store.postpone(OperationId("p1"), START + 30, "429: wait 30 s")
+
+        item = await head(store)
+        assert (item.state, item.attempts, item.due) == ("waiting", 1, START + 30)
+        (lane,) = (await store.status()).lanes
+        assert lane.error == "429: wait 30 s"
+
+    async def test_a_settled_operation_is_not_postponed(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new))
+        await carry(store, "p1", copy("x1"))
+
+        await store.postpone(OperationId("p1"), START + 30, "too late")
+
+        assert await store.head(AWAY.lane) is None
+
+    async def test_copies_recorded_so_far_are_in_the_delivery(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new))
+        await store.begin(OperationId("p1"))
+
+        await store.record(OperationId("p1"), [copy("x1", 1), copy("x0", 0, thread="t")])
+
+        assert (await head(store)).delivery.copies == (copy("x0", 0, thread="t"), copy("x1", 1))
+        assert await store.resolve(AWAY, "x0") == new.id
+
+    async def test_a_slot_recorded_before_keeps_its_first_receipt(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new))
+
+        await store.record(OperationId("p1"), [copy("x0")])
+        await store.record(OperationId("p1"), [copy("other"), copy("x1", 1)])
+
+        assert (await head(store)).delivery.copies == (copy("x0"), copy("x1", 1))
+
+    async def test_a_settled_operation_records_nothing(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new), edit("e1", new))
+        await carry(store, "p1", copy("x0"))
+
+        await store.record(OperationId("p1"), [copy("x1", 1)])
+
+        assert (await head(store)).delivery.copies == (copy("x0"),)
+        with pytest.raises(StoreError, match="p9"):
+            await store.record(OperationId("p9"), [copy("x1")])
+
+    async def test_after_is_the_last_native_id_of_the_last_settled_post(self, store: Store) -> None:
+        new = said("m1")
+        operations = [post(f"p{number}", new) for number in range(3)]
+        await admit(store, new, *operations)
+        assert (await head(store)).after is None
+
+        await carry(store, "p0", copy("x0"), copy("x1", 1))
+        assert (await head(store)).after == "x1"
+        await store.settle(Settlement(OperationId("p1"), "dead", error="gone"))
+
+        assert (await head(store)).after == "x1"
+
+    # --- settling -----------------------------------------------------------------------------
+
+    async def test_an_operation_is_settled_once(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new), edit("e1", new))
+        await store.begin(OperationId("p1"))
+
+        assert await store.settle(done("p1", copy("x1"))) is True
+        assert await store.settle(done("p1", copy("x2"))) is False
+        assert await store.settle(Settlement(OperationId("p1"), "dead")) is False
+        assert (await head(store)).delivery.copies == (copy("x1"),)
+
+    async def test_an_operation_may_be_settled_before_it_began(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new))
+
+        assert await store.settle(Settlement(OperationId("p1"), "cancelled")) is True
+        assert await store.open_lanes() == []
+
+    async def test_the_copies_of_a_post_are_there_for_its_edit(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new))
+        await carry(store, "p1", copy("x1", 1, thread="t"), copy("x0", 0, thread="t"))
+
+        await store.change_message(words("m1", "changed"), "edited", [edit("e1", new)])
+
+        assert (await head(store)).delivery == Delivery(
+            operation=edit("e1", new),
+            message=words("m1", "changed"),
+            copies=(copy("x0", 0, thread="t"), copy("x1", 1, thread="t")),
+        )
+
+    async def test_recorded_and_settled_copies_add_up(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new), edit("e1", new))
+        await store.begin(OperationId("p1"))
+        await store.record(OperationId("p1"), [copy("x0")])
+
+        await store.settle(done("p1", copy("x1", 1)))
+
+        item = await head(store)
+        assert item.delivery.copies == (copy("x0"), copy("x1", 1))
+        assert item.after == "x1"
+
+    async def test_an_edit_replaces_adds_and_removes_copies(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new), edit("e1", new), edit("e2", new))
+        await carry(store, "p1", copy("x0"), copy("x1", 1), copy("x2", 2))
+
+        await carry(store, "e1", copy("y0"), copy("x1", 1), copy("x2", 2, deleted=True))
+
+        assert (await head(store)).delivery.copies == (copy("y0"), copy("x1", 1))
+
+    async def test_an_edit_keeps_the_thread_of_a_copy(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new), edit("e1", new), edit("e2", new))
+        await carry(store, "p1", copy("x0", thread="t"))
+
+        await carry(store, "e1", copy("x0"))
+
+        assert (await head(store)).delivery.copies == (copy("x0", thread="t"),)
+
+    async def test_what_concerns_the_original_finds_it_among_the_copies(self, store: Store) -> None:
+        new = said("m1")
+        reaction = AddReaction(
+            id=OperationId("r1"),
+            account=ACME,
+            channel=HOME,
+            room=ROOM,
+            message=new.id,
+            emoji="👍",
+            byline=BYLINE,
+        )
+
+        await admit(store, new, reaction)
+
+        assert (await head(store, HOME)).delivery.copies == (copy("m1"),)
+        assert list(await store.copies(new.id, HOME)) == [copy("m1")]
+        assert list(await store.copies(new.id, AWAY)) == []
+
+    @pytest.mark.parametrize("state", ["dead", "unproved"])
+    async def test_proof_of_arrival_ends_what_was_given_up(self, store: Store, state: Any) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new))
+        await store.begin(OperationId("p1"))
+        await store.settle(Settlement(OperationId("p1"), state, error="no answer"))
+
+        assert await store.settle(done("p1", copy("x1"))) is True
+        assert await store.settle(done("p1", copy("x1"))) is False
+        assert await store.dead_letters() == []
+        assert await store.resolve(AWAY, "x1") == new.id
+
+    # --- threads and replies ------------------------------------------------------------------
+
+    async def test_a_thread_goes_on_below_our_copy_of_its_root(self, store: Store) -> None:
+        root, answer = said("m0"), said("m1", thread="m0", root="m0")
+        await admit(store, root, post("p0", root))
+        await carry(store, "p0", copy("x0"), copy("x0b", 1))
+
+        await admit(store, answer, post("p1", answer, root=root.id))
+
+        item = await head(store)
+        assert (item.delivery.thread, item.thread_missing) == ("x0", False)
+
+    async def test_a_thread_goes_on_below_the_root_that_was_said_there(self, store: Store) -> None:
+        root = said("m0")
+        answer = NewMessage(words("a1"), ANN, START, root=root.id)
+        await admit(store, root)
+
+        await admit(store, answer, post("p1", answer, HOME, root=root.id))
+
+        item = await head(store, HOME)
+        assert (item.delivery.thread, item.thread_missing) == ("m0", False)
+
+    async def test_a_root_that_never_came_there_is_missing(self, store: Store) -> None:
+        answer = said("m1", thread="m0", root="m0")
+
+        await admit(store, answer, post("p1", answer, root=answer.root))
+
+        item = await head(store)
+        assert (item.delivery.thread, item.thread_missing) == (None, True)
+
+    async def test_later_answers_go_below_what_stands_for_the_root(self, store: Store) -> None:
+        first, second = said("m1", root="m0"), said("m2", root="m0")
+        await admit(store, first, post("p1", first, root=first.root))
+        await carry(store, "p1", copy("x1"), copy("x2", 1), thread_of=first.root)
+
+        await admit(store, second, post("p2", second, root=second.root))
+
+        item = await head(store)
+        assert (item.delivery.thread, item.thread_missing) == ("x1", False)
+
+    async def test_the_root_itself_goes_before_what_stands_for_it(self, store: Store) -> None:
+        root, answer = said("m0"), said("m1", root="m0")
+        await admit(store, answer, post("p1", answer, root=root.id))
+        await carry(store, "p1", copy("x1"), thread_of=root.id)
+        await admit(store, root, post("p0", root))
+        await carry(store, "p0", copy("x0"))
+
+        await store.change_message(answer.message, "edited", [edit("e1", answer)])
+        late = said("m2", root="m0")
+        await admit(store, late, post("p2", late, root=root.id))
+
+        await carry(store, "e1", copy("x1"))
+        assert (await head(store)).delivery.thread == "x0"
+
+    async def test_a_reply_quotes_the_message_that_it_answers(self, store: Store) -> None:
+        asked, answer = said("m0", "Who is **there**?\n\nSay so"), said("m1", "Me")
+        await admit(store, asked, post("p0", asked))
+        await carry(store, "p0", copy("x0"))
+
+        await admit(store, answer, post("p1", answer, reply_to=asked.id))
+        await admit(store, said("m2"), post("p2", said("m2"), FAR, reply_to=asked.id))
+
+        assert (await head(store)).delivery.quoted == Quoted(
+            author="Ann", excerpt="Who is there? Say so", native_id="x0"
+        )
+        assert (await head(store, FAR)).delivery.quoted == Quoted(
+            author="Ann", excerpt="Who is there? Say so", native_id=None
+        )
+
+    async def test_a_quoted_excerpt_is_short(self, store: Store) -> None:
+        asked, answer = said("m0", "word " * 5000), said("m1")
+
+        await admit(store, asked)
+        await admit(store, answer, post("p1", answer, reply_to=asked.id))
+
+        quoted = (await head(store)).delivery.quoted
+        assert quoted is not None
+        assert len(quoted.excerpt) <= 100
+        assert quoted.excerpt.startswith("word word")
+
+    async def test_words_that_are_gone_or_not_for_all_are_not_quoted(self, store: Store) -> None:
+        gone, secret = said("m0", "gone"), said("m1", "secret", audience=(ANN.id,))
+        answer = said("m2")
+        await admit(store, gone)
+        await admit(store, secret)
+        await store.change_message(gone.message, "deleted")
+
+        await admit(
+            store,
+            answer,
+            post("p1", answer, AWAY, reply_to=gone.id),
+            post("p2", answer, FAR, reply_to=secret.id),
+        )
+
+        assert (await head(store)).delivery.quoted == Quoted(author="Ann", excerpt="")
+        assert (await head(store, FAR)).delivery.quoted == Quoted(author="Ann", excerpt="")
+
+    async def test_a_reply_to_an_unknown_message_quotes_nothing(self, store: Store) -> None:
+        answer = said("m1")
+
+        await admit(store, answer, post("p1", answer, reply_to=message_id_of(HOME, "m0")))
+
+        assert (await head(store)).delivery.quoted is None
+
+    # --- dead letters -------------------------------------------------------------------------
+
+    async def test_dead_letters_are_listed_with_their_reason(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        one, two = said("m1", "Hello **you**"), said("m2")
+        await admit(store, one, post("p1", one), post("p2", one, FAR))
+        await admit(store, two, post("p3", two))
+        await store.begin(OperationId("p1"))
+        clock.now += 5
+        await store.settle(Settlement(OperationId("p1"), "dead", error="no such channel"))
+        clock.now += 5
+        await store.settle(Settlement(OperationId("p2"), "unproved", error="no answer"))
+        await store.settle(Settlement(OperationId("p3"), "cancelled"))
+
+        assert await store.dead_letters() == [
+            DeadLetter(post("p1", one), "dead", "no such channel", 1, START + 5, "Hello you"),
+            DeadLetter(post("p2", one, FAR), "unproved", "no answer", 0, START + 10, "Hello you"),
+        ]
+
+    async def test_a_replayed_letter_begins_anew_at_the_end_of_its_lane(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new), post("p2", new))
+        await store.begin(OperationId("p1"))
+        await store.settle(Settlement(OperationId("p1"), "dead", error="refused"))
+        clock.now += 60
+
+        assert await store.replay(OperationId("p1")) == AWAY.lane
+
+        assert await store.dead_letters() == []
+        await carry(store, "p2", copy("x2"))
+        assert await store.head(AWAY.lane) == OutboxItem(
+            delivery=Delivery(operation=post("p1", new), message=new.message, copies=(copy("x2"),)),
+            state="waiting",
+            attempts=0,
+            due=START + 60,
+            created=START + 60,
+            after="x2",
+        )
+
+    async def test_only_dead_letters_are_replayed(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new))
+
+        for name in ("p1", "p9"):
+            with pytest.raises(StoreError, match=name):
+                await store.replay(OperationId(name))
+
+    # --- threads that live --------------------------------------------------------------------
+
+    async def test_live_threads_are_the_newest_threads_and_possible_roots(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        await admit(store, said("old", time=START - 100))
+        await admit(store, said("a", time=START + 1))
+        await admit(store, said("b", thread="t", root="t", time=START + 2))
+        await admit(store, said("c", thread="a", root="a", time=START + 3))
+        clock.now = START + 4
+        elsewhere = NewMessage(words("e"), ANN, START)
+        await admit(store, elsewhere, post("p1", elsewhere, HOME), post("p2", elsewhere))
+        await carry(store, "p1", copy("ours"))
+        await carry(store, "p2", copy("not here"))
+
+        assert await store.live_threads(HOME, START) == ["ours", "a", "t"]
+        assert await store.live_threads(HOME, START - 100) == ["ours", "a", "t", "old"]
+        assert await store.live_threads(HOME, START + 100) == []
+
+    async def test_live_threads_are_at_most_200(self, store: Store) -> None:
+        for number in range(210):
+            await admit(store, said(f"{number:03}", time=START + number))
+
+        threads = await store.live_threads(HOME, START)
+
+        assert threads == [f"{number:03}" for number in range(209, 9, -1)]
+
+    # --- turns --------------------------------------------------------------------------------
+
+    async def test_turns_are_queued_with_the_message(self, store: Store, clock: HandClock) -> None:
+        clock.now = START + 3
+        turns = [NewTurn(TurnId(name), "echo", ROOM, said("m1").id) for name in ("t2", "t1")]
+
+        await admit(store, said("m1"), turns=tuple(turns))
+
+        assert await store.open_turns() == [
+            StoredTurn(TurnId("t2"), "echo", ROOM, said("m1").id, "queued", 0, START + 3),
+            StoredTurn(TurnId("t1"), "echo", ROOM, said("m1").id, "queued", 0, START + 3),
+        ]
+
+    async def test_a_turn_remembers_how_far_it_came(self, store: Store) -> None:
+        await self._queue_turn(store)
+
+        await store.set_turn(TurnId("t1"), "running")
+        await store.set_turn(TurnId("t1"), "running", tool_called=True)
+        await store.set_turn(TurnId("t1"), "waiting", answer=said("a1").id)
+        await store.set_turn(TurnId("t1"), "running")
+
+        assert await store.open_turns() == [
+            StoredTurn(
+                TurnId("t1"),
+                "echo",
+                ROOM,
+                said("m1").id,
+                "running",
+                attempts=2,
+                asked=START,
+                tool_called=True,
+                answer=said("a1").id,
+            )
+        ]
+
+    @pytest.mark.parametrize("state", ["done", "failed", "interrupted"])
+    async def test_an_ended_turn_is_not_open(self, store: Store, state: Any) -> None:
+        await self._queue_turn(store)
+
+        await store.set_turn(TurnId("t1"), state, error="")
+
+        assert await store.open_turns() == []
+
+    async def test_an_unknown_turn_is_an_error(self, store: Store) -> None:
+        with pytest.raises(StoreError, match="t9"):
+            await store.set_turn(TurnId("t9"), "running")
+
+    async def test_an_agent_was_called_by_a_message_or_in_its_thread(self, store: Store) -> None:
+        answer = said("m1", thread="m0", root="m0")
+        await admit(store, answer, turns=(NewTurn(TurnId("t1"), "echo", ROOM, answer.id),))
+        root = message_id_of(HOME, "m0")
+
+        assert await store.was_called("echo", root)
+        assert await store.was_called("echo", answer.id)
+        assert not await store.was_called("other", root)
+        assert not await store.was_called("echo", message_id_of(HOME, "m2"))
+
+    async def _queue_turn(self, store: Store) -> None:
+        turn = NewTurn(TurnId("t1"), "echo", ROOM, said("m1").id)
+        await admit(store, said("m1"), turns=(turn,))
+
+    # --- secrets ------------------------------------------------------------------------------
+
+    @pytest.mark.parametrize("sealed", [False, True])
+    async def test_the_shelf_keeps_replaces_and_removes_values(
+        self, store: Store, sealed: bool
+    ) -> None:
+        assert await store.shelf_get(ACME, "hook") is None
+
+        await store.shelf_put(ACME, "hook", "one", sealed=not sealed)
+        await store.shelf_put(ACME, "hook", "two", sealed=sealed)
+        assert await store.shelf_get(ACME, "hook") == "two"
+        assert await store.shelf_get(AccountId("other"), "hook") is None
+
+        await store.shelf_remove(ACME, "hook")
+        await store.shelf_remove(ACME, "hook")
+        assert await store.shelf_get(ACME, "hook") is None
+
+    async def test_credentials_are_kept_by_name(self, store: Store) -> None:
+        await store.put_credential("acme.token", "xoxb-one")
+        await store.put_credential("acme.token", "xoxb-two")
+
+        assert await store.credential("acme.token") == "xoxb-two"
+        assert await store.credential("other") is None
+
+    # --- looking in ---------------------------------------------------------------------------
+
+    async def test_status_counts_everything(self, store: Store, clock: HandClock) -> None:
+        new = said("m1")
+        rows = [await store.accept(raw(number), advance=False) for number in range(3)]
+        first, second, _ = [row.id for row in rows if row is not None]
+        turn = NewTurn(TurnId("t1"), "echo", ROOM, new.id)
+        operations = [post(f"p{number}", new) for number in range(5)]
+        await store.admit(
+            Admission(
+                "routed", first, new, operations=(*operations, post("f", new, FAR)), turns=(turn,)
+            )
+        )
+        await store.fail_row(second, "broken")
+        await carry(store, "p0", copy("x0"))
+        await store.settle(Settlement(OperationId("p1"), "dead", error="no"))
+        clock.now += 9
+        await store.begin(OperationId("p2"))
+
+        assert await store.status() == StoreStatus(
+            inbox={"waiting": 1, "failed": 1, "done": 1},
+            outbox={"waiting": 3, "sending": 1, "done": 1, "dead": 1},
+            turns={"queued": 1},
+            messages=1,
+            lanes=[
+                LaneStatus(AWAY.lane, ACME, 3, START, "sending"),
+                LaneStatus(FAR.lane, ACME, 1, START, "waiting"),
+            ],
+        )
+
+    async def test_a_new_store_has_nothing_to_count(self, store: Store) -> None:
+        assert await store.status() == StoreStatus({}, {}, {}, 0, [])
+
+    async def test_a_message_is_explained_from_payload_to_receipts(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        new, loss = said("m1"), Loss(path="/content/0", kind="text", what="a table")
+        row = await store.accept(raw(1), advance=False)
+        assert row is not None
+        clock.now = START + 1
+        await store.admit(
+            Admission(
+                "routed",
+                row.id,
+                new,
+                timelines=(HOME_TIMELINE, ROOM_TIMELINE),
+                operations=(post("p1", new), post("p2", new, FAR)),
+            )
+        )
+        clock.now = START + 2
+        await store.begin(OperationId("p1"))
+        clock.now = START + 3
+        await store.settle(done("p1", copy("x1"), losses=(loss,)))
+
+        assert await store.explain(new.id) == Explanation(
+            stored=stored(new),
+            raw=raw(1),
+            kept_at=START,
+            outcome="routed",
+            timelines=[(HOME_TIMELINE, 1), (ROOM_TIMELINE, 1)],
+            operations=[
+                OperationRecord(
+                    operation=post("p1", new),
+                    state="done",
+                    attempts=1,
+                    error="",
+                    created=START + 1,
+                    began=START + 2,
+                    ended=START + 3,
+                    losses=(loss,),
+                    receipts=(copy("x1"),),
+                ),
+                OperationRecord(
+                    operation=post("p2", new, FAR),
+                    state="waiting",
+                    attempts=0,
+                    error="",
+                    created=START + 1,
+                    began=None,
+                    ended=None,
+                    losses=(),
+                    receipts=(),
+                ),
+            ],
+        )
+
+    async def test_a_message_without_a_payload_is_explained_too(self, store: Store) -> None:
+        await admit(store, said("a1"))
+
+        assert await store.explain(said("a1").id) == Explanation(
+            stored=stored(said("a1")),
+            raw=None,
+            kept_at=None,
+            outcome="routed",
+            timelines=[],
+            operations=[],
+        )
+        assert await store.explain(MessageId("nothing")) is None
+
+    # --- the whole ----------------------------------------------------------------------------
+
+    async def test_what_was_awaited_is_seen_by_the_next_read(self, store: Store) -> None:
+        async def lane(channel: ChannelRef) -> Sequence[str]:
+            for number in range(10):
+                new = said(f"{channel.channel}-{number}")
+                await admit(store, new, post(new.id, new, channel))
+                assert (await head(store, channel)).delivery.operation.message == new.id
+                await carry(store, new.id, copy(f"x{number}"))
+                assert await store.head(channel.lane) is None
+            return [f"x{number}" for number in range(10)]
+
+        channels = [ChannelRef(platform="wire", workspace="W2", channel=str(n)) for n in range(20)]
+        await asyncio.gather(*(lane(channel) for channel in channels))
+
+        assert (await store.status()).outbox == {"done": 200}
+
+    async def test_writes_wake_their_awaiters_in_the_order_they_were_asked(
+        self, store: Store
+    ) -> None:
+        woken: list[int] = []
+
+        async def keep(number: int) -> None:
+            await store.accept(raw(number), advance=False)
+            woken.append(number)
+
+        await asyncio.gather(*(keep(number) for number in range(50)))
+
+        assert woken == list(range(50))
+
+    async def test_a_closed_store_refuses_to_write(self, store: Store) -> None:
+        await store.close()
+        await store.close()
+
+        with pytest.raises(StoreError, match="closed"):
+            await store.accept(raw(1), advance=False)

@@ -1,0 +1,28 @@
+"""SQLite and its in-memory twin keep every promise of a store."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bridge.ports.store import Store
+from bridge.store import MemoryStore, open_sqlite
+from bridge.testing.store_contract import HandClock, StoreContract
+
+KEY = bytes(range(32))
+
+
+class TestSqliteStore(StoreContract):
+    @pytest.fixture
+    async def store(self, clock: HandClock, tmp_path: Path) -> AsyncIterator[Store]:
+        store = await open_sqlite(tmp_path / "bridge.sqlite3", clock=clock, key=KEY)
+        yield store
+        await store.close()
+
+
+class TestMemoryStore(StoreContract):
+    @pytest.fixture
+    async def store(self, clock: HandClock) -> Store:
+        return MemoryStore(clock)
