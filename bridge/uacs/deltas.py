@@ -19,7 +19,7 @@ from bridge.uacs.objects import Optional, UacsObject, absent
 from bridge.uacs.parts import ContentPart
 from bridge.uacs.values import Text, Timestamp
 
-Sequence = Annotated[int, Field(strict=True, ge=0)]
+SequenceNumber = Annotated[int, Field(strict=True, ge=0)]
 Index = Annotated[int, Field(strict=True, ge=0)]
 
 
@@ -36,7 +36,7 @@ class MessageStarted(UacsObject):
     """The first delta: everything but the content."""
 
     type: Literal["message_started"] = "message_started"
-    seq: Sequence
+    seq: SequenceNumber
     envelope: MessageEnvelope
 
 
@@ -44,7 +44,7 @@ class EnvelopeReplaced(UacsObject):
     """Everything but the content is now this."""
 
     type: Literal["envelope_replaced"] = "envelope_replaced"
-    seq: Sequence
+    seq: SequenceNumber
     envelope: MessageEnvelope
 
 
@@ -52,7 +52,7 @@ class PartStarted(UacsObject):
     """A new part at the end; `index` is the number of parts before it."""
 
     type: Literal["part_started"] = "part_started"
-    seq: Sequence
+    seq: SequenceNumber
     index: Index
     part: ContentPart
 
@@ -61,7 +61,7 @@ class TextAppended(UacsObject):
     """More text at the end of the text part at `index`."""
 
     type: Literal["text_appended"] = "text_appended"
-    seq: Sequence
+    seq: SequenceNumber
     index: Index
     text: Text
 
@@ -70,7 +70,7 @@ class PartReplaced(UacsObject):
     """The part at `index` is now this, whole."""
 
     type: Literal["part_replaced"] = "part_replaced"
-    seq: Sequence
+    seq: SequenceNumber
     index: Index
     part: ContentPart
 
@@ -79,7 +79,7 @@ class PartRemoved(UacsObject):
     """The part at `index` is gone; those after it move up."""
 
     type: Literal["part_removed"] = "part_removed"
-    seq: Sequence
+    seq: SequenceNumber
     index: Index
 
 
@@ -87,7 +87,7 @@ class MetadataMerged(UacsObject):
     """These keys of the message's metadata are now so; the other keys stay."""
 
     type: Literal["metadata_merged"] = "metadata_merged"
-    seq: Sequence
+    seq: SequenceNumber
     metadata: JsonObject
 
 
@@ -95,7 +95,7 @@ class MessageFinished(UacsObject):
     """The last delta: the message is complete."""
 
     type: Literal["message_finished"] = "message_finished"
-    seq: Sequence
+    seq: SequenceNumber
 
 
 Delta = Annotated[

@@ -136,7 +136,7 @@ class RequestedResponseFormatPart(UacsObject):
     """
 
     type: Literal["requested_response_format"] = "requested_response_format"
-    schema_: Annotated[JsonObject, Field(alias="schema")]
+    schema_: JsonObject = Field(alias="schema")
 
 
 KnownPart = Annotated[

@@ -85,7 +85,7 @@ def test_all_three_agree_on_a_spoiled_message(document: Any) -> None:
 
 
 @pytest.mark.parametrize("definitions", [DEFINITIONS, OURS], ids=["seed", "ours"])
-@settings(examples, max_examples=80)
+@settings(examples, max_examples=40)
 @given(data=st.data())
 def test_what_one_schema_generates_the_other_and_the_models_accept(
     definitions: dict[str, Any], data: st.DataObject
