@@ -1,0 +1,46 @@
+"""Slack: what the entry point names. Cheap to import; the SDK comes with `build`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from bridge.model import AccountId
+from bridge.ports.connector import Connector, ConnectorTools, SetupStep
+from connectors.slack.ids import PLATFORM
+from connectors.slack.settings import SlackSettings
+from connectors.slack.setup import steps
+
+
+class SlackType:
+    """Makes Slack accounts."""
+
+    platform: str = PLATFORM
+    settings: type[BaseModel] = SlackSettings
+
+    def build(self, account: AccountId, settings: Any, tools: ConnectorTools) -> Connector:
+        from connectors.slack.connector import SlackConnector  # the SDK takes a second to import
+
+        return SlackConnector(account, settings, tools)
+
+    def setup(self, settings: Mapping[str, str]) -> Sequence[SetupStep]:
+        return steps(settings)
+
+    def sandbox_settings(self, app: Mapping[str, Any], base_url: str) -> Mapping[str, Any]:
+        names = {
+            key: f"SANDBOX_{app['app_id']}_{key.upper()}"
+            for key in ("bot_token", "app_token", "signing_secret")
+        }
+        return {
+            **{key: {"env": name} for key, name in names.items()},
+            "receive": "socket",
+            "api_url": f"{base_url}/slack/api/",
+            "environment": {name: app[key] for key, name in names.items()},
+        }
+
+
+connector_type = SlackType()
+
+__all__ = ["SlackType", "connector_type"]

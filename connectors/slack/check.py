@@ -1,0 +1,104 @@
+"""Is the account ready? Token, scopes, channels and socket token, each with what to do."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+
+from bridge.errors import BridgeError, NotFound, PlatformError
+from bridge.model import ChannelRef
+from bridge.ports.connector import Finding
+from connectors.slack.capabilities import REQUIRED_SCOPES, SCOPES
+from connectors.slack.json_values import Json, object_at, text_at
+from connectors.slack.send import WebApi
+from connectors.slack.settings import SlackSettings
+
+_REINSTALL = "add it under OAuth & Permissions > Bot Token Scopes and install the app again"
+
+
+async def findings(
+    api: WebApi,
+    app_api: WebApi | None,
+    settings: SlackSettings,
+    public_url: str | None,
+    channels: Sequence[ChannelRef],
+) -> list[Finding]:
+    """Everything that can be asked before the start, the most basic first."""
+    found: list[Finding] = []
+    try:
+        answer = await api.ask("auth.test")
+    except BridgeError as error:
+        return [Finding("error", f"the bot token does not work: {error}", _todo(error))]
+    team = text_at(answer.body, "team_id")
+    handle = text_at(answer.body, "user")
+    found.append(
+        Finding("ok", f"bot @{handle} in workspace {text_at(answer.body, 'team')!r} ({team})")
+    )
+    if answer.scopes:
+        found += _scope_findings(answer.scopes)
+    found += [finding async for finding in _receive_findings(app_api, settings, public_url)]
+    for channel in channels:
+        found.append(await _channel_finding(api, channel, team, handle))
+    return found
+
+
+def _scope_findings(granted: frozenset[str]) -> Iterator[Finding]:
+    missing = [scope for scope in SCOPES if scope not in granted]
+    for scope in missing:
+        level = "error" if scope in REQUIRED_SCOPES else "warning"
+        yield Finding(level, f"scope {scope} is missing: needed to {SCOPES[scope]}", _REINSTALL)
+    if not missing:
+        yield Finding("ok", "all scopes are granted")
+
+
+async def _receive_findings(
+    app_api: WebApi | None, settings: SlackSettings, public_url: str | None
+) -> AsyncIterator[Finding]:
+    if settings.receive == "http":
+        if public_url is None or not public_url.startswith("https://"):
+            yield Finding(
+                "error",
+                f"receive: http needs a public_url that Slack can reach, not {public_url!r}",
+                "set public_url to the https:// address of this bridge, or use receive: socket",
+            )
+        return
+    if app_api is None:
+        return
+    try:
+        await app_api.read("apps.connections.open")
+    except BridgeError as error:
+        yield Finding("error", f"the app token opens no socket: {error}", _todo(error))
+    else:
+        yield Finding("ok", "the app token opens a socket")
+
+
+async def _channel_finding(api: WebApi, channel: ChannelRef, team: str, handle: str) -> Finding:
+    if channel.workspace != team:
+        return Finding(
+            "error",
+            f"channel {channel.channel!r} is said to be in workspace {channel.workspace!r}, "
+            f"but this token is for {team!r}",
+            "use the account of that workspace for it",
+        )
+    try:
+        answer = await api.read("conversations.info", channel=channel.channel)
+    except NotFound as error:
+        todo = f"check the id; in a private channel first say /invite @{handle}"
+        return Finding("error", str(error), todo)
+    except PlatformError as error:
+        return Finding("error", str(error), _todo(error))
+    return _membership(channel, object_at(answer, "channel"), handle)
+
+
+def _membership(channel: ChannelRef, info: Json, handle: str) -> Finding:
+    name = f"#{text_at(info, 'name')}" if text_at(info, "name") else "the direct message"
+    what = f"channel {channel.channel!r} ({name})"
+    if info.get("is_archived") is True:
+        return Finding("error", f"{what} is archived", "unarchive it or take it out of its room")
+    if info.get("is_member") is False:
+        return Finding("error", f"the bot is not in {what}", f"say /invite @{handle} there")
+    return Finding("ok", f"{what} can be read and written")
+
+
+def _todo(error: BridgeError) -> str:
+    """What the error itself says last is what to do."""
+    return str(error).rpartition(": ")[2]

@@ -1,0 +1,183 @@
+"""One Slack account: the state of its connection, and its abilities wired together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import replace
+
+from slack_bolt.async_app import AsyncApp
+from starlette.routing import BaseRoute
+
+from bridge.errors import ConfigError, PlatformError, Unavailable
+from bridge.model import (
+    AccountId,
+    ActorId,
+    Call,
+    Capabilities,
+    ChannelRef,
+    Delivery,
+    Encoded,
+    Event,
+    Person,
+    Raw,
+    Receipt,
+)
+from bridge.ports.connector import ChannelInfo, ConnectorTools, Finding, Health, Inbox
+from bridge.ports.tokens import SecretRef
+from connectors.slack.capabilities import CAPABILITIES
+from connectors.slack.channels import list_channels
+from connectors.slack.check import findings
+from connectors.slack.decode import decode
+from connectors.slack.encode import encode
+from connectors.slack.history import find_post, posts_after
+from connectors.slack.ids import Identity
+from connectors.slack.json_values import text_at
+from connectors.slack.people import look_up
+from connectors.slack.receive import Keeper, bolt_app, events_route, listen_on_socket, patiently
+from connectors.slack.send import WebApi, send_call
+from connectors.slack.settings import SlackSettings
+
+
+class SlackConnector:
+    """Fills every Protocol of `bridge.ports.connector`: see there for what each method promises."""
+
+    def __init__(self, account: AccountId, settings: SlackSettings, tools: ConnectorTools) -> None:
+        self.account = account
+        self.capabilities: Capabilities = CAPABILITIES
+        self._settings = settings
+        self._tools = tools
+        self._api = WebApi(settings.api_url, self._secret(settings.bot_token), tools.clock)
+        self._app_api: WebApi | None = None
+        if settings.app_token is not None:
+            token = self._secret(settings.app_token)
+            self._app_api = WebApi(settings.api_url, token, tools.clock)
+        self._us: Identity | None = None
+        self._asking = asyncio.Lock()
+        self._health = Health("stopped")
+
+    # --- Connector ------------------------------------------------------------------------------
+
+    async def run(self, inbox: Inbox) -> None:
+        self._health = Health("connecting")
+        state = "failed"
+        try:
+            await patiently(self._identity, self._tools.clock)
+            if self._settings.receive == "socket":
+                await self._run_socket(inbox)
+            else:
+                await self._run_http(inbox)
+        except asyncio.CancelledError:
+            state = "stopped"
+            raise
+        except PlatformError as error:
+            self._health = replace(self._health, note=str(error))
+            raise
+        finally:
+            self._health = replace(self._health, state=state)
+
+    def decode(self, raw: Raw) -> Sequence[Event]:
+        return decode(raw, self._us)
+
+    def encode(self, delivery: Delivery) -> Encoded:
+        return encode(delivery)
+
+    async def send(self, call: Call) -> Receipt:
+        return await send_call(self._api, call)
+
+    async def close(self) -> None:
+        await self._api.close()
+        if self._app_api is not None:
+            await self._app_api.close()
+
+    # --- further abilities ----------------------------------------------------------------------
+
+    def routes(self, inbox: Inbox) -> Sequence[BaseRoute]:
+        if self._settings.receive != "http":
+            return []
+        signing_secret = self._settings.signing_secret
+        if signing_secret is None:
+            raise ConfigError(f"Account {self.account!r}: receive: http needs signing_secret")
+        secret = self._secret(signing_secret)
+        return [events_route(self._bolt(inbox), secret, self._tools.clock)]
+
+    async def read_after(
+        self, channel: ChannelRef, cursor: str | None, threads: Sequence[str]
+    ) -> AsyncIterator[Raw]:
+        if cursor is None:
+            return
+        us = await self._identity()
+        async for raw in posts_after(self._api, self.account, us, channel, cursor, threads):
+            yield raw
+
+    async def find_sent(self, call: Call, after: str | None) -> Receipt | None:
+        return await find_post(self._api, self._tools.clock, call, after)
+
+    async def person(self, actor: ActorId) -> Person | None:
+        return await look_up(self._api, actor)
+
+    async def channels(self) -> Sequence[ChannelInfo]:
+        return await list_channels(self._api, await self._identity())
+
+    async def check(self, channels: Sequence[ChannelRef]) -> Sequence[Finding]:
+        public_url = self._tools.public_url
+        return await findings(self._api, self._app_api, self._settings, public_url, channels)
+
+    def health(self) -> Health:
+        return self._health
+
+    # --- within ---------------------------------------------------------------------------------
+
+    async def _run_socket(self, inbox: Inbox) -> None:
+        def connected(open_now: bool) -> None:
+            if open_now:
+                self._health = replace(
+                    self._health, state="connected", connected_since=self._tools.clock.time()
+                )
+                inbox.session_began(self.account)
+            else:
+                self._health = replace(self._health, state="connecting", connected_since=None)
+
+        app = self._bolt(inbox)
+        clock = self._tools.clock
+        await listen_on_socket(app, self._socket_address, self._settings.api_url, clock, connected)
+
+    async def _run_http(self, inbox: Inbox) -> None:
+        now = self._tools.clock.time()
+        self._health = replace(self._health, state="listening", connected_since=now)
+        inbox.session_began(self.account)
+        await asyncio.Event().wait()
+
+    async def _socket_address(self) -> str:
+        """A new address for each connection: they are good for one, and only for a while."""
+        if self._app_api is None:
+            raise ConfigError(f"Account {self.account!r}: receive: socket needs app_token")
+        url = text_at(await self._app_api.read("apps.connections.open"), "url")
+        if not url:
+            raise Unavailable("apps.connections.open gave no address")
+        return url
+
+    async def _identity(self) -> Identity:
+        """Who we are, asked once."""
+        async with self._asking:
+            if self._us is None:
+                answer = await self._api.read("auth.test")
+                self._us = Identity(
+                    team=text_at(answer, "team_id"),
+                    team_name=text_at(answer, "team"),
+                    user=text_at(answer, "user_id"),
+                    handle=text_at(answer, "user"),
+                    bot=text_at(answer, "bot_id"),
+                )
+        return self._us
+
+    def _bolt(self, inbox: Inbox) -> AsyncApp:
+        clock = self._tools.clock
+        keeper = Keeper(self.account, inbox, self._identity, clock, self._was_heard)
+        return bolt_app(keeper, self._settings.api_url)
+
+    def _was_heard(self) -> None:
+        self._health = replace(self._health, heard=self._tools.clock.time())
+
+    def _secret(self, ref: SecretRef) -> Callable[[], Awaitable[str]]:
+        return lambda: self._tools.tokens.secret(ref)

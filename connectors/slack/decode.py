@@ -1,0 +1,320 @@
+"""A kept Slack payload -> events. Pure: no network, no clock.
+
+Kinds: `message` (a post over the Events API), `event_callback` (every other event), `history` (a
+post read back, in the same envelope), `interactive`, `slash_commands`, `other`.
+Source: docs.slack.dev "Events API" and its event pages (2026-08).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bridge.content.markdown import text_to_markdown
+from bridge.content.text import Document
+from bridge.errors import InvalidData, UndecodableEvent
+from bridge.model import (
+    AccountRevoked,
+    ChannelClosed,
+    ChannelCreated,
+    ChannelRenamed,
+    CommandGiven,
+    Event,
+    Ignored,
+    MemberJoined,
+    MemberLeft,
+    MessageDeleted,
+    MessageEdited,
+    MessagePinned,
+    MessagePosted,
+    MessageUnpinned,
+    OperationId,
+    Raw,
+    ReactionAdded,
+    ReactionRemoved,
+    TopicChanged,
+    Unknown,
+    message_id_of,
+)
+from bridge.uacs import Actor, Message, TextPart, to_timestamp
+from connectors.slack import ids
+from connectors.slack.blocks import (
+    attachments_to_text,
+    blocks_to_text,
+    files_to_text,
+    is_unfurl,
+)
+from connectors.slack.capabilities import METADATA_TYPE
+from connectors.slack.ids import Identity
+from connectors.slack.json_values import Json, object_at, objects_at, text_at, whole_at
+from connectors.slack.payload import Payload
+from connectors.slack.text import mrkdwn_to_text
+
+# Kind -> JSON pointers of what must not lie in the open; `*` is every item of a list.
+CREDENTIALS: dict[str, tuple[str, ...]] = {
+    "message": ("/token",),
+    "event_callback": ("/token", "/event/bot_access_token"),
+    "history": (),
+    "interactive": (
+        "/token",
+        "/trigger_id",
+        "/response_url",
+        "/response_urls/*/response_url",
+        "/bot_access_token",
+        "/interactivity/interactivity_pointer",
+    ),
+    "slash_commands": ("/token", "/trigger_id", "/response_url"),
+    "other": ("/token", "/trigger_id", "/response_url", "/event/bot_access_token"),
+}
+KINDS = tuple(CREDENTIALS)
+
+POST_SUBTYPES = frozenset({"", "bot_message", "file_share", "me_message", "thread_broadcast"})
+_TOLD_ELSEWHERE = {
+    "channel_archive": "channel_archive",
+    "channel_join": "member_joined_channel",
+    "channel_leave": "member_left_channel",
+    "channel_name": "channel_rename",
+    "channel_unarchive": "channel_unarchive",
+    "group_archive": "group_archive",
+    "group_join": "member_joined_channel",
+    "group_leave": "member_left_channel",
+    "group_name": "group_rename",
+    "group_unarchive": "group_unarchive",
+    "message_replied": "the reply itself",
+    "pinned_item": "pin_added",
+}
+_NOTHING_SAID = "[message without text]"
+
+
+def decode(raw: Raw, us: Identity | None) -> tuple[Event, ...]:
+    """What the payload says; `us` is None while nobody has told us who we are.
+
+    Raises UndecodableEvent, nothing else.
+    """
+    try:
+        return (_event(Payload.of(raw, us)),)
+    except UndecodableEvent:
+        raise
+    except (ValueError, TypeError, OverflowError, RecursionError, InvalidData) as error:
+        raise UndecodableEvent(
+            f"Slack payload of kind {raw.kind!r} ({raw.dedupe_key!r}) cannot be read: {error}"
+        ) from error
+
+
+def _event(payload: Payload) -> Event:
+    match payload.raw.kind:
+        case "message" | "event_callback" | "history":
+            kind = text_at(payload.inner, "type") or text_at(payload.body, "type")
+            return _EVENTS.get(kind, _unknown)(payload)
+        case "slash_commands":
+            return _command(payload)
+        case _:
+            return _unknown(payload)
+
+
+# --- posts ----------------------------------------------------------------------------------
+
+
+def _message(payload: Payload) -> Event:
+    subtype = text_at(payload.inner, "subtype")
+    if subtype in POST_SUBTYPES:
+        return _posted(payload)
+    if subtype in _TOLD_ELSEWHERE:
+        return _ignored(payload, f"{_TOLD_ELSEWHERE[subtype]} tells it")
+    return _SUBTYPES.get(subtype, _unknown)(payload)
+
+
+def _posted(payload: Payload) -> Event:
+    post = payload.inner
+    own = payload.is_ours(post)
+    operation, slot = _operation(post)
+    ts = payload.target("ts")
+    common = payload.common(post)
+    common["time"] = ids.time_of(ts)
+    return MessagePosted(
+        native_id=ts,
+        message=_uacs(payload, post),
+        author=payload.author(post),
+        addresses_us=not own and payload.addresses_us(post),
+        own=own,
+        operation=operation,
+        slot=slot,
+        **common,
+    )
+
+
+def _operation(post: Json) -> tuple[OperationId | None, int]:
+    """Which of our operations a post says that it is; other accounts' too, and forgeries."""
+    metadata = object_at(post, "metadata")
+    if metadata.get("event_type") != METADATA_TYPE:
+        return None, 0
+    told = object_at(metadata, "event_payload")
+    operation = text_at(told, "operation")
+    return OperationId(operation) if operation else None, max(whole_at(told, "slot") or 0, 0)
+
+
+def _changed(payload: Payload) -> Event:
+    now = object_at(payload.inner, "message")
+    before = object_at(payload.inner, "previous_message")
+    if text_at(now, "subtype") == "tombstone":
+        return _gone(payload, payload.target("message", "ts"), before)
+    if before and _content(now) == _content(before):
+        return _ignored(payload, "nothing that was said has changed (an unfurl, a reply, a pin)")
+    if not before and not object_at(now, "edited"):
+        return _ignored(payload, "nobody edited it")
+    editor = text_at(now, "edited", "user")
+    return MessageEdited(
+        target=payload.target("message", "ts"),
+        message=_uacs(payload, now),
+        edited_at=payload.time,  # finer than `edited.ts`, which has whole seconds
+        own=payload.is_ours(now),
+        actor=ids.actor_id(payload.team, editor) if editor else payload.author(now).id,
+        **payload.common(now),
+    )
+
+
+def _deleted(payload: Payload) -> Event:
+    before = object_at(payload.inner, "previous_message")
+    return _gone(payload, payload.target("deleted_ts"), before)
+
+
+def _gone(payload: Payload, target: str, before: Json) -> Event:
+    """Slack does not say who deleted it: the author stands for them."""
+    actor = payload.author(before).id
+    return MessageDeleted(target=target, actor=actor, **payload.common(before))
+
+
+def _uacs(payload: Payload, post: Json) -> Message:
+    ts = text_at(post, "ts")
+    author = payload.author(post)
+    text = text_to_markdown(_said(post, payload.team)) or _NOTHING_SAID
+    role = "assistant" if author.bot else "human"
+    return Message(
+        message_id=message_id_of(payload.channel, ts),
+        timestamp=to_timestamp(ids.time_of(ts)),
+        actor=Actor(id=author.id, role=role, name=author.name),
+        content=(TextPart(text=text, format="markdown"),),
+    )
+
+
+def _said(post: Json, team: str) -> Document:
+    """People's messages are rich_text; apps' blocks have `text` as what they say in short."""
+    blocks, text = objects_at(post, "blocks"), text_at(post, "text")
+    typed = all(block.get("type") == "rich_text" for block in blocks)
+    said = blocks_to_text(blocks, team) if typed or not text.strip() else ()
+    said = said or mrkdwn_to_text(text, team)
+    said = said or attachments_to_text(objects_at(post, "attachments"), team)
+    return (*said, *files_to_text(objects_at(post, "files")))
+
+
+def _content(post: Json) -> tuple[object, ...]:
+    """What people would call the message: without unfurls, reply counts, pins and reactions."""
+    attached = [one for one in objects_at(post, "attachments") if not is_unfurl(one)]
+    files = [text_at(file, "id") for file in objects_at(post, "files")]
+    return text_at(post, "text"), post.get("blocks"), attached, files
+
+
+# --- everything else ------------------------------------------------------------------------
+
+
+def _topic(payload: Payload) -> Event:
+    return TopicChanged(topic=text_at(payload.inner, "topic"), **payload.common())
+
+
+def _reaction(payload: Payload) -> Event:
+    if text_at(payload.inner, "item", "type") != "message":
+        return _ignored(payload, "a reaction to something that is no message")
+    name = text_at(payload.inner, "reaction")
+    if not name:
+        raise UndecodableEvent("Slack reaction event has no 'reaction'")
+    kind = ReactionAdded if payload.inner.get("type") == "reaction_added" else ReactionRemoved
+    target = payload.target("item", "ts")
+    return kind(target=target, emoji=f":{name}:", actor=payload.actor(), **payload.common())
+
+
+def _pin(payload: Payload) -> Event:
+    item = object_at(payload.inner, "item")
+    if item.get("type") != "message":
+        return _ignored(payload, "a pin on something that is no message")
+    kind = MessagePinned if payload.inner.get("type") == "pin_added" else MessageUnpinned
+    path = ("item", "message", "ts") if object_at(item, "message") else ("item", "ts")
+    return kind(target=payload.target(*path), actor=payload.actor(), **payload.common())
+
+
+def _joined(payload: Payload) -> Event:
+    if text_at(payload.inner, "user") in payload.our_users():
+        return _ignored(payload, "we joined")
+    return MemberJoined(actor=payload.actor(), **payload.common())
+
+
+def _left(payload: Payload) -> Event:
+    if text_at(payload.inner, "user") in payload.our_users():
+        return ChannelClosed(reason="we left", **payload.common())
+    return MemberLeft(actor=payload.actor(), **payload.common())
+
+
+def _renamed(payload: Payload) -> Event:
+    return ChannelRenamed(name=text_at(payload.inner, "channel", "name"), **payload.common())
+
+
+def _created(payload: Payload) -> Event:
+    return ChannelCreated(name=text_at(payload.inner, "channel", "name"), **payload.common())
+
+
+def _closed(payload: Payload) -> Event:
+    kind = text_at(payload.inner, "type").rpartition("_")[2]
+    reason = {"left": "we were removed", "archive": "archived"}.get(kind, "deleted")
+    return ChannelClosed(reason=reason, **payload.common())
+
+
+def _revoked(payload: Payload) -> Event:
+    return AccountRevoked(reason=text_at(payload.inner, "type"), **payload.common())
+
+
+def _command(payload: Payload) -> Event:
+    command, user = text_at(payload.body, "command"), text_at(payload.body, "user_id")
+    if not command or not user:
+        raise UndecodableEvent("Slack slash command has no 'command' or no 'user_id'")
+    actor = ids.actor_id(payload.team, user)
+    text = text_at(payload.body, "text")
+    return CommandGiven(command=command, text=text, actor=actor, **payload.common())
+
+
+def _ignored(payload: Payload, reason: str) -> Event:
+    return Ignored(reason=reason, **payload.common())
+
+
+def _unknown(payload: Payload) -> Event:
+    words = (
+        text_at(payload.inner, "type") or text_at(payload.body, "type") or payload.raw.kind,
+        text_at(payload.inner, "subtype"),
+    )
+    return Unknown(kind=":".join(word for word in words if word), **payload.common())
+
+
+_EVENTS: dict[str, Callable[[Payload], Event]] = {
+    "app_mention": _posted,
+    "app_uninstalled": _revoked,
+    "channel_archive": _closed,
+    "channel_created": _created,
+    "channel_deleted": _closed,
+    "channel_left": _closed,
+    "channel_rename": _renamed,
+    "group_archive": _closed,
+    "group_deleted": _closed,
+    "group_left": _closed,
+    "group_rename": _renamed,
+    "member_joined_channel": _joined,
+    "member_left_channel": _left,
+    "message": _message,
+    "pin_added": _pin,
+    "pin_removed": _pin,
+    "reaction_added": _reaction,
+    "reaction_removed": _reaction,
+    "tokens_revoked": _revoked,
+}
+_SUBTYPES: dict[str, Callable[[Payload], Event]] = {
+    "channel_topic": _topic,
+    "group_topic": _topic,
+    "message_changed": _changed,
+    "message_deleted": _deleted,
+}

@@ -1,0 +1,200 @@
+"""A delivery -> the Web API calls that make it true. Pure and stable: no network, no clock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import JsonValue
+
+from bridge.content.markdown import markdown_to_text, text_to_markdown
+from bridge.content.parts import message_text
+from bridge.content.split import split_text
+from bridge.content.text import Paragraph, Quote, Strong, Text
+from bridge.model import (
+    BudgetKey,
+    Byline,
+    Call,
+    DeleteMessage,
+    Delivery,
+    EditMessage,
+    Encoded,
+    Loss,
+    PostMessage,
+    Quoted,
+    Receipt,
+)
+from connectors.slack import ids
+from connectors.slack.capabilities import (
+    DELETE_PER_WORKSPACE,
+    EXCERPT_LIMIT,
+    METADATA_TYPE,
+    NAME_LIMIT,
+    POST_PER_CHANNEL,
+    POST_PER_WORKSPACE,
+    TEXT_LIMIT,
+    UPDATE_PER_WORKSPACE,
+)
+from connectors.slack.text import text_to_mrkdwn
+
+_NAMELESS = "somebody"
+_NOTHING_YET = "…"
+
+
+def encode(delivery: Delivery) -> Encoded:
+    """The calls in their order. What this platform's connector cannot do yet is a Loss."""
+    match delivery.operation:
+        case PostMessage() as operation:
+            texts, losses = _texts(delivery)
+            return Encoded(calls=tuple(_posts(delivery, operation, texts)), losses=losses)
+        case EditMessage() as operation:
+            texts, losses = _texts(delivery)
+            return Encoded(calls=tuple(_edits(delivery, operation, texts)), losses=losses)
+        case DeleteMessage():
+            calls = tuple(_delete(delivery, copy) for copy in _standing(delivery))
+            return Encoded(calls=calls)
+        case operation:
+            lost = Loss(path="", kind="not_sent", what=operation.type)
+            return Encoded(calls=(), losses=(lost,))
+
+
+def _posts(delivery: Delivery, operation: PostMessage, texts: list[str]) -> Iterator[Call]:
+    known = {copy.slot for copy in delivery.copies}
+    for slot, text in enumerate(texts):
+        if slot not in known:
+            yield _post(delivery, operation, slot, text)
+
+
+def _edits(delivery: Delivery, operation: EditMessage, texts: list[str]) -> Iterator[Call]:
+    """Changed copies, then new ones for what is longer now, or fewer where it is shorter.
+
+    A copy that somebody took away stays away.
+    """
+    copies = {copy.slot: copy for copy in delivery.copies}
+    for slot, text in enumerate(texts):
+        copy = copies.get(slot)
+        if copy is None:
+            yield _post(delivery, operation, slot, text)
+        elif not copy.deleted:
+            yield _update(delivery, copy, text)
+    for copy in _standing(delivery):
+        if copy.slot >= len(texts):
+            yield _delete(delivery, copy)
+
+
+def _standing(delivery: Delivery) -> list[Receipt]:
+    return [copy for copy in delivery.copies if not copy.deleted]
+
+
+# --- text -----------------------------------------------------------------------------------
+
+
+def _texts(delivery: Delivery) -> tuple[list[str], tuple[Loss, ...]]:
+    """The message as mrkdwn, in pieces that fit."""
+    markdown, losses = message_text(delivery.message)
+    if delivery.quoted is not None:
+        markdown = f"{_quote(delivery.quoted)}\n\n{markdown}"
+    whole = _mrkdwn(markdown)
+    if len(whole) <= TEXT_LIMIT:
+        return [whole if whole.strip() else _NOTHING_YET], losses
+    pieces = [_mrkdwn(piece) for piece in split_text(markdown, TEXT_LIMIT, _encoded_length)]
+    return [piece for piece in pieces if piece.strip()] or [_NOTHING_YET], losses
+
+
+def _mrkdwn(markdown: str) -> str:
+    return text_to_mrkdwn(markdown_to_text(markdown))
+
+
+def _encoded_length(markdown: str) -> int:
+    return len(_mrkdwn(markdown))
+
+
+def _quote(quoted: Quoted) -> str:
+    """One line: who said what. Slack has threads but no replies."""
+    author = Strong((Text(_one_line(quoted.author, NAME_LIMIT)),))
+    said = Text(f": {_one_line(quoted.excerpt, EXCERPT_LIMIT)}")
+    return text_to_markdown((Quote((Paragraph((author, said)),)),))
+
+
+def _one_line(text: str, limit: int) -> str:
+    """White space made single spaces; what is too long ends in an ellipsis."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else f"{split_text(line, limit - 1)[0]}…"
+
+
+# --- calls ----------------------------------------------------------------------------------
+
+
+def _post(delivery: Delivery, operation: PostMessage | EditMessage, slot: int, text: str) -> Call:
+    body: dict[str, JsonValue] = {
+        "channel": operation.channel.channel,
+        "text": text,
+        **_byline(operation.byline),
+        **_harmless(),
+        "unfurl_links": False,
+        "unfurl_media": True,
+        "metadata": {
+            "event_type": METADATA_TYPE,
+            "event_payload": {"operation": operation.id, "slot": slot},
+        },
+    }
+    if delivery.thread is not None:
+        body["thread_ts"] = delivery.thread
+    return Call(
+        kind="post",
+        method="chat.postMessage",
+        operation=operation.id,
+        channel=operation.channel,
+        slot=slot,
+        thread=delivery.thread,
+        budgets=(
+            BudgetKey(
+                rule=POST_PER_CHANNEL, of=ids.channel_budget(operation.account, operation.channel)
+            ),
+            BudgetKey(rule=POST_PER_WORKSPACE, of=operation.account),
+        ),
+        body=body,
+    )
+
+
+def _update(delivery: Delivery, copy: Receipt, text: str) -> Call:
+    """The name and picture cannot change any more; metadata stays as it is when not given."""
+    body: dict[str, JsonValue] = {"text": text, **_harmless()}
+    return _on_copy(delivery, copy, "edit", "chat.update", UPDATE_PER_WORKSPACE, body)
+
+
+def _delete(delivery: Delivery, copy: Receipt) -> Call:
+    return _on_copy(delivery, copy, "delete", "chat.delete", DELETE_PER_WORKSPACE, {})
+
+
+def _on_copy(
+    delivery: Delivery,
+    copy: Receipt,
+    kind: str,
+    method: str,
+    budget: str,
+    body: dict[str, JsonValue],
+) -> Call:
+    operation = delivery.operation
+    return Call(
+        kind=kind,  # pyright: ignore[reportArgumentType]  # "edit" or "delete", from just above
+        method=method,
+        operation=operation.id,
+        channel=operation.channel,
+        slot=copy.slot,
+        thread=copy.thread,
+        native_id=copy.native_id,
+        budgets=(BudgetKey(rule=budget, of=operation.account),),
+        body={"channel": operation.channel.channel, "ts": copy.native_id, **body},
+    )
+
+
+def _harmless() -> dict[str, JsonValue]:
+    """Slack looks for no names and links of its own in the text."""
+    return {"mrkdwn": True, "parse": "none", "link_names": False}
+
+
+def _byline(byline: Byline) -> dict[str, JsonValue]:
+    shown: dict[str, JsonValue] = {"username": _one_line(byline.name, NAME_LIMIT) or _NAMELESS}
+    if byline.picture and byline.picture.lower().startswith(("https://", "http://")):
+        shown["icon_url"] = byline.picture
+    return shown

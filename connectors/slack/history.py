@@ -1,0 +1,145 @@
+"""What was said, read back: for catch-up after a gap, and to find a post whose answer was lost."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+from bridge.errors import NotFound
+from bridge.model import AccountId, Call, ChannelRef, Raw, Receipt
+from bridge.ports.clock import Clock
+from connectors.slack import ids
+from connectors.slack.capabilities import METADATA_TYPE
+from connectors.slack.ids import Identity
+from connectors.slack.json_values import Json, dumped, object_at, objects_at, text_at, whole_at
+from connectors.slack.send import WebApi, receipt_of
+
+_PAGE = "999"  # docs.slack.dev conversations.history (2026-08); Slack may give less
+_MOST_PAGES_BACK = 5
+_FEW_THREADS = 3
+_AN_HOUR = 3600.0
+
+
+async def posts_after(
+    api: WebApi,
+    account: AccountId,
+    us: Identity,
+    channel: ChannelRef,
+    cursor: str,
+    threads: Sequence[str],
+) -> AsyncIterator[Raw]:
+    """Posts later than the cursor in the channel and its threads, oldest first."""
+    after = ids.ts_of(cursor)
+    found = {ts: post async for ts, post in _channel_posts(api, channel.channel, after)}
+    roots = {ts for ts, post in found.items() if _has_news(post, cursor)}
+    roots |= await _old_roots(api, channel.channel, cursor, threads, seen=found)
+    for root in sorted(roots):
+        found |= {ts: post async for ts, post in _replies(api, channel.channel, root, after)}
+    for ts in sorted(found, key=ids.order_key):
+        if ids.order_key(ts) > cursor:
+            yield _raw(account, us, channel, found[ts])
+
+
+async def find_post(api: WebApi, clock: Clock, call: Call, after: str | None) -> Receipt | None:
+    """The post that carries this call's operation and slot in its metadata."""
+    oldest = after or ids.ts_at(clock.time() - _AN_HOUR)
+    channel = call.channel.channel
+    if call.thread is not None:
+        async for _ts, post in _replies(api, channel, call.thread, oldest):
+            if _is_copy(post, call):
+                return receipt_of(call, post)
+    # Slack posts into the channel when the thread's root is gone.
+    async for _ts, post in _channel_posts(api, channel, oldest):
+        if _is_copy(post, call):
+            return receipt_of(call, post)
+    return None
+
+
+def _is_copy(post: Json, call: Call) -> bool:
+    metadata = object_at(post, "metadata")
+    told = object_at(metadata, "event_payload")
+    return (
+        metadata.get("event_type") == METADATA_TYPE
+        and text_at(told, "operation") == call.operation
+        and whole_at(told, "slot") == call.slot
+    )
+
+
+async def _channel_posts(api: WebApi, channel: str, after: str) -> AsyncIterator[tuple[str, Json]]:
+    async for page in api.pages(
+        "conversations.history", channel=channel, oldest=after, limit=_PAGE,
+        include_all_metadata="true",
+    ):  # fmt: skip
+        for post in objects_at(page, "messages"):
+            if ids.is_ts(ts := text_at(post, "ts")):
+                yield ts, post
+
+
+async def _replies(
+    api: WebApi, channel: str, root: str, after: str
+) -> AsyncIterator[tuple[str, Json]]:
+    """Replies later than `after`; a thread that is gone has none."""
+    try:
+        async for page in api.pages(
+            "conversations.replies", channel=channel, ts=root, oldest=after, limit=_PAGE,
+            include_all_metadata="true",
+        ):  # fmt: skip
+            for post in objects_at(page, "messages"):
+                if ids.is_ts(ts := text_at(post, "ts")) and ts != root:
+                    yield ts, post
+    except NotFound as error:
+        if error.code not in ("thread_not_found", "message_not_found"):
+            raise
+
+
+def _has_news(post: Json, cursor: str) -> bool:
+    """Whether somebody answered in this post's thread later than the cursor."""
+    latest = text_at(post, "latest_reply")
+    if ids.is_ts(latest):
+        return ids.order_key(latest) > cursor
+    return bool(whole_at(post, "reply_count"))
+
+
+async def _old_roots(
+    api: WebApi, channel: str, cursor: str, threads: Sequence[str], seen: dict[str, Json]
+) -> set[str]:
+    """Which of these threads, begun before the cursor, have replies later than it.
+
+    Parents tell their latest reply, so a few pages of parents spare a request for each thread.
+    """
+    old = {ts for ts in threads if ids.is_ts(ts) and ts not in seen}
+    if len(old) <= _FEW_THREADS:
+        return old
+    oldest = min(old, key=ids.order_key)
+    news: set[str] = set()
+    known: set[str] = set()
+    pages = 0
+    async for page in api.pages(
+        "conversations.history", channel=channel, oldest=oldest, latest=ids.ts_of(cursor),
+        inclusive="true", limit=_PAGE,
+    ):  # fmt: skip
+        parents = {text_at(post, "ts"): post for post in objects_at(page, "messages")}
+        known |= parents.keys()
+        news |= {ts for ts in old & parents.keys() if _has_news(parents[ts], cursor)}
+        pages += 1
+        if pages == _MOST_PAGES_BACK:
+            return news | (old - known)
+    return news
+
+
+def _raw(account: AccountId, us: Identity, channel: ChannelRef, post: Json) -> Raw:
+    """In the envelope of a live event, with its keys, so that both meet."""
+    ts = text_at(post, "ts")
+    body = {
+        "type": "history",
+        "team_id": us.team,
+        "authorizations": [{"team_id": us.team, "user_id": us.user, "is_bot": True}],
+        "event": {**post, "type": "message", "channel": channel.channel},
+    }
+    return Raw(
+        account=account,
+        kind="history",
+        dedupe_key=ids.post_key(channel.channel, ts),
+        order_key=ids.order_key(ts),
+        channel=channel,
+        payload=dumped(body),
+    )

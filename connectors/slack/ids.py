@@ -1,0 +1,130 @@
+"""Slack's ids <-> our refs and keys: the only place where they are made and split. Pure.
+
+A message is named by its `ts` ("1700000000.000100"), unique in its channel; a thread by the `ts`
+of its first message.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from bridge.model import (
+    AccountId,
+    ActorId,
+    ChannelRef,
+    actor_id_of,
+    join_key,
+    split_key,
+)
+
+PLATFORM = "slack"
+NOBODY = "unknown"  # Slack does not say who deleted a message
+SLACKBOT = "USLACKBOT"
+_TS = re.compile(r"(\d{1,11})\.(\d{1,6})", re.ASCII)
+_SECONDS = 12  # digits of the padded order key; a ts has 10 until the year 2286
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MARK = "@"  # between a bot and the name it borrowed; in no id of Slack's
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Who we are in a workspace, as `auth.test` tells it."""
+
+    team: str
+    team_name: str
+    user: str
+    handle: str
+    bot: str
+
+
+def channel_ref(team: str, channel: str) -> ChannelRef:
+    """A channel, private channel or direct message; "" is the workspace as a whole."""
+    return ChannelRef(platform=PLATFORM, workspace=team, channel=channel)
+
+
+def is_direct(channel: str) -> bool:
+    return channel.startswith("D")
+
+
+def actor_id(team: str, user: str) -> ActorId:
+    """`user` is the id of a member (U..., W...) or of a bot (B...)."""
+    return actor_id_of(PLATFORM, team, user)
+
+
+def borrowed_name(bot: str, name: str) -> str:
+    """The native id of who speaks through a bot under another name: many people may share one."""
+    return f"{bot}{_MARK}{name}"
+
+
+def split_actor(actor: ActorId) -> tuple[str, str, str | None] | None:
+    """Team, member or bot, and the name it borrowed; None for whoever is not on Slack."""
+    segments = split_key(actor)
+    if len(segments) != 3 or segments[0] != PLATFORM:
+        return None
+    native, mark, name = segments[2].partition(_MARK)
+    return segments[1], native, name if mark else None
+
+
+def group_key(team: str, group: str) -> str:
+    return join_key(PLATFORM, team, group)
+
+
+def is_ts(ts: str) -> bool:
+    return _TS.fullmatch(ts) is not None
+
+
+def order_key(ts: str) -> str:
+    """Padded, so that the order of text is the order of time. ValueError if it is no ts."""
+    seconds, fraction = _parts(ts)
+    return f"{seconds:0>{_SECONDS}}.{fraction}"
+
+
+def order_key_at(seconds: float) -> str:
+    """The order key of a moment, for what carries no ts."""
+    return order_key(ts_at(max(seconds, 0.0)))
+
+
+def ts_of(order: str) -> str:
+    """The inverse of `order_key`."""
+    seconds, fraction = _parts(order.lstrip("0") if order[:1] == "0" else order)
+    return f"{seconds}.{fraction}"
+
+
+def ts_at(seconds: float) -> str:
+    return f"{seconds:.6f}"
+
+
+def time_of(ts: str) -> datetime:
+    """When it was said. ValueError if it is no ts."""
+    seconds, fraction = _parts(ts)
+    return _EPOCH + timedelta(seconds=int(seconds), microseconds=int(fraction))
+
+
+def post_key(channel: str, ts: str) -> str:
+    """The dedupe key of a post: `message` and `app_mention` tell the same one, and so does
+    history."""
+    return join_key("post", channel, ts)
+
+
+def event_key(event_id: str) -> str:
+    """The dedupe key of any other event."""
+    return join_key("event", event_id)
+
+
+def payload_key(digest: str) -> str:
+    """The dedupe key of what has no id at all: the same bytes are the same delivery."""
+    return join_key("payload", digest)
+
+
+def channel_budget(account: AccountId, channel: ChannelRef) -> str:
+    """Limits are per app: two apps in one channel have one each."""
+    return join_key(account, channel.channel)
+
+
+def _parts(ts: str) -> tuple[str, str]:
+    found = _TS.fullmatch(ts)
+    if not found:
+        raise ValueError(f"{ts!r} is no Slack timestamp such as '1700000000.000100'")
+    return found[1], found[2].ljust(6, "0")

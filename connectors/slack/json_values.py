@@ -1,0 +1,48 @@
+"""Typed looks into JSON that may be anything: what is missing or of another kind is empty. Pure."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+import orjson
+
+Json = dict[str, Any]
+
+
+def object_at(value: object, *path: str) -> Json:
+    """The object at this path of keys, {} where there is none."""
+    for key in path:
+        value = cast("Json", value).get(key) if isinstance(value, dict) else None
+    return cast("Json", value) if isinstance(value, dict) else {}
+
+
+def objects_at(value: object, *path: str) -> list[Json]:
+    """The objects of the list at this path; other items are left out."""
+    found = object_at(value, *path[:-1]).get(path[-1])
+    items = cast("list[object]", found) if isinstance(found, list) else []
+    return [cast("Json", item) for item in items if isinstance(item, dict)]
+
+
+def text_at(value: object, *path: str) -> str:
+    found = object_at(value, *path[:-1]).get(path[-1])
+    return found if isinstance(found, str) else ""
+
+
+def whole_at(value: object, *path: str) -> int | None:
+    """A whole number, also where it is written as text or with an empty fraction."""
+    found = object_at(value, *path[:-1]).get(path[-1])
+    if isinstance(found, bool) or not isinstance(found, int | float | str):
+        return None
+    try:
+        return int(found)
+    except (ValueError, OverflowError):
+        return None
+
+
+def dumped(value: Json) -> bytes:
+    """JSON bytes, also of what orjson refuses: numbers beyond 64 bits, lone surrogates."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return json.dumps(value).encode()

@@ -1,0 +1,94 @@
+"""What the reader and the writer of mrkdwn agree on: signs, names and the forms of dates. Pure.
+
+Source: docs.slack.dev "Formatting message text" (2026-08).
+"""
+
+from __future__ import annotations
+
+import re
+
+from bridge.content.text import Code, Emoji, Emphasis, Inline, Strike, Strong, Text
+
+STYLES: dict[str, type[Strong] | type[Emphasis] | type[Strike]] = {
+    "*": Strong,
+    "_": Emphasis,
+    "~": Strike,
+}
+RANGES = ("here", "channel", "everyone")
+# Slack reads a sign only at the border of a word; this space of no width makes a border.
+BORDER = "\u200b"
+# mrkdwn has no escape. A date whose form is nonsense shows its fallback, which is never read as
+# markup (found by yhatt/jsx-slack, #125, in use there since 2020).
+LITERAL_FORM = "{_}"
+EMOJI = r"[\w+'\-]+(?:::skin-tone-[2-6])?"
+_NUMERIC_EMOJI = ("+1", "-1", "100", "1234")
+
+DATE_FORMS = {
+    "t": "{time}",
+    "T": "{time_secs}",
+    "d": "{date_num}",
+    "D": "{date}",
+    "f": "{date} {time}",
+    "F": "{date_long} {time}",
+    "R": "{ago}",
+}
+_URL = re.compile(r"(?:https?://|mailto:)[^\s]", re.IGNORECASE)
+
+
+def escape(text: str) -> str:
+    """The three characters that Slack reads as control characters, nothing else."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def unescape(text: str) -> str:
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def literal(sign: str) -> str:
+    """A sign that stays a sign."""
+    return f"<!date^00000000^{LITERAL_FORM}|{escape(sign)}>"
+
+
+def date_style(form: str) -> str:
+    """Slack's form of a date -> the nearest style of a Timestamp."""
+    has_date, has_time = "{date" in form, "{time" in form
+    if "{ago}" in form:
+        return "R"
+    if has_date and has_time:
+        return "F" if "{date_long" in form else "f"
+    if has_time:
+        return "T" if "{time_secs}" in form else "t"
+    return "d" if "{date_num}" in form or "{date_slash}" in form else "D"
+
+
+def is_emoji_name(name: str) -> bool:
+    """Whether `:name:` can be an emoji: custom names are lower-case; times such as 10:30:45 are
+    none."""
+    if not re.fullmatch(EMOJI, name) or name != name.lower():
+        return False
+    return name in _NUMERIC_EMOJI or any(char.isalpha() for char in name)
+
+
+def is_safe_url(url: str) -> bool:
+    return _URL.match(url) is not None
+
+
+def is_at_border(node: Inline) -> bool:
+    """Nodes that Slack reads only at the border of a word."""
+    return isinstance(node, Strong | Emphasis | Strike | Code) or (
+        isinstance(node, Emoji) and node.unicode is None
+    )
+
+
+def without_borders(nodes: list[Inline]) -> list[Inline]:
+    """Take away the spaces of no width that only made a border."""
+    for index, node in enumerate(nodes):
+        if not isinstance(node, Text) or BORDER not in node.value:
+            continue
+        value = node.value
+        if index and is_at_border(nodes[index - 1]):
+            value = value.removeprefix(BORDER)
+        if index + 1 < len(nodes) and is_at_border(nodes[index + 1]):
+            value = value.removesuffix(BORDER)
+        nodes[index] = Text(value)
+    return nodes

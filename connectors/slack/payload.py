@@ -1,0 +1,166 @@
+"""One kept payload, and the questions that every reader of it asks. Pure."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from bridge.errors import UndecodableEvent
+from bridge.model import ActorId, ChannelRef, Person, Place, Raw
+from connectors.slack import ids
+from connectors.slack.ids import Identity
+from connectors.slack.json_values import Json, object_at, objects_at, text_at, whole_at
+from connectors.slack.mrkdwn import is_safe_url
+
+_PICTURES = ("image_192", "image_72", "image_64", "image_48", "image_36")
+_LAST_SECOND = 10**11  # far beyond any date that a datetime holds; keeps int() small
+
+
+def parse_payload(payload: bytes) -> Json:
+    """JSON object or UndecodableEvent. Lone surrogates and NaN are taken, as Bolt takes them."""
+    try:
+        value = orjson.loads(payload)
+    except orjson.JSONDecodeError:
+        value = json.loads(payload.decode("utf-8", "replace"), parse_constant=_nothing)
+        value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    if not isinstance(value, dict):
+        raise UndecodableEvent(f"Slack payload must be a JSON object, not {type(value).__name__}")
+    return value
+
+
+def channel_of(body: Json) -> str:
+    """The channel that a payload of any kind is about, "" where there is none."""
+    event = object_at(body, "event")
+    places = (
+        text_at(event, "channel"),
+        text_at(event, "channel", "id"),
+        text_at(event, "item", "channel"),
+        text_at(event, "channel_id"),
+        text_at(body, "channel_id"),
+        text_at(body, "channel", "id"),
+        text_at(body, "container", "channel_id"),
+    )
+    return next((channel for channel in places if channel), "")
+
+
+def team_of(body: Json, us: Identity | None) -> str:
+    """The workspace through which we hear it: ours, unless it is plainly another one's.
+
+    In channels shared with another company `team_id` may name that company, and
+    `authorizations` names us; one socket or URL of a widely installed app hears all workspaces.
+    """
+    told = [text_at(one, "team_id") for one in objects_at(body, "authorizations")]
+    told += [text_at(body, "context_team_id")]
+    team = text_at(body, "team_id") or text_at(body, "team", "id")
+    if us and (us.team in told or us.team == team or not any([*told, team])):
+        return us.team
+    return next((name for name in [*told, team] if name), us.team if us else "")
+
+
+@dataclass(frozen=True)
+class Payload:
+    """`body` is all of it, `inner` the event in it; `us` is None while nobody told who we are."""
+
+    raw: Raw
+    body: Json
+    inner: Json
+    team: str
+    us: Identity | None
+
+    @staticmethod
+    def of(raw: Raw, us: Identity | None) -> Payload:
+        body = parse_payload(raw.payload)
+        team = raw.channel.workspace if raw.channel else team_of(body, us)
+        return Payload(raw, body, object_at(body, "event"), team, us)
+
+    @property
+    def channel(self) -> ChannelRef:
+        return self.raw.channel or ids.channel_ref(self.team, channel_of(self.body))
+
+    @property
+    def time(self) -> datetime:
+        """When it happened: the event's own time, the envelope's, else when we kept it."""
+        ts = text_at(self.inner, "event_ts") or text_at(self.inner, "ts")
+        if ids.is_ts(ts):
+            return ids.time_of(ts)
+        seconds = whole_at(self.body, "event_time")
+        if seconds is not None and 0 < seconds < _LAST_SECOND:
+            return ids.time_of(ids.ts_at(seconds))
+        return ids.time_of(ids.ts_of(self.raw.order_key))
+
+    def common(self, post: Json | None = None) -> dict[str, Any]:
+        """The fields of every event; those of a post have its thread."""
+        root = text_at(post, "thread_ts")
+        thread = root if root and root != text_at(post, "ts") else None
+        place = Place(channel=self.channel, thread=thread)
+        return {"account": self.raw.account, "place": place, "time": self.time}
+
+    def actor(self) -> ActorId:
+        user = text_at(self.inner, "user") or text_at(self.inner, "user", "id")
+        if not user:
+            raise UndecodableEvent(f"Slack event {self.inner.get('type')!r} has no 'user'")
+        return ids.actor_id(self.team, user)
+
+    def target(self, *path: str) -> str:
+        """The ts of the message that it happened to."""
+        ts = text_at(self.inner, *path)
+        if not ids.is_ts(ts):
+            raise UndecodableEvent(
+                f"Slack event {self.inner.get('type')!r} has no timestamp at {'/'.join(path)!r}"
+            )
+        return ts
+
+    def author(self, post: Json) -> Person:
+        """As far as the payload tells: a name that it does not tell is the id."""
+        user, bot = text_at(post, "user"), text_at(post, "bot_id")
+        username = text_at(post, "username") if bot or not user else ""
+        profile = object_at(post, "bot_profile" if bot else "user_profile")
+        native = user or bot or ids.NOBODY
+        if username:
+            native = ids.borrowed_name(bot or native, username)
+        names = (
+            username,
+            *(text_at(profile, key) for key in ("display_name", "real_name", "name")),
+        )
+        return Person(
+            id=ids.actor_id(self.team, native),
+            name=next((name for name in names if name.strip()), native),
+            picture=picture_of(object_at(post, "icons"), object_at(profile, "icons"), profile),
+            bot=bool(bot or username),
+        )
+
+    def is_ours(self, post: Json) -> bool:
+        """By app, bot or bot user: `auth.test` and the envelope itself tell who we are."""
+        app, bot, user = (text_at(post, key) for key in ("app_id", "bot_id", "user"))
+        app = app or text_at(post, "bot_profile", "app_id")
+        return bool(
+            (app and app == text_at(self.body, "api_app_id"))
+            or (self.us and bot and bot == self.us.bot)
+            or (user and user in self.our_users())
+        )
+
+    def our_users(self) -> set[str]:
+        told = objects_at(self.body, "authorizations")
+        users = {text_at(one, "user_id") for one in told if one.get("is_bot") is True}
+        return users | {self.us.user} if self.us else users
+
+    def addresses_us(self, post: Json) -> bool:
+        direct = ids.is_direct(self.channel.channel) or self.inner.get("channel_type") == "im"
+        if direct or self.inner.get("type") == "app_mention":
+            return True
+        text = text_at(post, "text")
+        return any(f"<@{user}>" in text or f"<@{user}|" in text for user in self.our_users())
+
+
+def picture_of(*sources: Json) -> str | None:
+    """The first address of a picture among these objects' sizes."""
+    urls = (text_at(source, size) for source in sources for size in _PICTURES)
+    return next((url for url in urls if is_safe_url(url)), None)
+
+
+def _nothing(_constant: str) -> None:
+    """NaN and Infinity are no JSON."""

@@ -1,0 +1,49 @@
+"""Slack's users and bots -> persons, looked up by their ids."""
+
+from __future__ import annotations
+
+from bridge.errors import NotFound
+from bridge.model import ActorId, Person
+from connectors.slack import ids
+from connectors.slack.json_values import Json, object_at, text_at
+from connectors.slack.payload import picture_of
+from connectors.slack.send import WebApi
+
+
+async def look_up(api: WebApi, actor: ActorId) -> Person | None:
+    """Name and picture as the workspace shows them; None when Slack does not know them."""
+    parts = ids.split_actor(actor)
+    if parts is None:
+        return None
+    _team, native, borrowed = parts
+    try:
+        if native.startswith("B"):
+            answer = await api.read("bots.info", bot=native)
+            return _bot(actor, object_at(answer, "bot"), borrowed)
+        answer = await api.read("users.info", user=native)
+        return _user(actor, object_at(answer, "user"), borrowed)
+    except NotFound:
+        return None
+
+
+def _user(actor: ActorId, user: Json, borrowed: str | None) -> Person | None:
+    profile = object_at(user, "profile")
+    names = (
+        borrowed,
+        text_at(profile, "display_name"),
+        text_at(profile, "real_name"),
+        text_at(user, "real_name"),
+        text_at(user, "name"),
+    )
+    name = next((name for name in names if name and name.strip()), None)
+    if name is None:
+        return None
+    is_bot = user.get("is_bot") is True or borrowed is not None
+    return Person(id=actor, name=name, picture=picture_of(profile), bot=is_bot)
+
+
+def _bot(actor: ActorId, bot: Json, borrowed: str | None) -> Person | None:
+    name = borrowed or text_at(bot, "name")
+    if not name:
+        return None
+    return Person(id=actor, name=name, picture=picture_of(object_at(bot, "icons")), bot=True)

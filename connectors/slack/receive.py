@@ -1,0 +1,393 @@
+"""Slack's events through Bolt -> rows of the inbox, kept before Slack is told that they came.
+
+Socket Mode: Bolt's dispatch on slack_sdk's aiohttp client. HTTP: a signed route below /<account>/.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import json
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import TypeVar, cast
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import structlog
+from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, send_async_response
+from slack_bolt.adapter.starlette.async_handler import to_starlette_response
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.middleware.async_middleware import AsyncMiddleware
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
+from slack_sdk.signature import SignatureVerifier
+from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.web.async_client import AsyncWebClient
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from bridge.errors import AuthFailed, PlatformError, RateLimited, Unauthorized
+from bridge.model import AccountId, Raw
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Inbox
+from connectors.slack import ids
+from connectors.slack.decode import CREDENTIALS, POST_SUBTYPES
+from connectors.slack.ids import Identity
+from connectors.slack.json_values import Json, dumped, object_at, text_at, whole_at
+from connectors.slack.payload import channel_of, team_of
+
+Result = TypeVar("Result")
+log = structlog.get_logger(__name__)
+PING_SECONDS = 10.0  # between two signs of life; after four without an answer the socket is dead
+CONNECT_SECONDS = 15.0
+SIGNATURE_SECONDS = 300  # docs.slack.dev "Verifying requests", 2026-08
+_LONGEST_NUMBER = 18
+LARGEST_BODY = 4 * 1024 * 1024
+_RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0)
+_INTERACTIVE = frozenset(
+    {
+        "block_actions",
+        "block_suggestion",
+        "dialog_submission",
+        "dialog_cancellation",
+        "dialog_suggestion",
+        "interactive_message",
+        "message_action",
+        "shortcut",
+        "view_submission",
+        "view_closed",
+        "workflow_step_edit",
+    }
+)
+
+
+# --- payload -> row -------------------------------------------------------------------------
+
+
+def raw_of(account: AccountId, body: Json, us: Identity | None, now: float) -> Raw:
+    """What Slack handed over, as the inbox keeps it; `now` orders what carries no time."""
+    kind = _kind_of(body)
+    event = object_at(body, "event")
+    dedupe_key = _dedupe_key(kind, body, event)
+    credentials = _take_credentials(body, CREDENTIALS[kind])
+    team, channel = team_of(body, us), channel_of(body)
+    return Raw(
+        account=account,
+        kind=kind,
+        dedupe_key=dedupe_key,
+        order_key=_order_key(kind, body, event, now),
+        channel=ids.channel_ref(team, channel) if channel else None,
+        payload=dumped(body),
+        credentials=credentials,
+    )
+
+
+def _kind_of(body: Json) -> str:
+    event = object_at(body, "event")
+    kind = text_at(event, "type")
+    if kind in ("message", "app_mention") and text_at(event, "subtype") in POST_SUBTYPES:
+        whole = ids.is_ts(text_at(event, "ts")) and bool(text_at(event, "channel"))
+        return "message" if whole else "event_callback"
+    if event or text_at(body, "type") == "event_callback":
+        return "event_callback"
+    if text_at(body, "type") in _INTERACTIVE:
+        return "interactive"
+    return "slash_commands" if text_at(body, "command") else "other"
+
+
+def _dedupe_key(kind: str, body: Json, event: Json) -> str:
+    if kind == "message":
+        return ids.post_key(text_at(event, "channel"), text_at(event, "ts"))
+    if event_id := text_at(body, "event_id"):
+        return ids.event_key(event_id)
+    return ids.payload_key(hashlib.sha256(dumped(body)).hexdigest())
+
+
+def _order_key(kind: str, body: Json, event: Json, now: float) -> str:
+    times = [text_at(event, "event_ts"), text_at(event, "ts")]
+    for ts in reversed(times) if kind == "message" else times:
+        if ids.is_ts(ts):
+            return ids.order_key(ts)
+    seconds = whole_at(body, "event_time")
+    return ids.order_key_at(seconds if seconds is not None and 0 < seconds < now + 86400 else now)
+
+
+def _take_credentials(body: Json, pointers: Sequence[str]) -> dict[str, str]:
+    """Take what stands at the pointers out of the body."""
+    taken: dict[str, str] = {}
+    for pointer in pointers:
+        _take(body, pointer.removeprefix("/").split("/"), "", taken)
+    return taken
+
+
+def _take(value: object, path: Sequence[str], done: str, taken: dict[str, str]) -> None:
+    if path[0] == "*" and isinstance(value, list):
+        for index, item in enumerate(cast("list[object]", value)):
+            _take(item, path[1:], f"{done}/{index}", taken)
+    elif isinstance(value, dict) and path[0] in value:
+        inside = cast("Json", value)
+        if len(path) > 1:
+            _take(inside[path[0]], path[1:], f"{done}/{path[0]}", taken)
+        elif isinstance(inside[path[0]], str):
+            taken[f"{done}/{path[0]}"] = inside.pop(path[0])
+
+
+# --- into the inbox, in order ---------------------------------------------------------------
+
+
+class Keeper(AsyncMiddleware):
+    """The first stage in Bolt: keeps the payload, and only then answers 200.
+
+    It answers everything itself, so Bolt's own events filter, listeners and 404 never come into
+    play. When the inbox raises, Bolt answers 500 (HTTP) or nothing (socket): Slack sends again.
+    """
+
+    def __init__(
+        self,
+        account: AccountId,
+        inbox: Inbox,
+        identity: Callable[[], Awaitable[Identity]],
+        clock: Clock,
+        heard: Callable[[], None],
+    ) -> None:
+        self._account = account
+        self._inbox = inbox
+        self._identity = identity
+        self._clock = clock
+        self._heard = heard
+        self._turns: defaultdict[str, _Turn] = defaultdict(_Turn)
+
+    async def async_process(
+        self,
+        *,
+        req: AsyncBoltRequest,
+        resp: BoltResponse,
+        next: Callable[[], Awaitable[BoltResponse]],  # noqa: A002 - Bolt's own name
+    ) -> BoltResponse | None:
+        if req.body.get("type") == "url_verification":
+            return await next()
+        await self.keep(req.body)
+        return BoltResponse(status=200, body="")
+
+    async def keep(self, body: Json) -> None:
+        """Hand one payload over; those of one channel wait for one another."""
+        async with self._in_turn(channel_of(body)):
+            raw = raw_of(self._account, body, await self._identity(), self._clock.time())
+            await self._inbox.accept(raw)
+        self._heard()
+
+    @asynccontextmanager
+    async def _in_turn(self, channel: str) -> AsyncGenerator[None]:
+        """slack_sdk starts a task for each frame: they begin in order, and this keeps it so."""
+        turn = self._turns[channel]
+        turn.waiting += 1
+        try:
+            async with turn.lock:  # asyncio's locks are first come, first served
+                yield
+        finally:
+            turn.waiting -= 1
+            if not turn.waiting:
+                del self._turns[channel]
+
+
+class _Turn:
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.waiting = 0
+
+
+def bolt_app(keeper: Keeper, api_url: str) -> AsyncApp:
+    """Bolt with the keeper in front of everything else."""
+    app = AsyncApp(
+        name="uacs-bridge",
+        signing_secret="unused",  # noqa: S106 - requests are checked before Bolt parses them
+        client=AsyncWebClient(base_url=api_url),
+        authorize=_authorize,
+        before_authorize=keeper,
+        request_verification_enabled=False,
+        ignoring_self_events_enabled=False,
+    )
+    app.error(_not_kept)
+    return app
+
+
+async def _authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult:
+    """Nothing that reaches Bolt's authorization needs a token."""
+    return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id)
+
+
+async def _not_kept(error: Exception) -> BoltResponse:
+    log.error("slack_event_not_kept", error=type(error).__name__, reason=str(error))
+    return BoltResponse(status=503, body="")
+
+
+# --- Socket Mode ----------------------------------------------------------------------------
+
+
+class Socket(SocketModeClient):
+    """slack_sdk's client for one connection. It does not reconnect by itself: it tries a dead
+    address for ever (3.47). Every way to lose the connection ends in `lost`."""
+
+    def __init__(self, address: str, app: AsyncApp, api_url: str) -> None:
+        super().__init__(
+            app_token="unused",  # noqa: S106 - the address was asked for already
+            web_client=AsyncWebClient(base_url=api_url),
+            ping_interval=PING_SECONDS,
+        )
+        self.proxy = _proxy_for(address)
+        self.wss_uri = address
+        self.greeted = False
+        self.decided = asyncio.Event()  # greeted or lost
+        self.lost = asyncio.Event()
+        self._app = app
+        self._frames: set[asyncio.Task[None]] = set()
+        self.socket_mode_request_listeners.append(self._dispatch)
+
+    async def connect_to_new_endpoint(self, force: bool = False) -> None:
+        del force
+        self.lost.set()
+        self.decided.set()
+
+    async def process_message(self) -> None:
+        """As slack_sdk's, but the tasks are known, so that none is left behind."""
+        message: str | None = await self.message_queue.get()
+        if not message or not message.startswith("{"):
+            return
+        frame = json.loads(message)
+        if frame.get("type") == "hello":
+            self.greeted = True
+            self.decided.set()
+        task = asyncio.create_task(self.run_message_listeners(frame, message))
+        self._frames.add(task)
+        task.add_done_callback(self._frames.discard)
+
+    async def close(self) -> None:
+        """Close the connection and end every task, those of frames in work included."""
+        await super().close()
+        known = (self.message_processor, self.current_session_monitor, self.message_receiver)
+        tasks = [task for task in (*known, *self._frames) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _dispatch(self, _: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
+        start = asyncio.get_running_loop().time()
+        response = await run_async_bolt_app(self._app, request)
+        if response.status == 200:
+            await send_async_response(self, request, response, start)
+
+
+async def listen_on_socket(
+    app: AsyncApp,
+    open_address: Callable[[], Awaitable[str]],
+    api_url: str,
+    clock: Clock,
+    connected: Callable[[bool], None],
+) -> None:
+    """Hold one connection after another until cancelled. Raises AuthFailed; waits all else out."""
+    failures = 0
+    while True:
+        address = await patiently(open_address, clock)
+        if await _one_connection(address, app, api_url, connected):
+            failures = 0
+        else:
+            await _wait_after("the socket did not open", failures, clock)
+            failures += 1
+
+
+async def patiently(work: Callable[[], Awaitable[Result]], clock: Clock) -> Result:
+    """Try until it succeeds. Raises AuthFailed: only a person can mend that."""
+    failures = 0
+    while True:
+        try:
+            return await work()
+        except AuthFailed:
+            raise
+        except PlatformError as error:
+            wanted = error.retry_after if isinstance(error, RateLimited) else 0.0
+            await _wait_after(str(error), failures, clock, at_least=wanted)
+            failures += 1
+
+
+async def _wait_after(reason: str, failures: int, clock: Clock, at_least: float = 0.0) -> None:
+    wait = max(at_least, _RETRY_SECONDS[min(failures, len(_RETRY_SECONDS) - 1)])
+    log.warning("slack_connection_failed", reason=reason, retry_in_s=wait)
+    await clock.sleep(wait)
+
+
+async def _one_connection(
+    address: str, app: AsyncApp, api_url: str, connected: Callable[[bool], None]
+) -> bool:
+    """From hello to the end of one connection; False when it never came to a hello."""
+    socket = Socket(address, app, api_url)
+    try:
+        async with asyncio.timeout(CONNECT_SECONDS):
+            await socket.connect()
+            await socket.decided.wait()
+        if socket.greeted:
+            connected(True)
+            await socket.lost.wait()
+            log.info("slack_socket_lost")
+    except TimeoutError:
+        log.warning("slack_socket_silent", after_s=CONNECT_SECONDS)
+    finally:
+        connected(False)
+        await socket.close()
+    return socket.greeted
+
+
+def _proxy_for(address: str) -> str | None:
+    """The proxy of the environment; slack_sdk's own look-up knows no `no_proxy`."""
+    host = urlsplit(address).hostname or ""
+    return None if proxy_bypass(host) else getproxies().get("https")
+
+
+# --- HTTP -----------------------------------------------------------------------------------
+
+
+def events_route(
+    app: AsyncApp, signing_secret: Callable[[], Awaitable[str]], clock: Clock
+) -> Route:
+    """`POST /events`: what is not signed by Slack within 300 s is answered 401 and not kept."""
+
+    async def events(request: Request) -> Response:
+        try:
+            body = await _signed_body(request, await signing_secret(), clock)
+            wanted = AsyncBoltRequest(
+                body=body.decode(), query=str(request.query_params), headers=dict(request.headers)
+            )
+        except Unauthorized as error:
+            log.warning("slack_request_refused", reason=str(error))
+            return JSONResponse({"error": str(error)}, status_code=401)
+        except (ValueError, AttributeError, TypeError, RecursionError):
+            return JSONResponse({"error": "the body is neither JSON nor a form"}, status_code=400)
+        return to_starlette_response(await app.async_dispatch(wanted))
+
+    return Route("/events", events, methods=["POST"])
+
+
+async def _signed_body(request: Request, secret: str, clock: Clock) -> bytes:
+    """Checked on the bytes as they came, before anything parses them."""
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LARGEST_BODY:
+            raise Unauthorized(f"the body is longer than {LARGEST_BODY} bytes")
+    timestamp = request.headers.get("x-slack-request-timestamp", "")
+    signature = request.headers.get("x-slack-signature", "")
+    if not timestamp.isascii() or not timestamp.isdigit() or len(timestamp) > _LONGEST_NUMBER:
+        raise Unauthorized("x-slack-request-timestamp is missing or no number")
+    if abs(clock.time() - int(timestamp)) > SIGNATURE_SECONDS:
+        raise Unauthorized("x-slack-request-timestamp is not of now; check this machine's clock")
+    whole = bytes(body)
+    known = SignatureVerifier(secret).generate_signature(timestamp=timestamp, body=whole)
+    if known is None or not hmac.compare_digest(known.encode(), signature.encode()):
+        raise Unauthorized("x-slack-signature is wrong; check signing_secret")
+    return whole

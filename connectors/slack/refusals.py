@@ -1,0 +1,94 @@
+"""Slack's error codes -> our errors, with what a person can do about each. Data, and one reader.
+
+Codes: docs.slack.dev, pages of the methods used here (2026-08).
+"""
+
+from __future__ import annotations
+
+from bridge.errors import (
+    AuthFailed,
+    NotFound,
+    PlatformError,
+    Refused,
+    Unavailable,
+    Unsettled,
+)
+from connectors.slack.capabilities import APP_SCOPES, SCOPES
+from connectors.slack.json_values import Json, text_at
+
+_NEW_TOKEN = "install the app again (OAuth & Permissions) and put the new token in its place"  # noqa: S105
+_INVITE = "invite the bot there with /invite @its-name"
+
+_REFUSALS: dict[str, tuple[type[Refused], str]] = {
+    "account_inactive": (AuthFailed, f"the app was removed from the workspace; {_NEW_TOKEN}"),
+    "enterprise_is_restricted": (AuthFailed, "this method is not for Enterprise tokens"),
+    "invalid_auth": (AuthFailed, f"the token is wrong; {_NEW_TOKEN}"),
+    "missing_scope": (AuthFailed, ""),
+    "no_permission": (AuthFailed, "the token lacks a permission; install the app again"),
+    "not_allowed_token_type": (
+        AuthFailed,
+        "this is the wrong kind of token; bot_token begins with xoxb-, app_token with xapp-",
+    ),
+    "not_authed": (AuthFailed, "no token was given; set bot_token and app_token"),
+    "org_login_required": (AuthFailed, "the workspace is being moved; a person must log in"),
+    "team_access_not_granted": (AuthFailed, "the app is not approved for this workspace"),
+    "token_expired": (AuthFailed, f"the token has expired; {_NEW_TOKEN}"),
+    "token_revoked": (AuthFailed, f"the token was revoked; {_NEW_TOKEN}"),
+    "two_factor_setup_required": (AuthFailed, "the workspace wants two-factor log-in set up"),
+    "access_denied": (AuthFailed, "the app may not see this; ask an admin of the workspace"),
+    "bot_not_found": (NotFound, "no such bot in this workspace"),
+    "channel_not_found": (NotFound, f"no such channel, or it is private; {_INVITE}"),
+    "message_not_found": (NotFound, "the message is gone"),
+    "not_in_channel": (NotFound, f"the bot is not in the channel; {_INVITE}"),
+    "team_not_found": (NotFound, "no such workspace"),
+    "thread_not_found": (NotFound, "the thread is gone"),
+    "user_not_found": (NotFound, "no such person in this workspace"),
+    "users_not_found": (NotFound, "no such person in this workspace"),
+    "user_not_visible": (NotFound, "the bot may not see this person"),
+    "cannot_reply_to_message": (Refused, "Slack allows no thread under this message"),
+    "cant_delete_message": (Refused, "the message is not ours, or deleting is not allowed"),
+    "cant_update_message": (Refused, "the message is not ours"),
+    "edit_window_closed": (Refused, "the workspace does not allow edits so late"),
+    "is_archived": (Refused, "the channel is archived; unarchive it or take it out of its room"),
+    "method_deprecated": (Refused, "Slack has retired this method; update uacs-bridge"),
+    "msg_too_long": (Refused, "the text is too long; this is a fault of the bridge, report it"),
+    "restricted_action": (
+        Refused,
+        "a setting of the workspace forbids it; ask an admin (posting permissions of the channel)",
+    ),
+    "restricted_action_read_only_channel": (Refused, "the channel is read-only for this bot"),
+    "restricted_action_thread_locked": (Refused, "the thread is locked"),
+    "restricted_action_thread_only_channel": (Refused, "the channel takes only thread replies"),
+    "unknown_method": (Refused, "there is no such method; check api_url"),
+}
+# Slack says of these that the work may have been done in part.
+_MAYBE_TAKEN = ("fatal_error", "internal_error")
+_NOT_NOW = ("accesslimited", "request_timeout", "service_unavailable", "team_added_to_org")
+
+
+def error_of_code(what: str, code: str, body: Json, *, once: bool) -> PlatformError:
+    """`ok: false` with this code -> what it means. A code that nobody knows is Refused."""
+    if code in _MAYBE_TAKEN:
+        text = f"{what}: Slack had a fault of its own ({code!r})"
+        return Unsettled(text, code=code) if once else Unavailable(text, code=code)
+    if code in _NOT_NOW:
+        return Unavailable(f"{what}: Slack cannot do it now ({code!r})", code=code)
+    kind, todo = _REFUSALS.get(code, (Refused, _said(body)))
+    if code == "missing_scope":
+        todo = _missing_scope(text_at(body, "needed"))
+    if code.startswith("restricted_action") and code not in _REFUSALS:
+        todo = _REFUSALS["restricted_action"][1]
+    return kind(f"{what}: Slack refused with {code!r}" + (f": {todo}" if todo else ""), code=code)
+
+
+def _missing_scope(needed: str) -> str:
+    purpose = SCOPES.get(needed) or APP_SCOPES.get(needed)
+    use = f" ({purpose})" if purpose else ""
+    return f"the token lacks the scope {needed!r}{use}; add it to the app and install it again"
+
+
+def _said(body: Json) -> str:
+    """What Slack adds for developers."""
+    metadata = body.get("response_metadata")
+    messages = metadata.get("messages") if isinstance(metadata, dict) else None
+    return "; ".join(str(one) for one in messages) if isinstance(messages, list) else ""

@@ -1,0 +1,252 @@
+"""A rich_text block -> the text tree. Total: what is unknown says what it can, or its own name.
+
+Source: npm @slack/types 3.2.0 and docs.slack.dev "Rich text block" (2026-08).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from bridge.content.inlines import merge_texts
+from bridge.content.text import (
+    Block,
+    Break,
+    Broadcast,
+    ChannelLink,
+    Code,
+    CodeBlock,
+    Document,
+    Emoji,
+    Emphasis,
+    GroupMention,
+    Inline,
+    Link,
+    List,
+    ListItem,
+    Mention,
+    Paragraph,
+    Quote,
+    Strike,
+    Strong,
+    Text,
+    Timestamp,
+    Underline,
+)
+from connectors.slack import ids
+from connectors.slack.json_values import Json, object_at, objects_at, text_at, whole_at
+from connectors.slack.mrkdwn import LITERAL_FORM, RANGES, date_style, is_safe_url
+
+_MAX_INDENT = 8
+_STYLES: tuple[tuple[str, type[Strong | Emphasis | Strike | Underline]], ...] = (
+    ("underline", Underline),
+    ("strike", Strike),
+    ("italic", Emphasis),
+    ("bold", Strong),
+)
+_Styled = Strong | Emphasis | Strike | Underline
+
+
+def rich_text_to_text(block: Json, team: str) -> Document:
+    """Read one rich_text block of the workspace `team`."""
+    blocks: list[Block] = []
+    lists: list[_Level] = []
+    for element in objects_at(block, "elements"):
+        if element.get("type") == "rich_text_list":
+            lists.append(_level(element, team))
+            continue
+        blocks += _nested(lists)
+        lists = []
+        blocks += _element(element, team)
+    return (*blocks, *_nested(lists))
+
+
+def _element(element: Json, team: str) -> Iterable[Block]:
+    match element.get("type"):
+        case "rich_text_quote":
+            paragraphs = tuple(_paragraphs(_inlines(element, team)))
+            return [Quote(paragraphs)] if paragraphs else []
+        case "rich_text_preformatted":
+            code = "".join(_said(inner) for inner in objects_at(element, "elements"))
+            return [CodeBlock(code.removesuffix("\n"), text_at(element, "language"))]
+        case _:
+            return _paragraphs(_inlines(element, team))
+
+
+def _paragraphs(nodes: Sequence[Inline]) -> Iterator[Paragraph]:
+    """An empty line ends a paragraph."""
+    lines: list[list[Inline]] = [[]]
+    for node in nodes:
+        if isinstance(node, Break):
+            lines.append([])
+        else:
+            lines[-1].append(node)
+    children: list[Inline] = []
+    for line in [*lines, []]:
+        if _is_blank(line):
+            if children:
+                yield Paragraph(tuple(children))
+            children = []
+        else:
+            children += [Break()] * bool(children) + line
+
+
+def _is_blank(line: Sequence[Inline]) -> bool:
+    return all(isinstance(node, Text) and not node.value.strip() for node in line)
+
+
+# --- lists ----------------------------------------------------------------------------------
+
+
+@dataclass
+class _Level:
+    """One rich_text_list; nesting is told by the indent of those that follow it."""
+
+    indent: int
+    start: int | None
+    items: list[list[Block]] = field(default_factory=list[list[Block]])
+
+
+def _level(element: Json, team: str) -> _Level:
+    ordered = element.get("style") == "ordered"
+    indent = min(max(whole_at(element, "indent") or 0, 0), _MAX_INDENT)
+    start = max(whole_at(element, "offset") or 0, 0) + 1 if ordered else None
+    items = [list[Block](_paragraphs(_inlines(e, team))) for e in objects_at(element, "elements")]
+    return _Level(indent, start, items)
+
+
+def _nested(levels: Sequence[_Level]) -> list[Block]:
+    """A list with a larger indent belongs to the last item of the one before it."""
+    found: list[Block] = []
+    at = 0
+    while at < len(levels):
+        level, end = levels[at], at + 1
+        while end < len(levels) and levels[end].indent > level.indent:
+            end += 1
+        below = _nested(levels[at + 1 : end])
+        if below and level.items:
+            level.items[-1] += below
+        else:
+            found += below
+        items = tuple(ListItem(tuple(blocks)) for blocks in level.items)
+        found += _joined_to_last(found, List(items, level.start)) if items else []
+        at = end
+    return found
+
+
+def _joined_to_last(found: list[Block], node: List) -> list[Block]:
+    """A list that goes on after a nested one is the same list."""
+    last = found[-1] if found else None
+    if isinstance(last, List) and _goes_on(last, node):
+        found[-1] = List((*last.items, *node.items), last.start)
+        return []
+    return [node]
+
+
+def _goes_on(last: List, node: List) -> bool:
+    if last.start is None or node.start is None:
+        return last.start is node.start
+    return node.start in (1, last.start + len(last.items))
+
+
+# --- inline ---------------------------------------------------------------------------------
+
+
+def _inlines(element: Json, team: str) -> list[Inline]:
+    nodes: list[Inline] = []
+    for inner in objects_at(element, "elements"):
+        nodes += _inline(inner, team)
+    return list(_merged(nodes))
+
+
+def _inline(element: Json, team: str) -> Iterable[Inline]:
+    """One element; text is cut at its line breaks, and each piece carries the style."""
+    style = object_at(element, "style")
+    kind = element.get("type")
+    if kind != "text":
+        return [_with_style(_node(str(kind), element, team), style)]
+    pieces: list[Inline] = []
+    for number, line in enumerate(text_at(element, "text").replace("\r\n", "\n").split("\n")):
+        if number:
+            pieces.append(Break())
+        if line:
+            pieces.append(_with_style(Code(line) if style.get("code") else Text(line), style))
+    return pieces
+
+
+def _node(kind: str, element: Json, team: str) -> Inline:
+    match kind:
+        case "link":
+            url = text_at(element, "url")
+            label = " ".join((text_at(element, "text") or url).split("\n"))
+            return Link(url, (Text(label),)) if is_safe_url(url) else Text(label)
+        case "emoji":
+            return _emoji(element)
+        case "user" if user := text_at(element, "user_id"):
+            return Mention(ids.actor_id(team, user), user)
+        case "channel" if channel := text_at(element, "channel_id"):
+            return ChannelLink(ids.channel_ref(team, channel).key, channel)
+        case "usergroup" if group := text_at(element, "usergroup_id"):
+            return GroupMention(ids.group_key(team, group), group)
+        case "broadcast" if element.get("range") in RANGES:
+            return Broadcast(element["range"])
+        case "date":
+            return _date(element)
+        case _:
+            return Text(_said(element) or f"[{kind}]")
+
+
+def _date(element: Json) -> Inline:
+    unix, form = whole_at(element, "timestamp"), text_at(element, "format")
+    fallback = " ".join(text_at(element, "fallback").split("\n"))
+    if unix is None or form == LITERAL_FORM:
+        return Text(fallback or "[date]")
+    moment = Timestamp(unix, date_style(form), fallback)
+    url = text_at(element, "url")
+    return Link(url, (moment,)) if is_safe_url(url) else moment
+
+
+def _emoji(element: Json) -> Emoji:
+    name, tone = text_at(element, "name"), whole_at(element, "skin_tone")
+    tone_name = f"{name}::skin-tone-{tone}" if tone and "::" not in name else name
+    url = text_at(element, "url")
+    return Emoji(tone_name or "unknown", _characters(element), url if is_safe_url(url) else None)
+
+
+def _characters(element: Json) -> str | None:
+    """`"1f44b-1f3fd"` -> the characters; None where it is no Unicode emoji."""
+    codes = text_at(element, "unicode")
+    try:
+        points = [int(code, 16) for code in codes.split("-")] if codes else []
+        return "".join(map(chr, points)).encode().decode() or None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _said(element: Json) -> str:
+    """What an element says, by whatever field says it."""
+    fields = ("text", "fallback", "value", "title", "name", "url", "team_id")
+    return next((said for name in fields if (said := text_at(element, name))), "")
+
+
+def _with_style(node: Inline, style: Json) -> Inline:
+    for name, wrap in _STYLES:
+        if style.get(name) is True:
+            node = wrap((node,))
+    return node
+
+
+def _merged(nodes: Iterable[Inline]) -> tuple[Inline, ...]:
+    """Neighbours of the same style become one: Slack gives every run its own full style."""
+    merged: list[Inline] = []
+    for node in nodes:
+        last = merged[-1] if merged else None
+        if isinstance(node, _Styled) and isinstance(last, type(node)):
+            merged[-1] = type(node)((*last.children, *node.children))
+        else:
+            merged.append(node)
+    inner = (
+        type(node)(_merged(node.children)) if isinstance(node, _Styled) else node
+        for node in merged
+    )  # fmt: skip
+    return merge_texts(inner)

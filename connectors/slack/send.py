@@ -1,0 +1,242 @@
+"""Calls to Slack's Web API: the request out, the receipt back; every foreign error translated.
+
+An own aiohttp session: slack_sdk's client takes several times the CPU per post (README, Figures).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import cast
+
+import aiohttp
+import orjson
+from slack_bolt.error import BoltError
+from slack_sdk.errors import SlackApiError, SlackClientError, SlackRequestError
+
+from bridge.errors import (
+    NotFound,
+    PlatformError,
+    RateLimited,
+    Refused,
+    Unavailable,
+    Unsettled,
+)
+from bridge.model import Call, Receipt
+from bridge.ports.clock import Clock
+from connectors.slack.json_values import Json, object_at, text_at
+from connectors.slack.refusals import error_of_code
+
+DEADLINE = 10.0  # seconds for a whole request
+_CONNECT_DEADLINE = 5.0
+_DEFAULT_RETRY = 30.0  # seconds, where Slack does not say how long to wait
+_MOST_RETRY = 3600.0
+_JSON = "application/json; charset=utf-8"
+_FORM = "application/x-www-form-urlencoded"
+_PAGE = "200"
+_MOST_WAITS = 5
+_LONGEST_WAIT = 60.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a method answered; `scopes` are those that the token has."""
+
+    body: Json
+    scopes: frozenset[str]
+
+
+class WebApi:
+    """One token's way to the Web API."""
+
+    def __init__(self, base_url: str, token: Callable[[], Awaitable[str]], clock: Clock) -> None:
+        self._base_url = base_url
+        self._token = token
+        self._clock = clock
+        self._session: aiohttp.ClientSession | None = None
+
+    async def post_json(self, method: str, body: Mapping[str, object], *, once: bool) -> Json:
+        """A method that writes; `once` where doing it twice would show."""
+        data, what = orjson.dumps(body), _what(method, body)
+        return (await self._request(method, what, data, _JSON, once=once)).body
+
+    async def read(self, method: str, **arguments: str) -> Json:
+        """A method that reads: these take a form, no JSON (docs.slack.dev, 2026-08)."""
+        return (await self.ask(method, **arguments)).body
+
+    async def ask(self, method: str, **arguments: str) -> Answer:
+        what = _what(method, arguments)
+        return await self._request(method, what, arguments, _FORM, once=False)
+
+    async def pages(self, method: str, **arguments: str) -> AsyncIterator[Json]:
+        """Every page of a list, by its cursor. Slack's wish to wait is obeyed here: a list that
+        begins anew would only ask for more."""
+        cursor = ""
+        while True:
+            given = {**arguments, "cursor": cursor} if cursor else arguments
+            page = await self._patiently(method, {"limit": _PAGE, **given})
+            yield page
+            following = text_at(page, "response_metadata", "next_cursor")
+            if not following or following == cursor:
+                return
+            cursor = following
+
+    async def _patiently(self, method: str, arguments: Mapping[str, str]) -> Json:
+        for _ in range(_MOST_WAITS):
+            try:
+                return await self.read(method, **arguments)
+            except RateLimited as error:
+                await self._clock.sleep(min(error.retry_after, _LONGEST_WAIT))
+        return await self.read(method, **arguments)
+
+    async def close(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def _request(
+        self, method: str, what: str, data: object, kind: str, *, once: bool
+    ) -> Answer:
+        headers = {"Authorization": f"Bearer {await self._token()}", "Content-Type": kind}
+        with translated(what, once=once):
+            async with self._open_session().post(
+                self._base_url + method, data=data, headers=headers, allow_redirects=False
+            ) as response:
+                content = await response.read()
+        body = _checked(what, response.status, response.headers, content, once=once)
+        scopes = response.headers.get("x-oauth-scopes", "")
+        return Answer(body, frozenset(scopes.replace(" ", "").split(",")) - {""})
+
+    def _open_session(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            timeout = aiohttp.ClientTimeout(total=DEADLINE, sock_connect=_CONNECT_DEADLINE)
+            self._session = aiohttp.ClientSession(timeout=timeout, trust_env=True)
+        return self._session
+
+
+async def send_call(api: WebApi, call: Call) -> Receipt:
+    """Make one call; edits and deletions may be repeated, posts may not."""
+    try:
+        body = await api.post_json(call.method, call.body, once=call.kind == "post")
+    except NotFound as error:
+        if call.kind == "delete" and error.code == "message_not_found" and call.native_id:
+            return Receipt(
+                slot=call.slot, native_id=call.native_id, thread=call.thread, deleted=True
+            )
+        raise
+    if call.kind != "post":
+        return Receipt(
+            slot=call.slot, native_id=call.native_id or text_at(body, "ts"), thread=call.thread,
+            deleted=call.kind == "delete",
+        )  # fmt: skip
+    return receipt_of(call, object_at(body, "message") | {"ts": text_at(body, "ts")})
+
+
+def receipt_of(call: Call, message: Json) -> Receipt:
+    """The copy that a post made; Slack has the last word on the thread it stands in."""
+    ts, root = text_at(message, "ts"), text_at(message, "thread_ts")
+    return Receipt(slot=call.slot, native_id=ts, thread=root if root and root != ts else None)
+
+
+# --- translation ----------------------------------------------------------------------------
+
+
+@contextmanager
+def translated(what: str = "Slack", *, once: bool = True) -> Generator[None]:
+    """Foreign errors -> our tree. `once`: a request that may have been taken is Unsettled; one
+    that may be repeated without harm is Unavailable."""
+    try:
+        yield
+    except (PlatformError, asyncio.CancelledError):
+        raise
+    except SlackApiError as error:
+        raise _api_error(what, error, once=once) from error
+    except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+        raise Unavailable(
+            f"{what}: no connection to Slack ({_words(error)}); tried again"
+        ) from error
+    except (
+        aiohttp.InvalidURL,
+        aiohttp.NonHttpUrlClientError,
+        aiohttp.ServerFingerprintMismatch,
+    ) as error:
+        raise Refused(f"{what}: {_words(error)}; check api_url") from error
+    except (ConnectionRefusedError, aiohttp.WSServerHandshakeError) as error:
+        raise Unavailable(f"{what}: Slack takes no connection ({_words(error)})") from error
+    except (aiohttp.ClientError, TimeoutError, OSError, SlackRequestError) as error:
+        raise _lost(what, _words(error), once=once) from error
+    except (SlackClientError, BoltError, aiohttp.WSMessageTypeError) as error:
+        raise Refused(f"{what}: {_words(error)}") from error
+
+
+def _lost(what: str, reason: str, *, once: bool) -> PlatformError:
+    if once:
+        return Unsettled(f"{what}: the answer did not come ({reason}); Slack may have taken it")
+    return Unavailable(f"{what}: the answer did not come ({reason}); the request may be repeated")
+
+
+def _api_error(what: str, error: SlackApiError, *, once: bool) -> PlatformError:
+    response = error.response
+    status = getattr(response, "status_code", 200)
+    headers: Mapping[str, str] = getattr(response, "headers", None) or {}
+    data = getattr(response, "data", response)
+    body = data if isinstance(data, dict) else {}
+    return _error(what, status, headers, body, once=once) or Refused(f"{what}: {_words(error)}")
+
+
+def _checked(
+    what: str, status: int, headers: Mapping[str, str], content: bytes, *, once: bool
+) -> Json:
+    try:
+        parsed = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        parsed = None
+    if error := _error(what, status, headers, parsed, once=once):
+        raise error
+    return cast("Json", parsed)
+
+
+def _error(
+    what: str, status: int, headers: Mapping[str, str], parsed: object, *, once: bool
+) -> PlatformError | None:
+    """None where the answer is a good one."""
+    body = parsed if isinstance(parsed, dict) else {}
+    code = text_at(body, "error")
+    if status == 429 or code in ("ratelimited", "rate_limited", "message_limit_exceeded"):
+        wait = _retry_after(headers)
+        return RateLimited(f"{what}: Slack asks to wait {wait:g} s", retry_after=wait, code=code)
+    if status >= 500:
+        return _lost(what, f"HTTP {status}", once=once)
+    if body.get("ok") is True:
+        return None
+    if code:
+        return error_of_code(what, code, body, once=once)
+    if 200 <= status < 300:
+        return _lost(what, "it was no JSON of Slack's", once=once)
+    return Refused(
+        f"{what}: HTTP {status} without an answer of Slack's; check api_url and any proxy between",
+        code=str(status),
+    )
+
+
+def _retry_after(headers: Mapping[str, str]) -> float:
+    """Header names are given as they came: case does not matter."""
+    told = next((value for name, value in headers.items() if name.lower() == "retry-after"), "")
+    try:
+        return min(max(float(told), 1.0), _MOST_RETRY)
+    except (TypeError, ValueError):
+        return _DEFAULT_RETRY
+
+
+def _what(method: str, arguments: Mapping[str, object]) -> str:
+    """The method and what it was for, as error texts begin."""
+    subject = next(
+        (arguments[name] for name in ("channel", "user", "bot") if name in arguments), None
+    )
+    return f"{method} {subject!r}" if subject else method
+
+
+def _words(error: BaseException) -> str:
+    return str(error) or type(error).__name__

@@ -1,0 +1,144 @@
+"""A local Slack on a free port, and connectors that are built for its apps."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import pytest
+
+from bridge.errors import ConfigError
+from bridge.model import AccountId, ChannelRef
+from bridge.ports.clock import SystemClock
+from bridge.ports.connector import ConnectorTools
+from bridge.ports.tokens import SecretRef
+from bridge.sandbox.platform import LocalPlatform, Surroundings
+from bridge.sandbox.server import serve_sandbox
+from bridge.sandbox.slack import LocalSlack
+from bridge.testing.inbox import ListInbox
+from connectors.slack import connector_type
+from connectors.slack.connector import SlackConnector
+from connectors.slack.ids import channel_ref
+from connectors.slack.settings import SlackSettings
+
+TEAM = "T0ACME"
+GENERAL = channel_ref(TEAM, "C0ACME001")
+RANDOM = channel_ref(TEAM, "C0ACME002")
+ADA = "U0ACME01"
+
+
+class DictTokens:
+    """Secrets by the name of their environment variable."""
+
+    def __init__(self, values: dict[str, str]) -> None:
+        self.values = values
+
+    async def secret(self, ref: SecretRef) -> str:
+        if ref.env not in self.values:
+            raise ConfigError(f"{ref} is not set")
+        return self.values[ref.env]
+
+
+class DictShelf:
+    """A shelf in memory."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, str] = {}
+
+    async def get(self, key: str) -> str | None:
+        return self.values.get(key)
+
+    async def put(self, key: str, value: str, *, sealed: bool = False) -> None:
+        del sealed
+        self.values[key] = value
+
+    async def remove(self, key: str) -> None:
+        self.values.pop(key, None)
+
+
+@dataclass
+class Sandbox:
+    """The local Slack while it serves, and the accounts that were started in it."""
+
+    around: Surroundings
+    slack: LocalSlack
+    tokens: DictTokens = field(default_factory=lambda: DictTokens({}))
+    tasks: list[asyncio.Task[None]] = field(default_factory=list[asyncio.Task[None]])
+    connectors: list[SlackConnector] = field(default_factory=list[SlackConnector])
+
+    def app(self, name: str = "bridge", workspace: str = TEAM) -> dict[str, Any]:
+        apps = self.slack.world().apps
+        return next(a for a in apps if (a["name"], a["workspace"]) == (name, workspace))
+
+    def connector(
+        self,
+        account: str = "acme",
+        name: str = "bridge",
+        workspace: str = TEAM,
+        public_url: str | None = None,
+        **changes: Any,
+    ) -> SlackConnector:
+        """An account for one of the seeded apps, not yet running."""
+        app = self.app(name, workspace)
+        wanted = dict(connector_type.sandbox_settings(app, self.around.base_url))
+        self.tokens.values |= wanted.pop("environment")
+        settings = SlackSettings.model_validate({**wanted, **changes})
+        tools = ConnectorTools(SystemClock(), self.tokens, DictShelf(), public_url)
+        made = cast("SlackConnector", connector_type.build(AccountId(account), settings, tools))
+        self.connectors.append(made)
+        return made
+
+    async def start(self, connector: SlackConnector, inbox: ListInbox) -> asyncio.Task[None]:
+        """Run it until its first session is there."""
+        before = len(inbox.sessions)
+        task = asyncio.create_task(connector.run(inbox))
+        self.tasks.append(task)
+        await inbox.until(lambda: len(inbox.sessions) > before)
+        return task
+
+    async def say(self, text: str, thread: str | None = None, channel: ChannelRef = GENERAL) -> str:
+        """Ada says something; the ts of her message."""
+        shown = await self.slack.post_as(channel.workspace, channel.channel, ADA, text, thread)
+        return shown.id
+
+    async def stop(self) -> None:
+        for task in self.tasks:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        for connector in self.connectors:
+            await connector.close()
+
+
+@contextlib.asynccontextmanager
+async def serving() -> AsyncGenerator[Sandbox]:
+    """A local Slack for as long as the block runs."""
+    ready: asyncio.Future[Sandbox] = asyncio.get_running_loop().create_future()
+
+    def on_ready(around: Surroundings, platforms: dict[str, LocalPlatform]) -> None:
+        ready.set_result(Sandbox(around, cast("LocalSlack", platforms["slack"])))
+
+    server = asyncio.create_task(serve_sandbox(names=("slack",), on_ready=on_ready))
+    await asyncio.wait({server, ready}, return_when=asyncio.FIRST_COMPLETED)
+    sandbox = await ready
+    try:
+        yield sandbox
+    finally:
+        await sandbox.stop()
+        server.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await server
+
+
+@pytest.fixture
+async def sandbox() -> AsyncIterator[Sandbox]:
+    async with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def inbox() -> ListInbox:
+    return ListInbox()

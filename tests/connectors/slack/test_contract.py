@@ -1,0 +1,81 @@
+"""The shipped contract, kept by the Slack connector against the local Slack."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+
+from bridge.model import Call
+from bridge.testing.connector_contract import ConnectorContract, ConnectorRig
+from bridge.testing.inbox import ListInbox
+from connectors.slack.connector import SlackConnector
+from connectors.slack.decode import KINDS
+from connectors.slack.send import translated
+from tests.connectors.slack.conftest import GENERAL, Sandbox, serving
+from tests.connectors.slack.foreign_errors import every_foreign_error
+from tests.connectors.slack.web import bridge_web
+
+
+class TestSlackOverASocket(ConnectorContract):
+    @pytest.fixture
+    async def rig(self) -> AsyncIterator[ConnectorRig]:
+        async with serving() as sandbox:
+            sandbox.around.limits.on = False
+            yield await _rig(sandbox, sandbox.connector(), ListInbox())
+
+    def pings(self, call: Call) -> bool:
+        return _pings(call)
+
+
+class TestSlackOverHttp(ConnectorContract):
+    @pytest.fixture
+    async def rig(self) -> AsyncIterator[ConnectorRig]:
+        async with serving() as sandbox, bridge_web() as web:
+            sandbox.around.limits.on = False
+            inbox = ListInbox()
+            connector = sandbox.connector(receive="http")
+            url = web.mount(connector, inbox)
+            await sandbox.slack.set_request_url(sandbox.app()["app_id"], url)
+            rig = await _rig(sandbox, connector, inbox)
+            rig.forge = lambda: _forge(url)
+            yield rig
+
+    def pings(self, call: Call) -> bool:
+        return _pings(call)
+
+
+async def _rig(sandbox: Sandbox, connector: SlackConnector, inbox: ListInbox) -> ConnectorRig:
+    await sandbox.start(connector, inbox)
+    return ConnectorRig(
+        connector=connector,
+        channel=GENERAL,
+        inbox=inbox,
+        say=sandbox.say,
+        standing=lambda: sandbox.slack.messages(GENERAL.workspace, GENERAL.channel),
+        fault=sandbox.around.faults.add,
+        post_route="slack:chat.postMessage:*",
+        event_route=f"slack:event:{GENERAL.channel}",
+        stop=sandbox.stop,
+        translate=translated,
+        sdk_errors=every_foreign_error(),
+        kinds=KINDS,
+        fields={"tasks": ["Socket", "SocketModeClient", "SlackConnector", "listen_on_socket"]},
+    )
+
+
+async def _forge(url: str) -> int:
+    headers = {"x-slack-request-timestamp": "1", "x-slack-signature": "v0=00"}
+    async with aiohttp.ClientSession() as session:
+        async with session.post(url, json={"type": "event_callback"}, headers=headers) as answer:
+            return answer.status
+
+
+def _pings(call: Call) -> bool:
+    """Slack reads <@U1>, <!here> and <!subteam^S1>, and with link_names also @name."""
+    return (
+        call.body.get("link_names") is not False
+        or call.body.get("parse") != "none"
+        or any(sign in str(call.body["text"]) for sign in ("<@", "<!here", "<!ch", "<!ev", "<!sub"))
+    )
