@@ -9,7 +9,6 @@ from contextlib import aclosing
 
 import structlog
 
-from bridge.errors import AgentError
 from bridge.model import AccountId, Byline, MessageId, OperationId, Person, PostMessage, TurnId
 from bridge.model.refs import ActorId
 from bridge.model.turns import AgentEvent, AgentInput, ToolCalled, Turn, TurnDone, TurnFailed
@@ -181,7 +180,7 @@ class Turns:
         except Exception as error:
             log.exception("agent_raised", agent=turn.agent, turn=turn.id)
             return TurnFailed(reason=f"{type(error).__name__}: {error}")
-        raise AgentError(f"agent {turn.agent!r} ended its stream without TurnDone or TurnFailed")
+        return TurnFailed(reason="it ended without TurnDone or TurnFailed")
 
     async def _open(self, turn: TurnId, room: Room, trigger: StoredMessage, answer: Answer) -> None:
         """The first words take their place in every lane; a turn that runs again finds them."""

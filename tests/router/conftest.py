@@ -1,0 +1,79 @@
+"""A router on paper platforms, with a clock that tests move."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from uuid import UUID
+
+import pytest
+
+from bridge.model import AccountId, RoomId
+from bridge.ports.agent import Agent
+from bridge.ports.store import Store
+from bridge.router import AgentSeat, Member, Policy, Room, Rooms, Router
+from bridge.store.memory import MemoryStore
+from tests.router.fake_clock import FakeClock
+from tests.router.paper import PaperConnector
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+class House:
+    """A room of paper channels; `run()` is the life of one process over a store that stays."""
+
+    def __init__(
+        self, clock: FakeClock, store: Store, connectors: Sequence[PaperConnector]
+    ) -> None:
+        self.clock = clock
+        self.store = store
+        self.connectors = {AccountId(c.account): c for c in connectors}
+        self.agents: dict[str, Agent] = {}
+        self.seats: tuple[AgentSeat, ...] = ()
+        self.policy = Policy(settle_grace=1.0, drain=0.5)
+        self.rooms: list[Room] = []
+
+    def room(self, name: str, *members: tuple[PaperConnector, str, str]) -> None:
+        self.rooms.append(
+            Room(
+                RoomId(name),
+                UUID(int=len(self.rooms) + 1),
+                tuple(Member(c.account, c.channel(ch), flow) for c, ch, flow in members),  # type: ignore[arg-type]
+                self.seats,
+            )
+        )
+
+    @asynccontextmanager
+    async def run(self) -> AsyncGenerator[Router, None]:
+        router = Router(
+            store=self.store,
+            connectors=self.connectors,
+            rooms=Rooms(self.rooms),
+            agents=self.agents,
+            clock=self.clock,
+            policy=self.policy,
+        )
+        ready = asyncio.Event()
+        running = asyncio.create_task(router.run(ready.set))
+        await ready.wait()
+        await self.clock.let_work()
+        try:
+            yield router
+        finally:
+            running.cancel()
+            stopped = asyncio.gather(running, return_exceptions=True)
+            await self.clock.advance(5)
+            await stopped
+
+
+@pytest.fixture
+def house(clock: FakeClock) -> House:
+    """Three accounts, one channel each, all in one room."""
+    slate, board, wall = (PaperConnector(name, clock) for name in ("slate", "board", "wall"))
+    house = House(clock, MemoryStore(clock), (slate, board, wall))
+    house.room("all", (slate, "s", "both"), (board, "b", "both"), (wall, "w", "both"))
+    return house

@@ -1,0 +1,224 @@
+"""A platform on paper: a real connector to channels that are lists, with faults on request."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import orjson
+
+from bridge.content.parts import message_text
+from bridge.errors import UndecodableEvent
+from bridge.model import (
+    AccountId,
+    BudgetKey,
+    Call,
+    Capabilities,
+    ChannelRef,
+    Delivery,
+    Encoded,
+    Event,
+    Level,
+    MessagePosted,
+    OperationId,
+    Person,
+    Place,
+    PostMessage,
+    Rate,
+    Raw,
+    Receipt,
+    actor_id_of,
+    message_id_of,
+)
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Inbox
+from bridge.uacs import Actor, Message, TextPart
+
+
+@dataclass
+class Post:
+    """What stands in a paper channel."""
+
+    id: str
+    author: str
+    text: str
+    thread: str | None
+    operation: str | None
+
+
+class PaperConnector:
+    """Keeps the Connector port, without history; `before_send` is where tests do harm."""
+
+    def __init__(
+        self,
+        account: str,
+        clock: Clock,
+        *,
+        echo: bool = False,
+        budgets: dict[str, tuple[Rate, ...]] | None = None,
+    ) -> None:
+        self.account = AccountId(account)
+        self.capabilities = Capabilities(
+            platform="paper",
+            features={"threads": Level.FULL},
+            text_limit=100,
+            text_unit="characters",
+            echo=echo,
+            history=False,
+            stream_pace=1.0,
+            budgets=budgets or {},
+        )
+        self.channels: defaultdict[str, list[Post]] = defaultdict(list)
+        self.sent: list[tuple[float, str, str]] = []  # (when, channel, text)
+        self.before_send: Callable[[Call], object] | None = None
+        self.after_send: Callable[[Call], object] | None = None
+        self.inbox: Inbox | None = None
+        self._clock = clock
+        self._ids = itertools.count(1)
+
+    def channel(self, name: str) -> ChannelRef:
+        return ChannelRef(platform="paper", workspace=self.account, channel=name)
+
+    async def run(self, inbox: Inbox) -> None:
+        self.inbox = inbox
+        inbox.session_began(self.account)
+        await asyncio.Event().wait()
+
+    def raw(self, channel: str, text: str, **more: str | bool | None) -> Raw:
+        """A post as it would be handed over, written into the channel."""
+        number = f"{next(self._ids):06d}"
+        author = str(more.pop("author", "ann"))
+        thread = more.pop("thread", None)
+        post = Post(number, author, text, str(thread) if thread else None, None)
+        self.channels[channel].append(post)
+        payload = {"id": number, "author": author, "text": text, "thread": thread, **more}
+        return Raw(
+            account=self.account,
+            kind="post",
+            dedupe_key=number,
+            order_key=number,
+            channel=self.channel(channel),
+            payload=orjson.dumps(payload),
+        )
+
+    async def say(self, channel: str, text: str, **more: str | bool | None) -> str:
+        """A person says something; gives its native id."""
+        if self.inbox is None:
+            raise RuntimeError("nobody listens: start the router first")
+        raw = self.raw(channel, text, **more)
+        await self.inbox.accept(raw)
+        return raw.dedupe_key
+
+    def decode(self, raw: Raw) -> Sequence[Event]:
+        try:
+            data = orjson.loads(raw.payload)
+            channel = raw.channel or self.channel("nowhere")
+            actor = actor_id_of("paper", self.account, data["author"])
+            now = datetime.fromtimestamp(self._clock.time(), UTC)
+            message = Message(
+                message_id=message_id_of(channel, data["id"]),
+                timestamp=now.isoformat(),
+                actor=Actor(id=actor, role="human", name=data["author"]),
+                content=(TextPart(text=data["text"]),),
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise UndecodableEvent(f"paper: {error!r}") from error
+        return [
+            MessagePosted(
+                account=self.account,
+                place=Place(channel=channel, thread=data.get("thread")),
+                time=now,
+                native_id=data["id"],
+                message=message,
+                author=Person(id=actor, name=f"{data['author'].title()} of {self.account}",
+                              bot=bool(data.get("bot"))),
+                reply_to=data.get("reply_to"),
+                addresses_us=bool(data.get("addresses_us")),
+                own=bool(data.get("own")),
+                operation=OperationId(data["operation"]) if data.get("operation") else None,
+            )
+        ]  # fmt: skip
+
+    def encode(self, delivery: Delivery) -> Encoded:
+        operation = delivery.operation
+        text, losses = message_text(delivery.message)
+        pieces = [text[i : i + 100] for i in range(0, len(text), 100)]
+        have = {copy.slot: copy for copy in delivery.copies}
+        calls: list[Call] = []
+        for slot, piece in enumerate(pieces):
+            if slot in have and isinstance(operation, PostMessage):
+                continue
+            calls.append(
+                Call(
+                    kind="edit" if slot in have else "post",
+                    method="write",
+                    operation=operation.id,
+                    channel=operation.channel,
+                    slot=slot,
+                    thread=delivery.thread,
+                    native_id=have[slot].native_id if slot in have else None,
+                    budgets=(
+                        BudgetKey(rule="channel", of=operation.channel.key),
+                        BudgetKey(rule="account", of=self.account),
+                    ),
+                    body={"text": piece, "author": getattr(operation, "byline").name},  # noqa: B009
+                )
+            )
+        return Encoded(calls=tuple(calls), losses=losses)
+
+    async def send(self, call: Call) -> Receipt:
+        if self.before_send:
+            result = self.before_send(call)
+            if asyncio.iscoroutine(result):
+                await result
+        channel, text = call.channel.channel, str(call.body["text"])
+        self.sent.append((self._clock.time(), channel, text))
+        if call.kind == "edit":
+            post = next(p for p in self.channels[channel] if p.id == call.native_id)
+            post.text = text
+        else:
+            number = f"{next(self._ids):06d}"
+            post = Post(number, str(call.body["author"]), text, call.thread, call.operation)
+            self.channels[channel].append(post)
+        if self.after_send:
+            self.after_send(call)
+        return Receipt(slot=call.slot, native_id=post.id, thread=call.thread)
+
+    async def close(self) -> None:
+        self.inbox = None
+
+    def texts(self, channel: str) -> list[str]:
+        """What stands there, in order."""
+        return [post.text for post in self.channels[channel]]
+
+
+class PaperWithHistory(PaperConnector):
+    """The same platform, where what was said can be read back."""
+
+    async def newest(self, channel: ChannelRef) -> str:
+        posts = self.channels[channel.channel]
+        return posts[-1].id if posts else "000000"
+
+    async def read_after(
+        self, channel: ChannelRef, cursor: str, threads: Sequence[str]
+    ) -> AsyncIterator[Raw]:
+        for post in self.channels[channel.channel]:
+            if post.id > cursor and post.operation is None:
+                payload = {
+                    "id": post.id, "author": post.author, "text": post.text, "thread": post.thread,
+                }  # fmt: skip
+                yield Raw(
+                    account=self.account, kind="post", dedupe_key=post.id, order_key=post.id,
+                    channel=channel, payload=orjson.dumps(payload),
+                )  # fmt: skip
+
+    async def find_sent(self, call: Call, after: str | None) -> Receipt | None:
+        for post in self.channels[call.channel.channel]:
+            mine = post.operation == call.operation and post.text == call.body["text"]
+            if mine and post.id > (after or ""):
+                return Receipt(slot=call.slot, native_id=post.id, thread=post.thread)
+        return None

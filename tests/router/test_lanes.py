@@ -1,0 +1,228 @@
+"""Lanes keep order through every trouble, settle what is doubtful, and leave each other alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from bridge.errors import AuthFailed, PlatformError, RateLimited, Refused, Unavailable, Unsettled
+from bridge.model import AccountId, Call
+from bridge.store.memory import MemoryStore
+from tests.router.conftest import House
+from tests.router.fake_clock import FakeClock
+from tests.router.paper import PaperConnector, PaperWithHistory, Post
+
+Harm = Callable[[Call], object]
+
+
+def fail_once(error: Exception) -> Harm:
+    left = [error]
+
+    def harm(_call: Call) -> None:
+        if left:
+            raise left.pop()
+
+    return harm
+
+
+def two(
+    clock: FakeClock, kind: type[PaperConnector] = PaperConnector
+) -> tuple[House, PaperConnector, PaperConnector]:
+    slate, board = kind("slate", clock), kind("board", clock)
+    house = House(clock, MemoryStore(clock), (slate, board))
+    house.room("all", (slate, "s", "both"), (board, "b", "both"), (board, "c", "both"))
+    return house, slate, board
+
+
+@pytest.mark.parametrize(
+    "error",
+    [RateLimited("slow down", retry_after=5), Unavailable("gone"), AuthFailed("no token")],
+)
+async def test_what_can_be_tried_again_is_and_order_is_kept(
+    clock: FakeClock, error: PlatformError
+) -> None:
+    house, slate, board = two(clock)
+    board.before_send = fail_once(error)
+
+    async with house.run():
+        for text in ("one", "two", "three"):
+            await slate.say("s", text)
+        await clock.advance(400)
+
+    assert board.texts("b") == board.texts("c") == ["one", "two", "three"]
+
+
+async def test_what_is_refused_goes_to_dead_letters_and_the_lane_goes_on(clock: FakeClock) -> None:
+    house, slate, board = two(clock)
+    board.before_send = fail_once(Refused("Channel 'b' is read-only; ask its owner"))
+
+    async with house.run() as router:
+        await slate.say("s", "one")
+        await slate.say("s", "two")
+        await clock.advance(5)
+        (letter,) = await house.store.dead_letters()
+        assert letter.error == "Channel 'b' is read-only; ask its owner"
+        assert letter.excerpt == "one"
+        router.lanes.wake(await house.store.replay(letter.operation.id))
+        await clock.advance(5)
+
+    lists = [board.texts("b"), board.texts("c")]
+    assert sorted(map(sorted, lists)) == [["one", "two"], ["one", "two"]]
+    assert await house.store.dead_letters() == []
+
+
+async def test_a_lost_answer_is_looked_for_and_never_sent_twice(clock: FakeClock) -> None:
+    house, slate, board = two(clock, PaperWithHistory)
+    board.after_send = fail_once(Unsettled("the connection broke"))
+
+    async with house.run():
+        await slate.say("s", "one")
+        await slate.say("s", "two")
+        await clock.advance(30)
+
+    assert board.texts("b") == board.texts("c") == ["one", "two"]
+
+
+async def test_a_post_that_never_arrived_is_sent_again(clock: FakeClock) -> None:
+    house, slate, board = two(clock, PaperWithHistory)
+    board.before_send = fail_once(Unsettled("the connection broke"))
+
+    async with house.run():
+        await slate.say("s", "one")
+        await slate.say("s", "two")
+        await clock.advance(30)
+
+    assert board.texts("b") == board.texts("c") == ["one", "two"]
+
+
+async def test_where_nobody_can_look_a_doubtful_post_is_unproved_and_never_resent(
+    clock: FakeClock,
+) -> None:
+    house, slate, board = two(clock)
+    board.after_send = fail_once(Unsettled("the connection broke"))
+
+    async with house.run():
+        await slate.say("s", "one")
+        await slate.say("s", "two")
+        await clock.advance(30)
+
+    assert board.texts("b") == board.texts("c") == ["one", "two"]
+    (letter,) = await house.store.dead_letters()
+    assert letter.state == "unproved"
+
+
+async def test_a_process_that_died_while_sending_settles_first(clock: FakeClock) -> None:
+    house, slate, board = two(clock, PaperWithHistory)
+    stuck = asyncio.Event()
+
+    async def hang_after_arrival(call: Call) -> None:
+        if call.body["text"] == "one" and call.channel.channel == "b":
+            board.channels["b"].append(_post_of(call))
+            await stuck.wait()
+
+    board.before_send = hang_after_arrival
+    async with house.run():
+        await slate.say("s", "one")
+        await clock.let_work()
+    board.before_send = None
+
+    async with house.run():
+        await slate.say("s", "two")
+        await clock.advance(30)
+
+    assert board.texts("b") == ["one", "two"]
+
+
+async def test_a_lane_that_is_told_to_wait_delays_no_other(clock: FakeClock) -> None:
+    times = {}
+    for faulty in (False, True):
+        clock = FakeClock()
+        house, slate, board = two(clock)
+
+        def told_to_wait(call: Call) -> None:
+            if call.channel.channel == "c":
+                raise RateLimited("wait", retry_after=30, scope=("channel",))
+
+        board.before_send = told_to_wait if faulty else None
+        async with house.run():
+            for number in range(20):
+                await slate.say("s", f"n{number}")
+                await clock.advance(0.5)
+        times[faulty] = [sent for sent in board.sent if sent[1] == "b"]
+
+    assert times[True] == times[False]
+
+
+async def test_a_lane_that_hangs_delays_no_other(clock: FakeClock) -> None:
+    times = {}
+    for faulty in (False, True):
+        clock = FakeClock()
+        house, slate, board = two(clock)
+
+        async def hang(call: Call) -> None:
+            if call.channel.channel == "c":
+                await asyncio.Event().wait()
+
+        board.before_send = hang if faulty else None
+        async with house.run():
+            for number in range(20):
+                await slate.say("s", f"n{number}")
+                await clock.advance(0.5)
+        times[faulty] = [sent for sent in board.sent if sent[1] == "b"]
+
+    assert times[True] == times[False]
+
+
+async def test_long_texts_stand_in_pieces_in_order(clock: FakeClock) -> None:
+    house, slate, board = two(clock)
+    long = "".join(f"{n:04d}" for n in range(100))
+
+    async with house.run():
+        await slate.say("s", long)
+        await slate.say("s", "next")
+        await clock.advance(1)
+
+    assert "".join(board.texts("b")[:-1]) == long
+    assert board.texts("b")[-1] == "next"
+
+
+async def test_a_long_text_that_broke_in_the_middle_goes_on_there(clock: FakeClock) -> None:
+    house, slate, board = two(clock)
+    long = "".join(f"{n:04d}" for n in range(100))
+    failures = [2]
+
+    def third_piece_fails(call: Call) -> None:
+        if call.slot == 2 and failures[0]:
+            failures[0] -= 1
+            raise Unavailable("gone")
+
+    board.before_send = third_piece_fails
+    async with house.run():
+        await slate.say("s", long)
+        await clock.advance(30)
+
+    assert "".join(board.texts("b")) == "".join(board.texts("c")) == long
+
+
+async def test_an_account_that_left_the_configuration_leaves_dead_letters(
+    clock: FakeClock,
+) -> None:
+    house, slate, board = two(clock)
+    board.before_send = lambda _call: (_ for _ in ()).throw(Unavailable("gone"))
+    async with house.run():
+        await slate.say("s", "one")
+        await clock.let_work()
+    del house.connectors[AccountId("board")]
+
+    async with house.run():
+        await clock.advance(400)
+
+    letters = await house.store.dead_letters()
+    assert [letter.state for letter in letters] == ["dead", "dead"]
+    assert "no longer configured" in letters[0].error
+
+
+def _post_of(call: Call) -> Post:
+    return Post("000900", str(call.body["author"]), str(call.body["text"]), None, call.operation)

@@ -1,0 +1,203 @@
+"""What is said in one channel of a room appears in all the others, once, in order."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from bridge.model import AccountId, RoomId
+from bridge.ports.store import Store
+from bridge.router import Member, Room
+from bridge.store.memory import MemoryStore
+from bridge.uacs import TextPart
+from tests.router.conftest import House
+from tests.router.fake_clock import FakeClock
+from tests.router.paper import PaperConnector, PaperWithHistory
+
+
+def connector(house: House, name: str) -> PaperConnector:
+    return house.connectors[AccountId(name)]
+
+
+async def said(store: Store, room: UUID) -> list[str]:
+    conversation = await store.conversation(room)
+    return [p.text for m in conversation.messages for p in m.content if isinstance(p, TextPart)]
+
+
+async def test_a_post_appears_in_every_other_channel_under_its_authors_name(house: House) -> None:
+    async with house.run():
+        await connector(house, "slate").say("s", "hello")
+        await house.clock.let_work()
+
+    for name, channel in (("board", "b"), ("wall", "w")):
+        (post,) = connector(house, name).channels[channel]
+        assert (post.author, post.text, post.thread) == ("Ann of slate", "hello", None)
+    assert connector(house, "slate").texts("s") == ["hello"]
+    assert await said(house.store, UUID(int=1)) == ["hello"]
+
+
+async def test_order_is_kept_in_each_channel(house: House) -> None:
+    texts = [f"n{n}" for n in range(50)]
+    async with house.run():
+        for text in texts:
+            await connector(house, "slate").say("s", text)
+        await house.clock.advance(1)
+
+    assert connector(house, "board").texts("b") == texts
+    assert connector(house, "wall").texts("w") == texts
+    assert await said(house.store, UUID(int=1)) == texts
+
+
+async def test_the_same_message_from_two_deliveries_is_carried_once(house: House) -> None:
+    slate = connector(house, "slate")
+    async with house.run() as router:
+        raw = slate.raw("s", "once")
+        await router.accept(raw)
+        await router.accept(raw)
+        await router.accept(raw.model_copy(update={"dedupe_key": "another delivery"}))
+        await house.clock.let_work()
+
+    assert connector(house, "board").texts("b") == ["once"]
+
+
+async def test_our_own_post_coming_back_goes_nowhere(house: House) -> None:
+    async with house.run():
+        await connector(house, "slate").say("s", "echo", own=True)
+        await house.clock.let_work()
+
+    assert connector(house, "board").texts("b") == []
+
+
+async def test_a_channel_outside_every_room_is_not_heard(house: House) -> None:
+    async with house.run():
+        await connector(house, "slate").say("elsewhere", "secret")
+        await house.clock.let_work()
+
+    assert connector(house, "board").texts("b") == []
+    assert (await house.store.status()).messages == 0
+
+
+async def test_a_member_in_is_heard_and_not_told_a_member_out_is_told_and_not_heard(
+    clock: FakeClock,
+) -> None:
+    ear, mouth = PaperConnector("ear", clock), PaperConnector("mouth", clock)
+    house = House(clock, MemoryStore(clock), (ear, mouth))
+    house.room("one way", (ear, "e", "in"), (mouth, "m", "out"))
+
+    async with house.run():
+        await ear.say("e", "from the ear")
+        await mouth.say("m", "from the mouth")
+        await clock.let_work()
+
+    assert sorted(mouth.texts("m")) == ["from the ear", "from the mouth"]
+    assert ear.texts("e") == ["from the ear"]
+
+
+async def test_a_channel_in_two_rooms_shows_a_message_once_and_both_rooms_remember_it(
+    clock: FakeClock,
+) -> None:
+    one, two = PaperConnector("one", clock), PaperConnector("two", clock)
+    house = House(clock, MemoryStore(clock), (one, two))
+    house.room("first", (one, "a", "both"), (two, "b", "both"))
+    house.room("second", (one, "a", "both"), (two, "b", "both"), (two, "c", "both"))
+
+    async with house.run():
+        await one.say("a", "to both")
+        await clock.let_work()
+
+    assert (two.texts("b"), two.texts("c")) == (["to both"], ["to both"])
+    for room in (1, 2):
+        assert await said(house.store, UUID(int=room)) == ["to both"]
+
+
+async def test_an_answer_in_a_thread_stands_under_the_copy_of_its_root(house: House) -> None:
+    slate, board = connector(house, "slate"), connector(house, "board")
+    async with house.run():
+        root = await slate.say("s", "root")
+        await house.clock.let_work()
+        await slate.say("s", "reply", thread=root)
+        await house.clock.let_work()
+        copy_of_root = board.channels["b"][0]
+        await board.say("b", "reply from the board", thread=copy_of_root.id)
+        await house.clock.let_work()
+
+    assert [(p.text, p.thread) for p in board.channels["b"]][:2] == [
+        ("root", None),
+        ("reply", copy_of_root.id),
+    ]
+    assert slate.channels["s"][-1].text == "reply from the board"
+    assert slate.channels["s"][-1].thread == root
+
+
+async def test_a_thread_whose_root_never_came_begins_with_its_first_answer(house: House) -> None:
+    slate, board = connector(house, "slate"), connector(house, "board")
+    async with house.run():
+        await slate.say("s", "first", thread="000000")
+        await house.clock.let_work()
+        await slate.say("s", "second", thread="000000")
+        await house.clock.let_work()
+
+    first, second = board.channels["b"]
+    assert (first.thread, second.thread) == (None, first.id)
+
+
+async def test_a_malformed_payload_is_kept_and_the_rest_goes_on(house: House) -> None:
+    slate = connector(house, "slate")
+    async with house.run() as router:
+        bad = slate.raw("s", "x").model_copy(update={"payload": b"{", "dedupe_key": "bad"})
+        await router.accept(bad)
+        await slate.say("s", "good")
+        await house.clock.let_work()
+
+    assert connector(house, "board").texts("b") == ["good"]
+    ((row, error),) = await house.store.failed_rows()
+    assert row.raw.payload == b"{"
+    assert "paper" in error
+
+
+async def test_what_was_kept_before_a_stop_is_carried_after_it(house: House) -> None:
+    slate = connector(house, "slate")
+    for number in range(3):
+        await house.store.accept(slate.raw("s", f"n{number}"), advance=False)
+
+    async with house.run():
+        await house.clock.let_work()
+
+    assert connector(house, "board").texts("b") == ["n0", "n1", "n2"]
+
+
+async def test_what_was_said_while_nobody_listened_comes_before_what_is_said_now(
+    clock: FakeClock,
+) -> None:
+    slate, board = PaperWithHistory("slate", clock), PaperConnector("board", clock)
+    house = House(clock, MemoryStore(clock), (slate, board))
+    house.room("all", (slate, "s", "both"), (board, "b", "both"))
+    async with house.run():
+        await slate.say("s", "before")
+        await clock.let_work()
+    slate.raw("s", "missed 1")
+    slate.raw("s", "missed 2")
+
+    async with house.run():
+        await slate.say("s", "after")
+        await clock.let_work()
+
+    assert board.texts("b") == ["before", "missed 1", "missed 2", "after"]
+
+
+async def test_nothing_said_before_a_channel_joined_is_carried(clock: FakeClock) -> None:
+    slate, board = PaperWithHistory("slate", clock), PaperConnector("board", clock)
+    house = House(clock, MemoryStore(clock), (slate, board))
+    house.rooms.append(
+        Room(RoomId("r"), UUID(int=9), (
+            Member(slate.account, slate.channel("s")), Member(board.account, board.channel("b")),
+        ))
+    )  # fmt: skip
+    slate.raw("s", "long ago")
+
+    async with house.run():
+        await clock.let_work()
+    slate.raw("s", "while away")
+    async with house.run():
+        await clock.let_work()
+
+    assert board.texts("b") == ["while away"]
