@@ -10,7 +10,7 @@ import structlog
 from bridge.app.settings import MemberSettings
 from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId, ChannelRef, channel_of_key
-from bridge.ports.connector import ChannelInfo, Connector, KnowsChannels
+from bridge.ports.connector import ChannelInfo, Connector, KnowsChannels, TakesChannelIds
 from bridge.ports.store import Store
 
 log = structlog.get_logger()
@@ -30,8 +30,11 @@ class Places:
     async def find(self, member: MemberSettings) -> ChannelRef:
         """Raises ConfigError that says what the account can see, or why it cannot look."""
         account = AccountId(member.account)
-        if member.channel.count(":") >= 2 and not member.channel.startswith("19:"):
-            return channel_of_key(member.channel)
+        connector = self._connectors[account]
+        if isinstance(connector, TakesChannelIds) and (
+            channel := connector.channel_with_id(member.channel, member.workspace)
+        ):
+            return channel
         key = f"{_SHELF}{member.workspace or ''}/{member.channel}"
         try:
             found = _choose(member, await self._channels(account))

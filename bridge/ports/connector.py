@@ -151,6 +151,15 @@ class KnowsChannels(Protocol):
     async def channels(self) -> Sequence[ChannelInfo]: ...
 
 
+@runtime_checkable
+class TakesChannelIds(Protocol):
+    """The list of channels may be incomplete: an id is taken at its word."""
+
+    def channel_with_id(self, channel: str, workspace: str | None) -> ChannelRef | None:
+        """The channel, if the text is an id of this platform; no network."""
+        ...
+
+
 @dataclass(frozen=True)
 class Finding:
     """One thing that `check` found: what is wrong (or right), and what to do about it."""

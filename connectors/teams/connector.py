@@ -99,6 +99,10 @@ class TeamsConnector:
     async def channels(self) -> Sequence[ChannelInfo]:
         return await list_channels(self._references, self._sender)
 
+    def channel_with_id(self, channel: str, workspace: str | None) -> ChannelRef | None:
+        tenant = workspace or self._settings.tenant_id
+        return ids.channel_ref(tenant, channel) if tenant and ids.is_conversation(channel) else None
+
     async def check(self, channels: Sequence[ChannelRef]) -> Sequence[Finding]:
         return await check_account(
             self._settings, self._tools.public_url, self._token, self._references, channels

@@ -33,6 +33,11 @@ def has_threads(channel: ChannelRef) -> bool:
     return channel.channel.endswith(_WITH_THREADS)
 
 
+def is_conversation(text: str) -> bool:
+    """Whether it is the id of a channel, a group chat (`19:`) or a personal chat (`a:`)."""
+    return text.startswith(("19:", "a:"))
+
+
 def channel_ref(tenant: str, conversation: str) -> ChannelRef:
     return ChannelRef(
         platform=PLATFORM, workspace=tenant, channel=split_conversation(conversation)[0]
