@@ -150,6 +150,7 @@ def _apply(db: sqlite3.Connection, version: int, script: str) -> None:
 
 
 def _statements(script: str) -> Iterator[str]:
+    """Each statement of a migration ends with its line."""
     gathered = ""
     for line in script.splitlines(keepends=True):
         gathered += line

@@ -237,7 +237,7 @@ class SqliteStore:
     # --- outbox -------------------------------------------------------------------------------
 
     async def open_lanes(self) -> Sequence[LaneId]:
-        return self._look(outbox.open_lanes)
+        return await self._read(outbox.open_lanes)
 
     async def head(self, lane: LaneId) -> OutboxItem | None:
         return self._look(outbox.head, lane)

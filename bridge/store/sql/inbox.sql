@@ -1,3 +1,5 @@
+-- `state IN (...)` is said as the partial index says it: so SQLite knows that it may use it.
+
 -- name: keep_row
 INSERT INTO inbox (account, dedupe_key, kind, order_key, channel, kept)
 VALUES (?, ?, ?, ?, ?, ?)
@@ -24,18 +26,19 @@ SELECT value FROM cursors WHERE account = ? AND channel = ?;
 
 -- name: waiting_rows
 SELECT id, account, kind, dedupe_key, order_key, channel, payload
-FROM inbox JOIN payloads ON row = id WHERE state = 'waiting' ORDER BY id;
+FROM inbox JOIN payloads ON row = id WHERE state IN ('waiting', 'failed') AND state = 'waiting' ORDER BY id;
 
 -- name: failed_rows
 SELECT id, account, kind, dedupe_key, order_key, channel, payload, error
-FROM inbox JOIN payloads ON row = id WHERE state = 'failed' ORDER BY id LIMIT ?;
+FROM inbox JOIN payloads ON row = id WHERE state IN ('waiting', 'failed') AND state = 'failed' ORDER BY id LIMIT ?;
 
 -- name: row
 SELECT id, account, kind, dedupe_key, order_key, channel, payload, kept, outcome
 FROM inbox JOIN payloads ON row = id WHERE id = ?;
 
 -- name: retry_failed_rows
-UPDATE inbox SET state = 'waiting', error = '' WHERE state = 'failed';
+UPDATE inbox SET state = 'waiting', error = ''
+WHERE state IN ('waiting', 'failed') AND state = 'failed';
 
 -- name: fail_row
 UPDATE inbox SET state = 'failed', error = ?, done = ? WHERE id = ?;

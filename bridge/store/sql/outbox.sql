@@ -68,7 +68,7 @@ ON CONFLICT (lane) DO UPDATE SET last_post = excluded.last_post;
 -- name: dead_letters
 SELECT o.body, o.state, o.error, o.attempts, o.ended, m.body
 FROM operations AS o JOIN messages AS m ON m.n = o.message
-WHERE o.state IN ('dead', 'unproved') ORDER BY o.ended, o.seq;
+WHERE o.state IN ('dead', 'unproved', 'cancelled') AND o.state <> 'cancelled' ORDER BY o.ended, o.seq;
 
 -- name: replay
 UPDATE operations SET

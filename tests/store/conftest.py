@@ -1,0 +1,30 @@
+"""A store in a folder of its own, and what opens it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bridge.store import SqliteStore, open_sqlite
+from bridge.testing.store_contract import HandClock
+
+KEY = bytes(range(32))
+
+
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "bridge.sqlite3"
+
+
+@pytest.fixture
+async def store(path: Path, clock: HandClock) -> AsyncIterator[SqliteStore]:
+    store = await open_sqlite(path, clock=clock, key=KEY)
+    yield store
+    await store.close()

@@ -1,0 +1,166 @@
+"""What `uacs-bridge db` does: migrate, backup, restore."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import stat
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from bridge.errors import SchemaTooNew, StoreCorrupt, StoreError
+from bridge.store import SqliteStore, open_sqlite
+from bridge.store.maintenance import backup, migrate, restore, schema_version
+from bridge.store.schema import newest_version
+from bridge.testing.store_contract import HandClock, admit, raw, said
+from tests.store.conftest import KEY
+
+
+async def test_a_backup_of_a_busy_store_is_whole(
+    store: SqliteStore, tmp_path: Path, clock: HandClock
+) -> None:
+    async def go_on() -> None:
+        for number in range(200):
+            await admit(store, said(f"later{number}"))
+
+    for number in range(20):
+        await admit(store, said(f"m{number}"))
+    working = asyncio.ensure_future(go_on())
+
+    await store.backup(tmp_path / "one")
+    await asyncio.to_thread(backup, store.path, tmp_path / "two")
+
+    await working
+    for name in ("one", "two"):
+        assert _mode(tmp_path / name) == 0o600
+        copied = await open_sqlite(tmp_path / name, clock=clock, key=KEY)
+        status = await copied.status()
+        await copied.close()
+        assert 20 <= status.messages <= 220
+
+
+async def test_a_backup_overwrites_nothing(store: SqliteStore, tmp_path: Path) -> None:
+    target = tmp_path / "backup"
+    _write(target, b"precious")
+
+    with pytest.raises(StoreError, match="choose another name"):
+        await store.backup(target)
+    with pytest.raises(StoreError, match="choose another name"):
+        backup(store.path, store.path)
+
+    assert target.read_text() == "precious"
+
+
+async def test_a_restored_backup_is_the_store_as_it_was(
+    store: SqliteStore, path: Path, tmp_path: Path, clock: HandClock
+) -> None:
+    await admit(store, said("m1"))
+    await store.backup(tmp_path / "backup")
+    await admit(store, said("m2"))
+    await store.close()
+
+    aside = restore(tmp_path / "backup", path)
+
+    assert aside is not None
+    assert [await _messages(file, clock) for file in (path, aside)] == [1, 2]
+    assert _mode(path) == 0o600
+
+
+async def test_a_store_can_be_restored_where_none_was(
+    store: SqliteStore, tmp_path: Path, clock: HandClock
+) -> None:
+    await admit(store, said("m1"))
+    await store.backup(tmp_path / "backup")
+
+    assert restore(tmp_path / "backup", tmp_path / "new" / "bridge.sqlite3") is None
+
+    assert await _messages(tmp_path / "new" / "bridge.sqlite3", clock) == 1
+
+
+async def test_a_damaged_store_can_be_replaced(
+    store: SqliteStore, path: Path, tmp_path: Path, clock: HandClock
+) -> None:
+    await admit(store, said("m1"))
+    await store.backup(tmp_path / "backup")
+    await store.close()
+    _write(path, b"rubbish" * 1000)
+
+    restore(tmp_path / "backup", path)
+
+    assert await _messages(path, clock) == 1
+
+
+async def test_a_store_in_use_is_not_overwritten(store: SqliteStore, tmp_path: Path) -> None:
+    await store.backup(tmp_path / "backup")
+
+    with pytest.raises(StoreError, match="in use"):
+        restore(tmp_path / "backup", store.path)
+
+    await admit(store, said("m1"))
+
+
+async def test_a_bad_backup_is_refused_before_anything_is_touched(
+    store: SqliteStore, path: Path, tmp_path: Path, clock: HandClock
+) -> None:
+    await admit(store, said("m1"))
+    await store.backup(tmp_path / "newer")
+    await store.close()
+    with closing(sqlite3.connect(tmp_path / "newer")) as db:
+        db.execute(f"PRAGMA user_version = {newest_version() + 1}")
+    (tmp_path / "junk").write_bytes(b"junk" * 1000)
+    (tmp_path / "empty").touch()
+
+    for name, error in (
+        ("newer", SchemaTooNew),
+        ("junk", StoreCorrupt),
+        ("empty", StoreError),
+        ("nothing", StoreError),
+    ):
+        with pytest.raises(error):
+            restore(tmp_path / name, path)
+
+    assert await _messages(path, clock) == 1
+    assert [file.name for file in path.parent.iterdir() if "replaced" in file.name] == []
+
+
+async def test_migrating_tells_the_versions(store: SqliteStore, path: Path) -> None:
+    with pytest.raises(StoreError, match="in use"):
+        migrate(path)
+    assert schema_version(path) == newest_version()
+    await store.close()
+
+    assert migrate(path) == (newest_version(), newest_version())
+
+
+def test_an_empty_file_is_migrated_from_nothing(path: Path) -> None:
+    path.parent.mkdir()
+    path.touch()
+
+    assert migrate(path) == (0, newest_version())
+
+
+@pytest.mark.parametrize("job", [migrate, schema_version])
+def test_there_must_be_a_store(path: Path, job: object) -> None:
+    assert callable(job)
+    with pytest.raises(StoreError, match="There is no store"):
+        job(path)
+
+    assert not path.exists()
+
+
+async def _messages(path: Path, clock: HandClock) -> int:
+    store = await open_sqlite(path, clock=clock, key=KEY)
+    await store.accept(raw(1), advance=False)
+    status = await store.status()
+    await store.close()
+    return status.messages
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)

@@ -1,0 +1,133 @@
+"""Many units, one COMMIT; and what happens when the disk is full."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bridge.errors import StoreError, StoreFull
+from bridge.store import SqliteStore
+from bridge.store.writer import Writer
+from bridge.testing.store_contract import HandClock, admit, raw, said
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    db = sqlite3.connect(tmp_path / "w", isolation_level=None, check_same_thread=False)
+    db.execute("CREATE TABLE kept (x PRIMARY KEY)")
+    yield db
+    db.close()
+
+
+def keep(db: sqlite3.Connection, *values: object) -> None:
+    for value in values:
+        db.execute("INSERT INTO kept VALUES (?)", (value,))
+
+
+async def test_units_that_gather_share_a_commit(db: sqlite3.Connection) -> None:
+    commits: list[str] = []
+    db.set_trace_callback(lambda sql: commits.append(sql) if sql == "COMMIT" else None)
+    writer = Writer(db, Path("w"))
+
+    await asyncio.gather(*(writer.run(keep, number) for number in range(1000)))
+
+    await writer.close()
+    assert len(commits) < 100
+    assert db.execute("SELECT count(*) FROM kept").fetchone() == (1000,)
+
+
+async def test_a_unit_that_raises_is_undone_alone(db: sqlite3.Connection) -> None:
+    writer = Writer(db, Path("w"))
+
+    results = await asyncio.gather(
+        writer.run(keep, "a"),
+        writer.run(keep, "b", "a"),  # 'b' is undone: 'a' is there already
+        writer.run(keep, "c"),
+        return_exceptions=True,
+    )
+
+    await writer.close()
+    assert [type(result) for result in results] == [type(None), StoreError, type(None)]
+    assert db.execute("SELECT x FROM kept ORDER BY x").fetchall() == [("a",), ("c",)]
+
+
+async def test_errors_of_a_unit_that_are_no_store_errors_come_as_they_are(
+    db: sqlite3.Connection,
+) -> None:
+    writer = Writer(db, Path("w"))
+
+    def divide(_db: sqlite3.Connection) -> float:
+        return 1 / 0
+
+    with pytest.raises(ZeroDivisionError):
+        await writer.run(divide)
+
+    await writer.run(keep, "a")
+    await writer.close()
+
+
+async def test_a_cancelled_wait_harms_nobody(db: sqlite3.Connection) -> None:
+    writer = Writer(db, Path("w"))
+    waits = [asyncio.ensure_future(writer.run(keep, number)) for number in range(20)]
+    await asyncio.sleep(0)
+
+    for wait in waits[::2]:
+        wait.cancel()
+
+    assert await asyncio.gather(*waits[1::2]) == [None] * 10
+    await writer.close()
+
+
+async def test_closing_finishes_what_was_submitted(db: sqlite3.Connection) -> None:
+    writer = Writer(db, Path("w"))
+    waits = [asyncio.ensure_future(writer.run(keep, number)) for number in range(20)]
+    await asyncio.sleep(0)
+
+    await writer.close()
+
+    assert await asyncio.gather(*waits) == [None] * 20
+    assert db.execute("SELECT count(*) FROM kept").fetchone() == (20,)
+
+
+async def test_a_full_disk_refuses_payloads_and_the_store_recovers(
+    store: SqliteStore, clock: HandClock
+) -> None:
+    await admit(store, said("m1"))
+    pages = await _pages(store)
+    await _limit(store, pages + 20)
+    with pytest.raises(StoreFull, match="make room"):
+        await _accept_many(store, 1000)
+    kept = len(await store.waiting_rows())
+    assert kept > 10
+    with pytest.raises(StoreFull):
+        await asyncio.gather(
+            *(
+                store.accept(raw(number, payload=b"x" * 9000), advance=True)
+                for number in range(2000, 2010)
+            )
+        )
+    assert len(await store.waiting_rows()) == kept
+
+    await _limit(store, 1_000_000)
+
+    assert await store.accept(raw(kept), advance=True) is not None
+    assert len(await store.waiting_rows()) == kept + 1
+
+
+async def _accept_many(store: SqliteStore, many: int) -> None:
+    for number in range(many):
+        await store.accept(raw(number, payload=b"x" * 3000), advance=True)
+
+
+async def _pages(store: SqliteStore) -> int:
+    assert store.writer is not None
+    return await store.writer.run(lambda db: db.execute("PRAGMA page_count").fetchone()[0])
+
+
+async def _limit(store: SqliteStore, pages: int) -> None:
+    assert store.writer is not None
+    await store.writer.run(lambda db: db.execute(f"PRAGMA max_page_count = {pages}").fetchall())
