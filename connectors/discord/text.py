@@ -462,6 +462,8 @@ _NATIVE_EMOJI = re.compile(
     r"https://cdn\.discordapp\.com/emojis/(\d{1,20})\.(webp|png|gif)(?:\?.*)?"
 )
 _NAME = re.compile(r"\w{2,32}")
+_MARKS = "*_~|`"
+_STOPS = (".", ",", ":", ";", "!", "?")
 _PAIRED = re.compile(r"(?:[^()]|\([^()]*\))*")
 _ALIGN = {"left": str.ljust, "center": str.center, "right": str.rjust, None: str.ljust}
 
@@ -480,15 +482,15 @@ def write_inline(children: Sequence[Inline], before: str = "\n", after: str = "\
     nodes = tidy(children)
     out = ""
     for index, node in enumerate(nodes):
-        following = _first_of(nodes[index + 1]) if index + 1 < len(nodes) else after
-        out += _write(node, (out or before)[-1], following)
+        following = "".join(_first_of(one) for one in nodes[index + 1 : index + 3]) + after
+        out += _write(node, (out or before)[-1], following[:2])
     return out
 
 
 def _first_of(node: Inline) -> str:
     match node:
         case Text(value=value):
-            return escape(value)[:1] or " "
+            return escape(value)[:2]
         case Link(url=url, children=children):
             return "h" if _is_bare(url, children) else "["
         case Emoji(unicode=unicode):
@@ -572,13 +574,17 @@ def _emphasis(children: Sequence[Inline], before: str, after: str) -> str:
     """`*` or `_`, whichever is no part of a longer run here; neither where both would be."""
     for mark, clash in (("*", "*"), ("_", "_")):
         inner = write_inline(children, mark, mark)
-        if not inner or clash in (before, after, inner[0]) or _ends_with(inner, clash):
+        if not inner or clash in (before, after[:1], inner[0]) or _ends_with(inner, clash):
             continue
         if mark == "*" and not inner[0].isspace() and not inner[-1].isspace():
             return f"*{inner}*"
-        if mark == "_" and not _is_word(before) and not _is_word(after):
+        if mark == "_" and not _is_word(before) and not _is_word(after[:1]):
             return f"_{inner}_"
-    return write_inline(children, before, after)
+    plain = write_inline(children, before, after)
+    # Without a mark between them, marks of neighbours would run into one another.
+    first = "\u200b" if plain and plain[0] == before and before in _MARKS else ""
+    last = "\u200b" if plain and plain[-1] == after[:1] and after[:1] in _MARKS else ""
+    return f"{first}{plain}{last}"
 
 
 def _ends_with(inner: str, mark: str) -> bool:
@@ -589,10 +595,12 @@ def _code_of(value: str) -> str:
     text = " ".join(value.split("\n")).strip()
     if not text:
         return ""
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    ticks = "`" * (1 if longest != 1 else 2)
-    if longest >= 2:
-        ticks = "`" * (longest + 1)
+    runs = {len(run) for run in re.findall("`+", text)}
+    if runs and runs not in ({1}, {2}):
+        # Three ticks would begin a block, and one of two lengths has to be free for the border.
+        text = re.sub("`(?=`)", "`\u200b", text)
+        runs = {1}
+    ticks = "``" if runs == {1} else "`"
     pad = " " if "`" in (text[0], text[-1]) else ""
     return f"{ticks}{pad}{text}{pad}{ticks}"
 
@@ -610,7 +618,8 @@ def _link_of(url: str, children: Sequence[Inline], after: str) -> str:
         return address if said in ("", address) else f"{said} ({address})"
     if _is_bare(url, children):
         whole = safe == safe.rstrip(_URL_END) and safe.count("(") == safe.count(")")
-        return safe if whole and after.isspace() else f"<{safe}>"
+        ends = after[:1].isspace() or (after[:1] in _STOPS and after[1:].isspace())
+        return safe if whole and ends else f"<{safe}>"
     said = write_inline(label, "[", "]")
     # Discord shows a masked link as plain text when its label looks like an address.
     if not said.strip() or "://" in said.replace("\\", "") or len(said) > 900:
@@ -633,6 +642,22 @@ def _safe_url(url: str) -> str:
     )
 
 
+def _unnested(children: Sequence[Inline], within: tuple[type[Inline], ...]) -> Iterator[Inline]:
+    """A style within itself says nothing, and its mark would end the outer one."""
+    for child in children:
+        if isinstance(child, _Styled):
+            kind = type(child)
+            inner = tuple(_unnested(child.children, (*within, kind)))
+            if kind in within:
+                yield from inner
+            else:
+                yield kind(inner)
+        elif isinstance(child, Link):
+            yield Link(child.url, tuple(_unnested(child.children, within)))
+        else:
+            yield child
+
+
 def _join_blocks(blocks: Sequence[Block], gap: str) -> str:
     out = ""
     after_heading = False
@@ -647,9 +672,9 @@ def _join_blocks(blocks: Sequence[Block], gap: str) -> str:
 def _write_block(block: Block) -> str:
     match block:
         case Paragraph(children=children):
-            return write_inline(children)
+            return write_inline(tuple(_unnested(children, ())))
         case Heading(level=level, children=children):
-            line = write_inline(_plain_breaks(children), " ").strip()
+            line = write_inline(tuple(_unnested(_plain_breaks(children), ())), " ").strip()
             return f"{'#' * min(level, 3)} {line}" if line else ""
         case Quote(blocks=blocks):
             lines = _join_blocks(tuple(_unquoted(blocks)), "\n\n").split("\n")

@@ -23,6 +23,7 @@ _FIELDS = {
     "request_info": _REQUEST, "headers": {}, "history": (),
     "_conn_key": SimpleNamespace(host="localhost", port=80, ssl=True, is_ssl=False),
     "_os_error": OSError(111, "refused"), "_certificate_error": ValueError("expired"),
+    "_path": "/socket", "_description": "no address", "_url": "nowhere",
     "expected": b"", "got": b"", "host": "localhost", "port": 443,
 }  # fmt: skip
 
@@ -32,6 +33,7 @@ def errors_of(*roots: type[BaseException]) -> Iterator[BaseException]:
     for root in roots:
         error = root.__new__(root)
         error.__dict__ |= _FIELDS
+        error.args = (1002, "broken")
         yield error
         for below in root.__subclasses__():
             yield from errors_of(below)
