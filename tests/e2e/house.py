@@ -1,0 +1,150 @@
+"""A whole bridge beside the local platforms: real SDKs, a real store, the echo agent."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from bridge.app.build import Bridge
+from bridge.app.run import run
+from bridge.app.settings import settings_of
+from bridge.ports.discovery import connector_type
+from bridge.sandbox.feed import SANDBOX_PLATFORMS, Shown
+from bridge.sandbox.platform import LocalPlatform, Surroundings
+from bridge.sandbox.server import serve_sandbox
+
+
+@dataclass
+class Street:
+    """The local platforms, and what a configuration needs to reach them."""
+
+    around: Surroundings
+    platforms: dict[str, LocalPlatform]
+
+    def account(self, platform: str, app: int = 0) -> dict[str, Any]:
+        """The settings of an app of the local platform; its secrets go into the environment."""
+        found = self.platforms[platform].world().apps[app]
+        settings = dict(connector_type(platform).sandbox_settings(found, self.around.base_url))
+        os.environ.update(settings.pop("environment", {}))
+        return {"platform": platform, **settings}
+
+    def place(self, platform: str, name: str, index: int = 0) -> tuple[str, str]:
+        """Workspace and channel id of the `index`th channel of that name."""
+        found = [
+            p for p in self.platforms[platform].world().places if p.channel_name.lower() == name
+        ]
+        return found[index].workspace, found[index].channel
+
+    def person(self, platform: str, workspace: str, index: int = 0) -> str:
+        people = [p for p in self.platforms[platform].world().people if p.workspace == workspace]
+        return people[index].id
+
+    async def say(
+        self, platform: str, channel: str, text: str, *, thread: str | None = None, person: int = 0
+    ) -> str:
+        workspace, channel_id = self.place(platform, channel)
+        who = self.person(platform, workspace, person)
+        local = self.platforms[platform]
+        return (await local.post_as(workspace, channel_id, who, text, thread)).id
+
+    def standing(self, platform: str, channel: str) -> Sequence[Shown]:
+        return self.platforms[platform].messages(*self.place(platform, channel))
+
+    async def until(self, holds: Callable[[], bool], seconds: float = 10.0) -> None:
+        async with asyncio.timeout(seconds):
+            while not holds():
+                await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def street(
+    *, channels: int = 3, limits: bool = True, names: Sequence[str] = SANDBOX_PLATFORMS
+) -> AsyncGenerator[Street, None]:
+    """The local platforms in this process."""
+    ready: asyncio.Future[Street] = asyncio.get_running_loop().create_future()
+    serving = asyncio.create_task(
+        serve_sandbox(
+            channels=channels,
+            limits=limits,
+            names=names,
+            on_ready=lambda around, platforms: ready.set_result(Street(around, platforms)),
+        )
+    )
+    try:
+        yield await ready
+    finally:
+        serving.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await serving
+
+
+def configuration(
+    street: Street, store: Path, *, channels: Sequence[str] = ("general", "random")
+) -> dict[str, Any]:
+    """One account on each platform, one room for each channel name, the echo agent in all."""
+    accounts = {name: street.account(name) for name in street.platforms}
+    rooms: dict[str, Any] = {}
+    for name in channels:
+        members = [
+            dict(zip(("workspace", "channel"), street.place(platform, name), strict=True))
+            | {"account": platform}
+            for platform in street.platforms
+        ]
+        rooms[name] = {"members": members, "agents": [{"agent": "echo", "listen": "mentions"}]}
+    return {
+        "accounts": accounts,
+        "rooms": rooms,
+        "agents": {"echo": {"kind": "echo", "pace": 0.01}},
+        "store": {"path": str(store)},
+        "web": {"port": 0},
+    }
+
+
+@asynccontextmanager
+async def running(
+    street: Street, settings: Mapping[str, Any]
+) -> AsyncGenerator[tuple[Bridge, str], None]:
+    """A bridge in this process, its requests reaching it, until the block ends."""
+    ready: asyncio.Future[tuple[Bridge, str]] = asyncio.get_running_loop().create_future()
+    task = asyncio.create_task(
+        run(settings_of(settings), ready=lambda bridge, url: ready.set_result((bridge, url)))
+    )
+    try:
+        await asyncio.wait({ready, task}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            task.result()
+        bridge, url = ready.result()
+        await connect(street, settings, url)
+        yield bridge, url
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+async def connect(street: Street, settings: Mapping[str, Any], url: str) -> None:
+    """Tell the platforms that call us where we are, and wait until all sockets are open."""
+    async with aiohttp.ClientSession() as http:
+        for name, account in settings["accounts"].items():
+            if account["platform"] == "teams":
+                body = {"app": account["app_id"], "url": f"{url}/{name}/messages"}
+                address = f"{street.around.base_url}/teams/_control/endpoint"
+                async with http.post(address, json=body) as answer:
+                    answer.raise_for_status()
+        async with asyncio.timeout(15):
+            while not await _connected(http, url):
+                await asyncio.sleep(0.02)
+
+
+async def _connected(http: aiohttp.ClientSession, url: str) -> bool:
+    async with http.get(f"{url}/healthz") as answer:
+        accounts = (await answer.json())["accounts"].values()
+    return all(account["state"] in ("connected", "listening") for account in accounts)
