@@ -120,7 +120,11 @@ class Activity:
 
     def around(self, message: str = "") -> Json:
         """What every event says."""
-        return {"account": self.us.account, "place": self.place(message), "time": self.time()}
+        return {
+            "account": self.us.account,
+            "place": self.place(message or self.id),
+            "time": self.time(),
+        }
 
 
 def tenant_of(activity: Json) -> str:
@@ -145,21 +149,22 @@ def raw_of(activity: Json, us: Us) -> Raw:
     )
 
 
-# JSON pointers of what must not be kept in the clear; `*` is any element of a list. A file's
-# downloadUrl opens it for whoever has it; uploadUrl writes; signin states and tokens are tokens.
-CREDENTIAL_PATHS = (
-    "/attachments/*/content/downloadUrl",
-    "/value/uploadInfo/uploadUrl",
-    "/value/state",
-    "/value/token",
-    "/value/authentication/token",
-)
+# JSON pointers of what must not be kept in the clear, by the invoke that carries it ("": any
+# activity); `*` is any element of a list. A file's downloadUrl opens it for whoever has it.
+CREDENTIAL_PATHS: dict[str, tuple[str, ...]] = {
+    "": ("/attachments/*/content/downloadUrl",),
+    "fileConsent/invoke": ("/value/uploadInfo/uploadUrl",),
+    "signin/verifyState": ("/value/state",),
+    "signin/tokenExchange": ("/value/token",),
+    "adaptiveCard/action": ("/value/state", "/value/authentication/token"),
+}
 
 
 def _without_credentials(activity: Json) -> tuple[bytes, dict[str, str]]:
     taken: dict[str, str] = {}
     cleaned: Any = activity
-    for path in CREDENTIAL_PATHS:
+    name = string(activity, "name") if string(activity, "type") == "invoke" else ""
+    for path in {*CREDENTIAL_PATHS[""], *CREDENTIAL_PATHS.get(name, ())}:
         cleaned = _taken_out(cleaned, path.split("/")[1:], "", taken)
     return orjson.dumps(cleaned), taken
 

@@ -76,7 +76,9 @@ def translated(
         raise error_of(what, status, body, repeatable=repeatable) from error
     except aiohttp.ClientResponseError as error:
         raise error_of(what, error.status, {}, error.headers, repeatable=repeatable) from error
-    except (msrest.exceptions.AuthenticationError, PermissionError) as error:
+    except _NOT_CONNECTED as error:
+        raise Unavailable(f"{what}: cannot connect: {error}") from error
+    except _CREDENTIALS as error:
         raise AuthFailed(f"{what}: the credentials were not taken: {error}") from error
     except _OURS_TO_MEND as error:
         raise Refused(f"{what}: this cannot be sent: {type(error).__name__}: {error}") from error
@@ -87,6 +89,16 @@ def translated(
         raise Unsettled(f"{text}; it may have been taken all the same") from error
 
 
+_NOT_CONNECTED = (
+    aiohttp.ClientConnectorError,
+    aiohttp.ConnectionTimeoutError,
+    aiohttp.ServerFingerprintMismatch,
+)
+_CREDENTIALS = (
+    PermissionError,
+    msrest.exceptions.AuthenticationError,
+    msrest.exceptions.TokenExpiredError,
+)
 _OURS_TO_MEND = (
     BotActionNotImplementedError,
     aiohttp.InvalidURL,
@@ -126,7 +138,7 @@ def error_of(
             return RateLimited(text, retry_after=_retry_after(headers or {}), code=code)
         case 412 | 503:  # documented as "try again": it was not taken
             return Unavailable(text, code=code)
-        case _ if status >= 500 or status in (200, 201, 202, 408):
+        case _ if status >= 500 or status < 300 or status == 408:
             return Unavailable(text, code=code) if repeatable else Unsettled(text, code=code)
         case _:
             return Refused(text, code=code)

@@ -295,7 +295,7 @@ def _on_one_line(run: Sequence[Inline]) -> tuple[Inline, ...]:
 # character reference: these are never structure (CommonMark 0.31, 2.5), whichever parser reads
 # them. Braces and all between them vanish when sent as they are (msteams-docs #4956, 2022-01).
 _SPECIAL = re.compile(r"[\\`*_~\[\]{}|^=+$#!<>&]")
-_LINE_START = re.compile(r"^(?:-|\d{1,9}[.)](?=\s|$)|:)")
+_LINE_START = re.compile(r"^(?:-|\d{1,9}[.)](?=\s|$))")
 # Controls, and what turns the reading direction or hides: nothing of it in one line of a name.
 _INVISIBLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 _PLAIN_URL = re.compile(r"https?://[A-Za-z0-9./?=%:@,;-]+\Z")

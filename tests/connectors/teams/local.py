@@ -84,17 +84,17 @@ async def serving(routes: Sequence[BaseRoute] | Starlette) -> AsyncIterator[str]
     """Serve an app on a free port; gives its address."""
     app = routes if isinstance(routes, Starlette) else Starlette(routes=routes)
     config = uvicorn.Config(app, log_level="error", access_log=False, lifespan="off")
+    config.load()
     sock = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(config)
-    serving_task = asyncio.create_task(server.serve(sockets=[sock]))
-    while not server.started:
-        await asyncio.sleep(0.005)
+    # What `serve` does, less its loop that looks ten times a second whether it shall stop.
+    server.lifespan = config.lifespan_class(config)
+    server.force_exit = True
+    await server.startup(sockets=[sock])
     try:
         yield f"http://127.0.0.1:{sock.getsockname()[1]}"
     finally:
-        server.should_exit = True
-        server.force_exit = True
-        await serving_task
+        await server.shutdown(sockets=[sock])
 
 
 @contextlib.asynccontextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import pkgutil
@@ -10,6 +11,16 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import aiohttp
+from aiohttp.client_exceptions import UnixClientConnectorError
+from aiohttp.http_exceptions import (
+    BadStatusLine,
+    ContentLengthError,
+    HttpBadRequest,
+    HttpProcessingError,
+    InvalidHeader,
+    LineTooLong,
+)
+from msrest.exceptions import HttpOperationError, ValidationError
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
@@ -49,35 +60,32 @@ def _modules() -> Iterator[ModuleType]:
 
 def _instance(kind: type[BaseException]) -> BaseException:
     """Each with the arguments that its library gives it; the rest with one text."""
-    error = kind.__new__(kind)
-    for name, value in _fields().items():
-        try:
-            setattr(error, name, value)
-        except AttributeError:
-            continue
-    error.args = ("went wrong",)
-    return error
+    for base, arguments in _arguments():
+        if issubclass(kind, base):
+            with contextlib.suppress(TypeError):
+                return kind(*arguments)
+    return kind("went wrong")
 
 
-def _fields() -> dict[str, Any]:
+def _arguments() -> list[tuple[type[BaseException], tuple[Any, ...]]]:
     url = URL("http://127.0.0.1/")
     request = aiohttp.RequestInfo(url, "POST", CIMultiDictProxy(CIMultiDict[str]()), url)
     key = SimpleNamespace(host="127.0.0.1", port=80, ssl=True, is_ssl=False)
-    return {
-        "status": 500,
-        "message": "went wrong",
-        "headers": CIMultiDict[str](),
-        "request_info": request,
-        "history": (),
-        "_conn_key": key,
-        "_os_error": OSError(5, "went wrong"),
-        "_certificate_error": ValueError("went wrong"),
-        "_path": "/socket",
-        "host": "127.0.0.1",
-        "port": 80,
-        "expected": b"1",
-        "got": b"2",
-        "response": SimpleNamespace(status_code=500),
-        "error": None,
-        "inner_exception": None,
-    }
+    broken = OSError(5, "went wrong")
+    answer = SimpleNamespace(status_code=500, reason="went wrong", text="", raise_for_status=id)
+    return [
+        (UnixClientConnectorError, ("/socket", key, broken)),
+        (aiohttp.ClientConnectorCertificateError, (key, ValueError("went wrong"))),
+        (aiohttp.ClientConnectorError, (key, broken)),
+        (aiohttp.ServerFingerprintMismatch, (b"1", b"2", "127.0.0.1", 80)),
+        (aiohttp.ClientResponseError, (request, ())),
+        (aiohttp.InvalidURL, (url,)),
+        (ContentLengthError, ("went wrong",)),
+        (LineTooLong, ("went wrong", "8190")),
+        (InvalidHeader, (b"went wrong",)),
+        (BadStatusLine, ("went wrong",)),
+        (ValidationError, ("required", "text", None)),
+        (HttpBadRequest, ("went wrong",)),
+        (HttpProcessingError, ()),
+        (HttpOperationError, (lambda *_: SimpleNamespace(error=None), answer)),
+    ]

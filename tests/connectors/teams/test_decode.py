@@ -1,0 +1,480 @@
+"""What an activity says: one payload, one expectation."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bridge.content.mentions import mention_markdown
+from bridge.errors import UndecodableEvent
+from bridge.model import (
+    AccountId,
+    ChannelClosed,
+    ChannelCreated,
+    ChannelRef,
+    ChannelRenamed,
+    Event,
+    Ignored,
+    MemberJoined,
+    MemberLeft,
+    MessageDeleted,
+    MessageEdited,
+    MessagePosted,
+    Person,
+    Place,
+    Raw,
+    ReactionAdded,
+    ReactionRemoved,
+    Unknown,
+    message_id_of,
+)
+from bridge.uacs import Actor, Message, TextPart, to_datetime
+from connectors.teams import ids
+from connectors.teams.activity import Us, raw_of
+from connectors.teams.decode import decode
+from tests.connectors.teams.payloads import (
+    ANN,
+    APP_ID,
+    BO,
+    BOT,
+    CHANNEL,
+    CHAT,
+    ID,
+    TENANT,
+    TIME,
+    activity,
+    conversation,
+    html,
+    mention,
+    span,
+)
+
+US = Us(AccountId("teams"), APP_ID, TENANT)
+HERE = ChannelRef(platform="teams", workspace=TENANT, channel=CHANNEL)
+PERSON = Person(id=ids.actor_id(TENANT, ANN), name="Ann Lee")
+
+
+def events_of(payload: Any) -> list[Event]:
+    return list(decode(raw_of(payload, US), US))
+
+
+def said(text: str, payload_id: str = ID, channel: ChannelRef = HERE) -> Message:
+    return Message(
+        message_id=message_id_of(channel, payload_id),
+        timestamp="2023-11-14T22:13:20.123000Z",
+        actor=Actor(id=PERSON.id, role="human", name="Ann Lee"),
+        content=(TextPart(text=text, format="markdown"),),
+    )
+
+
+def text_of(payload: Any) -> str:
+    (event,) = events_of(payload)
+    assert isinstance(event, MessagePosted | MessageEdited)
+    (part,) = event.message.content
+    assert isinstance(part, TextPart)
+    return part.text
+
+
+def posted(text: str, **fields: Any) -> MessagePosted:
+    common: dict[str, Any] = {
+        "account": US.account,
+        "place": Place(channel=HERE),
+        "time": to_datetime(TIME),
+        "native_id": ID,
+        "message": said(text),
+        "author": PERSON,
+    }
+    return MessagePosted(**(common | fields))
+
+
+def test_a_root_post_stands_in_the_channel_and_in_no_thread() -> None:
+    assert events_of(activity(text="good morning")) == [posted("good morning")]
+
+
+def test_a_reply_stands_in_the_thread_of_its_root() -> None:
+    where = conversation(f"{CHANNEL};messageid=1699999999000", "channel")
+
+    assert events_of(activity(text="me too", conversation=where)) == [
+        posted("me too", place=Place(channel=HERE, thread="1699999999000"))
+    ]
+
+
+def test_formatting_is_read_from_the_html_attachment() -> None:
+    rich = html("<div><div>Sending <strong>bold</strong> and <em>more</em>.</div>\n</div>")
+
+    assert text_of(activity(text="Sending bold and more.", attachments=[rich])) == (
+        "Sending **bold** and _more_."
+    )
+
+
+def test_our_own_name_at_the_beginning_is_taken_off_and_addresses_us() -> None:
+    payload = activity(
+        text="<at>Bridge</at> what time is it?",
+        attachments=[html(f"<p>{span(0, 'Bridge')}&nbsp;what time is it?</p>")],
+        entities=[mention(BOT, "Bridge"), {"type": "clientInfo", "locale": "en-US"}],
+    )
+
+    assert events_of(payload) == [posted("what time is it?", addresses_us=True)]
+
+
+def test_our_own_name_later_on_stays() -> None:
+    payload = activity(
+        text="ask <at>Bridge</at>", entities=[mention(BOT, "Bridge")], attachments=[]
+    )
+
+    assert text_of(payload) == f"ask {mention_markdown(ids.actor_id(TENANT, BOT), 'Bridge')}"
+
+
+def test_our_name_alone_stays_so_that_something_is_said() -> None:
+    payload = activity(text="<at>Bridge</at>", entities=[mention(BOT, "Bridge")])
+
+    assert "@Bridge" in text_of(payload)
+
+
+def test_other_people_who_are_mentioned_are_mention_nodes() -> None:
+    payload = activity(
+        text="<at>Bo</at> look",
+        attachments=[html(f"<p>{span(0, 'Bo')} look</p>")],
+        entities=[mention(BO, "Bo")],
+    )
+
+    (event,) = events_of(payload)
+
+    assert isinstance(event, MessagePosted)
+    assert not event.addresses_us
+    assert text_of(payload) == f"{mention_markdown(ids.actor_id(TENANT, BO), 'Bo')} look"
+
+
+def test_a_mention_that_no_entity_explains_is_only_text() -> None:
+    assert text_of(activity(text="<at>Ghost</at> hello")) == "@Ghost hello"
+
+
+def test_what_is_said_to_the_bot_alone_addresses_it() -> None:
+    where = conversation("a:1personal", "personal")
+    channel = ChannelRef(platform="teams", workspace=TENANT, channel="a:1personal")
+
+    assert events_of(activity(text="psst", conversation=where)) == [
+        posted(
+            "psst", place=Place(channel=channel), message=said("psst", channel=channel),
+            addresses_us=True,
+        )
+    ]  # fmt: skip
+
+
+def test_a_quoted_message_is_what_the_reply_answers_and_not_part_of_the_text() -> None:
+    quote = (
+        '<blockquote itemscope itemtype="http://schema.skype.com/Reply" itemid="1699999999001">'
+        '<strong itemprop="mri" itemid="8:orgid:x">Bo</strong><span itemprop="time"></span>'
+        '<p itemprop="preview">the plan</p></blockquote><p>agreed</p>'
+    )
+    channel = ChannelRef(platform="teams", workspace=TENANT, channel=CHAT)
+    payload = activity(
+        text="agreed", attachments=[html(quote)], conversation=conversation(CHAT, "groupChat")
+    )
+
+    assert events_of(payload) == [
+        posted(
+            "agreed", place=Place(channel=channel), message=said("agreed", channel=channel),
+            reply_to="1699999999001",
+        )
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("attachment", "text"),
+    [
+        (
+            {
+                "contentType": "application/vnd.microsoft.teams.file.download.info",
+                "name": "plan.pdf",
+                "content": {"downloadUrl": "https://files.example/secret", "fileType": "pdf"},
+            },
+            "\\[file: plan.pdf\\]",
+        ),
+        ({"contentType": "image/png", "contentUrl": "https://x.example/1"}, "\\[image\\]"),
+        (
+            {"contentType": "application/vnd.microsoft.card.adaptive", "content": {"body": []}},
+            "\\[card: adaptive\\]",
+        ),
+        (
+            {"contentType": "application/vnd.microsoft.card.hero", "content": {"title": "Lunch"}},
+            "\\[card: Lunch\\]",
+        ),
+        ({}, "\\[file\\]"),
+    ],
+)
+def test_posts_without_text_say_honestly_what_they_carry(attachment: Any, text: str) -> None:
+    assert text_of(activity(text="", attachments=[attachment])) == text
+
+
+def test_a_post_of_nothing_is_said_to_be_empty() -> None:
+    assert text_of(activity(text=" ")) == "\\[empty message\\]"
+
+
+def test_files_beside_a_text_are_named_below_it() -> None:
+    payload = activity(
+        text="see", attachments=[html("<p>see</p>"), {"contentType": "a/b", "name": "a_b.txt"}]
+    )
+
+    assert text_of(payload) == "see\n\n\\[file: a_b.txt\\]"
+
+
+def test_text_that_looks_like_markup_stays_text() -> None:
+    assert text_of(activity(text="*not* bold & <b>")) == "\\*not\\* bold & \\<b\\>"
+
+
+def test_a_press_on_a_card_is_not_a_message() -> None:
+    payload = activity(value={"choice": "1"}, replyToId="1")
+
+    assert events_of(payload) == [
+        Unknown(
+            account=US.account, place=Place(channel=HERE), time=to_datetime(TIME), kind="message"
+        )
+    ]
+
+
+def test_an_edit_is_the_whole_message_as_it_is_now() -> None:
+    edited_at = "2023-11-14T22:15:00Z"
+    payload = activity(
+        "messageUpdate",
+        text="better",
+        timestamp=edited_at,
+        channelData={"eventType": "editMessage"},
+    )
+
+    assert events_of(payload) == [
+        MessageEdited(
+            account=US.account,
+            place=Place(channel=HERE),
+            time=to_datetime(edited_at),
+            actor=PERSON.id,
+            target=ID,
+            message=said("better"),
+            edited_at=to_datetime(edited_at),
+        )
+    ]
+
+
+def test_a_deletion_names_the_message() -> None:
+    payload = activity("messageDelete", channelData={"eventType": "softDeleteMessage"})
+
+    assert events_of(payload) == [
+        MessageDeleted(
+            account=US.account, place=Place(channel=HERE), time=to_datetime(TIME),
+            actor=PERSON.id, target=ID,
+        )
+    ]  # fmt: skip
+
+
+def test_reactions_come_and_go_on_the_message_they_name() -> None:
+    payload = activity(
+        "messageReaction",
+        id="f:1",
+        replyToId="1699999999002",
+        conversation=conversation(f"{CHANNEL};messageid=1699999999000", "channel"),
+        reactionsAdded=[{"type": "like"}, {"type": "1f44b_wavinghand"}],
+        reactionsRemoved=[{"type": "party_own"}],
+    )
+    common: dict[str, Any] = {
+        "account": US.account,
+        "place": Place(channel=HERE, thread="1699999999000"),
+        "time": to_datetime(TIME),
+        "actor": PERSON.id,
+        "target": "1699999999002",
+    }
+
+    assert events_of(payload) == [
+        ReactionAdded(**common, emoji="👍"),
+        ReactionAdded(**common, emoji="👋"),
+        ReactionRemoved(**common, emoji=":party_own:"),
+    ]
+
+
+def test_people_join_and_leave_and_our_own_join_is_nothing() -> None:
+    payload = activity(
+        "conversationUpdate",
+        id="f:2",
+        conversation=conversation(CHANNEL, "channel"),
+        membersAdded=[{"id": BO}, {"id": BOT}],
+        membersRemoved=[{"id": ANN}],
+    )
+    common: dict[str, Any] = {
+        "account": US.account, "place": Place(channel=HERE), "time": to_datetime(TIME),
+    }  # fmt: skip
+
+    assert events_of(payload) == [
+        MemberJoined(**common, actor=ids.actor_id(TENANT, BO)),
+        Ignored(**common, reason="our own join"),
+        MemberLeft(**common, actor=PERSON.id),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("event_type", "expected"),
+    [
+        ("channelCreated", (ChannelCreated, {"name": "plans"})),
+        ("channelRenamed", (ChannelRenamed, {"name": "plans"})),
+        ("channelDeleted", (ChannelClosed, {"reason": "the channel was deleted"})),
+        ("channelMoved", (Unknown, {"kind": "conversationUpdate/channelMoved"})),
+    ],
+)
+def test_what_happens_to_a_channel_belongs_to_that_channel(event_type: str, expected: Any) -> None:
+    other = "19:other@thread.tacv2"
+    data = {
+        "eventType": event_type,
+        "channel": {"id": other, "name": "plans"},
+        "tenant": {"id": TENANT},
+    }
+    payload = activity(
+        "conversationUpdate", conversation={"id": CHANNEL}, channelData=data, id="f:3"
+    )
+    kind, fields = expected
+    place = Place(channel=HERE.model_copy(update={"channel": other}))
+    place = Place(channel=HERE) if kind is Unknown else place
+
+    assert events_of(payload) == [
+        kind(account=US.account, place=place, time=to_datetime(TIME), **fields)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("payload", "event"),
+    [
+        (activity("typing"), Ignored),
+        (activity("installationUpdate", action="add"), Ignored),
+        (activity("invoke", name="adaptiveCard/action", value={}), Unknown),
+        (activity("something new"), Unknown),
+    ],
+)
+def test_what_is_no_message_is_named(payload: Any, event: type[Event]) -> None:  # pyright: ignore[reportGeneralTypeIssues]  # a union of classes
+    assert [type(one) for one in events_of(payload)] == [event]
+
+
+def test_what_the_bot_itself_says_is_its_own() -> None:
+    (event,) = events_of(activity(text="hi", **{"from": {"id": BOT, "name": "Bridge"}}))
+
+    assert isinstance(event, MessagePosted)
+    assert event.own
+    assert event.author.bot
+    assert event.message.actor.role == "assistant"
+
+
+def test_credentials_are_taken_out_of_the_payload() -> None:
+    payload = activity(
+        attachments=[
+            html("<p>x</p>"),
+            {
+                "contentType": "application/vnd.microsoft.teams.file.download.info",
+                "name": "plan.pdf",
+                "content": {"downloadUrl": "https://files.example/secret", "uniqueId": "1"},
+            },
+        ],
+        type="invoke",
+        name="signin/verifyState",
+        value={"state": "sign-in-code"},
+    )
+
+    raw = raw_of(payload, US)
+
+    assert raw.credentials == {
+        "/attachments/1/content/downloadUrl": "https://files.example/secret",
+        "/value/state": "sign-in-code",
+    }
+    assert b"secret" not in raw.payload
+    assert b"sign-in-code" not in raw.payload
+    assert payload["value"] == {"state": "sign-in-code"}
+
+
+def test_the_row_of_a_post_is_kept_once_and_in_order() -> None:
+    first, again = raw_of(activity(text="a"), US), raw_of(activity(text="a"), US)
+    elsewhere = raw_of(activity(conversation=conversation(CHAT, "groupChat")), US)
+    edits = [
+        raw_of(activity("messageUpdate", timestamp=f"2023-11-14T22:1{n}:00Z"), US) for n in (4, 5)
+    ]
+
+    assert first.dedupe_key == again.dedupe_key
+    assert first.order_key == "00000001700000000123"
+    assert first.channel == HERE
+    assert len({first.dedupe_key, elsewhere.dedupe_key, *(raw.dedupe_key for raw in edits)}) == 4
+    assert first.order_key < edits[0].order_key < edits[1].order_key
+
+
+def test_an_activity_without_an_id_is_told_apart_by_what_it_says() -> None:
+    one, other = (raw_of(activity("event", id=None, value=n), US) for n in (1, 2))
+
+    assert one.dedupe_key != other.dedupe_key
+
+
+@pytest.mark.parametrize(
+    ("payload", "reason"),
+    [
+        (activity(conversation={}), "has no conversation"),
+        (activity(id=None), "has no id"),
+        (activity(timestamp="yesterday", id="x"), "no readable timestamp"),
+        (activity(**{"from": {}}), "names nobody"),
+        (activity("messageReaction"), "replyToId"),
+    ],
+)
+def test_what_cannot_be_understood_says_why(payload: Any, reason: str) -> None:
+    with pytest.raises(UndecodableEvent, match=reason):
+        events_of(payload)
+
+
+def test_a_multi_tenant_bot_needs_the_tenant_in_the_payload() -> None:
+    us = Us(US.account, APP_ID, None)
+    payload = activity(conversation={"id": CHANNEL}, channelData={})
+
+    assert raw_of(payload, us).channel is None
+    with pytest.raises(UndecodableEvent, match="set tenant_id"):
+        decode(raw_of(payload, us), us)
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=8,
+)
+_FIELDS = sorted([*activity(), "text", "attachments", "entities", "value", "replyToId",
+    "reactionsAdded", "reactionsRemoved", "membersAdded", "membersRemoved", "name"])  # fmt: skip
+_TYPES = ["message", "messageUpdate", "messageDelete", "messageReaction", "conversationUpdate",
+    "installationUpdate", "typing", "invoke", "event"]  # fmt: skip
+
+
+@given(st.sampled_from(_TYPES), st.dictionaries(st.sampled_from(_FIELDS), _JSON, max_size=4))
+def test_a_damaged_activity_gives_events_or_is_undecodable(
+    kind: str, damage: dict[str, Any]
+) -> None:
+    payload = activity(kind, text="hello") | damage
+    try:
+        assert events_of(payload)
+    except UndecodableEvent as error:
+        assert str(error)
+
+
+@given(st.text(), st.text())
+def test_any_text_and_any_html_is_read(text: str, content: str) -> None:
+    assert text_of(activity(text=text, attachments=[html(content)])).strip()
+
+
+def test_the_corpus_is_decoded() -> None:
+    folder = os.environ.get("UACS_CORPUS")
+    if not folder:
+        pytest.skip("set UACS_CORPUS to a folder of payloads")
+    decoded = 0
+    for path in sorted(Path(folder, "teams").rglob("*.json")):
+        raw = Raw(
+            account=US.account, kind="activity", dedupe_key="d", order_key="o",
+            payload=path.read_bytes(),
+        )  # fmt: skip
+        try:
+            decoded += bool(decode(raw, US))
+            raw_of(orjson.loads(raw.payload), US)
+        except UndecodableEvent as error:
+            assert str(error), path.name
+    assert decoded > 25

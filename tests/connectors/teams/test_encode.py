@@ -1,0 +1,201 @@
+"""What a delivery becomes: calls as Teams wants them, and nothing that is markup by accident."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bridge.model import (
+    AccountId,
+    AddReaction,
+    BudgetKey,
+    Byline,
+    Call,
+    ChannelRef,
+    DeleteMessage,
+    Delivery,
+    EditMessage,
+    Loss,
+    MessageId,
+    OperationId,
+    PostMessage,
+    Quoted,
+    Receipt,
+    RoomId,
+)
+from bridge.uacs import Actor, FilePart, MediaSource, Message, TextPart
+from connectors.teams.capabilities import TEXT_LIMIT
+from connectors.teams.encode import encode
+from tests.connectors.teams.payloads import APP_ID, CHANNEL, TENANT
+from tests.connectors.teams.test_text import shown
+
+HERE = ChannelRef(platform="teams", workspace=TENANT, channel=CHANNEL)
+BUDGETS = (
+    BudgetKey(rule="conversation", of=f"{APP_ID} {HERE.key}"),
+    BudgetKey(rule="app_and_tenant", of=f"{APP_ID} {TENANT}"),
+)
+COMMON: dict[str, Any] = {
+    "id": OperationId("op"),
+    "account": AccountId("teams"),
+    "channel": HERE,
+    "room": RoomId("lobby"),
+    "message": MessageId("slack:T:C:1"),
+}
+
+
+def delivery(text: str, kind: str = "post", name: str = "Ann", **fields: Any) -> Delivery:
+    message = Message(
+        message_id="slack:T:C:1",
+        timestamp="2026-01-01T00:00:00Z",
+        actor=Actor(id="slack:T:U", role="human", name=name),
+        content=(TextPart(text=text),),
+    )
+    byline = Byline(name=name)
+    operation = {
+        "post": lambda: PostMessage(**COMMON, byline=byline),
+        "edit": lambda: EditMessage(**COMMON, byline=byline),
+        "delete": lambda: DeleteMessage(**COMMON),
+        "react": lambda: AddReaction(**COMMON, byline=byline, emoji="👍"),
+    }[kind]()
+    return Delivery(operation=operation, message=message, **fields)
+
+
+def texts(made: Delivery) -> list[str]:
+    return [str(call.body["text"]) for call in encode(made, APP_ID).calls]
+
+
+def test_a_post_names_its_author_in_bold_and_counts_against_both_budgets() -> None:
+    assert encode(delivery("hello **you**", thread="17"), APP_ID).calls == (
+        Call(
+            kind="post",
+            method="POST",
+            operation=OperationId("op"),
+            channel=HERE,
+            thread="17",
+            budgets=BUDGETS,
+            body={"type": "message", "textFormat": "markdown", "text": "**Ann**\n\nhello **you**"},
+        ),
+    )
+
+
+def test_a_reply_shows_what_it_answers_in_a_quote() -> None:
+    quoted = Quoted(author="Bo", excerpt="shall we\n> *meet*?")
+
+    assert texts(delivery("yes", quoted=quoted)) == [
+        "**Ann**\n\n> **Bo**: shall we &gt; &#42;meet&#42;?\n\nyes"
+    ]
+
+
+def test_a_long_quote_is_shortened() -> None:
+    (text,) = texts(delivery("yes", quoted=Quoted(author="Bo", excerpt="word " * 100)))
+
+    assert "…" in text
+    assert len(text) < 200
+
+
+def test_an_edit_changes_the_copies_posts_more_and_takes_the_surplus_away() -> None:
+    copies = tuple(Receipt(slot=slot, native_id=str(slot), thread="17") for slot in range(3))
+    long = "word " * (TEXT_LIMIT // 5 + 100)
+
+    short = encode(delivery("now", "edit", copies=copies, thread="17"), APP_ID).calls
+    longer = encode(delivery(long, "edit", copies=copies[:1], thread="17"), APP_ID).calls
+
+    assert [(call.kind, call.method, call.native_id) for call in short] == [
+        ("edit", "PUT", "0"), ("delete", "DELETE", "1"), ("delete", "DELETE", "2"),
+    ]  # fmt: skip
+    assert [(call.kind, call.slot, call.native_id) for call in longer] == [
+        ("edit", 0, "0"), ("post", 1, None),
+    ]  # fmt: skip
+    assert {call.thread for call in (*short, *longer)} == {"17"}
+
+
+def test_copies_that_are_gone_are_neither_edited_nor_deleted_again() -> None:
+    copies = (Receipt(native_id="0", deleted=True),)
+
+    assert encode(delivery("x", "delete", copies=copies), APP_ID).calls == ()
+    assert [call.kind for call in encode(delivery("x", "edit", copies=copies), APP_ID).calls] == [
+        "post"
+    ]
+
+
+def test_what_teams_bots_cannot_do_is_a_loss() -> None:
+    encoded = encode(delivery("x", "react"), APP_ID)
+
+    assert (encoded.calls, encoded.losses) == (
+        (), (Loss(path="", kind="not_supported", what="add_reaction 👍"),),
+    )  # fmt: skip
+
+
+def test_what_is_shown_otherwise_is_a_loss() -> None:
+    text = "# Title\n\n<spoiler>secret</spoiler>\n\n| a |\n|---|\n| b |"
+
+    kinds = {loss.kind for loss in encode(delivery(text), APP_ID).losses}
+
+    assert kinds == {"heading_as_bold", "spoiler_shown", "table_as_lines"}
+
+
+def test_a_part_that_is_no_text_is_named_and_a_loss() -> None:
+    part = FilePart(
+        source=MediaSource(url="https://x.example/plan.pdf"), media_type="application/pdf"
+    )
+    made = delivery("see")
+    made = made.model_copy(
+        update={
+            "message": made.message.model_copy(update={"content": (*made.message.content, part)})
+        }
+    )
+
+    encoded = encode(made, APP_ID)
+
+    assert "https://x.example/plan.pdf" in str(encoded.calls[0].body["text"])
+    assert [loss.kind for loss in encoded.losses] == ["media_as_text"]
+
+
+def test_long_text_is_split_and_every_part_names_the_author() -> None:
+    words = [f"w{n}" for n in range(20_000)]
+
+    parts = texts(delivery(" ".join(words)))
+
+    assert len(parts) > 3
+    assert all(part.startswith("**Ann**\n\n") for part in parts)
+    assert all(len(part.encode("utf-16-le")) // 2 <= TEXT_LIMIT for part in parts)
+    assert " ".join(part.removeprefix("**Ann**\n\n") for part in parts).split() == words
+
+
+def test_text_that_grows_when_it_is_escaped_still_fits() -> None:
+    parts = texts(delivery("<*_> " * 6000))
+
+    assert len(parts) > 1
+    assert all(len(part.encode("utf-16-le")) // 2 <= TEXT_LIMIT for part in parts)
+
+
+def test_code_that_is_split_stays_code() -> None:
+    parts = texts(delivery("```py\n" + "a = 1\n" * 8000 + "```"))
+
+    assert len(parts) > 1
+    assert all(part.count("```") == 2 for part in parts)
+
+
+@given(st.text(), st.text())
+def test_no_text_and_no_name_makes_a_mention_or_html(text: str, name: str) -> None:
+    for call in encode(delivery(text, name=name), APP_ID).calls:
+        written = str(call.body["text"])
+        assert set(call.body) == {"type", "textFormat", "text"}
+        assert "<at" not in written.lower()
+        assert "<img" not in written.lower()
+        assert "<script" not in written.lower()
+        first = shown(written.split("\n\n", 1)[0])
+        assert len(first) == 1
+
+
+def test_hostile_names_and_texts_are_shown_as_they_are() -> None:
+    name = '<at>Boss</at> **Admin** <img src="x">'
+
+    (text,) = texts(
+        delivery("<at>everyone</at> @everyone [x](y) ![z](https://z.example)", name=name)
+    )
+
+    assert "<" not in text.replace("<br>", "")
+    assert "&lt;at&gt;Boss&lt;/at&gt;" in text

@@ -1,0 +1,288 @@
+"""The messaging endpoint: what is taken, what is refused, and in which order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import aiohttp
+import httpx
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+from starlette.applications import Starlette
+
+from bridge.errors import StoreFull
+from bridge.model import AccountId
+from bridge.ports.clock import SystemClock
+from bridge.ports.tokens import SecretRef
+from bridge.sandbox.faults import Fault
+from bridge.testing.inbox import ListInbox
+from connectors.teams.activity import Us
+from connectors.teams.receive import MAX_BODY, Receiver
+from connectors.teams.references import Reference, References
+from connectors.teams.settings import TeamsSettings
+from connectors.teams.validate import SigningKeys, TokenValidator
+from tests.connectors.teams.local import Bench, MemoryShelf, bench
+from tests.connectors.teams.payloads import (
+    APP_ID,
+    BOT,
+    CHANNEL,
+    SERVICE_URL,
+    TENANT,
+    activity,
+    conversation,
+)
+from tests.connectors.teams.test_validate import KEY, Publisher, token
+
+SETTINGS = TeamsSettings(app_id=APP_ID, app_password=SecretRef(env="X"), tenant_id=TENANT)
+
+
+class Endpoint:
+    """The route with an inbox and a shelf in memory; posts signed activities."""
+
+    def __init__(self, settings: TeamsSettings = SETTINGS) -> None:
+        self.inbox = ListInbox()
+        self.shelf = MemoryShelf()
+        self.references = References(self.shelf)
+        self.publisher = Publisher(k1=KEY)
+        keys = SigningKeys(settings.openid_url, self.publisher.fetch, SystemClock())
+        receiver = Receiver(
+            settings,
+            Us(AccountId("teams"), APP_ID, settings.tenant_id),
+            self.inbox,
+            self.references,
+            TokenValidator(settings, keys, SystemClock()),
+            lambda _activity: None,
+        )
+        transport = httpx.ASGITransport(Starlette(routes=list(receiver.routes())))
+        self.client = httpx.AsyncClient(transport=transport, base_url="http://bridge")
+
+    async def post(self, body: Any, header: str | None = None) -> httpx.Response:
+        now = int(time.time())
+        signed = f"Bearer {token(nbf=now, exp=now + 60)}" if header is None else header
+        content = body if isinstance(body, bytes) else orjson.dumps(body)
+        headers = {"Authorization": signed} if signed else {}
+        return await self.client.post("/messages", content=content, headers=headers)
+
+
+@pytest.fixture
+async def endpoint() -> AsyncIterator[Endpoint]:
+    made = Endpoint()
+    async with made.client:
+        yield made
+
+
+async def test_a_signed_activity_is_kept_and_acknowledged(endpoint: Endpoint) -> None:
+    answer = await endpoint.post(activity(text="hello"))
+
+    assert (answer.status_code, answer.content) == (201, b"")
+    assert [orjson.loads(raw.payload)["text"] for raw in endpoint.inbox.raws] == ["hello"]
+
+
+async def test_a_repeat_is_acknowledged_too(endpoint: Endpoint) -> None:
+    first, second = [await endpoint.post(activity(text="hello")) for _ in range(2)]
+
+    assert first.status_code == second.status_code == 201
+    assert (len(endpoint.inbox.raws), endpoint.inbox.repeats) == (1, 1)
+
+
+async def test_where_to_answer_is_kept(endpoint: Endpoint) -> None:
+    await endpoint.post(activity(text="hello"))
+
+    assert await References(endpoint.shelf).get(CHANNEL) == Reference(
+        conversation=CHANNEL, tenant=TENANT, service_url=SERVICE_URL, bot=BOT, kind="channel",
+        team=CHANNEL,
+    )  # fmt: skip
+
+
+async def test_what_cannot_be_kept_is_not_acknowledged(endpoint: Endpoint) -> None:
+    endpoint.inbox.fail_with = StoreFull("no room left")
+
+    answer = await endpoint.post(activity(text="hello"))
+
+    assert answer.status_code == 500
+    assert endpoint.shelf.values == {}
+
+
+@pytest.mark.parametrize("header", ["", "Bearer a.b.c", "Basic eDp5"])
+async def test_an_unsigned_request_leaves_nothing_behind(endpoint: Endpoint, header: str) -> None:
+    answer = await endpoint.post(activity(text="hello"), header)
+
+    assert answer.status_code == 401
+    assert endpoint.inbox.raws == []
+    assert endpoint.shelf.values == {}
+
+
+async def test_a_stolen_token_is_no_good_for_another_service_address(endpoint: Endpoint) -> None:
+    answer = await endpoint.post(activity(text="hello", serviceUrl="https://evil.example/"))
+
+    assert answer.status_code == 401
+    assert endpoint.inbox.raws == []
+
+
+async def test_another_tenants_activity_is_refused(endpoint: Endpoint) -> None:
+    elsewhere = conversation(CHANNEL, "channel", tenantId="7e0a0000-0000-4000-8000-0000000000bb")
+
+    answer = await endpoint.post(activity(text="hello", conversation=elsewhere))
+
+    assert answer.status_code == 401
+    assert "not ours" in answer.text
+
+
+async def test_a_service_address_that_is_not_known_gets_no_reference() -> None:
+    made = Endpoint(SETTINGS.model_copy(update={"service_hosts": ("127.0.0.1",)}))
+
+    async with made.client:
+        answer = await made.post(activity(text="hello"))
+
+    assert answer.status_code == 201
+    assert len(made.inbox.raws) == 1
+    assert made.shelf.values == {}
+
+
+async def test_unknown_keys_that_cannot_be_fetched_mean_come_again(endpoint: Endpoint) -> None:
+    from bridge.errors import Unavailable
+
+    endpoint.publisher.broken = Unavailable("down")
+
+    answer = await endpoint.post(activity(text="hello"))
+
+    assert answer.status_code == 503
+    assert endpoint.inbox.raws == []
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b"\xff", b"{}", b'{"type": 7}'])
+async def test_what_is_no_activity_is_a_bad_request_or_refused(
+    endpoint: Endpoint, body: bytes
+) -> None:
+    answer = await endpoint.post(body)
+
+    assert answer.status_code in (400, 401)
+    assert "message" in answer.json()["error"]
+    assert endpoint.inbox.raws == []
+
+
+async def test_malformed_json_is_a_bad_request(endpoint: Endpoint) -> None:
+    assert (await endpoint.post(b"{")).status_code == 400
+
+
+async def test_a_huge_body_is_refused_unread(endpoint: Endpoint) -> None:
+    answer = await endpoint.post(activity(text="x" * MAX_BODY))
+
+    assert answer.status_code == 413
+    assert endpoint.inbox.raws == []
+
+
+async def test_an_invoke_is_kept_and_answered_at_once(endpoint: Endpoint) -> None:
+    answer = await endpoint.post(activity("invoke", name="adaptiveCard/action", value={"a": 1}))
+
+    assert (answer.status_code, answer.json()) == (501, {"code": "NotSupported"})
+    assert len(endpoint.inbox.raws) == 1
+
+
+@pytest.mark.parametrize("name", ["signin/verifyState", "adaptiveCard/action", "task/fetch", None])
+async def test_no_invoke_makes_the_sdk_fail(endpoint: Endpoint, name: str | None) -> None:
+    answer = await endpoint.post(activity("invoke", name=name, value="not an object"))
+
+    assert answer.status_code == 501
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+
+
+@examples(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(["message", "invoke", "conversationUpdate", "event"]),
+    st.dictionaries(st.sampled_from(sorted(activity())), _JSON, max_size=3),
+)
+async def test_a_damaged_activity_is_kept_or_refused_but_never_an_accident(
+    kind: str, damage: dict[str, Any]
+) -> None:
+    endpoint = Endpoint()
+    async with endpoint.client:
+        answer = await endpoint.post(activity() | damage | {"type": kind})
+
+    assert answer.status_code in (201, 400, 401, 501)
+    assert len(endpoint.inbox.raws) == (answer.status_code in (201, 501))
+
+
+async def test_validation_off_takes_unsigned_activities_from_this_machine() -> None:
+    made = Endpoint(
+        SETTINGS.model_copy(update={"validate_tokens": False, "service_hosts": ("127.0.0.1",)})
+    )
+
+    async with made.client:
+        answer = await made.post(activity(serviceUrl="http://127.0.0.1:1/", text="hello"), "")
+
+    assert answer.status_code == 201
+    assert await made.references.get(CHANNEL) is not None
+
+
+# --- against the local Teams, which signs what it posts ----------------------------------------
+
+
+@pytest.fixture
+async def made() -> AsyncIterator[Bench]:
+    async with bench() as one:
+        yield one
+
+
+async def say(made: Bench, text: str) -> None:
+    await made.teams.post_as(made.channel.workspace, made.channel.channel, made.person, text)
+
+
+async def test_a_rotated_key_is_found_by_itself(
+    made: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("connectors.teams.validate._FETCH_AGAIN_AFTER", 0.0)
+    await say(made, "before")
+    await made.inbox.until(lambda: len(made.inbox.raws) == 1)
+
+    made.teams.keys.rotate()
+    await say(made, "after")
+    await made.inbox.until(lambda: len(made.inbox.raws) == 2)
+
+    assert made.teams.outbox.lost == []
+
+
+async def test_teams_comes_again_when_the_keys_were_out_of_reach(made: Bench) -> None:
+    made.around.faults.add(Fault(kind="status", where="teams:keys:", status=500))
+
+    await say(made, "once more")
+    await made.inbox.until(lambda: len(made.inbox.raws) == 1)
+
+    assert made.teams.outbox.lost == []
+
+
+async def test_a_token_signed_by_somebody_else_is_refused(made: Bench) -> None:
+    body = activity(text="forged", serviceUrl=made.teams.service_url("bridge"))
+    now = int(time.time())
+    forged = token(nbf=now, exp=now + 60, kid=made.teams.keys.kid)
+
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(made.url, json=body, headers={"Authorization": f"Bearer {forged}"}) as answer,
+    ):
+        assert answer.status == 401
+
+    assert made.inbox.raws == []
+
+
+async def test_health_says_when_something_was_heard(made: Bench) -> None:
+    await say(made, "hello")
+    await made.inbox.until(lambda: len(made.inbox.raws) == 1)
+    await made.teams.outbox.idle()
+
+    health = made.connector.health()
+
+    assert health.state == "listening"
+    assert health.heard is not None
+    assert abs(time.time() - health.heard) < 5

@@ -1,0 +1,337 @@
+"""Calls to a scripted Teams: what each answer, broken or late, means for the lane."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl
+
+import orjson
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from bridge.errors import (
+    AuthFailed,
+    NotFound,
+    PlatformError,
+    RateLimited,
+    Refused,
+    Unavailable,
+    Unsettled,
+)
+from bridge.model import Call, ChannelRef, OperationId, Receipt
+from bridge.ports.clock import SystemClock
+from bridge.ports.tokens import SecretRef
+from bridge.sandbox.teams.refusals import BrokenAnswer
+from connectors.teams.references import Reference, References
+from connectors.teams.send import BotToken, HttpClient, Sender, error_of
+from connectors.teams.settings import TeamsSettings
+from tests.connectors.teams.local import FixedTokens, MemoryShelf, serving
+from tests.connectors.teams.payloads import APP_ID, CHANNEL, TENANT
+from tests.connectors.teams.sdk_errors import sdk_errors
+
+HERE = ChannelRef(platform="teams", workspace=TENANT, channel=CHANNEL)
+TOKEN_PATH = f"/login/{TENANT}/oauth2/v2.0/token"
+GOOD: dict[str, Any] = {"access_token": "t1", "expires_in": 3600}
+
+
+@dataclass
+class Script:
+    """What the server was asked, and what it answers next; nothing left: 201 with an id."""
+
+    answers: list[Any] = field(default_factory=list[Any])
+    token_answers: list[Any] = field(default_factory=list[Any])
+    asked: list[tuple[str, str, str, Any]] = field(default_factory=list[Any])
+    token_forms: list[dict[str, str]] = field(default_factory=list[Any])
+
+    async def answer(self, request: Request) -> Response:
+        body = await request.body()
+        path = request.scope["raw_path"].decode()
+        said = orjson.loads(body) if body else None
+        self.asked.append((request.method, path, request.headers["authorization"], said))
+        found = self.answers.pop(0) if self.answers else JSONResponse({"id": "17"}, 201)
+        return await found() if callable(found) and not isinstance(found, Response) else found
+
+    async def token(self, request: Request) -> Response:
+        self.token_forms.append(dict(parse_qsl((await request.body()).decode())))
+        return self.token_answers.pop(0) if self.token_answers else JSONResponse(GOOD)
+
+
+@dataclass
+class Wire:
+    """A sender, and the script that it talks to."""
+
+    script: Script
+    sender: Sender
+    token: BotToken
+    references: References
+    http: HttpClient
+    base: str
+
+
+@pytest.fixture
+async def wire() -> AsyncIterator[Wire]:
+    script = Script()
+    methods = ["GET", "POST", "PUT", "DELETE"]
+    routes = [
+        Route(TOKEN_PATH, script.token, methods=["POST"]),
+        Route("/svc/{path:path}", script.answer, methods=methods),
+    ]
+    async with serving(Starlette(routes=routes)) as base:
+        settings = TeamsSettings(
+            app_id=APP_ID, app_password=SecretRef(env="PW"), tenant_id=TENANT,
+            login_url=f"{base}/login", service_hosts=("127.0.0.1",),
+        )  # fmt: skip
+        http = HttpClient(deadline=0.5)
+        references = References(MemoryShelf())
+        await references.learn(
+            Reference(conversation=CHANNEL, tenant=TENANT, service_url=f"{base}/svc/")
+        )
+        token = BotToken(settings, FixedTokens({"PW": "s3cret"}), http, SystemClock())
+        yield Wire(script, Sender(settings, references, token, http), token, references, http, base)
+        await http.close()
+
+
+def call(kind: Any = "post", **fields: Any) -> Call:
+    method = {"post": "POST", "edit": "PUT", "delete": "DELETE"}[kind]
+    native_id = None if kind == "post" else "17"
+    common: dict[str, Any] = {"operation": OperationId("op"), "channel": HERE}
+    body: Any = {"type": "message", "text": "hello"}
+    made = {"method": method, "native_id": native_id, "body": body, **common} | fields
+    return Call(kind=kind, **made)
+
+
+async def test_a_post_goes_to_the_conversation_of_its_thread(wire: Wire) -> None:
+    receipt = await wire.sender.send(call(slot=1, thread="9"))
+
+    assert receipt == Receipt(slot=1, native_id="17", thread="9")
+    assert wire.script.asked == [
+        (
+            "POST",
+            "/svc/v3/conversations/19%3A0a1b2c%40thread.tacv2%3Bmessageid%3D9/activities",
+            "Bearer t1",
+            {"type": "message", "text": "hello"},
+        )
+    ]
+    assert wire.script.token_forms == [
+        {
+            "grant_type": "client_credentials",
+            "client_id": APP_ID,
+            "client_secret": "s3cret",
+            "scope": "https://api.botframework.com/.default",
+        }
+    ]
+
+
+async def test_edits_and_deletions_name_their_copy(wire: Wire) -> None:
+    edited = await wire.sender.send(call("edit"))
+    wire.script.answers = [Response(status_code=200)]
+    deleted = await wire.sender.send(call("delete"))
+
+    assert edited == Receipt(native_id="17")
+    assert deleted == Receipt(native_id="17", deleted=True)
+    path = "/svc/v3/conversations/19%3A0a1b2c%40thread.tacv2/activities/17"
+    assert [(method, asked, body) for method, asked, _token, body in wire.script.asked] == [
+        ("PUT", path, {"type": "message", "text": "hello"}),
+        ("DELETE", path, None),
+    ]
+
+
+async def test_the_token_is_fetched_once(wire: Wire) -> None:
+    await asyncio.gather(*(wire.sender.send(call()) for _ in range(5)))
+
+    assert len(wire.script.token_forms) == 1
+
+
+async def test_a_token_that_is_refused_is_fetched_anew_once(wire: Wire) -> None:
+    wire.script.token_answers = [JSONResponse(GOOD), JSONResponse(GOOD | {"access_token": "t2"})]
+    wire.script.answers = [Response(status_code=401)]
+
+    assert await wire.sender.send(call()) == Receipt(native_id="17")
+    assert [token for _m, _p, token, _b in wire.script.asked] == ["Bearer t1", "Bearer t2"]
+
+
+async def test_a_second_refusal_is_for_a_person_to_mend(wire: Wire) -> None:
+    wire.script.answers = [JSONResponse({"message": "denied"}, 401)] * 2
+
+    with pytest.raises(AuthFailed, match="check app_id"):
+        await wire.sender.send(call())
+
+
+def _error(status: int, code: str = "Code", **headers: str) -> Response:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return JSONResponse({"error": {"code": code, "message": "why"}}, status, named)
+
+
+async def _hang() -> Response:
+    await asyncio.sleep(2)
+    return Response(status_code=504)
+
+
+Made = Response | Callable[[], Any]
+
+
+@pytest.mark.parametrize(
+    ("answer", "for_a_post", "for_an_edit"),
+    [
+        (_error(400, "BadSyntax"), Refused, Refused),
+        (_error(403, "BotNotInConversationRoster"), Refused, Refused),
+        (_error(404, "ConversationNotFound"), NotFound, NotFound),
+        (_error(409), Refused, Refused),
+        (_error(412, "PreconditionFailed"), Unavailable, Unavailable),
+        (_error(413, "MessageSizeTooBig"), Refused, Refused),
+        (_error(429, Retry_After="7"), RateLimited, RateLimited),
+        (_error(500, "ServiceError"), Unsettled, Unavailable),
+        (_error(502), Unsettled, Unavailable),
+        (_error(503), Unavailable, Unavailable),
+        (_error(504), Unsettled, Unavailable),
+        (PlainTextResponse("<html>gateway</html>", 502), Unsettled, Unavailable),
+        (Response(status_code=302, headers={"Location": "https://evil.example"}), Refused, Refused),
+        (BrokenAnswer(), Unsettled, Unavailable),
+        (_hang, Unsettled, Unavailable),
+    ],
+)
+async def test_each_answer_means_one_thing(
+    wire: Wire, answer: Made, for_a_post: type[PlatformError], for_an_edit: type[PlatformError]
+) -> None:
+    for made, expected in ((call(), for_a_post), (call("edit"), for_an_edit)):
+        # aiohttp itself asks once more when a connection that it kept breaks under a PUT.
+        wire.script.answers = [answer] * 2
+        with pytest.raises(PlatformError) as caught:
+            await wire.sender.send(made)
+        assert type(caught.value) is expected, made.kind
+        wire.script.answers.clear()
+
+
+async def test_being_too_fast_says_how_long_to_wait(wire: Wire) -> None:
+    for headers, seconds in (
+        ({"Retry_After": "7"}, 7.0),
+        ({}, 2.0),
+        ({"Retry_After": "soon"}, 2.0),
+    ):
+        wire.script.answers = [_error(429, "Throttled", **headers)]
+        with pytest.raises(RateLimited) as caught:
+            await wire.sender.send(call())
+        assert caught.value.retry_after == seconds
+
+
+async def test_a_bot_that_is_not_installed_is_told_how(wire: Wire) -> None:
+    wire.script.answers = [_error(403, "BotNotInConversationRoster")]
+
+    with pytest.raises(Refused, match="install the app in this team"):
+        await wire.sender.send(call())
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b"[]", b'{"id": 7}', b"not json"])
+async def test_a_success_without_an_id_is_unsettled(wire: Wire, body: bytes) -> None:
+    wire.script.answers = [Response(body, 201)]
+
+    with pytest.raises(Unsettled, match="without a message id"):
+        await wire.sender.send(call())
+
+
+async def test_nobody_there_is_unavailable(wire: Wire) -> None:
+    gone = Reference(conversation=CHANNEL, tenant=TENANT, service_url="http://127.0.0.1:9/svc")
+    await wire.references.learn(gone)
+
+    with pytest.raises(Unavailable, match="cannot connect"):
+        await wire.sender.send(call())
+
+
+async def test_a_conversation_never_heard_from_is_refused_with_advice(wire: Wire) -> None:
+    other = HERE.model_copy(update={"workspace": "elsewhere", "channel": "19:x@thread.v2"})
+
+    with pytest.raises(Refused, match="mention the bot once"):
+        await wire.sender.send(call(channel=other))
+
+    assert wire.script.asked == []
+
+
+async def test_another_channel_of_a_known_tenant_uses_its_address(wire: Wire) -> None:
+    other = HERE.model_copy(update={"channel": "19:random@thread.tacv2"})
+
+    assert await wire.sender.send(call(channel=other))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://evil.example/", "http://smba.trafficmanager.net/", "https://evil.trafficmanager.net/",
+        "https://127.0.0.1.evil.example/", "https://user@127.0.0.1/", "ftp://127.0.0.1/", "127.0.0.1",
+        "https://[::1/", "",
+    ],
+)  # fmt: skip
+async def test_the_token_never_goes_to_an_address_that_is_not_known(wire: Wire, url: str) -> None:
+    await wire.references.learn(Reference(conversation="19:y", tenant="T2", service_url=url or "x"))
+
+    with pytest.raises(Refused, match="service_hosts"):
+        await wire.sender.send(
+            call(channel=ChannelRef(platform="teams", workspace="T2", channel="19:y"))
+        )
+
+    assert wire.script.token_forms == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (JSONResponse({"error": "invalid_client", "error_description": "AADSTS7000215: Invalid "
+            "client secret. Trace ID: x"}, 401), AuthFailed),
+        (JSONResponse({"error": "unauthorized_client"}, 400), AuthFailed),
+        (Response(status_code=500), Unavailable),
+        (Response(status_code=503), Unavailable),
+        (PlainTextResponse("hello"), Unavailable),
+        (_error(429, Retry_After="3"), RateLimited),
+        (BrokenAnswer(), Unavailable),
+    ],
+)  # fmt: skip
+async def test_without_a_token_nothing_is_sent(
+    wire: Wire, answer: Response, error: type[PlatformError]
+) -> None:
+    wire.script.token_answers = [answer] * 2
+
+    with pytest.raises(error) as caught:
+        await wire.sender.send(call())
+
+    assert type(caught.value) is error
+    assert "Trace ID" not in str(caught.value)
+    assert "s3cret" not in str(caught.value)
+    assert wire.script.asked == []
+
+
+async def test_cancelling_leaves_no_request_running(wire: Wire) -> None:
+    wire.script.answers = [_hang]
+    sending = asyncio.create_task(wire.sender.send(call()))
+    async with asyncio.timeout(5):
+        while not wire.script.asked:
+            await asyncio.sleep(0.01)
+
+    sending.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await sending
+
+
+async def test_a_closed_account_sends_nothing(wire: Wire) -> None:
+    await wire.http.close()
+
+    with pytest.raises(Unavailable, match="closed"):
+        await wire.sender.send(call())
+
+
+def test_the_walk_over_the_sdks_finds_their_exceptions() -> None:
+    names = {type(error).__name__ for error in sdk_errors()}
+
+    assert {"ErrorResponseException", "ServerDisconnectedError", "AuthenticationError"} <= names
+    assert len(names) > 40
+
+
+def test_every_status_gives_an_error_with_a_text() -> None:
+    errors: Sequence[PlatformError] = [error_of("x", status, {}) for status in range(600)]
+
+    assert all(str(error) for error in errors)

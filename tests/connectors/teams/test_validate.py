@@ -1,0 +1,248 @@
+"""Which tokens are taken: signature, key, issuer, audience, times, channel, service address."""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jwt
+import orjson
+import pytest
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from jwt.algorithms import RSAAlgorithm
+
+from bridge.errors import Unauthorized, Unavailable
+from bridge.ports.tokens import SecretRef
+from connectors.teams.settings import TeamsSettings
+from connectors.teams.validate import Claims, SigningKeys, TokenValidator, check_belongs
+from tests.connectors.teams.payloads import APP_ID, SERVICE_URL, activity
+
+NOW = 1_800_000_000.0
+SETTINGS = TeamsSettings(app_id=APP_ID, app_password=SecretRef(env="X"))
+KEY = generate_private_key(public_exponent=65537, key_size=2048)
+OTHER_KEY = generate_private_key(public_exponent=65537, key_size=2048)
+
+
+class StillClock:
+    """A clock that moves when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def time(self) -> float:
+        return self.now
+
+    def monotonic(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+class Publisher:
+    """The Bot Framework's two documents; counts how often they are asked for."""
+
+    def __init__(self, **keys: RSAPrivateKey) -> None:
+        self.keys = keys
+        self.endorsements: Any = ["msteams", "webchat"]
+        self.fetched = 0
+        self.broken: Exception | None = None
+
+    async def fetch(self, url: str) -> bytes:
+        self.fetched += 1
+        if self.broken:
+            raise self.broken
+        if url == SETTINGS.openid_url:
+            return orjson.dumps({"jwks_uri": "https://keys.example/"})
+        published = [self._jwk(kid, key) for kid, key in self.keys.items()]
+        return orjson.dumps({"keys": [{"kty": "EC", "kid": "ec"}, 17, *published]})
+
+    def _jwk(self, kid: str, key: RSAPrivateKey) -> dict[str, Any]:
+        jwk = RSAAlgorithm.to_jwk(key.public_key(), as_dict=True)
+        return jwk | {"kid": kid, "endorsements": self.endorsements}
+
+
+def claims(**changes: Any) -> dict[str, Any]:
+    made = {
+        "iss": "https://api.botframework.com", "aud": APP_ID, "serviceurl": SERVICE_URL,
+        "nbf": NOW - 60, "exp": NOW + 60, "iat": NOW,
+    } | changes  # fmt: skip
+    return {name: value for name, value in made.items() if value is not None}
+
+
+def token(key: Any = KEY, algorithm: str = "RS256", kid: str | None = "k1", **changes: Any) -> str:
+    headers = {} if kid is None else {"kid": kid}
+    return jwt.encode(claims(**changes), key, algorithm, headers=headers)
+
+
+def validator(publisher: Publisher, clock: StillClock) -> TokenValidator:
+    return TokenValidator(SETTINGS, SigningKeys(SETTINGS.openid_url, publisher.fetch, clock), clock)
+
+
+async def checked(header: str, publisher: Publisher | None = None) -> Claims:
+    return await validator(publisher or Publisher(k1=KEY), StillClock()).claims(header)
+
+
+async def test_a_good_token_is_taken() -> None:
+    found = await checked(f"Bearer {token()}")
+
+    assert found == Claims(SERVICE_URL, frozenset({"msteams", "webchat"}))
+    check_belongs(found, activity())
+
+
+async def test_a_token_is_good_for_five_minutes_more_than_it_says() -> None:
+    assert await checked(f"Bearer {token(exp=NOW - 299, nbf=NOW - 400)}")
+    assert await checked(f"Bearer {token(nbf=NOW + 299)}")
+
+
+def _unsigned() -> str:
+    return jwt.encode(claims(), "", algorithm="none", headers={"kid": "k1"})
+
+
+def _hs256_with_the_public_key() -> str:
+    """The old trick: the public key as the secret of a symmetric signature."""
+    public = KEY.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+
+    def part(value: bytes) -> bytes:
+        return base64.urlsafe_b64encode(value).rstrip(b"=")
+
+    head = part(orjson.dumps({"alg": "HS256", "typ": "JWT", "kid": "k1"}))
+    signed = head + b"." + part(orjson.dumps(claims()))
+    signature = jwt.algorithms.HMACAlgorithm(jwt.algorithms.HMACAlgorithm.SHA256).sign(
+        signed, public
+    )
+    return (signed + b"." + part(signature)).decode()
+
+
+def _tampered() -> str:
+    head, _body, signature = token().split(".")
+    body = base64.urlsafe_b64encode(orjson.dumps(claims(aud=APP_ID, sub="x"))).rstrip(b"=").decode()
+    return f"{head}.{body}.{signature}"
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda: token(OTHER_KEY), "Signature verification failed"),
+        (_tampered, "Signature verification failed"),
+        (_unsigned, "not by RSA"),
+        (_hs256_with_the_public_key, "not by RSA"),
+        (lambda: token(kid="k9"), "nobody published: 'k9'"),
+        (lambda: token(kid=None), "not by RSA"),
+        (lambda: token(exp=NOW - 301), "ended 301 s ago"),
+        (lambda: token(nbf=NOW + 301), "begins in 301 s"),
+        (lambda: token(exp=None), "exp"),
+        (lambda: token(aud="somebody-else"), "Audience"),
+        (lambda: token(aud=None), "aud"),
+        (lambda: token(iss="https://sts.windows.net/x/"), "issuer"),
+        (lambda: token(iss=None), "iss"),
+        (lambda: "a.b.c", "cannot be read"),
+        (lambda: "", "no bearer token"),
+    ],
+)
+async def test_a_bad_token_is_refused(make: Callable[[], str], reason: str) -> None:
+    with pytest.raises(Unauthorized, match=reason):
+        await checked(f"Bearer {make()}")
+
+
+@pytest.mark.parametrize("header", ["", "Basic abc", "Bearer", "bearer "])
+async def test_a_request_without_a_token_is_refused(header: str) -> None:
+    with pytest.raises(Unauthorized, match="no bearer token"):
+        await checked(header)
+
+
+@pytest.mark.parametrize(
+    ("said", "endorsed", "changes", "reason"),
+    [
+        ("https://evil.example/", ["msteams"], {}, "The token is for"),
+        (SERVICE_URL, ["msteams"], {"serviceUrl": "https://evil.example/"}, "The token is for"),
+        ("", ["msteams"], {"serviceUrl": ""}, "The token is for"),
+        (SERVICE_URL, ["webchat"], {}, "not endorsed"),
+        (SERVICE_URL, [], {}, "not endorsed"),
+        (SERVICE_URL, ["webchat"], {"channelId": "webchat"}, "comes from channel 'webchat'"),
+    ],
+)
+def test_a_token_must_be_for_this_very_activity(
+    said: str, endorsed: list[str], changes: dict[str, str], reason: str
+) -> None:
+    with pytest.raises(Unauthorized, match=reason):
+        check_belongs(Claims(said, frozenset(endorsed)), activity(**changes))
+
+
+async def test_a_key_that_may_sign_for_no_channel_endorses_none() -> None:
+    publisher = Publisher(k1=KEY)
+    publisher.endorsements = None
+
+    assert await checked(f"Bearer {token()}", publisher) == Claims(SERVICE_URL, frozenset())
+
+
+async def test_keys_are_fetched_once_and_again_after_a_rotation() -> None:
+    publisher, clock = Publisher(k1=KEY), StillClock()
+    validate = validator(publisher, clock)
+    await validate.claims(f"Bearer {token()}")
+    await validate.claims(f"Bearer {token()}")
+    assert publisher.fetched == 2
+
+    publisher.keys = {"k2": OTHER_KEY}
+    clock.now += 11
+    assert await validate.claims(f"Bearer {token(OTHER_KEY, kid='k2')}")
+
+    assert publisher.fetched == 4
+    with pytest.raises(Unauthorized, match="nobody published"):
+        await validate.claims(f"Bearer {token()}")
+
+
+async def test_forged_key_ids_do_not_make_us_fetch_without_end() -> None:
+    publisher, clock = Publisher(k1=KEY), StillClock()
+    validate = validator(publisher, clock)
+
+    for number in range(20):
+        with pytest.raises(Unauthorized):
+            await validate.claims(f"Bearer {token(kid=f'forged-{number}')}")
+
+    assert publisher.fetched == 2
+
+
+async def test_when_nobody_can_tell_the_platform_is_asked_to_come_again() -> None:
+    publisher = Publisher(k1=KEY)
+    publisher.broken = Unavailable("down")
+
+    with pytest.raises(Unavailable):
+        await checked(f"Bearer {token()}", publisher)
+
+
+async def test_known_keys_stay_good_while_nobody_answers() -> None:
+    publisher, clock = Publisher(k1=KEY), StillClock()
+    validate = validator(publisher, clock)
+    await validate.claims(f"Bearer {token()}")
+
+    publisher.broken = Unavailable("down")
+    clock.now += 25 * 3600
+
+    assert await validate.claims(f"Bearer {token(nbf=clock.now, exp=clock.now + 60)}")
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"[]", b"{}", b'{"jwks_uri": ""}'])
+async def test_broken_metadata_is_named(body: bytes) -> None:
+    async def fetch(_url: str) -> bytes:
+        return body
+
+    keys = SigningKeys(SETTINGS.openid_url, fetch, StillClock())
+
+    with pytest.raises(Unavailable, match="openid"):
+        await keys.key("k1")
+
+
+async def test_checking_a_token_is_quick() -> None:
+    validate = validator(Publisher(k1=KEY), StillClock())
+    header = f"Bearer {token()}"
+    await validate.claims(header)
+
+    began = time.process_time()
+    for _ in range(100):
+        await validate.claims(header)
+
+    assert (time.process_time() - began) / 100 < 0.005
