@@ -1,3 +1,5 @@
+-- INDEXED BY: left alone, SQLite would read all links of a channel to find those of one message.
+
 -- name: queue
 INSERT INTO operations (id, lane, type, message, body, due, created)
 VALUES (?, ?, ?, (SELECT n FROM messages WHERE id = ?), ?, ?6, ?6);
@@ -20,11 +22,11 @@ WHERE o.lane = ? AND o.state IN ('waiting', 'sending')
 ORDER BY o.seq LIMIT 1;
 
 -- name: copies
-SELECT slot, native_id, thread FROM links
+SELECT slot, native_id, thread FROM links INDEXED BY links_of_message
 WHERE message = ? AND channel = ? AND kind < 2 AND gone = 0 ORDER BY slot, at;
 
 -- name: root_in_channel
-SELECT native_id FROM links
+SELECT native_id FROM links INDEXED BY links_of_message
 WHERE message = ? AND channel = ? ORDER BY gone, kind, slot LIMIT 1;
 
 -- name: begin
@@ -54,7 +56,7 @@ ON CONFLICT (channel, native_id, message) DO UPDATE SET
   gone = excluded.gone;
 
 -- name: unlink_replaced
-UPDATE links SET gone = 1
+UPDATE links INDEXED BY links_of_message SET gone = 1
 WHERE message = ? AND channel = ? AND kind = 1 AND slot = ? AND native_id <> ? AND gone = 0;
 
 -- name: link_stand_in

@@ -3,7 +3,9 @@ INSERT INTO turns (id, agent, room, trigger_message, thread, asked, changed)
 VALUES (?1, ?2, ?3, ?4, coalesce((SELECT root FROM messages WHERE id = ?4), ?4), ?5, ?5);
 
 -- name: was_called
-SELECT 1 FROM turns WHERE agent = ?1 AND (thread = ?2 OR trigger_message = ?2) LIMIT 1;
+SELECT 1 FROM turns WHERE agent = ?1 AND thread = ?2
+UNION ALL SELECT 1 FROM turns WHERE agent = ?1 AND trigger_message = ?2
+LIMIT 1;
 
 -- name: open_turns
 SELECT id, agent, room, trigger_message, state, attempts, asked, tool_called, answer
