@@ -91,7 +91,7 @@ def _keep_message(db: sqlite3.Connection, new: NewMessage, admission: Admission)
 
 def _place(db: sqlite3.Connection, timeline: Timeline, number: int | None, time: float) -> None:
     metadata = json.dumps(dict(timeline.metadata))
-    columns = (str(timeline.id), timeline.kind, timeline.name, metadata, time)
+    columns = (str(timeline.id), timeline.kind, timeline.name, metadata, time, time)
     if number is None:
         db.execute(SQL["make_timeline"], columns)
         return

@@ -34,13 +34,13 @@ def conversation_of(
 
 
 def excerpt_of(message: Message) -> str:
-    """The first words in one line of plain text, at most 100 characters."""
-    text = " ".join(" ".join(_plain(part) for part in message.content).split())
+    """The first words in one line of plain text, at most 100 characters; `[image]` without any."""
+    spoken = [_plain(part) for part in message.content if isinstance(part, TextPart)]
+    shown = spoken or [f"[{part.type}]" for part in message.content]
+    text = " ".join(" ".join(shown).split())
     return text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
 
 
-def _plain(part: object) -> str:
-    if not isinstance(part, TextPart):
-        return f"[{getattr(part, 'type', 'part')}]"
+def _plain(part: TextPart) -> str:
     text = part.text[:_LOOKED_AT]
     return text if part.format == "plain" else text_to_plain(markdown_to_text(text))

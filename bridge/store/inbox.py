@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import structlog
 from pydantic import TypeAdapter
 
 from bridge.errors import StoreError
@@ -14,6 +15,7 @@ from bridge.ports.store import InboxRow
 from bridge.store.queries import read_queries
 from bridge.store.seal import Seal
 
+log = structlog.get_logger()
 SQL = read_queries("inbox")
 _CREDENTIALS: TypeAdapter[dict[str, str]] = TypeAdapter(dict[str, str])
 
@@ -33,7 +35,7 @@ def keep(
         return None
     row = int(kept.lastrowid or 0)
     db.execute(SQL["keep_payload"], (row, raw.payload))
-    if raw.credentials and seal.has_key:
+    if raw.credentials:
         _keep_credentials(db, row, raw, seal, now)
     return InboxRow(row, without_credentials(raw))
 
@@ -47,6 +49,9 @@ def without_credentials(raw: Raw) -> Raw:
 
 
 def _keep_credentials(db: sqlite3.Connection, row: int, raw: Raw, seal: Seal, now: float) -> None:
+    if not seal.has_key:
+        log.warning("credentials_not_kept", row=row, why="the store has no key")
+        return
     text = _CREDENTIALS.dump_json(raw.credentials).decode()
     sealed = seal.close(text, _credentials_of(row))
     db.execute(SQL["keep_credentials"], (row, sealed, now + raw.credentials_ttl))

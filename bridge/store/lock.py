@@ -11,16 +11,29 @@ from bridge.errors import StoreError
 
 
 class StoreLock:
-    """Taken when made, given back by `close` or by the end of the process, however it ends."""
+    """Taken when made, given back by `close` or by the end of the process, however it ends.
+
+    `clean`: whoever held it before gave it back, and did not crash.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._file = _lock_file(path)
+        self._file = _locked_file(path)
+        self.clean = self._file.read() == ""
+        _replace(self._file, f"pid {os.getpid()}\n")
 
     def close(self) -> None:
+        _replace(self._file, "")
         self._file.close()
 
 
-def _lock_file(path: Path) -> IO[str]:
+def _replace(file: IO[str], text: str) -> None:
+    file.seek(0)
+    file.truncate()
+    file.write(text)
+    file.flush()
+
+
+def _locked_file(path: Path) -> IO[str]:
     where = path.with_name(path.name + ".lock")
     file = os.fdopen(os.open(where, os.O_RDWR | os.O_CREAT, 0o600), "r+", encoding="utf-8")
     try:
@@ -32,7 +45,4 @@ def _lock_file(path: Path) -> IO[str]:
             f"The store {str(path)!r} is in use by another process ({holder}); stop it, or give "
             "this one another store"
         ) from None
-    file.truncate(0)
-    file.write(f"pid {os.getpid()}\n")
-    file.flush()
     return file

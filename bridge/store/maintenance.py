@@ -28,8 +28,8 @@ def migrate(path: Path) -> tuple[int, int]:
     Raises SchemaTooNew when it is already newer than this version of the bridge.
     """
     before = schema_version(path)
-    with translated(path), closing(StoreLock(path)):
-        schema.open_to_write(path).close()
+    with translated(path), closing(StoreLock(path)) as lock:
+        schema.open_to_write(path, clean=lock.clean).close()
     return before, schema_version(path)
 
 

@@ -40,7 +40,15 @@ _QUOTED = read_queries("archive")["quoted"]
 def queue(db: sqlite3.Connection, operation: Operation, now: float) -> None:
     """Append it to its lane."""
     body = OPERATIONS.write(operation)
-    columns = (operation.id, operation.channel.key, operation.type, operation.message, body, now)
+    columns = (
+        operation.id,
+        operation.channel.key,
+        operation.type,
+        operation.message,
+        body,
+        now,
+        now,
+    )
     try:
         db.execute(SQL["queue"], columns)
     except sqlite3.IntegrityError as error:
@@ -223,7 +231,7 @@ def _excerpt(body: bytes) -> str:
 
 
 def replay(db: sqlite3.Connection, operation: OperationId, now: float) -> LaneId:
-    found = db.execute(SQL["replay"], (now, operation)).fetchall()
+    found = db.execute(SQL["replay"], (now, now, operation)).fetchall()
     if not found:
         raise StoreError(
             f"There is no dead letter {operation!r}; see `uacs-bridge dead-letters list`"

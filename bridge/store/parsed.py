@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-_MOST = 512  # bodies remembered
-_LARGEST = 32_768  # bytes of a body worth remembering
+_MOST = 256  # bodies remembered
+_LARGEST = 16_384  # bytes of a body worth remembering
 
 
 class Parsed(Generic[T]):

@@ -101,7 +101,7 @@ def _open(path: Path, seal: Seal, synchronous: Synchronous) -> _Files:
         lock = StoreLock(path)
         undo.callback(lock.close)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        writing = open_to_write(path, synchronous=synchronous)
+        writing = open_to_write(path, clean=lock.clean, synchronous=synchronous)
         undo.callback(writing.close)
         check_key(writing, seal)
         files = _open_to_read(path)

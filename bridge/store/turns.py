@@ -16,13 +16,16 @@ SQL = read_queries("turns")
 
 def queue(db: sqlite3.Connection, turn: NewTurn, now: float) -> None:
     try:
-        db.execute(SQL["queue"], (turn.id, turn.agent, turn.room, turn.trigger, now))
+        db.execute(
+            SQL["queue"],
+            (turn.id, turn.agent, turn.room, *[turn.trigger] * 3, now, now),
+        )
     except sqlite3.IntegrityError as error:
         raise StoreError(f"Turn {turn.id!r} was not queued: its id is taken") from error
 
 
 def was_called(db: sqlite3.Connection, agent: str, root: MessageId) -> bool:
-    return db.execute(SQL["was_called"], (agent, root)).fetchone() is not None
+    return db.execute(SQL["was_called"], (agent, root, agent, root)).fetchone() is not None
 
 
 def open_turns(db: sqlite3.Connection) -> Sequence[StoredTurn]:
@@ -43,6 +46,6 @@ def set_turn(
     error: str,
     now: float,
 ) -> None:
-    changed = db.execute(SQL["set_turn"], (state, tool_called, answer, error, now, turn))
+    changed = db.execute(SQL["set_turn"], (state, state, tool_called, answer, error, now, turn))
     if changed.rowcount == 0:
         raise StoreError(f"There is no turn {turn!r}")

@@ -73,16 +73,8 @@ async def test_only_small_results_are_sorted(store: SqliteStore, file: str, name
 
 async def _plan(store: SqliteStore, sql: str) -> list[str]:
     assert store.writer is not None
-    blanks = [None] * max(_numbered(sql), _plain(sql))
+    blanks = [None] * sql.count("?")
     rows = await store.writer.run(
         lambda db: db.execute(f"EXPLAIN QUERY PLAN {sql}", blanks).fetchall()
     )
     return [row[3] for row in rows]
-
-
-def _plain(sql: str) -> int:
-    return len(re.findall(r"\?(?!\d)", sql))
-
-
-def _numbered(sql: str) -> int:
-    return max((int(number) for number in re.findall(r"\?(\d+)", sql)), default=0)

@@ -23,7 +23,7 @@ SELECT message FROM links WHERE channel = ? AND native_id = ? ORDER BY kind, mes
 
 -- name: place_in_timeline
 INSERT INTO timelines (id, kind, name, metadata, created, updated, length)
-VALUES (?, ?, ?, ?, ?5, ?5, 1)
+VALUES (?, ?, ?, ?, ?, ?, 1)
 ON CONFLICT (id) DO UPDATE SET
   length = length + 1,
   created = CASE WHEN length = 0 THEN excluded.created ELSE min(created, excluded.created) END,
@@ -32,7 +32,7 @@ RETURNING n, length;
 
 -- name: make_timeline
 INSERT INTO timelines (id, kind, name, metadata, created, updated, length)
-VALUES (?, ?, ?, ?, ?5, ?5, 0)
+VALUES (?, ?, ?, ?, ?, ?, 0)
 ON CONFLICT (id) DO NOTHING;
 
 -- name: enter_timeline

@@ -2,7 +2,7 @@
 
 -- name: queue
 INSERT INTO operations (id, lane, type, message, body, due, created)
-VALUES (?, ?, ?, (SELECT n FROM messages WHERE id = ?), ?, ?6, ?6);
+VALUES (?, ?, ?, (SELECT n FROM messages WHERE id = ?), ?, ?, ?);
 
 -- name: same_waiting
 SELECT 1 FROM operations
@@ -74,9 +74,9 @@ WHERE o.state IN ('dead', 'unproved', 'cancelled') AND o.state <> 'cancelled' OR
 
 -- name: replay
 UPDATE operations SET
-  seq = (SELECT max(seq) + 1 FROM operations), state = 'waiting', attempts = 0, due = ?1,
-  created = ?1, began = NULL, ended = NULL, error = '', losses = '[]'
-WHERE id = ?2 AND state IN ('dead', 'unproved')
+  seq = (SELECT max(seq) + 1 FROM operations), state = 'waiting', attempts = 0, due = ?,
+  created = ?, began = NULL, ended = NULL, error = '', losses = '[]'
+WHERE id = ? AND state IN ('dead', 'unproved')
 RETURNING lane;
 
 -- name: operations_of_message

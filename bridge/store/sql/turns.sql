@@ -1,10 +1,10 @@
 -- name: queue
 INSERT INTO turns (id, agent, room, trigger_message, thread, asked, changed)
-VALUES (?1, ?2, ?3, ?4, coalesce((SELECT root FROM messages WHERE id = ?4), ?4), ?5, ?5);
+VALUES (?, ?, ?, ?, coalesce((SELECT root FROM messages WHERE id = ?), ?), ?, ?);
 
 -- name: was_called
-SELECT 1 FROM turns WHERE agent = ?1 AND thread = ?2
-UNION ALL SELECT 1 FROM turns WHERE agent = ?1 AND trigger_message = ?2
+SELECT 1 FROM turns WHERE agent = ? AND thread = ?
+UNION ALL SELECT 1 FROM turns WHERE agent = ? AND trigger_message = ?
 LIMIT 1;
 
 -- name: open_turns
@@ -13,10 +13,10 @@ FROM turns WHERE state IN ('queued', 'running', 'waiting') ORDER BY n;
 
 -- name: set_turn
 UPDATE turns SET
-  attempts = attempts + (?1 = 'running' AND state <> 'running'),
-  state = ?1,
-  tool_called = tool_called OR ?2,
-  answer = coalesce(?3, answer),
-  error = ?4,
-  changed = ?5
-WHERE id = ?6;
+  attempts = attempts + (? = 'running' AND state <> 'running'),
+  state = ?,
+  tool_called = tool_called OR ?,
+  answer = coalesce(?, answer),
+  error = ?,
+  changed = ?
+WHERE id = ?;
