@@ -5,57 +5,97 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Generator
+from typing import TypeVar
 
 import structlog
 
+from bridge.app.admin import Door
 from bridge.app.build import Bridge, build
 from bridge.app.settings import Settings
 from bridge.app.web import WebServer, web_app
 
 log = structlog.get_logger()
 
+T = TypeVar("T")
+
 
 async def run(settings: Settings, *, ready: Callable[[Bridge, str], None] | None = None) -> None:
     """Until SIGINT, SIGTERM or cancellation; `ready` is told the bridge and its web address."""
-    bridge = await build(settings)
-    server = WebServer(web_app(bridge), settings.web.host, settings.web.port)
-    try:
-        await server.start()
-        log.info("bridge_started", accounts=list(bridge.connectors), web=server.url)
-        routing = asyncio.create_task(
-            bridge.router.run(lambda: ready(bridge, server.url) if ready else None)
-        )
+    with stop_signals() as stop:
+        bridge = await _unless(stop, build(settings))
+        if bridge is None:
+            return
+        door = Door.new()
+        server = WebServer(web_app(bridge, door), settings.web.host, settings.web.port)
         try:
-            await _first(routing, stop_wanted())
+            await server.start()
+            door.open(settings.store.path, server.url)
+            log.info("bridge_started", accounts=list(bridge.connectors), web=server.url)
+            routing = asyncio.create_task(
+                bridge.router.run(lambda: ready(bridge, server.url) if ready else None)
+            )
+            try:
+                await _first(routing, stop)
+            finally:
+                await server.stop()
+                routing.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await routing
         finally:
-            await server.stop()
-            routing.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await routing
+            door.close()
+            await bridge.close()
+            log.info("bridge_stopped")
+
+
+@contextlib.contextmanager
+def stop_signals() -> Generator[asyncio.Event]:
+    """An event that SIGINT and SIGTERM set; the second signal ends the program at once."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def stopping(number: signal.Signals) -> None:
+        log.info("stopping", signal=number.name)
+        stop.set()
+        loop.remove_signal_handler(number)
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    for number in numbers:
+        loop.add_signal_handler(number, stopping, number)
+    try:
+        yield stop
     finally:
-        await bridge.close()
-        log.info("bridge_stopped")
+        for number in numbers:
+            loop.remove_signal_handler(number)
 
 
 async def stop_wanted() -> None:
     """Returns at SIGINT or SIGTERM."""
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    try:
+    with stop_signals() as stop:
         await stop.wait()
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
 
 
-async def _first(routing: asyncio.Task[None], stop: Coroutine[None, None, None]) -> None:
-    stopping = asyncio.ensure_future(stop)
+async def _unless(stop: asyncio.Event, work: Awaitable[T]) -> T | None:
+    """The work's result; None, and the work cancelled, when the stop comes first."""
+    working = asyncio.ensure_future(work)
+    await _first(working, stop)
+    if working.done():
+        return working.result()
+    working.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await working
+    return None
+
+
+async def _first(working: asyncio.Future[T], stop: asyncio.Event) -> None:
+    """Returns when one of them is there; raises what the work raised. Cancelled, it cancels."""
+    stopping = asyncio.create_task(stop.wait())
     try:
-        await asyncio.wait({routing, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        if routing.done():
-            routing.result()
+        await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    except asyncio.CancelledError:
+        working.cancel()
+        raise
     finally:
         stopping.cancel()
+    if working.done():
+        working.result()

@@ -1,48 +1,149 @@
-"""The bridge's own web server: /healthz, /metrics, and each account's routes below its name."""
+"""The bridge's own web server: /healthz, /metrics, /admin, and each account's routes below its
+name."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import socket
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from dataclasses import asdict
 from typing import Any
 
+import orjson
 import uvicorn
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
+from bridge.app.admin import Door
+from bridge.app.bodies import BoundedBodies
 from bridge.app.build import Bridge
-from bridge.errors import StoreError
-from bridge.model import AccountId
+from bridge.app.gauges import gauges_of
+from bridge.errors import BridgeError, ConfigError, InvalidData, StoreError
+from bridge.model import AccountId, OperationId
 from bridge.ports.connector import Health, ServesHttp, TellsHealth
+from bridge.ports.store import StoreStatus
+
+_FRESH = 1.0  # seconds for which counts are good enough: asking often costs the store nothing
 
 
-def web_app(bridge: Bridge) -> Starlette:
-    """The ASGI app."""
+def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
+    """The ASGI app; `/admin` is there only with a door."""
+    counts = _Counts(bridge)
 
     async def healthz(_request: Request) -> Response:
         """200 while the store answers; the accounts' troubles are told and do not fail it."""
         try:
-            status = await bridge.store.status()
+            status = await counts.status()
         except StoreError as error:
             return JSONResponse({"ok": False, "store": str(error)}, status_code=503)
-        accounts = {name: _account(bridge, name) for name in bridge.connectors}
+        accounts = {name: account_facts(bridge, name) for name in bridge.connectors}
         body = {"ok": True, "accounts": accounts, "messages": status.messages}
         return JSONResponse({**body, "outbox": dict(status.outbox), "problems": bridge.problems})
 
     async def metrics(_request: Request) -> Response:
-        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+        now = bridge.clock.time()
+        healths = {name: health_of(bridge, name) for name in bridge.connectors}
+        with contextlib.suppress(StoreError):
+            snapshot = generate_latest(gauges_of(await counts.status(), healths, now))
+            return Response(generate_latest(REGISTRY) + snapshot, media_type=CONTENT_TYPE_LATEST)
+        return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
 
     routes: list[BaseRoute] = [Route("/healthz", healthz), Route("/metrics", metrics)]
+    if door is not None:
+        routes.append(Mount("/admin", routes=_admin_routes(bridge, door)))
     for name, connector in bridge.connectors.items():
         if isinstance(connector, ServesHttp):
             routes.append(Mount(f"/{name}", routes=list(connector.routes(bridge.router))))
-    return Starlette(routes=routes)
+    return Starlette(routes=routes, middleware=[Middleware(BoundedBodies)])
+
+
+class _Counts:
+    """The store's counts, at most one look a second however often they are asked for."""
+
+    def __init__(self, bridge: Bridge) -> None:
+        self._bridge = bridge
+        self._known: StoreStatus | None = None
+        self._at = 0.0
+        self._one_at_a_time = asyncio.Lock()
+
+    async def status(self) -> StoreStatus:
+        async with self._one_at_a_time:
+            now = self._bridge.clock.monotonic()
+            if self._known is None or now - self._at >= _FRESH:
+                self._known = await self._bridge.store.status()
+                self._at = now
+            return self._known
+
+
+def health_of(bridge: Bridge, name: AccountId) -> Health:
+    """How the account's receiving side is; one that says nothing of itself is as its receiver."""
+    connector = bridge.connectors[name]
+    if failed := bridge.router.failed.get(name):
+        return Health("failed", note=failed)
+    return connector.health() if isinstance(connector, TellsHealth) else Health("connected")
+
+
+def account_facts(bridge: Bridge, name: AccountId) -> dict[str, Any]:
+    failed = bridge.router.failed.get(name)
+    return asdict(health_of(bridge, name)) | ({"failed": failed} if failed else {})
+
+
+# --- /admin -------------------------------------------------------------------------------------
+
+_Act = Callable[[Bridge, dict[str, Any]], Awaitable[dict[str, Any]]]
+
+
+def _admin_routes(bridge: Bridge, door: Door) -> list[BaseRoute]:
+    """What commands ask of a running bridge. Everybody else is told that there is nothing."""
+
+    def guarded(act: _Act) -> Callable[[Request], Awaitable[Response]]:
+        async def handle(request: Request) -> Response:
+            if not door.admits(request.headers.get("authorization", "")):
+                return Response(status_code=404)
+            try:
+                body = orjson.loads(await request.body() or b"{}")
+                return JSONResponse(await act(bridge, body))
+            except BridgeError as error:
+                return JSONResponse({"error": str(error)}, status_code=409)
+            except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+                return JSONResponse({"error": f"bad request: {error}"}, status_code=400)
+
+        return handle
+
+    return [
+        Route("/", guarded(_present)),
+        Route("/replay", guarded(_replay), methods=["POST"]),
+        Route("/secrets", guarded(_keep_secret), methods=["POST"]),
+    ]
+
+
+async def _present(bridge: Bridge, _body: dict[str, Any]) -> dict[str, Any]:
+    return {"accounts": list(bridge.connectors)}
+
+
+async def _replay(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """Dead letters wait again, at the end of their lanes; each lane looks at once."""
+    lanes: list[str] = []
+    for operation in body["operations"]:
+        if not isinstance(operation, str):
+            raise InvalidData(f"an operation's id is a string, not {operation!r}")
+        lane = await bridge.store.replay(OperationId(operation))
+        bridge.router.lanes.wake(lane)
+        lanes.append(lane)
+    return {"lanes": lanes}
+
+
+async def _keep_secret(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    await bridge.store.put_credential(str(body["name"]), str(body["value"]))
+    return {}
+
+
+# --- the server ---------------------------------------------------------------------------------
 
 
 class _QuietServer(uvicorn.Server):
@@ -57,20 +158,20 @@ class WebServer:
     """Serves an ASGI app until it is stopped; the port is bound in `start`, so that it is known."""
 
     def __init__(self, app: Starlette, host: str, port: int) -> None:
-        self._config = uvicorn.Config(
-            app=app, host=host, port=port, log_level="warning", access_log=False,
+        self._host = host
+        self._port = port
+        config = uvicorn.Config(
+            app=app, log_config=None, log_level="warning", access_log=False, server_header=False,
             timeout_graceful_shutdown=2, lifespan="off", ws="none",
         )  # fmt: skip
-        self._server = _QuietServer(self._config)
+        self._server = _QuietServer(config)
         self._serving: asyncio.Task[None] | None = None
         self.url = ""
 
     async def start(self) -> None:
-        sock = self._config.bind_socket()
-        # uvicorn's socket has no protocol number, for which asyncio leaves Nagle's algorithm on:
-        # every answer would wait 40 ms for the client's acknowledgement (uvicorn 0.54, 2026-11).
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.url = f"http://{self._config.host}:{sock.getsockname()[1]}"
+        """Raises ConfigError when the address cannot be had."""
+        sock = listen(self._host, self._port)
+        self.url = f"http://{_reached_at(self._host)}:{sock.getsockname()[1]}"
         self._serving = asyncio.create_task(self._server.serve(sockets=[sock]))
         while not self._server.started and not self._serving.done():  # noqa: ASYNC110 - no event
             await asyncio.sleep(0.005)
@@ -81,8 +182,25 @@ class WebServer:
             await self._serving
 
 
-def _account(bridge: Bridge, name: AccountId) -> dict[str, Any]:
-    connector = bridge.connectors[name]
-    health = connector.health() if isinstance(connector, TellsHealth) else Health("connected")
-    failed = bridge.router.failed.get(name)
-    return asdict(health) | ({"failed": failed} if failed else {})
+def listen(host: str, port: int) -> socket.socket:
+    """A bound socket. Its protocol number is given, for only then asyncio switches Nagle's
+    algorithm off: every answer would wait 40 ms for the client's acknowledgement."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((host, port))
+    except OSError as error:
+        sock.close()
+        raise ConfigError(
+            f"Cannot listen on {host}:{port} ({error.strerror or error}); change web.host and "
+            "web.port, or stop the program that listens there"
+        ) from None
+    return sock
+
+
+def _reached_at(host: str) -> str:
+    """How this machine reaches what listens on `host`."""
+    if host in ("0.0.0.0", ""):  # noqa: S104 - read, not bound
+        return "127.0.0.1"
+    return f"[{'::1' if host == '::' else host}]" if ":" in host else host

@@ -1,0 +1,81 @@
+"""Request bodies, bounded in size and time before any handler sees them."""
+
+from __future__ import annotations
+
+import asyncio
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MOST_BYTES = (
+    4 * 1024 * 1024
+)  # the largest that a platform sends is a Bot Framework activity, 256 KB
+MOST_SECONDS = 10.0
+
+
+class BoundedBodies:
+    """ASGI middleware: answers 413 to a body that is too large, 408 to one that never ends."""
+
+    def __init__(
+        self, app: ASGIApp, most_bytes: int = MOST_BYTES, most_seconds: float = MOST_SECONDS
+    ) -> None:
+        self._app = app
+        self._most_bytes = most_bytes
+        self._most_seconds = most_seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not _has_body(scope):
+            await self._app(scope, receive, send)
+            return
+        try:
+            async with asyncio.timeout(self._most_seconds):
+                body = await self._body(scope, receive)
+        except TimeoutError:
+            await _refuse(send, 408)
+            return
+        if body is None:
+            await _refuse(send, 413)
+            return
+        await self._app(scope, _given(body, receive), send)
+
+    async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
+        """None when it is too large."""
+        if _announced(scope) > self._most_bytes:
+            return None
+        parts: list[bytes] = []
+        length = 0
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                return b"".join(parts)  # the client is gone; the handler finds half a body
+            parts.append(message.get("body", b""))
+            length += len(parts[-1])
+            if length > self._most_bytes:
+                return None
+            if not message.get("more_body", False):
+                return b"".join(parts)
+
+
+def _has_body(scope: Scope) -> bool:
+    names = {name for name, _ in scope["headers"]}
+    return b"content-length" in names or b"transfer-encoding" in names
+
+
+def _announced(scope: Scope) -> int:
+    text = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+    return int(text) if text.isdigit() else 0
+
+
+def _given(body: bytes, receive: Receive) -> Receive:
+    """What the handler receives: the body in one piece, then whatever the server still tells."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return again
+
+
+async def _refuse(send: Send, status: int) -> None:
+    headers = [(b"content-length", b"0"), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})

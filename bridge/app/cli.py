@@ -1,0 +1,87 @@
+"""The command line: names of commands in, one module of `bridge.app.commands` imported and run.
+
+Exit codes: 0 done; 1 it could not be done, or `check` found an error; 2 the command line or the
+configuration is wrong, and nothing was started.
+"""
+
+from __future__ import annotations
+
+import difflib
+from importlib import import_module
+from typing import Any
+
+import click
+
+from bridge.errors import BridgeError, ConfigError
+
+# Each command's own help begins with the same sentence (a test holds them together): `--help`
+# imports no command, for some of them take a second.
+COMMANDS = {
+    "demo": "Show the bridge at work: local platforms, an agent, and one page to write on.",
+    "sandbox": "Serve a local Slack, Discord and Teams to try things out with.",
+    "setup": "Say step by step how to install the bridge on a platform.",
+    "check": "Find what is wrong before the start, and say what to do about it.",
+    "run": "Run the bridge until it is stopped.",
+    "status": "Show accounts, queues and what waits longest.",
+    "rooms": "List the rooms with their channels and agents.",
+    "explain": "Follow one message through the bridge, step by step.",
+    "archive": "Read what was said.",
+    "dead-letters": "Look after what could not be delivered.",
+    "secrets": "Keep tokens sealed in the bridge's own store.",
+    "db": "Migrate, back up and restore the store.",
+    "schema": "Print the JSON Schema of UACS.",
+}
+
+
+class Commands(click.Group):
+    """Imports a command when it is called; turns the bridge's errors into texts and exit codes."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        return import_module(f"bridge.app.commands.{cmd_name.replace('-', '_')}").command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            nearest = difflib.get_close_matches(args[0], COMMANDS, n=1, cutoff=0.5)
+            hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+            ctx.fail(f"There is no command {args[0]!r}{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BridgeError as error:
+            click.echo(f"uacs-bridge: {error}", err=True)
+            ctx.exit(2 if isinstance(error, ConfigError) else 1)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            click.echo(f"uacs-bridge: {error}", err=True)
+            ctx.exit(1)
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(package_name="uacs-bridge", message="uacs-bridge %(version)s")
+def main() -> None:
+    """Join Slack, Discord, Microsoft Teams and AI agents in shared rooms.
+
+    \b
+    First steps:
+      uacs-bridge demo                      see it work, with nothing to set up
+      uacs-bridge setup slack               install it in a workspace of yours
+      uacs-bridge check -c bridge.yaml      is everything right?
+      uacs-bridge run -c bridge.yaml        go
+    """

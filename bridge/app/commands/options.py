@@ -1,0 +1,70 @@
+"""Options that several commands share, and the settings that they lead to."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bridge.app.settings import Settings, read_settings
+from bridge.errors import ConfigError
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)")
+
+Command = Callable[..., Any]
+
+
+def config_option(command: Command) -> Command:
+    """-c / --config: the configuration file."""
+    return click.option(
+        "-c", "--config", type=_FILE, default="config/bridge.yaml", show_default=True,
+        envvar="UACS_BRIDGE_CONFIG", show_envvar=True, help="The configuration file.",
+    )(command)  # fmt: skip
+
+
+def env_file_option(command: Command) -> Command:
+    """--env-file: values of environment variables; those that are set already win."""
+    return click.option(
+        "--env-file", type=_FILE, default=None,
+        help="A file of NAME=value lines, put into the environment first.",
+    )(command)  # fmt: skip
+
+
+def json_option(command: Command) -> Command:
+    """--json: for programs."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(
+        command
+    )
+
+
+def settings_from(config: Path, env_file: Path | None = None) -> Settings:
+    """Raises ConfigError."""
+    if env_file is not None:
+        read_environment(env_file)
+    return read_settings(config)
+
+
+def read_environment(path: Path) -> None:
+    """NAME=value lines -> os.environ, where the name is not set yet."""
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"Cannot read the environment file {str(path)!r}: {error}") from None
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        if (found := _LINE.fullmatch(text)) is None:
+            raise ConfigError(f"{path} line {number} is not NAME=value")  # the line may be a secret
+        name, value = found.groups()
+        os.environ.setdefault(name, _unquoted(value.strip()))
+
+
+def _unquoted(value: str) -> str:
+    quoted = len(value) >= 2 and value[0] == value[-1] and value[0] in "'\""
+    return value[1:-1] if quoted else value

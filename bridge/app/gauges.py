@@ -1,0 +1,91 @@
+"""What stands still between two looks - queues and connections - as Prometheus gauges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from bridge.model import AccountId
+from bridge.ports.connector import Health
+from bridge.ports.store import StoreStatus
+
+INBOX_STATES = ("waiting", "failed", "done")
+OUTBOX_STATES = ("waiting", "sending", "done", "dead", "unproved", "cancelled")
+TURN_STATES = ("queued", "running", "waiting", "done", "failed", "interrupted")
+_UP = ("connected", "listening")
+
+
+def gauges_of(
+    status: StoreStatus, healths: Mapping[AccountId, Health], now: float
+) -> CollectorRegistry:
+    """A registry of this moment alone: what is gone leaves no gauge behind."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Moment(status, healths, now))
+    return registry
+
+
+class _Moment(Collector):
+    def __init__(
+        self, status: StoreStatus, healths: Mapping[AccountId, Health], now: float
+    ) -> None:
+        self._status = status
+        self._healths = healths
+        self._now = now
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        status = self._status
+        yield _by_state("bridge_inbox_rows", "Payloads kept", status.inbox, INBOX_STATES)
+        yield _by_state("bridge_outbox_rows", "Operations", status.outbox, OUTBOX_STATES)
+        yield _by_state("bridge_turn_rows", "Agents' turns", status.turns, TURN_STATES)
+        yield GaugeMetricFamily("bridge_messages", "Messages archived", value=status.messages)
+        yield self._waiting()
+        yield self._oldest()
+        yield from self._accounts()
+
+    def _waiting(self) -> GaugeMetricFamily:
+        family = GaugeMetricFamily(
+            "bridge_lanes_waiting", "Lanes with something to send", labels=["account"]
+        )
+        for account in self._healths:
+            lanes = [lane for lane in self._status.lanes if lane.account == account]
+            family.add_metric([account], len(lanes))
+        return family
+
+    def _oldest(self) -> GaugeMetricFamily:
+        family = GaugeMetricFamily(
+            "bridge_lane_oldest_seconds",
+            "How long the oldest unsent operation has waited",
+            labels=["account"],
+        )
+        for account in self._healths:
+            times = [lane.oldest for lane in self._status.lanes if lane.account == account]
+            family.add_metric([account], max(0.0, self._now - min(times)) if times else 0.0)
+        return family
+
+    def _accounts(self) -> Iterator[GaugeMetricFamily]:
+        up = GaugeMetricFamily(
+            "bridge_account_up", "1 while the account can receive", labels=["account"]
+        )
+        heard = GaugeMetricFamily(
+            "bridge_account_heard_timestamp_seconds",
+            "When the account last heard from its platform",
+            labels=["account"],
+        )
+        for account, health in self._healths.items():
+            up.add_metric([account], float(health.state in _UP))
+            if health.heard is not None:
+                heard.add_metric([account], health.heard)
+        yield up
+        yield heard
+
+
+def _by_state(
+    name: str, text: str, counts: Mapping[str, int], states: tuple[str, ...]
+) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(name, text, labels=["state"])
+    for state in states:
+        family.add_metric([state], counts.get(state, 0))
+    return family
