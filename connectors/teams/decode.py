@@ -131,7 +131,7 @@ def _said(activity: Activity) -> tuple[Document, str | None, bool]:
     mentions = _Mentions(activity)
     read = _read_text(activity, mentions)
     document = _without_first(read.document, mentions.us)
-    document = (*(document or read.document), *_attached(activity))
+    document = (*(document or read.document), *_attached(activity, read.pictures))
     reply_to = read.reply_to or _quoted(activity)
     return document or _line("[empty message]"), reply_to, mentions.of_us
 
@@ -235,11 +235,15 @@ def _without_first(document: Document, us: ActorId) -> Document:
     return (Paragraph(tuple(rest)), *document[1:]) if rest else document[1:]
 
 
-def _attached(activity: Activity) -> Document:
-    """A line for each attachment that is not the text itself."""
-    attachments = objects(activity.json, "attachments")
-    shown = [_attachment_label(attachment) for attachment in attachments]
-    return tuple(block for label in shown if label for block in _line(label))
+def _attached(activity: Activity, pictures: int) -> Document:
+    """A line for each attachment that is not the text itself, nor one of its pictures."""
+    labels: list[str] = []
+    for attachment in objects(activity.json, "attachments"):
+        if pictures and string(attachment, "contentType").startswith("image/"):
+            pictures -= 1
+        elif label := _attachment_label(attachment):
+            labels.append(label)
+    return tuple(block for label in labels for block in _line(label))
 
 
 def _attachment_label(attachment: Json) -> str:

@@ -6,6 +6,7 @@ The order: signature, inbox row, conversation reference, answer. Teams tries onc
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from botbuilder.schema import Activity, ConversationReference, ResourceResponse
 from msrest.exceptions import (
     DeserializationError,  # pyright: ignore[reportPrivateImportUsage]  # msrest re-exports it
 )
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -28,6 +29,7 @@ from connectors.teams.settings import TeamsSettings
 from connectors.teams.validate import TokenValidator, check_belongs
 
 MAX_BODY = 1024 * 1024
+_BODY_WITHIN = 10.0  # seconds
 _NOT_IMPLEMENTED = 501
 
 log = structlog.get_logger(__name__)
@@ -126,10 +128,14 @@ class _Rejected(Exception):
 
 async def _body(request: Request) -> bytes:
     body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BODY:
-            raise _Rejected(413, f"An activity has at most {MAX_BODY} bytes")
+    try:
+        async with asyncio.timeout(_BODY_WITHIN):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > MAX_BODY:
+                    raise _Rejected(413, f"An activity has at most {MAX_BODY} bytes")
+    except (TimeoutError, ClientDisconnect) as error:
+        raise _Rejected(408, "The activity did not come to its end") from error
     return bytes(body)
 
 

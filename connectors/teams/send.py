@@ -347,16 +347,18 @@ class Sender:
         if call.native_id is not None:
             path += f"/{_quoted(call.native_id)}"
         repeatable = call.method != "POST"
-        answer = await self._request(call.method, call.channel, path, call.body, repeatable)
+        try:
+            answer = await self._request(call.method, call.channel, path, call.body, repeatable)
+        except NotFound as error:
+            if call.kind == "delete" and error.code != "ConversationNotFound":
+                return _gone(call)
+            raise
+        if call.kind == "delete":
+            return _gone(call)
         native_id = call.native_id or string(answer.json(), "id")
         if not native_id:
             raise Unsettled(f"{call.method} {call.channel}: Teams answered without a message id")
-        return Receipt(
-            slot=call.slot,
-            native_id=native_id,
-            thread=call.thread,
-            deleted=call.kind == "delete",
-        )
+        return Receipt(slot=call.slot, native_id=native_id, thread=call.thread)
 
     async def get(self, channel: ChannelRef, path: str) -> Json:
         """Read something; `channel` says where its service address is known from."""
@@ -406,6 +408,11 @@ class Sender:
                 code="UnknownServiceHost",
             )
         return url.rstrip("/")
+
+
+def _gone(call: Call) -> Receipt:
+    """A copy that was taken away before (a repeated deletion, or a person's) is gone as well."""
+    return Receipt(slot=call.slot, native_id=call.native_id or "", thread=call.thread, deleted=True)
 
 
 def _quoted(segment: str) -> str:

@@ -54,17 +54,19 @@ _ALLOWED_URL = re.compile(r"(?:https?://|mailto:)[^\s]+\Z", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class ReadHtml:
-    """`reply_to` is the id of the message that the HTML quotes as the one it answers."""
+    """`reply_to` is the id of the message that the HTML quotes as the one it answers; `pictures`
+    are those kept by Teams, which come as attachments too."""
 
     document: Document
     reply_to: str | None = None
+    pictures: int = 0
 
 
 def html_to_text(html: str, mentioned: Mentioned | None = None) -> ReadHtml:
     """Read HTML as Teams sends it. Links keep http, https and mailto; others become their text."""
     reader = _Reader(mentioned or (lambda _id, name: Text(f"@{name}")))
     document = tuple(reader.blocks(parse_html(html).children))
-    return ReadHtml(document, reader.reply_to)
+    return ReadHtml(document, reader.reply_to, reader.pictures)
 
 
 _STYLES: dict[str, Callable[[tuple[Inline, ...]], Inline]] = {
@@ -80,6 +82,7 @@ class _Reader:
     def __init__(self, mentioned: Mentioned) -> None:
         self._mentioned = mentioned
         self.reply_to: str | None = None
+        self.pictures = 0
 
     def blocks(self, children: Sequence[Element | str]) -> list[Block]:
         blocks: list[Block] = []
@@ -157,6 +160,7 @@ class _Reader:
             code = _SPACES.sub(" ", child.text())
             return [Code(code)] if code.strip() else []
         if tag in ("img", "emoji"):
+            self.pictures += _is_kept_by_teams(child)
             return _picture(child)
         inner = self._inlines(child)
         if tag == "a":
@@ -257,10 +261,14 @@ def _picture(element: Element) -> list[Inline]:
         return _emoji(shown or attributes.get("title", "emoji"))
     label = Text(f"[image: {alt}]" if alt and alt.lower() != "image" else "[image]")
     url = attributes.get("src", "")
-    # Pictures kept by Teams itself open only with a token (AMSImage).
-    if kind.endswith("/amsimage") or not url.startswith("https://") or not _ALLOWED_URL.match(url):
+    if _is_kept_by_teams(element) or not _ALLOWED_URL.match(url):
         return [label]
     return [Link(url, (label,))]
+
+
+def _is_kept_by_teams(element: Element) -> bool:
+    """Such pictures open only with a token."""
+    return element.attributes.get("itemtype", "").lower().endswith("/amsimage")
 
 
 def _emoji(shown: str) -> list[Inline]:

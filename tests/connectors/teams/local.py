@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,31 +74,40 @@ class Bench:
 
     async def stop(self) -> None:
         self.running.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self.running
-        await self.connector.close()
+        try:
+            with contextlib.suppress(asyncio.CancelledError):
+                await self.running
+        finally:
+            await self.connector.close()
 
 
 @contextlib.asynccontextmanager
-async def serving(routes: Sequence[BaseRoute] | Starlette) -> AsyncIterator[str]:
+async def serving(routes: Sequence[BaseRoute] | Starlette) -> AsyncGenerator[str]:
     """Serve an app on a free port; gives its address."""
     app = routes if isinstance(routes, Starlette) else Starlette(routes=routes)
     config = uvicorn.Config(app, log_level="error", access_log=False, lifespan="off")
     config.load()
     sock = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(config)
-    # What `serve` does, less its loop that looks ten times a second whether it shall stop.
+    # What `serve` does, less its waiting: a tenth of a second for each start and stop.
     server.lifespan = config.lifespan_class(config)
-    server.force_exit = True
     await server.startup(sockets=[sock])
     try:
         yield f"http://127.0.0.1:{sock.getsockname()[1]}"
     finally:
-        await server.shutdown(sockets=[sock])
+        for listening in server.servers:
+            listening.close()
+        tasks = list(server.server_state.tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for connection in list(server.server_state.connections):
+            connection.shutdown()
+        sock.close()
 
 
 @contextlib.asynccontextmanager
-async def bench(**changes: Any) -> AsyncIterator[Bench]:
+async def bench(**changes: Any) -> AsyncGenerator[Bench]:
     """`changes` replace settings of the account."""
     async with contextlib.AsyncExitStack() as stack:
         holder: list[BaseRoute] = []
@@ -116,7 +125,7 @@ async def bench(**changes: Any) -> AsyncIterator[Bench]:
         connector = connector_type.build(ACCOUNT, settings, tools)
         routes = [Mount("/teams", routes=list(connector.routes(inbox)))]
         own = await stack.enter_async_context(serving(routes))
-        teams.set_endpoint(settings.app_id, f"{own}/teams/messages")
+        teams.set_endpoint(world.apps[0]["app_id"], f"{own}/teams/messages")
         running = asyncio.create_task(connector.run(inbox))
         place = world.places[0]
         channel = ChannelRef(platform="teams", workspace=place.workspace, channel=place.channel)

@@ -16,8 +16,10 @@ ID = "1700000000123"  # 2023-11-14T22:13:20.123Z
 TIME = "2023-11-14T22:13:20.1234567Z"
 
 
-def activity(kind: str = "message", **fields: Any) -> dict[str, Any]:
-    """An activity of Ann's in the channel; `fields` replace or add."""
+def activity(kind: str = "message", /, **fields: Any) -> dict[str, Any]:
+    """An activity of Ann's in the channel; `fields` replace or add; `author` stands for `from`."""
+    if "author" in fields:
+        fields["from"] = fields.pop("author")
     base = {
         "type": kind,
         "id": ID,

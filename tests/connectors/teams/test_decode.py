@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Any
@@ -213,6 +214,15 @@ def test_posts_without_text_say_honestly_what_they_carry(attachment: Any, text: 
     assert text_of(activity(text="", attachments=[attachment])) == text
 
 
+def test_a_picture_in_the_text_is_named_once() -> None:
+    picture = '<p>see <img itemtype="http://schema.skype.com/AMSImage" src="https://a.example"></p>'
+    payload = activity(
+        text="see", attachments=[{"contentType": "image/*", "contentUrl": "x"}, html(picture)]
+    )
+
+    assert text_of(payload) == "see \\[image\\]"
+
+
 def test_a_post_of_nothing_is_said_to_be_empty() -> None:
     assert text_of(activity(text=" ")) == "\\[empty message\\]"
 
@@ -357,7 +367,7 @@ def test_what_is_no_message_is_named(payload: Any, event: type[Event]) -> None: 
 
 
 def test_what_the_bot_itself_says_is_its_own() -> None:
-    (event,) = events_of(activity(text="hi", **{"from": {"id": BOT, "name": "Bridge"}}))
+    (event,) = events_of(activity(text="hi", author={"id": BOT, "name": "Bridge"}))
 
     assert isinstance(event, MessagePosted)
     assert event.own
@@ -417,7 +427,7 @@ def test_an_activity_without_an_id_is_told_apart_by_what_it_says() -> None:
         (activity(conversation={}), "has no conversation"),
         (activity(id=None), "has no id"),
         (activity(timestamp="yesterday", id="x"), "no readable timestamp"),
-        (activity(**{"from": {}}), "names nobody"),
+        (activity(author={}), "names nobody"),
         (activity("messageReaction"), "replyToId"),
     ],
 )
@@ -451,10 +461,8 @@ def test_a_damaged_activity_gives_events_or_is_undecodable(
     kind: str, damage: dict[str, Any]
 ) -> None:
     payload = activity(kind, text="hello") | damage
-    try:
+    with contextlib.suppress(UndecodableEvent):  # anything else fails the test
         assert events_of(payload)
-    except UndecodableEvent as error:
-        assert str(error)
 
 
 @given(st.text(), st.text())
@@ -475,6 +483,6 @@ def test_the_corpus_is_decoded() -> None:
         try:
             decoded += bool(decode(raw, US))
             raw_of(orjson.loads(raw.payload), US)
-        except UndecodableEvent as error:
-            assert str(error), path.name
+        except UndecodableEvent:
+            continue  # anything else fails the test
     assert decoded > 25

@@ -1,0 +1,294 @@
+"""One account against the local Teams: people, channels, check, health, start and end."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+import connectors.teams
+from bridge.errors import AuthFailed, ConfigError
+from bridge.model import AccountId, ChannelRef, Person
+from bridge.ports.clock import SystemClock
+from bridge.ports.connector import (
+    ChannelInfo,
+    ChecksItself,
+    ConnectorTools,
+    Finding,
+    FindsSent,
+    KnowsChannels,
+    KnowsPeople,
+    ReadsHistory,
+    ServesHttp,
+    TellsHealth,
+)
+from bridge.ports.discovery import connector_type as installed
+from bridge.ports.tokens import SecretRef
+from bridge.sandbox.faults import Fault
+from bridge.testing.inbox import ListInbox
+from connectors.teams import TeamsSettings, connector_type, ids
+from connectors.teams.connector import TeamsConnector
+from connectors.teams.references import Reference, References
+from tests.connectors.teams.local import Bench, FixedTokens, MemoryShelf, bench
+
+
+@pytest.fixture
+async def made() -> AsyncIterator[Bench]:
+    async with bench() as one:
+        yield one
+
+
+async def say(made: Bench, text: str, person: int = 0) -> None:
+    who = made.teams.world().people[person].id
+    await made.teams.post_as(made.channel.workspace, made.channel.channel, who, text)
+    count = len(made.inbox.raws)
+    await made.inbox.until(lambda: len(made.inbox.raws) > count)
+    await made.teams.outbox.idle()
+
+
+async def test_its_abilities_are_those_that_teams_gives_to_bots(made: Bench) -> None:
+    connector = made.connector
+
+    for ability in (ServesHttp, KnowsPeople, KnowsChannels, ChecksItself, TellsHealth):
+        assert isinstance(connector, ability)
+    assert not isinstance(connector, ReadsHistory)
+    assert not isinstance(connector, FindsSent)
+
+
+async def test_a_person_is_found_by_their_id(made: Bench) -> None:
+    await say(made, "hello", person=1)
+    known = made.teams.world().people[1]
+
+    actor = ids.actor_id(known.workspace, known.id)
+
+    assert await made.connector.person(actor) == Person(id=actor, name=known.name)
+
+
+async def test_somebody_who_has_not_spoken_is_found_in_the_same_team(made: Bench) -> None:
+    await say(made, "hello", person=1)
+    known = made.teams.world().people[2]
+    actor = ids.actor_id(known.workspace, known.id)
+
+    assert await made.connector.person(actor) == Person(id=actor, name=known.name)
+
+
+async def test_nobody_is_found_under_an_unknown_id(made: Bench) -> None:
+    await say(made, "hello")
+
+    assert await made.connector.person(ids.actor_id(made.channel.workspace, "29:nobody")) is None
+
+
+async def test_the_channels_of_a_team_are_known_once_it_was_heard_from(made: Bench) -> None:
+    assert await made.connector.channels() == []
+    await say(made, "hello")
+
+    found = await made.connector.channels()
+
+    world = made.teams.world()
+    team = [place for place in world.places if place.workspace_name == "Atlas"]
+    assert sorted(found, key=lambda info: info.name) == [
+        ChannelInfo(
+            ref=ChannelRef(platform="teams", workspace=place.workspace, channel=place.channel),
+            name=place.channel_name,
+            workspace_name="Atlas",
+        )
+        for place in sorted(team, key=lambda place: place.channel_name)
+    ]
+
+
+async def test_a_team_that_the_bot_was_removed_from_leaves_what_was_heard(made: Bench) -> None:
+    await say(made, "hello")
+    made.teams.uninstall(made.settings.app_id, made.teams.world().places[0].channel)
+
+    assert [info.ref for info in await made.connector.channels()] == [made.channel]
+
+
+async def test_check_finds_nothing_wrong_where_nothing_is(made: Bench) -> None:
+    await say(made, "hello")
+
+    findings = await made.connector.check([made.channel])
+
+    assert {finding.level for finding in findings} == {"ok"}
+    assert any("2025-12-31" in finding.what for finding in findings)
+
+
+async def test_check_says_what_is_wrong_and_what_to_do(made: Bench) -> None:
+    changes = {"app_id": "not-a-guid", "default_service_url": None}
+    secrets = FixedTokens({made.settings.app_password.env or "": "x"})
+    connector = TeamsConnector(
+        AccountId("teams"),
+        made.settings.model_copy(update=changes),
+        ConnectorTools(SystemClock(), secrets, MemoryShelf(), public_url=None),
+    )
+    elsewhere = made.channel.model_copy(update={"workspace": "elsewhere"})
+
+    findings = await connector.check([made.channel, elsewhere])
+    await connector.close()
+
+    wrong = [finding for finding in findings if finding.level == "error"]
+    beginnings = [
+        "app_id 'not-a-guid' is not a GUID",
+        "No token for the bot",
+        "public_url is not set",
+        f"Channel {made.channel} was never heard from",
+        f"Channel {elsewhere} is in tenant 'elsewhere'",
+    ]
+    assert len(wrong) == len(beginnings)
+    for finding, beginning in zip(wrong, beginnings, strict=True):
+        assert finding.what.startswith(beginning)
+    assert all(finding.todo for finding in wrong)
+
+
+async def test_a_wrong_password_stops_the_account(made: Bench) -> None:
+    tools = ConnectorTools(
+        SystemClock(), FixedTokens({made.settings.app_password.env or "": "wrong"}), MemoryShelf()
+    )
+    connector = TeamsConnector(AccountId("teams"), made.settings, tools)
+
+    with pytest.raises(AuthFailed, match="Invalid client secret"):
+        await connector.run(ListInbox())
+
+    assert connector.health().state == "failed"
+    await connector.close()
+
+
+async def test_an_identity_provider_that_is_away_does_not_stop_the_account(made: Bench) -> None:
+    made.around.faults.add(Fault(kind="status", where="teams:token:*", status=503, times=None))
+    secrets = FixedTokens({made.settings.app_password.env or "": "x"})
+    connector = TeamsConnector(
+        AccountId("teams"), made.settings, ConnectorTools(SystemClock(), secrets, MemoryShelf())
+    )
+    running = asyncio.create_task(connector.run(ListInbox()))
+
+    async with asyncio.timeout(5):
+        while connector.health().state != "listening":  # noqa: ASYNC110 - it tells nobody
+            await asyncio.sleep(0.01)
+
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert connector.health().state == "stopped"
+    await connector.close()
+
+
+async def test_references_survive_a_restart_and_follow_a_new_address() -> None:
+    shelf = MemoryShelf()
+    first = Reference(conversation="19:a", tenant="T", service_url="https://one.example/", name="A")
+    await References(shelf).learn(first)
+    again = References(shelf)
+
+    await again.learn(
+        Reference(conversation="19:a", tenant="T", service_url="https://two.example/")
+    )
+
+    channel = ChannelRef(platform="teams", workspace="T", channel="19:b")
+    expected = first.model_copy(update={"service_url": "https://two.example/"})
+    assert await References(shelf).all() == [expected]
+    assert await References(shelf).service_url(channel) == "https://two.example/"
+
+
+async def test_many_conversations_heard_at_once_are_all_kept() -> None:
+    shelf = MemoryShelf()
+    references = References(shelf)
+    found = [
+        Reference(conversation=f"19:{n}", tenant="T", service_url="https://x.example/")
+        for n in range(50)
+    ]
+
+    await asyncio.gather(*(references.learn(reference) for reference in found))
+
+    assert await References(shelf).all() == found
+
+
+async def test_a_damaged_reference_is_as_good_as_none() -> None:
+    shelf = MemoryShelf()
+    shelf.values["reference/19:a"] = "{}"
+
+    assert await References(shelf).get("19:a") is None
+
+
+# --- settings and the package ---------------------------------------------------------------------
+
+
+def settings(**changes: object) -> TeamsSettings:
+    values = {"app_id": "x", "app_password": SecretRef(env="X")} | changes
+    return TeamsSettings.model_validate(values)
+
+
+def test_unsigned_activities_are_taken_only_from_this_machine() -> None:
+    tools = ConnectorTools(SystemClock(), FixedTokens({}), MemoryShelf())
+
+    with pytest.raises(ConfigError, match="anybody could post as anybody"):
+        connector_type.build(AccountId("teams"), settings(validate_tokens=False), tools)
+
+    local = settings(validate_tokens=False, service_hosts=["127.0.0.1"])
+    assert connector_type.build(AccountId("teams"), local, tools)
+
+
+@pytest.mark.parametrize("name", ["login_url", "openid_url"])
+def test_secrets_and_keys_travel_by_https_only(name: str) -> None:
+    with pytest.raises(ValueError, match="https address"):
+        settings(**{name: "http://login.example"})
+    assert settings(**{name: "http://127.0.0.1:8080/"})
+
+
+def test_every_setting_is_described() -> None:
+    assert all(field.description for field in TeamsSettings.model_fields.values())
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed"),
+    [
+        ("https://smba.trafficmanager.net/emea/", True),
+        ("https://SMBA.trafficmanager.net/amer/", True),
+        ("https://europe.webchat.botframework.com/", True),
+        ("https://smba.infra.gcc.teams.microsoft.com/", True),
+        ("https://attacker.trafficmanager.net/", False),
+        ("https://botframework.com.evil.example/", False),
+        ("https://evilbotframework.com/", False),
+        ("http://smba.trafficmanager.net/", False),
+        ("https://smba.trafficmanager.net@evil.example/", False),
+    ],
+)
+def test_only_known_hosts_may_be_called(url: str, allowed: bool) -> None:
+    assert settings().may_be_called(url) is allowed
+
+
+def test_it_is_found_through_its_entry_point() -> None:
+    assert type(installed("teams")) is type(connector_type)
+
+
+def test_importing_the_package_loads_no_sdk() -> None:
+    code = (
+        "import sys, connectors.teams\n"
+        "print([name for name in ('botbuilder', 'botframework', 'msrest', 'aiohttp', 'msal')"
+        " if name in sys.modules])"
+    )
+    root = Path(connectors.teams.__file__).parents[2]
+
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root
+    )
+
+    assert found.stdout.strip() == "[]"
+
+
+def test_only_two_files_see_the_sdk() -> None:
+    folder = Path(connectors.teams.__file__).parent
+    seen = {
+        path.name
+        for path in folder.glob("*.py")
+        for line in path.read_text().splitlines()
+        if line.startswith(("import ", "from "))
+        and line.split()[1].split(".")[0] in ("botbuilder", "botframework", "msrest", "msal")
+    }
+
+    assert seen == {"receive.py", "send.py"}
+
+
+def test_a_finding_that_is_fine_needs_no_advice() -> None:
+    assert Finding("ok", "x").todo == ""
