@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 
 import structlog
 
-from bridge.errors import PlatformError, RateLimited, Refused
+from bridge.errors import BridgeError, RateLimited, Refused
 from bridge.model import AccountId, ChannelRef
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, ReadsHistory
@@ -15,6 +16,13 @@ from bridge.router.policy import Policy
 from bridge.router.sources import Sources
 
 log = structlog.get_logger()
+
+_AT_ONCE = 4  # channels of an account that are read side by side: its limits are few
+_SHORTEST_PAUSE = 0.25  # seconds, also where a platform says that a moment will do
+
+
+class _Asked(float):
+    """A pause that the platform asked for: no failure."""
 
 
 class CatchUp:
@@ -41,10 +49,30 @@ class CatchUp:
         self._put = put
         self._current: set[str] = set()
         self._runs: dict[str, int] = {}
+        self._places = {account: asyncio.Semaphore(_AT_ONCE) for account in connectors}
+        self.behind = 0  # channels that are being read
+        self._awaited: set[tuple[AccountId, str]] = set()
 
     def is_current(self, channel: ChannelRef) -> bool:
         """Whether live events of the channel may move its cursor."""
         return channel.key in self._current
+
+    def await_sessions(self, channels: Mapping[AccountId, list[ChannelRef]]) -> None:
+        """At the start: rows kept before the last stop may be newer than what was missed, so
+        they wait until their channel is read."""
+        for account, heard in channels.items():
+            if isinstance(self._connectors[account], ReadsHistory):
+                for channel in heard:
+                    self._awaited.add((account, channel.key))
+                    self._sources.hold(channel.key)
+
+    async def stop_awaiting(self) -> None:
+        """Accounts that still have no session let their channels go on."""
+        await self._clock.sleep(self._policy.first_session)
+        for account, key in self._awaited:
+            log.warning("no_session_yet", account=account, channel=key)
+            self._sources.release(key)
+        self._awaited.clear()
 
     def lose_sight_of(self, account: AccountId, channels: list[ChannelRef]) -> list[ChannelRef]:
         """Events may have been missed: hold the channels until they are read. Gives those."""
@@ -54,36 +82,54 @@ class CatchUp:
         for channel in channels:
             self._current.discard(channel.key)
             self._runs[channel.key] = self._runs.get(channel.key, 0) + 1
-            self._sources.hold(channel.key)
+            if (account, channel.key) in self._awaited:
+                self._awaited.discard((account, channel.key))
+            else:
+                self._sources.hold(channel.key)
         return channels
 
     async def read(self, account: AccountId, channel: ChannelRef) -> None:
-        """Read one held channel, with patience; then let it go on, come what may."""
+        """Read one held channel until that succeeds, or a later session has it read anew.
+
+        After some failures the channel goes on unread: late news are better than none.
+        """
+        run, held, failures = self._runs[channel.key], True, 0
+        self.behind += 1
+        try:
+            while run == self._runs[channel.key]:
+                pause = await self._try(account, channel, failures)
+                if pause is None:
+                    break
+                failures += not isinstance(pause, _Asked)
+                if held and failures >= self._policy.catch_up_tries:
+                    log.error("catch_up_late", channel=channel.key)
+                    held = False
+                    self._sources.release(channel.key)
+                await self._clock.sleep(pause)
+        finally:
+            self.behind -= 1
+            if held:
+                self._sources.release(channel.key)
+
+    async def _try(self, account: AccountId, channel: ChannelRef, failures: int) -> float | None:
+        """Read once; None when there is nothing more to do, else how long to wait before the next
+        try."""
         run = self._runs[channel.key]
         try:
-            complete = await self._read_patiently(account, channel)
-            if complete and run == self._runs[channel.key]:
-                self._current.add(channel.key)
-        finally:
-            self._sources.release(channel.key)
-
-    async def _read_patiently(self, account: AccountId, channel: ChannelRef) -> bool:
-        for attempt in range(self._policy.catch_up_tries):
-            try:
+            async with self._places[account]:
                 await self._read_once(account, channel)
-            except Refused as error:
-                log.warning("catch_up_refused", channel=channel.key, error=str(error))
-                return False
-            except PlatformError as error:
-                pause = self._policy.backoff(attempt)
-                if isinstance(error, RateLimited):
-                    pause = error.retry_after
-                log.warning("catch_up_waits", channel=channel.key, error=str(error), pause=pause)
-                await self._clock.sleep(pause)
-            else:
-                return True
-        log.error("catch_up_gave_up", channel=channel.key)
-        return False
+        except Refused as error:
+            log.warning("catch_up_refused", channel=channel.key, error=str(error))
+            return None
+        except RateLimited as error:
+            return _Asked(max(error.retry_after, _SHORTEST_PAUSE))
+        except BridgeError as error:
+            pause = self._policy.backoff(failures)
+            log.warning("catch_up_waits", channel=channel.key, error=str(error), pause=pause)
+            return pause
+        if run == self._runs[channel.key]:
+            self._current.add(channel.key)
+        return None
 
     async def _read_once(self, account: AccountId, channel: ChannelRef) -> None:
         connector = self._connectors[account]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -93,6 +93,7 @@ class Lanes:
         try:
             while not self._closing:
                 wake.clear()
+                item = None
                 try:
                     item = await self._store.head(lane)
                     if item is None:
@@ -104,9 +105,19 @@ class Lanes:
                 except Exception as error:
                     failures += 1
                     log.exception("lane_failed", lane=lane, error=str(error))
-                    await self._pause(wake, self._policy.backoff(failures))
+                    if not await self._give_up(item, error):
+                        await self._pause(asyncio.Event(), self._policy.backoff(failures))
         finally:
             del self._lanes[lane]
+
+    async def _give_up(self, item: OutboxItem | None, error: Exception) -> bool:
+        """Whether an operation that keeps failing as nothing should was put aside."""
+        if item is None or isinstance(error, BridgeError):
+            return False
+        if item.attempts + 1 < self._policy.odd_failures:
+            return False
+        await self._dead(item, f"{type(error).__name__}: {error}")
+        return True
 
     async def _advance(self, item: OutboxItem, wake: asyncio.Event) -> None:
         """One step of the oldest open operation."""
@@ -123,39 +134,63 @@ class Lanes:
             await self._send(item, connector)
 
     async def _send(self, item: OutboxItem, connector: Connector) -> None:
-        operation = item.delivery.operation
-        encoded = connector.encode(item.delivery)
+        encoded = await self._encoded(item, connector)
+        if encoded is None:
+            return
         receipts: list[Receipt] = []
-        began = False
         try:
-            for index, call in enumerate(encoded.calls):
-                async with self._budgets.permission(
-                    operation.account, call.budgets, _urgency(item)
-                ):
-                    if self._closing and not began:
-                        return
-                    if not began:
-                        await self._store.begin(operation.id)
-                        began = True
-                    receipts.append(await self._call(connector, call))
-                if index + 1 < len(encoded.calls):
-                    await self._store.record(operation.id, receipts[-1:])
-        except RateLimited as error:
-            self._obey(operation.account, encoded.calls[len(receipts)], error)
-            await self._again(item, error, 0.0, "rate_limited")
-        except AuthFailed as error:
-            await self._again(item, error, self._policy.auth_pause, "auth_failed")
-        except Unsettled as error:
-            log.warning("operation_unsettled", operation=operation.id, error=str(error))
-            metrics.RETRIED.labels(operation.account, "unsettled").inc()
-        except Refused as error:
-            await self._dead(item, str(error))
+            if await self._make_calls(item, connector, encoded.calls, receipts):
+                await self._done(item, encoded, receipts)
         except StoreError:
             raise
         except BridgeError as error:
-            await self._again(item, error, self._policy.backoff(item.attempts), "unavailable")
-        else:
-            await self._done(item, encoded, receipts)
+            await self._failed(item, encoded.calls[len(receipts)], error)
+
+    async def _make_calls(
+        self,
+        item: OutboxItem,
+        connector: Connector,
+        calls: Sequence[Call],
+        receipts: list[Receipt],
+    ) -> bool:
+        """One call after the other, each with permission; False when we stop before the first."""
+        operation = item.delivery.operation
+        for index, call in enumerate(calls):
+            async with self._budgets.permission(operation.account, call.budgets, _urgency(item)):
+                if index == 0:
+                    if self._closing:
+                        return False
+                    await self._store.begin(operation.id)
+                receipts.append(await self._call(connector, call))
+            if index + 1 < len(calls):
+                await self._store.record(operation.id, receipts[-1:])
+        return True
+
+    async def _failed(self, item: OutboxItem, call: Call, error: BridgeError) -> None:
+        """What an error means for the operation: again, later, settle first, or never."""
+        match error:
+            case RateLimited():
+                self._obey(call, item.delivery.operation.account, error)
+                await self._again(item, error, 0.0, "rate_limited")
+            case AuthFailed():
+                await self._again(item, error, self._policy.auth_pause, "auth_failed")
+            case Unsettled():
+                operation = item.delivery.operation
+                log.warning("operation_unsettled", operation=operation.id, error=str(error))
+                metrics.RETRIED.labels(operation.account, "unsettled").inc()
+            case Refused():
+                await self._dead(item, str(error))
+            case _:
+                await self._again(item, error, self._policy.backoff(item.attempts), "unavailable")
+
+    async def _encoded(self, item: OutboxItem, connector: Connector) -> Encoded | None:
+        """The calls; a message that no encoder can take is given up, so that the lane goes on."""
+        try:
+            return connector.encode(item.delivery)
+        except Exception as error:
+            log.exception("message_not_encoded", operation=item.delivery.operation.id)
+            await self._dead(item, f"it cannot be encoded: {type(error).__name__}: {error}")
+            return None
 
     async def _call(self, connector: Connector, call: Call) -> Receipt:
         try:
@@ -170,7 +205,10 @@ class Lanes:
     async def _settle(self, item: OutboxItem, connector: Connector, wake: asyncio.Event) -> None:
         """Nobody knows whether the last call arrived: find out before the lane goes on."""
         operation = item.delivery.operation
-        calls = connector.encode(item.delivery).calls
+        encoded = await self._encoded(item, connector)
+        if encoded is None:
+            return
+        calls = encoded.calls
         if not calls:
             await self._done(item, Encoded(calls=()), [])
         elif isinstance(operation, EditMessage | DeleteMessage) and calls[0].kind != "post":
@@ -246,7 +284,7 @@ class Lanes:
         until = self._clock.time() + pause if pause else 0.0
         await self._store.postpone(operation.id, until, str(error))
 
-    def _obey(self, account: AccountId, call: Call, error: RateLimited) -> None:
+    def _obey(self, call: Call, account: AccountId, error: RateLimited) -> None:
         """Wait where the platform said; if it did not say, the narrowest limit of the call."""
         keys = [key for key in call.budgets if key.rule in error.scope] or call.budgets[:1]
         self._budgets.block(account, keys, error.retry_after)

@@ -13,6 +13,10 @@ class Policy:
     - `send_deadline`: how long one native call may take, whatever its connector thinks.
     - `turn_idle`, `turn_total`: how long an agent may be silent, and work.
     - `stream_open`: how long an answer's first words are gathered before they are shown.
+    - `first_session`: how long, after a start, rows from before wait for what catch-up may find
+      between them; an account that cannot connect by then lets them go.
+    - `odd_failures`: attempts after which an operation that fails in ways no connector should
+      have is given up, so that it does not block its lane for ever.
     - `drain`: how long a stop waits for what has begun.
     """
 
@@ -28,6 +32,8 @@ class Policy:
     drain: float = 5.0
     history_shown: int = 50
     catch_up_tries: int = 5
+    first_session: float = 30.0
+    odd_failures: int = 5
     thread_window: float = 7 * 86400.0
 
     def backoff(self, attempts: int) -> float:

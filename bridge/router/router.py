@@ -67,6 +67,7 @@ class Router:
             wake_lane=self.lanes.wake,
         )
         self._tasks: set[asyncio.Task[None]] = set()
+        self._watch: asyncio.Task[None] | None = None
         self.failed: dict[AccountId, str] = {}
 
     # --- Inbox: what connectors call ---------------------------------------------------------
@@ -107,6 +108,9 @@ class Router:
 
     async def _resume(self) -> None:
         """What was kept, queued and asked before the last stop goes on first."""
+        heard = {account: self._rooms.heard_channels(account) for account in self._connectors}
+        self._catch_up.await_sessions(heard)
+        self._watch = asyncio.create_task(self._catch_up.stop_awaiting(), name="first sessions")
         for row in await self._store.waiting_rows():
             self._sources.put(row)
         await self.lanes.start()
@@ -135,9 +139,10 @@ class Router:
             self.failed.pop(account, None)
 
     async def _stop(self, receivers: list[asyncio.Task[None]]) -> None:
-        for task in (*receivers, *self._tasks):
+        tasks = [*receivers, *self._tasks, *([self._watch] if self._watch else [])]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*receivers, *self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self.turns.close()
         await self._sources.close()
         await self.lanes.close(self._policy.drain)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from bridge.errors import AuthFailed, PlatformError, RateLimited, Refused, Unavailable, Unsettled
-from bridge.model import AccountId, Call
+from bridge.model import AccountId, Call, Delivery, Encoded
 from bridge.store.memory import MemoryStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -226,3 +226,42 @@ async def test_an_account_that_left_the_configuration_leaves_dead_letters(
 
 def _post_of(call: Call) -> Post:
     return Post("000900", str(call.body["author"]), str(call.body["text"]), None, call.operation)
+
+
+async def test_a_message_that_cannot_be_encoded_does_not_block_its_lane(clock: FakeClock) -> None:
+    house, slate, board = two(clock)
+    encode = board.encode
+
+    def trips_over_two(delivery: Delivery) -> Encoded:
+        encoded = encode(delivery)
+        if encoded.calls[0].body["text"] == "two":
+            raise ZeroDivisionError("oops")
+        return encoded
+
+    board.encode = trips_over_two  # type: ignore[method-assign]
+    async with house.run():
+        for text in ("one", "two", "three"):
+            await slate.say("s", text)
+        await clock.advance(5)
+
+    assert board.texts("b") == ["one", "three"]
+    assert "ZeroDivisionError: oops" in (await house.store.dead_letters())[0].error
+
+
+async def test_a_connector_that_breaks_in_unheard_of_ways_does_not_block_its_lane(
+    clock: FakeClock,
+) -> None:
+    house, slate, board = two(clock, PaperWithHistory)
+
+    def breaks_on_two(call: Call) -> None:
+        if call.body["text"] == "two":
+            raise ZeroDivisionError("oops")
+
+    board.before_send = breaks_on_two
+    async with house.run():
+        for text in ("one", "two", "three"):
+            await slate.say("s", text)
+        await clock.advance(600)
+
+    assert board.texts("b") == ["one", "three"]
+    assert {letter.excerpt for letter in await house.store.dead_letters()} == {"two"}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from uuid import UUID
 
 from bridge.model import AccountId, RoomId
+from bridge.ports.connector import Inbox
 from bridge.ports.store import Store
 from bridge.router import Member, Room
 from bridge.store.memory import MemoryStore
@@ -201,3 +203,39 @@ async def test_nothing_said_before_a_channel_joined_is_carried(clock: FakeClock)
         await clock.let_work()
 
     assert board.texts("b") == ["while away"]
+
+
+async def test_rows_kept_before_a_crash_wait_for_what_was_missed_before_them(
+    clock: FakeClock,
+) -> None:
+    slate, board = PaperWithHistory("slate", clock), PaperConnector("board", clock)
+    house = House(clock, MemoryStore(clock), (slate, board))
+    house.room("all", (slate, "s", "both"), (board, "b", "both"))
+    async with house.run():
+        await slate.say("s", "before")
+        await clock.let_work()
+    slate.raw("s", "missed")
+    await house.store.accept(slate.raw("s", "kept, then the crash"), advance=False)
+
+    async with house.run():
+        await clock.advance(1)
+
+    assert board.texts("b") == ["before", "missed", "kept, then the crash"]
+
+
+async def test_rows_do_not_wait_for_ever_for_an_account_that_cannot_connect(
+    clock: FakeClock,
+) -> None:
+    class Unreachable(PaperWithHistory):
+        async def run(self, inbox: Inbox) -> None:
+            await asyncio.Event().wait()
+
+    slate, board = Unreachable("slate", clock), PaperConnector("board", clock)
+    house = House(clock, MemoryStore(clock), (slate, board))
+    house.room("all", (slate, "s", "both"), (board, "b", "both"))
+    await house.store.accept(slate.raw("s", "kept"), advance=False)
+
+    async with house.run():
+        await clock.advance(60)
+
+    assert board.texts("b") == ["kept"]
