@@ -1,0 +1,179 @@
+"""`run` and `sandbox` as real processes: they start, they serve, they stop when they are told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import signal
+import socket
+import sqlite3
+import sys
+import urllib.request
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from bridge.store.schema import newest_version
+from tests.app.running import Child, child, cli, events, write
+from tests.e2e.house import Street, configuration, street
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+@pytest_asyncio.fixture
+async def local() -> AsyncGenerator[Street]:
+    async with street(names=("slack", "discord")) as found:
+        yield found
+
+
+@pytest.fixture
+def config(local: Street, tmp_path: Path) -> Path:
+    settings = configuration(local, tmp_path / "bridge.sqlite3", channels=["general"])
+    return write(tmp_path / "bridge.yaml", json.dumps(settings))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_drains_and_ends_with_0(
+    local: Street, config: Path, number: signal.Signals
+) -> None:
+    async with child("run", "-c", str(config)) as bridge:
+        await bridge.line("bridge_started")
+        await bridge.line("gateway_session_began")
+        await local.say("slack", "general", "hello")
+        await local.until(lambda: len(local.standing("discord", "general")) == 1)
+
+        assert await bridge.stop(number) == 0
+
+    assert "bridge_stopped" in [event["event"] for event in events(bridge)]
+    assert not config.with_name("bridge.sqlite3.door").exists()
+    assert cli("status", "-c", str(config)).exit_code == 0
+
+
+async def test_a_signal_while_it_starts_ends_with_0(config: Path) -> None:
+    async with child("run", "-c", str(config)) as bridge:
+        await bridge.line(".")  # the first log line, or nothing: then the SDKs are still imported
+        assert await bridge.stop() == 0
+
+
+async def test_a_second_bridge_on_the_same_store_ends_with_1(config: Path) -> None:
+    async with child("run", "-c", str(config)) as first:
+        await first.line("bridge_started")
+        async with child("run", "-c", str(config)) as second:
+            code = await second.process.wait()
+
+            assert (code, _plain(second)) == (1, True)
+            assert "in use by another process (pid" in second.errors[-1]
+
+
+async def test_a_taken_port_ends_with_2(config: Path, tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        settings = json.loads(config.read_text())
+        settings["web"]["port"] = taken.getsockname()[1]
+        async with child("run", "-c", str(write(config, json.dumps(settings)))) as bridge:
+            code = await bridge.process.wait()
+
+    assert (code, _plain(bridge)) == (2, True)
+    assert "Cannot listen on 127.0.0.1" in bridge.errors[-1]
+
+
+@pytest.mark.parametrize("trouble", ["corrupt", "newer", "foreign", "folder"])
+async def test_a_store_that_cannot_be_used_ends_with_1(trouble: str, tmp_path: Path) -> None:
+    store = tmp_path / "bridge.sqlite3"
+    text = {
+        "corrupt": "damaged",
+        "newer": "install the newer version",
+        "foreign": "no store of the bridge",
+        "folder": "failed",
+    }
+    _spoil(store, trouble)
+    config = write(tmp_path / "bridge.yaml", f"store: {{path: {store}}}\nweb: {{port: 0}}\n")
+
+    async with child("run", "-c", str(config)) as bridge:
+        code = await bridge.process.wait()
+
+    assert (code, _plain(bridge)) == (1, True)
+    assert text[trouble] in bridge.errors[-1]
+
+
+async def test_a_full_disk_at_the_start_ends_with_1(tmp_path: Path) -> None:
+    code = (
+        "import resource, sys\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"
+        "from bridge.app.cli import main\n"
+        f"main(['run', '-c', {str(tmp_path / 'bridge.yaml')!r}])\n"
+    )
+    write(tmp_path / "bridge.yaml", "store: {path: bridge.sqlite3}\nweb: {port: 0}\n")
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", code, stderr=asyncio.subprocess.PIPE
+    )
+    _, errors = await process.communicate()
+
+    assert process.returncode == 1
+    assert errors.decode().startswith("uacs-bridge: The store ")
+    assert "Traceback" not in errors.decode()
+
+
+async def test_the_sandbox_command_writes_a_configuration_that_runs(tmp_path: Path) -> None:
+    port, bridge_port = free_port(), free_port()
+    async with child(
+        "sandbox", "--port", str(port), "--bridge-port", str(bridge_port),
+        "--write-config", str(tmp_path / "s"),
+    ) as sandbox:  # fmt: skip
+        async with child(
+            "run", "-c", str(await _written(sandbox, tmp_path / "s" / "bridge.yaml")),
+            "--env-file", str(tmp_path / "s" / "sandbox.env"),
+        ) as bridge:  # fmt: skip
+            await bridge.line("bridge_started")
+            health = _get(f"http://127.0.0.1:{bridge_port}/healthz")
+            assert await bridge.stop() == 0
+        assert await sandbox.stop(signal.SIGINT) == 0
+
+    assert (health["ok"], health["problems"]) == (True, [])
+    assert set(health["accounts"]) == {"slack", "discord", "teams"}
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "s").glob("*.*")}
+    assert modes == {"bridge.yaml": 0o600, "sandbox.env": 0o600}
+
+
+def _get(url: str) -> dict[str, Any]:
+    with urllib.request.urlopen(url, timeout=5) as answer:
+        return json.loads(answer.read())
+
+
+async def _written(sandbox: Child, path: Path) -> Path:
+    async with asyncio.timeout(30):
+        while not path.with_name("sandbox.env").exists():
+            assert sandbox.process.returncode is None, sandbox.errors
+            await asyncio.sleep(0.05)
+    return path
+
+
+def _spoil(store: Path, trouble: str) -> None:
+    if trouble == "corrupt":
+        store.write_bytes(b"no SQLite file at all" * 500)
+    elif trouble == "folder":
+        store.mkdir()
+    else:
+        db = sqlite3.connect(store)
+        db.execute("CREATE TABLE t (x)")
+        if trouble == "newer":
+            db.execute("PRAGMA application_id = 1430340435")
+            db.execute(f"PRAGMA user_version = {newest_version() + 1}")
+        db.commit()
+        db.close()
+
+
+def _plain(bridge: Child) -> bool:
+    """No traceback, and the last line is the program's own word."""
+    return not any("Traceback" in line for line in bridge.errors) and bool(
+        re.match("uacs-bridge: ", bridge.errors[-1])
+    )
