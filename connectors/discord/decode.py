@@ -236,7 +236,10 @@ class _WrappedChannel(_Wrapped):
 
 
 def decode(raw: Raw, cdn: str = CDN_URL) -> Sequence[Event]:
-    """`cdn` is where pictures are. Raises UndecodableEvent when the payload is not what Discord documents."""
+    """Raises UndecodableEvent when the payload is not what Discord documents.
+
+    `cdn` is where pictures are.
+    """
     if raw.channel is None:
         raise UndecodableEvent(f"{raw.kind} names no channel; it cannot be placed")
     decoder = _DECODERS.get(raw.kind, _unknown)

@@ -51,7 +51,8 @@ _URL = re.compile(r"https?://[^\s\"<>]{1,2040}")
 def encode(delivery: Delivery) -> Encoded:
     """Posts go on where a broken one stopped; edits change, add and take away copies."""
     operation = delivery.operation
-    standing = {copy.slot: copy for copy in delivery.copies if not copy.deleted}
+    copies = [copy for copy in delivery.copies if not copy.deleted]
+    standing = {copy.slot: copy for copy in copies}
     match operation:
         case PostMessage(byline=byline) | EditMessage(byline=byline):
             texts, losses = _texts(delivery, byline)
@@ -59,7 +60,7 @@ def encode(delivery: Delivery) -> Encoded:
             calls = _write(delivery, byline, texts, standing, editing=editing)
             return Encoded(calls=tuple(calls), losses=losses)
         case DeleteMessage():
-            return Encoded(calls=tuple(_delete(delivery, copy) for copy in standing.values()))
+            return Encoded(calls=tuple(_delete(delivery, copy) for copy in copies))
         case _:
             loss = Loss(path="", kind="operation_not_carried", what=operation.type)
             return Encoded(calls=(), losses=(loss,))

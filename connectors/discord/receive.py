@@ -42,6 +42,7 @@ _HELD_AT_MOST = 10_000  # frames; beyond that catch-up reads them back
 _LONGEST_PAUSE_S = 30.0
 _OWN_GATEWAY = DiscordWebSocket.DEFAULT_GATEWAY
 _LOOK_UPS = 4
+_STOP_S = 5.0
 _ON_MESSAGES = {"MESSAGE_UPDATE": "update", "MESSAGE_DELETE": "delete"}
 
 
@@ -75,6 +76,22 @@ def _intents() -> Intents:
     intents = Intents.none()
     intents.value = sum(INTENTS.values())
     return intents
+
+
+async def _stop(client: Client, running: asyncio.Task[None]) -> None:
+    """Close first, cancel then: a client that is cancelled while it connects leaves its heartbeat
+    thread behind (2.7.1), and `wait_for` of Python 3.11 may swallow a cancellation."""
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(_STOP_S):
+            await client.close()
+    with contextlib.suppress(Exception):
+        await client.http.close()
+    await asyncio.wait({running}, timeout=_STOP_S / 10)
+    while not running.done():
+        running.cancel()
+        await asyncio.wait({running}, timeout=_STOP_S / 10)
+    if not running.cancelled():
+        running.exception()  # looked at, or asyncio complains
 
 
 def use_gateway(api_url: str, gateway_url: str | None) -> None:
@@ -144,12 +161,12 @@ class Receiver:
 
     async def _connect(self) -> None:
         client = _Gateway(self._hear, self._lost)
+        running = asyncio.create_task(client.start(await self._token()), name="discord gateway")
         try:
-            await client.start(await self._token())
+            await asyncio.wait({running})
         finally:
-            with contextlib.suppress(Exception):
-                async with asyncio.timeout(5):
-                    await client.close()
+            await _stop(client, running)
+        await running
 
     def _lost(self) -> None:
         """The socket broke; discord.py makes a new one and resumes the session where it can."""

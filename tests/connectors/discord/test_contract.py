@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from importlib import import_module
 from types import SimpleNamespace
 
 import aiohttp
@@ -15,7 +16,6 @@ from connectors.discord.decode import KINDS
 from connectors.discord.rest import translated
 from connectors.discord.sdk import discord
 from tests.connectors.discord.conftest import Local
-
 
 _REQUEST = SimpleNamespace(real_url="http://localhost/")
 _FIELDS = {
@@ -40,8 +40,7 @@ def errors_of(*roots: type[BaseException]) -> Iterator[BaseException]:
 
 
 def sdk_errors() -> list[BaseException]:
-    from discord import app_commands, ext  # noqa: F401 - their errors are below DiscordException
-
+    import_module("discord.ext.commands")  # its errors are below DiscordException
     roots = (
         discord.DiscordException,
         discord.gateway.ReconnectWebSocket,

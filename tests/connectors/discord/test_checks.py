@@ -1,0 +1,132 @@
+"""Before the start: settings, set-up steps, the check, and looking up people and channels."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from pydantic import ValidationError
+
+from bridge.model import ActorId, ChannelRef, Person
+from bridge.ports.connector import ChannelInfo, Finding
+from bridge.sandbox.discord.permissions import Permission
+from connectors.discord import connector_type
+from connectors.discord.capabilities import INTENTS, PERMISSIONS, REQUIRED_PERMISSIONS
+from connectors.discord.ids import actor_id, channel_ref
+from connectors.discord.settings import DiscordSettings
+from tests.connectors.discord.conftest import Local
+
+
+def errors(findings: object) -> list[str]:
+    assert isinstance(findings, list)
+    return [f.what for f in findings if isinstance(f, Finding) and f.level == "error"]
+
+
+async def test_a_healthy_account_has_nothing_to_do(local: Local) -> None:
+    findings = await local.connector().check([local.channel])
+
+    assert {finding.level for finding in findings} == {"ok"}
+    assert len(findings) == 3
+
+
+async def test_a_wrong_token_is_found(local: Local) -> None:
+    connector = local.connector()
+    local.tokens.values = dict.fromkeys(local.tokens.values, "wrong")
+
+    (finding,) = await connector.check([local.channel])
+
+    assert (finding.level, finding.what) == ("error", "Discord refuses the bot token")
+    assert "Reset Token" in finding.todo
+
+
+async def test_a_missing_intent_is_found(local: Local) -> None:
+    for app in local.discord.state.apps.values():
+        app.granted &= ~INTENTS["MESSAGE_CONTENT"]
+
+    findings = await local.connector().check([])
+
+    assert errors(findings) == ["The intent MESSAGE CONTENT is missing"]
+
+
+async def test_missing_permissions_are_named_for_each_channel(local: Local) -> None:
+    channel = local.discord.state.channels[int(local.channel.channel)]
+    assert channel.guild is not None
+    for role in channel.guild.roles.values():
+        role.permissions &= ~int(Permission.MANAGE_WEBHOOKS) & ~int(Permission.ADMINISTRATOR)
+
+    found = errors(await local.connector().check([local.channel]))
+
+    assert len(found) == 1
+    assert found[0].endswith("the bot lacks Manage Webhooks")
+
+
+async def test_unknown_channels_and_servers_are_found(local: Local) -> None:
+    guild = local.channel.workspace
+    wanted: list[ChannelRef] = [channel_ref(guild, "1"), channel_ref("2", "3")]
+
+    found = errors(await local.connector().check(wanted))
+
+    assert [what.split(" is not in ")[0] for what in found] == ["Channel '1'", "The bot"]
+
+
+async def test_channels_are_listed_with_their_names(local: Local) -> None:
+    channels = await local.connector().channels()
+
+    first = next(channel for channel in channels if channel.ref == local.channel)
+    place = local.discord.world().places[0]
+    assert first == ChannelInfo(
+        ref=local.channel, name=place.channel_name, ours=True, kind="text",
+        workspace_name=place.workspace_name,
+    )  # fmt: skip
+    hidden = local.app["no_access"][local.channel.workspace]
+    assert not any(channel.ours for channel in channels if channel.ref.channel == hidden)
+    assert {channel.ref.workspace for channel in channels} == set(local.app["guilds"])
+
+
+async def test_people_are_known_as_their_guild_sees_them(local: Local) -> None:
+    connector = local.connector()
+    given = local.discord.world().people[0]
+
+    person = await connector.person(actor_id(local.channel, given.id))
+
+    assert isinstance(person, Person)
+    assert (person.name, person.bot) == (given.name, False)
+    assert person.picture is not None
+    assert person.picture.startswith(f"{local.around.base_url}/discord/")
+
+
+@pytest.mark.parametrize("actor", ["slack:T:U", "discord:1", "discord:1:7/CI", "discord:1:99"])
+async def test_strangers_are_unknown(local: Local, actor: str) -> None:
+    assert await local.connector().person(ActorId(actor)) is None
+
+
+def test_the_invite_link_asks_for_exactly_what_is_used() -> None:
+    steps = connector_type.setup({"client_id": "42"})
+
+    (link,) = [s.artifact for s in steps if isinstance(s.artifact, str) and "http" in s.artifact]
+    total = sum(PERMISSIONS.values())
+    assert link == (
+        "https://discord.com/oauth2/authorize?client_id=42"
+        f"&permissions={total}&scope=bot+applications.commands"
+    )
+    assert set(REQUIRED_PERMISSIONS) <= set(PERMISSIONS)
+
+
+def test_every_setting_is_described_and_unknown_ones_are_errors() -> None:
+    assert all(field.description for field in DiscordSettings.model_fields.values())
+    with pytest.raises(ValidationError):
+        DiscordSettings.model_validate({"bot_token": {"env": "X"}, "bot_tokn": 1})
+
+
+def test_importing_the_package_brings_no_sdk() -> None:
+    program = (
+        "import sys, connectors.discord;"
+        "print([m for m in ('discord', 'aiohttp') if m in sys.modules])"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,348 @@
+"""One payload, one expectation; and no payload brings the decoder down."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from bridge.errors import UndecodableEvent
+from bridge.model import (
+    AccountId,
+    ActorId,
+    ChannelClosed,
+    ChannelCreated,
+    ChannelRenamed,
+    Event,
+    Ignored,
+    MessageDeleted,
+    MessageEdited,
+    MessagePosted,
+    MessagesBulkDeleted,
+    Person,
+    Place,
+    Raw,
+    ReactionAdded,
+    ReactionRemoved,
+    ReactionsCleared,
+    ThreadStarted,
+    Unknown,
+    message_id_of,
+)
+from bridge.uacs import Actor, Message, TextPart
+from connectors.discord.decode import KINDS, decode
+from connectors.discord.ids import channel_ref
+from tests.connectors.discord.payloads import (
+    ANN,
+    APP,
+    CHANNEL,
+    GUILD,
+    HOOK,
+    THREAD,
+    US,
+    WHERE,
+    message,
+    raw,
+    user,
+)
+
+ACCOUNT = AccountId("discord")
+HERE = Place(channel=WHERE)
+AT = datetime.fromtimestamp(1_730_030_400, UTC)
+SAID = datetime(2024, 10, 27, 12, 0, 0, 123000, UTC)
+ANN_ID = ActorId(f"discord:{GUILD}:{ANN}")
+NOBODY = ActorId(f"discord:{GUILD}:unknown")
+ON_MESSAGE: dict[str, Any] = {"account": ACCOUNT, "place": HERE, "time": AT}
+DEFAULT_PICTURE = f"https://cdn.discordapp.com/embed/avatars/{(int(ANN) >> 22) % 6}.png"
+
+
+def posted(data: Any, **changed: Any) -> MessagePosted:
+    (event,) = decode(raw(data, **changed))
+    assert isinstance(event, MessagePosted)
+    return event
+
+
+def text(event: MessagePosted | MessageEdited) -> str:
+    (part,) = event.message.content
+    assert isinstance(part, TextPart)
+    return part.text
+
+
+def test_a_post_carries_author_time_place_and_words() -> None:
+    author = Person(id=ANN_ID, name="Annie", picture=DEFAULT_PICTURE)
+
+    assert decode(raw(message("**hi** all"))) == [
+        MessagePosted(
+            account=ACCOUNT,
+            place=HERE,
+            time=SAID,
+            native_id="1300000000000000000",
+            message=Message(
+                message_id=message_id_of(WHERE, "1300000000000000000"),
+                timestamp="2024-10-27T12:00:00.123+00:00",
+                actor=Actor(id=ANN_ID, role="human", name="Annie"),
+                content=(TextPart(text="**hi** all", format="markdown"),),
+            ),
+            author=author,
+        )
+    ]
+
+
+def test_a_post_in_a_thread_names_the_thread_below_its_channel() -> None:
+    event = posted(message(channel_id=THREAD))
+
+    assert event.place == Place(channel=WHERE, thread=THREAD)
+    assert event.message.message_id == message_id_of(WHERE, "1300000000000000000")
+
+
+def test_a_reply_names_its_target_and_a_forward_does_not() -> None:
+    reference = {"type": 0, "message_id": "12", "channel_id": CHANNEL}
+
+    assert posted(message(type=19, message_reference=reference)).reply_to == "12"
+    assert posted(message(message_reference=reference | {"type": 1})).reply_to is None
+
+
+def test_a_forward_is_quoted() -> None:
+    snapshot = {"message": {"content": "**old** news", "embeds": [], "attachments": []}}
+
+    event = posted(message("", message_reference={"type": 1, "message_id": "12"},
+                           message_snapshots=[snapshot]))  # fmt: skip
+
+    assert text(event) == "↪ forwarded:\n\n> **old** news"
+
+
+NAMES: list[tuple[dict[str, Any], str]] = [
+    ({}, "Annie"),
+    ({"member": {"nick": None}}, "Ann B."),
+    ({"member": None, "author": user(global_name=None)}, "ann"),
+    ({"member": None, "author": user(global_name=None, username="")}, ANN),
+]
+
+
+@pytest.mark.parametrize(("changed", "name"), NAMES)
+def test_people_are_named_as_their_guild_sees_them(changed: dict[str, Any], name: str) -> None:
+    assert posted(message(**changed)).author.name == name
+
+
+PICTURES: list[tuple[dict[str, Any], str]] = [
+    ({"author": user(avatar="abc")}, f"/avatars/{ANN}/abc.png?size=128"),
+    ({"member": {"avatar": "xyz"}}, f"/guilds/{GUILD}/users/{ANN}/avatars/xyz.png?size=128"),
+]
+
+
+@pytest.mark.parametrize(("changed", "path"), PICTURES)
+def test_pictures_are_addresses_anyone_can_open(changed: dict[str, Any], path: str) -> None:
+    assert posted(message(**changed)).author.picture == f"https://cdn.discordapp.com{path}"
+
+
+def test_bots_and_webhooks_are_assistants() -> None:
+    bot = posted(message(author=user(bot=True)))
+    hook = posted(message(webhook_id=HOOK, author=user(HOOK, username="CI", bot=True), member=None))
+
+    assert (bot.message.actor.role, bot.author.bot) == ("assistant", True)
+    assert hook.author == Person(
+        id=ActorId(f"discord:{GUILD}:{HOOK}/CI"),
+        name="CI",
+        picture=f"https://cdn.discordapp.com/embed/avatars/{(int(HOOK) >> 22) % 6}.png",
+        bot=True,
+    )
+
+
+OWN_POSTS: list[tuple[dict[str, Any], dict[str, Any], bool]] = [
+    ({"webhook_id": HOOK, "application_id": APP}, {}, True),
+    ({"webhook_id": HOOK}, {"webhook": True}, True),
+    ({"webhook_id": HOOK, "application_id": "1"}, {}, False),
+    ({"author": user(US)}, {}, True),
+    ({"application_id": APP}, {}, False),  # somebody used a command of ours
+    ({}, {}, False),
+]
+
+
+@pytest.mark.parametrize(("changed", "own", "expected"), OWN_POSTS)
+def test_our_own_posts_are_known(
+    changed: dict[str, Any], own: dict[str, Any], expected: bool
+) -> None:
+    assert posted(message(**changed), own=own).own is expected
+
+
+def test_a_mention_or_a_direct_message_addresses_us() -> None:
+    direct = channel_ref(None, CHANNEL)
+
+    assert posted(message(f"<@{US}> help", mentions=[user(US, username="bridge")])).addresses_us
+    assert posted(message(guild_id=None), channel=direct).addresses_us
+    assert not posted(message()).addresses_us
+
+
+def test_ids_in_the_text_get_the_names_that_are_known() -> None:
+    data = message(f"<@{ANN}> <@77> <#{CHANNEL}> <@&88>", mentions=[user(member={"nick": "Nan"})])
+
+    event = posted(data, names={CHANNEL: "general", "88": "devs"})
+
+    assert text(event) == (
+        f"[@Nan](uacs:actor/discord:{GUILD}:{ANN}) [@77](uacs:actor/discord:{GUILD}:77)"
+        f" [#general](uacs:channel/discord:{GUILD}:{CHANNEL})"
+        f" [@devs](uacs:group/discord:{GUILD}:88)"
+    )
+
+
+WITHOUT_WORDS: list[tuple[dict[str, Any], str]] = [
+    (
+        {"attachments": [{"id": "1", "filename": "a_b.pdf", "url": "https://cdn.yz/a.pdf?ex=1"}]},
+        "[file: a_b.pdf](https://cdn.yz/a.pdf?ex=1)",
+    ),
+    ({"embeds": [{"type": "rich", "title": "T", "description": "**d**"}]}, "### T\n\n**d**"),
+    (
+        {
+            "embeds": [
+                {"title": "T", "url": "https://x.yz", "fields": [{"name": "n", "value": "v"}]},
+            ]
+        },
+        "### [T](https://x.yz)\n\n**n**\n\nv",
+    ),
+    ({"sticker_items": [{"id": "9", "name": "wave", "format_type": 1}]},
+     "[sticker: wave](https://cdn.discordapp.com/stickers/9.png)"),
+    ({"sticker_items": [{"id": "9", "name": "wave", "format_type": 3}]}, "\\[sticker: wave\\]"),
+    ({"components": [{"type": 17, "components": [{"type": 10, "content": "# V2"}]}]}, "# V2"),
+    (
+        {"poll": {"question": {"text": "Tea?"}, "answers": [{"poll_media": {"text": "yes"}}]}},
+        "\\[poll: Tea?\\]\n\n○ yes",
+    ),
+    ({}, "[message without text]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changed", "expected"), WITHOUT_WORDS)
+def test_posts_without_words_say_honestly_what_they_are(
+    changed: dict[str, Any], expected: str
+) -> None:
+    assert text(posted(message("", **changed))) == expected
+
+
+def test_previews_of_links_are_not_said_twice() -> None:
+    preview = {"type": "link", "title": "X", "url": "https://x.yz"}
+
+    assert text(posted(message("https://x.yz", embeds=[preview]))) == "<https://x.yz>"
+
+
+def test_an_edit_is_the_whole_new_state() -> None:
+    edited = message("new", edited_timestamp="2024-10-27T12:05:00+00:00")
+
+    (event,) = decode(raw(edited, "MESSAGE_UPDATE"))
+
+    assert isinstance(event, MessageEdited)
+    assert (event.target, event.actor, text(event)) == ("1300000000000000000", ANN_ID, "new")
+    assert event.edited_at == event.time == datetime(2024, 10, 27, 12, 5, tzinfo=UTC)
+
+
+IGNORED: list[tuple[str, dict[str, Any]]] = [
+    ("MESSAGE_UPDATE", message("same, unfurled")),
+    ("MESSAGE_UPDATE", {"id": "1", "channel_id": CHANNEL, "embeds": []}),
+    ("MESSAGE_CREATE", message("", type=21)),
+    ("MESSAGE_CREATE", message("", type=18)),
+    ("MESSAGE_CREATE", message("", type=7)),
+    ("THREAD_CREATE", {"id": THREAD, "parent_id": CHANNEL, "name": "t"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "data"), IGNORED)
+def test_what_nobody_needs_is_ignored(kind: str, data: dict[str, Any]) -> None:
+    (event,) = decode(raw(data, kind))
+
+    assert isinstance(event, Ignored)
+
+
+def test_a_message_type_of_the_future_is_unknown_and_not_lost() -> None:
+    (event,) = decode(raw(message("?", type=99)))
+
+    assert event == Unknown(account=ACCOUNT, place=HERE, time=SAID, kind="message type 99")
+
+
+IN_CHANNEL = {"channel_id": CHANNEL, "guild_id": GUILD}
+THUMB = {"message_id": "12", "user_id": ANN, "emoji": {"id": None, "name": "👍"}} | IN_CHANNEL
+OTHERS: list[tuple[str, dict[str, Any], Event]] = [
+    ("MESSAGE_DELETE", {"id": "12"} | IN_CHANNEL,
+     MessageDeleted(**ON_MESSAGE, actor=NOBODY, target="12")),
+    ("MESSAGE_DELETE_BULK", {"ids": ["12", "13"]} | IN_CHANNEL,
+     MessagesBulkDeleted(**ON_MESSAGE, actor=NOBODY, targets=("12", "13"))),
+    ("MESSAGE_REACTION_ADD", THUMB,
+     ReactionAdded(**ON_MESSAGE, actor=ANN_ID, target="12", emoji="👍")),
+    ("MESSAGE_REACTION_REMOVE", THUMB | {"emoji": {"id": "9", "name": "party"}},
+     ReactionRemoved(**ON_MESSAGE, actor=ANN_ID, target="12", emoji=":party:")),
+    ("MESSAGE_REACTION_REMOVE_ALL", {"message_id": "12"} | IN_CHANNEL,
+     ReactionsCleared(**ON_MESSAGE, actor=NOBODY, target="12")),
+    ("MESSAGE_REACTION_REMOVE_EMOJI",
+     {"message_id": "12", "emoji": {"id": None, "name": "👍"}} | IN_CHANNEL,
+     ReactionsCleared(**ON_MESSAGE, actor=NOBODY, target="12", emoji="👍")),
+    ("CHANNEL_CREATE", {"id": CHANNEL, "name": "new"}, ChannelCreated(**ON_MESSAGE, name="new")),
+    ("CHANNEL_UPDATE", {"id": CHANNEL, "name": "new"}, ChannelRenamed(**ON_MESSAGE, name="new")),
+    ("CHANNEL_DELETE", {"id": CHANNEL, "name": "old"},
+     ChannelClosed(**ON_MESSAGE, reason="the channel was deleted")),
+    ("GUILD_BAN_ADD", {"user": user()}, Unknown(**ON_MESSAGE, kind="GUILD_BAN_ADD")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "data", "event"), OTHERS)
+def test_each_dispatch_becomes_its_event(kind: str, data: dict[str, Any], event: Event) -> None:
+    assert decode(raw(data, kind)) == [event]
+
+
+def test_a_new_thread_names_its_root() -> None:
+    data = {"id": THREAD, "parent_id": CHANNEL, "name": "t", "owner_id": ANN, "newly_created": True}
+
+    (event,) = decode(raw(data, "THREAD_CREATE"))
+
+    assert isinstance(event, ThreadStarted)
+    assert (event.place, event.root, event.name) == (
+        Place(channel=WHERE, thread=THREAD),
+        THREAD,
+        "t",
+    )
+
+
+BROKEN: list[Any] = [
+    None, 3, [], {}, {"d": {}}, message(id="x"), message(id=5), message(author=None),
+    message(timestamp="yesterday"), message(content=["a"]), message(mentions={"a": 1}),
+    message(id="9" * 40), message(author=user("-1")), message(embeds=[{"fields": 3}]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("data", BROKEN)
+def test_malformed_payloads_are_called_undecodable(data: Any) -> None:
+    with pytest.raises(UndecodableEvent, match="MESSAGE_CREATE"):
+        decode(raw(data))
+
+
+def test_a_payload_of_no_channel_is_called_undecodable() -> None:
+    with pytest.raises(UndecodableEvent, match="names no channel"):
+        decode(raw(message(), channel=None))
+
+
+def test_every_recorded_payload_is_decoded_or_called_undecodable() -> None:
+    corpus = os.environ.get("UACS_CORPUS")
+    if corpus is None:
+        pytest.skip("UACS_CORPUS names no folder of recorded payloads")
+    folders = [Path(corpus) / "discord" / name for name in ("events", "messages")]
+    files = [file for folder in folders for file in sorted(folder.glob("*.json"))]
+    outcomes: dict[str, int] = {}
+
+    for file in files:
+        payload = orjson.loads(file.read_bytes())
+        inner = payload.get("d", payload) if isinstance(payload, dict) else payload
+        for kind in KINDS:
+            outcome = _outcome(raw(inner, kind))
+            outcomes[outcome] = outcomes.get(outcome, 0) + 1
+
+    assert len(files) > 100
+    assert outcomes["MessagePosted"] >= 3, outcomes
+
+
+def _outcome(one: Raw) -> str:
+    try:
+        (event,) = decode(one)
+    except UndecodableEvent:
+        return "undecodable"
+    return type(event).__name__

@@ -1,0 +1,232 @@
+"""What goes to Discord: the right calls, names that it takes, and pings for nobody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from bridge.content.split import utf16_length
+from bridge.model import (
+    AccountId,
+    AddReaction,
+    BudgetKey,
+    Byline,
+    Call,
+    ChannelRef,
+    DeleteMessage,
+    Delivery,
+    EditMessage,
+    Encoded,
+    Loss,
+    MessageId,
+    OperationId,
+    PostMessage,
+    Quoted,
+    Receipt,
+    RoomId,
+)
+from bridge.uacs import Actor, Message, TextPart
+from connectors.discord.encode import encode, webhook_name
+from connectors.discord.ids import channel_ref
+from tests.connectors.discord.payloads import CHANNEL, GUILD, WHERE
+
+DIRECT = channel_ref(None, CHANNEL)
+NOBODY: JsonValue = {"parse": []}
+
+
+def delivery(
+    text: str = "hi",
+    *,
+    kind: type[Any] = PostMessage,
+    name: str = "Ann",
+    picture: str | None = None,
+    channel: ChannelRef = WHERE,
+    **more: Any,
+) -> Delivery:
+    message = Message(
+        message_id="slack:T:C:1",
+        timestamp="2026-01-01T00:00:00Z",
+        actor=Actor(id="slack:T:U", role="human", name=name),
+        content=(TextPart(text=text),),
+    )
+    given: dict[str, Any] = {"byline": Byline(name=name, picture=picture)}
+    if kind is DeleteMessage:
+        given = {}
+    if kind is AddReaction:
+        given["emoji"] = "👍"
+    operation = kind(
+        id=OperationId("op-1"), account=AccountId("discord"), channel=channel,
+        room=RoomId("r"), message=MessageId("slack:T:C:1"), **given,
+    )  # fmt: skip
+    return Delivery(operation=operation, message=message, **more)
+
+
+def contents(encoded: Encoded) -> list[Any]:
+    return [call.body.get("content") for call in encoded.calls]
+
+
+def test_a_post_is_one_webhook_call_with_name_and_picture() -> None:
+    encoded = encode(delivery("**hi**", picture="https://x.yz/a.png"))
+
+    assert encoded == Encoded(
+        calls=(
+            Call(
+                kind="post",
+                method="webhook.execute",
+                operation=OperationId("op-1"),
+                channel=WHERE,
+                budgets=(
+                    BudgetKey(rule="webhook_execute", of=CHANNEL),
+                    BudgetKey(rule="global", of="discord"),
+                ),
+                body={
+                    "content": "**hi**",
+                    "allowed_mentions": NOBODY,
+                    "username": "Ann",
+                    "avatar_url": "https://x.yz/a.png",
+                },
+            ),
+        )
+    )
+
+
+def test_a_direct_message_is_a_bot_post_with_the_name_in_bold_and_a_nonce() -> None:
+    (call,) = encode(delivery("hi", name="Ann *", channel=DIRECT)).calls
+
+    nonce = call.body["nonce"]
+    assert isinstance(nonce, str)
+    assert len(nonce) <= 25
+    assert (call.method, call.body) == (
+        "message.create",
+        {
+            "content": r"**Ann \*:** hi",
+            "allowed_mentions": NOBODY,
+            "nonce": nonce,
+            "enforce_nonce": True,
+        },
+    )
+
+
+def test_the_parts_of_a_direct_message_have_nonces_of_their_own() -> None:
+    calls = encode(delivery("word " * 900, channel=DIRECT)).calls
+
+    assert len({str(call.body["nonce"]) for call in calls}) == len(calls) == 3
+
+
+QUOTES: list[tuple[Quoted, str]] = [
+    (Quoted(author="Bob", excerpt="who?", native_id="12"),
+     f"-# ↪ Bob: https://discord.com/channels/{GUILD}/{CHANNEL}/12\nhi"),
+    (Quoted(author="B*b", excerpt="who *are*\nyou"), "-# ↪ B\\*b: who \\*are\\* you\nhi"),
+    (Quoted(author="", excerpt="x" * 100), f"-# ↪ ?: {'x' * 79}…\nhi"),
+    (Quoted(author="Bob", excerpt=""), "-# ↪ Bob\nhi"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("quoted", "content"), QUOTES)
+def test_a_reply_has_a_small_line_that_says_whom_it_answers(quoted: Quoted, content: str) -> None:
+    assert contents(encode(delivery(quoted=quoted))) == [content]
+
+
+def test_a_jump_link_into_a_thread_names_the_thread() -> None:
+    quoted = Quoted(author="Bob", excerpt="", native_id="12")
+
+    (content,) = contents(encode(delivery(quoted=quoted, thread="77")))
+
+    assert content.startswith(f"-# ↪ Bob: https://discord.com/channels/{GUILD}/77/12\n")
+
+
+def test_an_edit_changes_copies_adds_parts_and_takes_the_surplus_away() -> None:
+    copies = (
+        Receipt(slot=0, native_id="1", thread="7"),
+        Receipt(slot=1, native_id="2", thread="7"),
+    )
+
+    longer = encode(delivery("word " * 900, kind=EditMessage, copies=copies)).calls
+    shorter = encode(delivery("word", kind=EditMessage, copies=copies)).calls
+
+    assert [(c.kind, c.slot, c.native_id, c.thread) for c in longer] == [
+        ("edit", 0, "1", "7"), ("edit", 1, "2", "7"), ("post", 2, None, "7"),
+    ]  # fmt: skip
+    assert [(c.kind, c.slot, c.native_id, c.thread) for c in shorter] == [
+        ("edit", 0, "1", "7"), ("delete", 1, "2", "7"),
+    ]  # fmt: skip
+    assert shorter[0].body == {"content": "word", "allowed_mentions": NOBODY}
+
+
+def test_a_deletion_leaves_alone_what_is_gone() -> None:
+    copies = (Receipt(slot=0, native_id="1", deleted=True), Receipt(slot=1, native_id="2"))
+
+    calls = encode(delivery(kind=DeleteMessage, copies=copies)).calls
+
+    assert [(c.method, c.native_id) for c in calls] == [("webhook.delete", "2")]
+
+
+def test_what_is_not_carried_yet_is_a_loss() -> None:
+    loss = Loss(path="", kind="operation_not_carried", what="add_reaction")
+
+    assert encode(delivery(kind=AddReaction)) == Encoded(calls=(), losses=(loss,))
+
+
+def test_what_discord_has_no_form_for_is_a_loss() -> None:
+    encoded = encode(delivery("| a |\n|---|\n| 1 |\n\n---\n\n##### deep"))
+
+    assert [loss.kind for loss in encoded.losses] == [
+        "table_as_code",
+        "rule_as_text",
+        "heading_level",
+    ]
+
+
+def test_nothing_to_say_is_still_a_message_that_discord_takes() -> None:
+    assert contents(encode(delivery("  "))) == ["-# (no text)"]
+
+
+NAMES: list[tuple[str, str]] = [
+    ("Ann", "Ann"),
+    ("  Ann \n B ", "Ann B"),
+    ("", "(no name)"),
+    ("\u200b\u2060 ", "(no name)"),
+    ("Discord", "Disc\u200aord"),
+    ("my dIsCoRd bot", "my dIsC\u200aoRd bot"),
+    ("Clyde", "Cly\u200ade"),
+    ("everyone", "every\u200aone"),
+    ("HERE", "HE\u200aRE"),
+    ("here we go", "here we go"),
+    ("```", "`\u200a`\u200a`"),
+    ("x" * 81, "x" * 79 + "…"),
+    ("😀" * 41, "😀" * 39 + "…"),
+    ("discording clydeiscord", "disc\u200aording cly\u200adeiscord"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "shown"), NAMES)
+def test_names_that_discord_refuses_are_written_so_that_it_takes_them(
+    name: str, shown: str
+) -> None:
+    assert webhook_name(name) == shown
+
+
+@given(st.text(max_size=200) | st.text(st.sampled_from("discorlye ehr`\u200b"), max_size=100))
+@settings(max_examples=300, deadline=None)
+def test_any_name_becomes_one_that_discord_takes(name: str) -> None:
+    shown = webhook_name(name)
+
+    assert 1 <= utf16_length(shown) <= 80
+    assert shown == shown.strip()
+    assert not any(word in shown.lower() for word in ("discord", "clyde", "```"))
+    assert shown.lower() not in ("everyone", "here")
+
+
+@given(st.text(st.sampled_from("@everyonehr <>&#!1*_`|\n[]()x:/"), min_size=1, max_size=80))
+@settings(max_examples=200, deadline=None)
+def test_no_text_pings_anybody_or_is_too_long(text: str) -> None:
+    for call in encode(delivery(text * 40, quoted=Quoted(author=text, excerpt=text))).calls:
+        content = call.body["content"]
+        assert isinstance(content, str)
+        assert call.body["allowed_mentions"] == NOBODY
+        assert 1 <= len(content) <= 2000
+        assert content == content.strip()

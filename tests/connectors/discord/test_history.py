@@ -1,0 +1,154 @@
+"""What was said is read back in the order of time, past messages that cannot be read."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from bridge.errors import PlatformError, Unsettled
+from bridge.model import MessagePosted
+from bridge.sandbox.faults import Fault
+from connectors.discord.connector import DiscordConnector
+from connectors.discord.ids import channel_ref, order_key
+from connectors.discord.rest import Rest
+from tests.connectors.discord.conftest import Local
+from tests.connectors.discord.test_encode import delivery
+
+
+async def read(connector: DiscordConnector, local: Local, cursor: str, *threads: str) -> list[str]:
+    raws = [raw async for raw in connector.read_after(local.channel, cursor, threads)]
+    assert [raw.order_key for raw in raws] == sorted(raw.order_key for raw in raws)
+    events = [event for raw in raws for event in connector.decode(raw)]
+    return [
+        getattr(event.message.content[0], "text", "")
+        for event in events
+        if isinstance(event, MessagePosted)
+    ]
+
+
+async def test_channel_and_threads_are_one_stream_in_the_order_of_time(local: Local) -> None:
+    connector = local.connector()
+    start = order_key(await local.say("start"))
+    one = await local.say("root one")
+    await local.say("a1", one)
+    two = await local.say("root two")
+    await local.say("b1", two)
+    await local.say("a2", one)
+    archived = local.discord.state.channels[int(two)].thread
+    assert archived is not None
+    archived.archived = True
+
+    assert await read(connector, local, start) == ["root one", "a1", "root two", "b1", "a2"]
+    assert await connector.newest(local.channel) == max(
+        order_key(str(message.id))
+        for message in local.discord.messages(local.channel.workspace, local.channel.channel)
+    )
+
+
+async def test_more_than_a_page_is_read_whole(local: Local) -> None:
+    connector = local.connector()
+    start = order_key(await local.say("start"))
+    said = [f"n{number}" for number in range(230)]
+    for text in said:
+        await local.say(text)
+
+    assert await read(connector, local, start) == said
+
+
+async def test_an_empty_channel_begins_before_everything(local: Local) -> None:
+    connector = local.connector()
+
+    newest = await connector.newest(local.channel)
+    await local.say("first")
+
+    assert newest < order_key("1")
+    assert await read(connector, local, newest) == ["first"]
+
+
+async def test_our_own_posts_are_known_as_ours_in_history_too(local: Local) -> None:
+    connector = local.connector()
+    start = await connector.newest(local.channel)
+    for call in connector.encode(delivery("ours", channel=local.channel)).calls:
+        await connector.send(call)
+
+    raws = [raw async for raw in connector.read_after(local.channel, start, ())]
+
+    (event,) = connector.decode(raws[0])
+    assert isinstance(event, MessagePosted)
+    assert event.own
+
+
+async def test_direct_messages_and_forums_are_read_back(local: Local) -> None:
+    connector = local.connector()
+    shown = await local.discord.post_as("@me", local.people[0], local.people[0], "psst")
+    direct = channel_ref(None, shown.channel)
+    guild = local.channel.workspace
+    forum = channel_ref(guild, local.app["forums"][guild])
+    for call in connector.encode(delivery("a post", channel=forum)).calls:
+        await connector.send(call)
+
+    assert await connector.newest(direct) == order_key(shown.id)
+    for channel in (direct, forum):
+        raws = [raw async for raw in connector.read_after(channel, order_key("0"), ())]
+        assert len(raws) == 1
+        assert raws[0].channel == channel
+
+
+class _Poisoned:
+    """Answers 500 for each page that holds one of these messages (discord-api-docs #8611)."""
+
+    def __init__(self, poisoned: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        self.poisoned = poisoned
+        self._request = Rest.request
+        monkeypatch.setattr(Rest, "request", self._poisoned_request())
+
+    def _poisoned_request(self) -> Any:
+        whole = self._request
+
+        async def request(rest: Rest, method: str, path: str, **more: Any) -> Any:
+            answer = await whole(rest, method, path, **more)
+            if path.endswith("/messages") and any(m["id"] in self.poisoned for m in answer):
+                raise Unsettled("Discord is in trouble (HTTP 500)", code="500")
+            return answer
+
+        return request
+
+
+@pytest.mark.parametrize("which", [(3,), (0,), (7,), (2, 3), (0, 7)])
+async def test_a_message_that_cannot_be_read_hides_no_other(
+    local: Local, monkeypatch: pytest.MonkeyPatch, which: tuple[int, ...]
+) -> None:
+    connector = local.connector()
+    start = order_key(await local.say("start"))
+    said: list[tuple[str, str]] = []
+    for number in range(8):
+        await asyncio.sleep(0.002)  # people are not faster than a millisecond
+        said.append((f"n{number}", await local.say(f"n{number}")))
+    _Poisoned({said[number][1] for number in which}, monkeypatch)
+
+    found = await read(connector, local, start)
+
+    assert found == [text for number, (text, _) in enumerate(said) if number not in which]
+
+
+async def test_a_post_is_not_called_missing_when_history_cannot_be_read(
+    local: Local, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connector = local.connector()
+    before = await local.say("before")
+    _Poisoned({await local.say("poison")}, monkeypatch)
+    (call,) = connector.encode(delivery("hi", channel=local.channel)).calls
+
+    with pytest.raises(PlatformError):
+        await connector.find_sent(call, before)
+
+
+async def test_a_passing_server_error_is_only_a_smaller_page(local: Local) -> None:
+    connector = local.connector()
+    start = order_key(await local.say("start"))
+    await local.say("one")
+    local.around.faults.add(Fault(kind="status", where="discord:message.list:*", status=500))
+
+    assert await read(connector, local, start) == ["one"]

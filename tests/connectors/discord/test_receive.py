@@ -1,0 +1,243 @@
+"""The gateway: sessions, resumes, refusals, bad frames, and an inbox that is full."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from bridge.errors import AuthFailed, ConfigError, StoreFull
+from bridge.model import MessagePosted, Place
+from connectors.discord.capabilities import INTENTS
+from connectors.discord.connector import DiscordConnector
+from connectors.discord.ids import channel_ref
+from tests.connectors.discord.conftest import Local
+from tests.connectors.discord.test_encode import delivery
+
+
+def posts(local: Local, connector: DiscordConnector) -> list[MessagePosted]:
+    raws = [raw for raw in local.inbox.raws if raw.kind == "MESSAGE_CREATE"]
+    events = [event for raw in raws for event in connector.decode(raw)]
+    return [event for event in events if isinstance(event, MessagePosted)]
+
+
+def said(local: Local, connector: DiscordConnector) -> list[str]:
+    return [getattr(p.message.content[0], "text", "") for p in posts(local, connector)]
+
+
+async def heard(local: Local, connector: DiscordConnector, count: int) -> list[str]:
+    await local.inbox.until(lambda: len(posts(local, connector)) >= count)
+    return said(local, connector)
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not holds():  # noqa: ASYNC110 - others change it, and tell nobody
+            await asyncio.sleep(0.01)
+
+
+async def test_a_cut_socket_is_resumed_and_nothing_is_lost_or_told_twice(local: Local) -> None:
+    connector = local.connector()
+    await local.start(connector)
+    await local.say("one")
+    await heard(local, connector, 1)
+
+    await local.discord.disconnect()
+    await local.say("two")
+    await local.discord.disconnect("reconnect")
+    await local.say("three")
+
+    assert await heard(local, connector, 3) == ["one", "two", "three"]
+    assert len(local.inbox.sessions) == 1
+
+
+async def test_a_lost_session_is_told_so_that_catch_up_begins(
+    local: Local, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def at_once(*_args: object, **_more: object) -> None:
+        """discord.py waits 5 s before it identifies again."""
+
+    monkeypatch.setattr("connectors.discord.sdk.Client.before_identify_hook", at_once)
+    connector = local.connector()
+    await local.start(connector)
+
+    await local.discord.disconnect("invalidate")
+    await local.inbox.until(lambda: len(local.inbox.sessions) == 2, seconds=10)
+
+    await local.say("back again")
+    assert await heard(local, connector, 1) == ["back again"]
+    assert connector.health().state == "connected"
+
+
+async def test_a_wrong_token_ends_the_run_and_says_what_to_do(local: Local) -> None:
+    connector = local.connector()
+    local.tokens.values = dict.fromkeys(local.tokens.values, "wrong")
+
+    with pytest.raises(AuthFailed, match="reset it in the developer portal"):
+        await connector.run(local.inbox)
+
+    assert connector.health().state == "failed"
+
+
+async def test_a_missing_intent_ends_the_run_and_says_what_to_do(local: Local) -> None:
+    connector = local.connector()
+    for app in local.discord.state.apps.values():
+        app.granted &= ~INTENTS["MESSAGE_CONTENT"]
+
+    with pytest.raises(AuthFailed, match="MESSAGE CONTENT"):
+        await connector.run(local.inbox)
+
+
+async def test_a_full_inbox_holds_later_posts_in_order_and_says_so(local: Local) -> None:
+    connector = local.connector()
+    await local.start(connector)
+    local.inbox.fail_with = StoreFull("no room left on the disk")
+
+    await local.say("one")
+    await local.say("two")
+    await until(lambda: "takes nothing" in connector.health().note)
+    local.inbox.fail_with = None
+
+    assert await heard(local, connector, 2) == ["one", "two"]
+    await until(lambda: connector.health().note == "")
+
+
+async def test_what_is_too_much_to_hold_is_read_back_by_catch_up(
+    local: Local, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("connectors.discord.receive._HELD_AT_MOST", 3)
+    connector = local.connector()
+    await local.start(connector)
+    await asyncio.sleep(0.1)
+    local.inbox.fail_with = StoreFull("no room left on the disk")
+
+    for number in range(12):
+        await local.say(f"n{number}")
+    await until(lambda: "takes nothing" in connector.health().note)
+    await asyncio.sleep(0.3)
+    local.inbox.fail_with = None
+
+    await local.inbox.until(lambda: len(local.inbox.sessions) == 2)
+
+
+async def test_malformed_frames_end_neither_the_session_nor_the_order(local: Local) -> None:
+    connector = local.connector()
+    await local.start(connector)
+    receiver = connector._receiver  # pyright: ignore[reportPrivateUsage]  # frames by hand
+    hear = receiver._hear  # pyright: ignore[reportPrivateUsage]
+
+    for frame in ("", "{", "[]", "3", '{"op":0}', '{"op":0,"t":"MESSAGE_CREATE","d":[]}',
+                  '{"op":0,"t":"MESSAGE_CREATE","d":{}}', '{"op":0,"t":3,"d":{}}',
+                  '{"op":0,"t":"GUILD_CREATE","d":{"channels":[3,{"id":4}],"threads":{}}}',
+                  '{"op":0,"t":"MESSAGE_DELETE_BULK","d":{"channel_id":"1","ids":3}}'):  # fmt: skip
+        hear(frame)
+    await local.say("still here")
+
+    assert await heard(local, connector, 1) == ["still here"]
+
+
+async def test_a_thread_nobody_told_us_of_is_looked_up(local: Local) -> None:
+    root = await local.say("root")
+    await local.say("before we came", root)
+    connector = local.connector()
+    await local.start(connector)
+    places = connector._places  # pyright: ignore[reportPrivateUsage]  # as after a lost frame
+    await until(lambda: places.is_thread_of(root, local.channel))
+    places._parents.clear()  # pyright: ignore[reportPrivateUsage]
+
+    await local.say("in the thread", root)
+
+    await heard(local, connector, 1)
+    assert posts(local, connector)[0].place == Place(channel=local.channel, thread=root)
+    assert local.shelf.values[f"thread:{root}"] == local.channel.channel
+
+
+async def test_direct_messages_have_a_place_of_their_own(local: Local) -> None:
+    connector = local.connector()
+    await local.start(connector)
+
+    shown = await local.discord.post_as("@me", local.people[0], local.people[0], "psst")
+    await heard(local, connector, 1)
+
+    (event,) = posts(local, connector)
+    assert event.place == Place(channel=channel_ref(None, shown.channel))
+    assert event.addresses_us
+
+
+async def test_edits_and_deletions_by_people_arrive(local: Local) -> None:
+    connector = local.connector()
+    await local.start(connector)
+    native = await local.say("tpyo")
+
+    await local.discord.edit_as(local.channel.channel, native, "typo")
+    await local.discord.delete_as(local.channel.channel, native)
+    await local.inbox.until(lambda: len(local.inbox.raws) == 3)
+
+    events = [event for raw in local.inbox.raws for event in connector.decode(raw)]
+    assert [event.type for event in events] == [
+        "message_posted", "message_edited", "message_deleted",
+    ]  # fmt: skip
+    keys = [raw.order_key for raw in local.inbox.raws]
+    assert keys == sorted(keys)
+
+
+async def test_a_webhook_of_somebody_else_is_not_ours(local: Local) -> None:
+    connector = local.connector()
+    await local.start(connector)
+
+    for call in connector.encode(delivery("from us", channel=local.channel)).calls:
+        await connector.send(call)
+    await heard(local, connector, 1)
+    for webhook in local.discord.state.webhooks.values():
+        webhook.application_id = None
+        webhook.id += 1  # as if another program had made it
+
+    assert [event.own for event in posts(local, connector)] == [True]
+
+
+async def test_cancelling_at_any_moment_leaves_nothing_running(local: Local) -> None:
+    threads = threading.active_count()
+    tasks = len(asyncio.all_tasks())
+    for moment in (0, 0.001, 0.005, 0.01, 0.02, 0.04, 0.08):
+        connector = local.connector()
+        running = asyncio.create_task(connector.run(local.inbox))
+        await asyncio.sleep(moment)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        await connector.close()
+
+    await until(lambda: threading.active_count() <= threads)
+    await until(lambda: len(asyncio.all_tasks()) <= tasks)
+
+
+async def test_two_accounts_run_side_by_side(local: Local) -> None:
+    one, other = local.connector(), local.connector()
+    await local.start(one)
+    second = asyncio.create_task(other.run(local.inbox))
+    try:
+        await local.inbox.until(lambda: len(local.inbox.sessions) == 2)
+        assert {one.health().state, other.health().state} == {"connected"}
+    finally:
+        second.cancel()
+        await asyncio.gather(second, return_exceptions=True)
+
+
+async def test_accounts_of_one_process_share_their_addresses(local: Local) -> None:
+    one = local.connector()
+
+    with pytest.raises(ConfigError, match="must share both"):
+        local.connector(api_url="http://127.0.0.1:1/api/v10")
+
+    await one.close()
+    local.connector(api_url="http://127.0.0.1:1/api/v10")
+
+
+async def test_a_gateway_that_is_not_there_is_tried_again(local: Local) -> None:
+    connector = local.connector(gateway_url="ws://127.0.0.1:9/")
+    local.running = asyncio.create_task(connector.run(local.inbox))
+
+    await until(lambda: connector.health().note != "")
+
+    assert connector.health().state == "connecting"

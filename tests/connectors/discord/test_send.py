@@ -1,0 +1,292 @@
+"""Calls against the local Discord: what is missing is made, what is refused says what to do."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import orjson
+import pytest
+
+from bridge.errors import (
+    AuthFailed,
+    NotFound,
+    PlatformError,
+    RateLimited,
+    Refused,
+    Unavailable,
+    Unsettled,
+)
+from bridge.model import DeleteMessage, Delivery, EditMessage, Receipt
+from bridge.sandbox.discord.permissions import Permission
+from bridge.sandbox.faults import Fault
+from connectors.discord.connector import DiscordConnector
+from connectors.discord.ids import channel_ref
+from connectors.discord.rest import ApiAnswer, read_answer, refusal
+from connectors.discord.send import title_of
+from tests.connectors.discord.conftest import Local
+from tests.connectors.discord.test_encode import delivery
+
+
+async def send(connector: DiscordConnector, wanted: Delivery) -> list[Receipt]:
+    return [await connector.send(call) for call in connector.encode(wanted).calls]
+
+
+def in_channel(local: Local, text: str = "hi", **more: Any) -> Delivery:
+    given: dict[str, Any] = {"channel": local.channel}
+    return delivery(text, **(given | more))
+
+
+def texts(local: Local) -> list[str]:
+    where = local.channel
+    return [shown.text for shown in local.discord.messages(where.workspace, where.channel)]
+
+
+async def test_the_webhook_is_made_once_and_kept_sealed(local: Local) -> None:
+    connector = local.connector()
+
+    await asyncio.gather(*(send(connector, in_channel(local, f"n{n}")) for n in range(5)))
+
+    (webhook,) = local.discord.state.webhooks.values()
+    key = f"webhook:{local.channel.channel}"
+    assert orjson.loads(local.shelf.values[key]) == [str(webhook.id), webhook.token]
+    assert key in local.shelf.sealed
+
+
+async def test_an_existing_webhook_of_ours_is_found_again(local: Local) -> None:
+    await send(local.connector(), in_channel(local, "one"))
+    local.shelf.values.clear()
+
+    await send(local.connector(), in_channel(local, "two"))
+
+    assert len(local.discord.state.webhooks) == 1
+    assert texts(local) == ["one", "two"]
+
+
+async def test_a_webhook_deleted_in_between_is_made_anew(local: Local) -> None:
+    connector = local.connector()
+    (old,) = await send(connector, in_channel(local, "one"))
+    local.discord.state.webhooks.clear()
+
+    (new,) = await send(connector, in_channel(local, "two"))
+
+    assert texts(local) == ["one", "two"]
+    with pytest.raises(NotFound, match="10008"):
+        await send(connector, in_channel(local, kind=EditMessage, copies=(old,)))
+    await send(connector, in_channel(local, kind=DeleteMessage, copies=(old, new)))
+    assert texts(local) == []
+
+
+async def test_a_thread_begins_with_the_first_answer_and_has_the_roots_words(local: Local) -> None:
+    root = await local.say("who has " + "very " * 40 + "long keys?")
+
+    (receipt,) = await send(local.connector(), in_channel(local, "I do", thread=root))
+
+    thread = local.discord.state.channels[int(root)]
+    assert receipt.thread == root
+    assert thread.name is not None
+    assert thread.name.startswith("who has very")
+    assert len(thread.name) <= 100
+
+
+async def test_an_edit_in_an_archived_thread_opens_it_again(local: Local) -> None:
+    connector = local.connector()
+    root = await local.say("root")
+    copies = tuple(await send(connector, in_channel(local, "tpyo", thread=root)))
+    thread = local.discord.state.channels[int(root)].thread
+    assert thread is not None
+    thread.archived = True
+
+    await send(connector, in_channel(local, "typo", kind=EditMessage, copies=copies))
+
+    assert "typo" in texts(local)
+
+
+async def test_a_forum_post_gets_a_title_and_its_further_parts_stand_below(local: Local) -> None:
+    guild = local.channel.workspace
+    forum = channel_ref(guild, local.app["forums"][guild])
+    connector = local.connector()
+
+    receipts = await send(connector, delivery("word " * 900, channel=forum))
+
+    threads = {receipt.thread for receipt in receipts}
+    assert len(receipts) == 3
+    assert threads == {receipts[0].native_id}
+    found = await connector.find_sent(
+        connector.encode(delivery("word " * 900, channel=forum)).calls[0], None
+    )
+    assert found == receipts[0]
+
+
+async def test_a_direct_message_is_posted_once_edited_and_deleted(local: Local) -> None:
+    shown = await local.discord.post_as("@me", local.people[0], local.people[0], "hello bot")
+    direct = channel_ref(None, shown.channel)
+    connector = local.connector()
+    posted = in_channel(local, "hi", channel=direct)
+
+    first = await send(connector, posted)
+    again = await send(connector, posted)
+    assert first == again
+    assert await connector.find_sent(connector.encode(posted).calls[0], shown.id) == first[0]
+    await send(connector, in_channel(local, "ho", channel=direct, kind=EditMessage, copies=first))
+    standing = local.discord.messages("@me", shown.channel)
+    assert [message.text for message in standing] == ["hello bot", "**Ann:** ho"]
+    await send(connector, in_channel(local, channel=direct, kind=DeleteMessage, copies=first))
+    assert len(local.discord.messages("@me", shown.channel)) == 1
+
+
+async def test_a_post_is_found_only_when_words_and_name_are_the_same(local: Local) -> None:
+    connector = local.connector()
+    (before,) = await send(connector, in_channel(local, "before"))
+    await send(connector, in_channel(local, "hi", name="Bob"))
+    (wanted,) = connector.encode(in_channel(local, "hi", name="Ann")).calls
+
+    assert await connector.find_sent(wanted, before.native_id) is None
+    receipt = await connector.send(wanted)
+    assert await connector.find_sent(wanted, before.native_id) == receipt
+    assert await connector.find_sent(wanted, receipt.native_id) is None
+    assert await connector.find_sent(wanted, None) == receipt
+
+
+async def test_a_post_for_a_thread_that_never_began_is_not_there(local: Local) -> None:
+    root = await local.say("root")
+    connector = local.connector()
+    (call,) = connector.encode(in_channel(local, thread=root)).calls
+
+    assert await connector.find_sent(call, root) is None
+
+
+async def test_fifteen_webhooks_are_refused_with_what_to_do(local: Local) -> None:
+    rest = local.connector()._rest  # pyright: ignore[reportPrivateUsage]  # as another app would
+    path = f"/channels/{local.channel.channel}/webhooks"
+    for number in range(15):
+        await rest.request("POST", path, bucket="b", doing="d", body={"name": f"w{number}"})
+    for webhook in local.discord.state.webhooks.values():
+        webhook.application_id = None
+
+    with pytest.raises(Refused, match="delete one of the channel's 15 webhooks") as caught:
+        await send(local.connector(), in_channel(local))
+
+    assert caught.value.code == "30007"
+
+
+async def test_a_missing_permission_is_named(local: Local) -> None:
+    channel = local.discord.state.channels[int(local.channel.channel)]
+    assert channel.guild is not None
+    for role in channel.guild.roles.values():
+        role.permissions &= ~int(Permission.MANAGE_WEBHOOKS) & ~int(Permission.ADMINISTRATOR)
+
+    with pytest.raises(AuthFailed, match="Manage Webhooks"):
+        await send(local.connector(), in_channel(local))
+
+
+async def test_unknown_channels_and_wrong_tokens_say_what_to_do(local: Local) -> None:
+    connector = local.connector()
+
+    with pytest.raises(NotFound, match="check the channel's id"):
+        await send(connector, in_channel(local, channel=channel_ref(local.channel.workspace, "1")))
+    stranger = local.connector()
+    local.tokens.values = dict.fromkeys(local.tokens.values, "wrong")
+    with pytest.raises(AuthFailed, match="reset it in the developer portal"):
+        await send(stranger, in_channel(local))
+
+
+async def test_a_server_that_is_not_there_is_unavailable(local: Local) -> None:
+    local.app = dict(local.app)
+    connector = local.connector(api_url="http://127.0.0.1:9/discord/api/v10")
+
+    with pytest.raises(Unavailable):
+        await send(connector, in_channel(local))
+
+
+async def test_an_answer_that_never_comes_is_unsettled(
+    local: Local, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connector = local.connector()
+    await send(connector, in_channel(local, "one"))
+    monkeypatch.setattr("connectors.discord.rest.DEADLINE_S", 0.3)
+    impatient = local.connector()
+    local.around.faults.add(Fault(kind="hang", where="discord:webhook.execute:*", seconds=5))
+
+    with pytest.raises(Unsettled):
+        await send(impatient, in_channel(local, "two"))
+
+
+async def test_an_empty_bucket_is_waited_for_before_the_next_call(local: Local) -> None:
+    local.around.limits.on = True
+    connector = local.connector()
+
+    began = asyncio.get_running_loop().time()
+    for number in range(6):
+        await send(connector, in_channel(local, f"n{number}"))
+
+    assert asyncio.get_running_loop().time() - began >= 1.5
+    assert not [key for key in local.around.feed.refusals if ":429:" in key]
+
+
+def answer(status: int, body: Any = None, **headers: str) -> ApiAnswer:
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    return ApiAnswer(status, given, body if isinstance(body, bytes) else orjson.dumps(body or {}))
+
+
+ANSWERS: list[tuple[ApiAnswer, type[PlatformError], str]] = [
+    (answer(500), Unsettled, "HTTP 500"),
+    (answer(502, b"<html>"), Unsettled, "HTTP 502"),
+    (answer(401, {"code": 0}), AuthFailed, "reset it"),
+    (answer(401, {"code": 50027, "message": "Invalid Webhook Token"}), Refused, "made anew"),
+    (answer(403, {"code": 50013, "message": "Missing Permissions"}), AuthFailed, "permission"),
+    (answer(403, {"code": 50007, "message": "no"}), Refused, "direct messages"),
+    (answer(404, {"code": 10003, "message": "Unknown Channel"}), NotFound, "channel's id"),
+    (answer(404, b"nginx"), NotFound, "HTTP 404"),
+    (answer(400, {"code": 50006, "message": "Cannot send an empty message"}), Refused, "some text"),
+    (answer(413, b""), Refused, "HTTP 413"),
+    (answer(302, b""), Refused, "HTTP 302"),
+    (
+        answer(400, {"code": 50035, "message": "Invalid Form Body", "errors": {
+            "embeds": {"0": {"title": {"_errors": [{"code": "X", "message": "Too long."}]}}},
+            "content": {"_errors": [{"message": "Must be 2000 or fewer in length."}]},
+        }}),
+        Refused,
+        r"embeds\.0\.title: Too long\., content: Must be 2000",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "kind", "words"), ANSWERS)
+def test_each_refusal_becomes_an_error_that_says_what_to_do(
+    given: ApiAnswer, kind: type[PlatformError], words: str
+) -> None:
+    error = refusal(given, "Posting")
+
+    assert type(error) is kind
+    with pytest.raises(kind, match=words):
+        raise error
+
+
+WAITS: list[tuple[ApiAnswer, float, tuple[str, ...]]] = [
+    (answer(429, {"retry_after": 1.25, "global": False}), 1.25, ()),
+    (answer(429, {"retry_after": 0.5, "global": True}), 0.5, ("global",)),
+    (answer(429, b"<html>", Retry_After="64"), 64, ()),
+    (answer(429, b"", X_RateLimit_Reset_After="2.5", X_RateLimit_Global="true"), 2.5, ("global",)),
+    (answer(429, {"retry_after": "soon"}, Retry_After="nan"), 5, ()),
+]
+
+
+@pytest.mark.parametrize(("given", "wait", "scope"), WAITS)
+def test_discord_says_how_long_to_wait_and_with_what(
+    given: ApiAnswer, wait: float, scope: tuple[str, ...]
+) -> None:
+    error = refusal(given, "Posting")
+
+    assert isinstance(error, RateLimited)
+    assert (error.retry_after, error.scope) == (wait, scope)
+
+
+def test_a_success_that_is_no_json_is_unsettled() -> None:
+    with pytest.raises(Unsettled, match="no JSON"):
+        read_answer(answer(200, b"<html>"), "Posting")
+
+
+@pytest.mark.parametrize("text", ["", "short", "x" * 300, "word " * 60])
+def test_titles_fit(text: str) -> None:
+    assert 1 <= len(title_of(text)) <= 100
