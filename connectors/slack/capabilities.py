@@ -38,13 +38,13 @@ CAPABILITIES = Capabilities(
     stream_pace=1.5,
     # Slack counts per method, workspace and app ("Rate limits", docs.slack.dev, 2026-08): posts
     # about 1/s and channel with short bursts, several hundred a minute and workspace; Tier 3
-    # (update, delete) 50 a minute. Windows are a little longer than published, because the
-    # network does not keep the distance between two requests.
+    # (update, delete) 50 a minute. Windows are a little longer than published: our clock is not
+    # Slack's.
     budgets={
-        POST_PER_CHANNEL: (Rate(count=4, seconds=4.5),),
-        POST_PER_WORKSPACE: (Rate(count=300, seconds=62.0),),
-        UPDATE_PER_WORKSPACE: (Rate(count=50, seconds=62.0),),
-        DELETE_PER_WORKSPACE: (Rate(count=50, seconds=62.0),),
+        POST_PER_CHANNEL: (Rate(count=4, seconds=4.2),),
+        POST_PER_WORKSPACE: (Rate(count=300, seconds=61.0),),
+        UPDATE_PER_WORKSPACE: (Rate(count=50, seconds=61.0),),
+        DELETE_PER_WORKSPACE: (Rate(count=50, seconds=61.0),),
     },
 )
 

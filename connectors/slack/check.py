@@ -100,5 +100,5 @@ def _membership(channel: ChannelRef, info: Json, handle: str) -> Finding:
 
 
 def _todo(error: BridgeError) -> str:
-    """What the error itself says last is what to do."""
-    return str(error).rpartition(": ")[2]
+    """What the error's text says last is what to do."""
+    return str(error).rpartition(": ")[2].rpartition("; ")[2]

@@ -30,7 +30,7 @@ from connectors.slack.channels import list_channels
 from connectors.slack.check import findings
 from connectors.slack.decode import decode
 from connectors.slack.encode import encode
-from connectors.slack.history import find_post, posts_after
+from connectors.slack.history import find_post, newest_post, posts_after
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import text_at
 from connectors.slack.people import look_up
@@ -101,11 +101,12 @@ class SlackConnector:
         secret = self._secret(signing_secret)
         return [events_route(self._bolt(inbox), secret, self._tools.clock)]
 
+    async def newest(self, channel: ChannelRef) -> str:
+        return await newest_post(self._api, channel)
+
     async def read_after(
-        self, channel: ChannelRef, cursor: str | None, threads: Sequence[str]
+        self, channel: ChannelRef, cursor: str, threads: Sequence[str]
     ) -> AsyncIterator[Raw]:
-        if cursor is None:
-            return
         us = await self._identity()
         async for raw in posts_after(self._api, self.account, us, channel, cursor, threads):
             yield raw

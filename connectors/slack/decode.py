@@ -125,8 +125,11 @@ def _message(payload: Payload) -> Event:
 
 def _posted(payload: Payload) -> Event:
     post = payload.inner
-    own = payload.is_ours(post)
+    known = payload.is_ours(post)
     operation, slot = _operation(post)
+    # Another account of a bridge in the same workspace posts for us too: nothing to route. Whose
+    # operation it is only our own app can say: anybody may write metadata.
+    own = known or (operation is not None and bool(text_at(post, "bot_id")))
     ts = payload.target("ts")
     common = payload.common(post)
     common["time"] = ids.time_of(ts)
@@ -136,14 +139,14 @@ def _posted(payload: Payload) -> Event:
         author=payload.author(post),
         addresses_us=not own and payload.addresses_us(post),
         own=own,
-        operation=operation,
-        slot=slot,
+        operation=operation if known else None,
+        slot=slot if known else 0,
         **common,
     )
 
 
 def _operation(post: Json) -> tuple[OperationId | None, int]:
-    """Which of our operations a post says that it is; other accounts' too, and forgeries."""
+    """Which operation of a bridge a post says that it is."""
     metadata = object_at(post, "metadata")
     if metadata.get("event_type") != METADATA_TYPE:
         return None, 0

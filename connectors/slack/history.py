@@ -19,6 +19,14 @@ _FEW_THREADS = 3
 _AN_HOUR = 3600.0
 
 
+async def newest_post(api: WebApi, channel: ChannelRef) -> str:
+    """The order key of the newest post or reply; one before all others in an empty channel."""
+    page = await api.read("conversations.history", channel=channel.channel, limit="1")
+    posts = objects_at(page, "messages")
+    told = [text_at(post, key) for post in posts for key in ("ts", "latest_reply")]
+    return max((ids.order_key(ts) for ts in told if ids.is_ts(ts)), default=ids.order_key_at(0))
+
+
 async def posts_after(
     api: WebApi,
     account: AccountId,

@@ -88,8 +88,8 @@ def order_key_at(seconds: float) -> str:
 
 def ts_of(order: str) -> str:
     """The inverse of `order_key`."""
-    seconds, fraction = _parts(order.lstrip("0") if order[:1] == "0" else order)
-    return f"{seconds}.{fraction}"
+    seconds, _, fraction = order.partition(".")
+    return ".".join(_parts(f"{seconds.lstrip('0') or '0'}.{fraction}"))
 
 
 def ts_at(seconds: float) -> str:

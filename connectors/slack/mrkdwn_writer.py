@@ -7,7 +7,7 @@ and plain text.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from bridge.content.inlines import merge_texts, plain_inlines
 from bridge.content.plain import text_to_plain
@@ -159,24 +159,34 @@ def _cell(children: Sequence[Inline]) -> str:
 
 def _inlines(children: Sequence[Inline], within: str = "") -> str:
     """`within` are the signs of the styles around."""
-    nodes = merge_texts(children)
+    nodes = merge_texts(_shown(children, within))
     written = ""
-    after_border = False
+    previous: Inline = Break()
     for index, node in enumerate(nodes):
         more = index + 1 < len(nodes)
         piece = _inline(node, written, within, more=more)
         if not piece:
             continue
-        at_border = is_at_border(node)
-        touches = _binds(written[-1:]) and (after_border or at_border) and _binds(piece[0])
-        written += BORDER + piece if touches else piece
-        after_border = at_border
+        written += BORDER + piece if _touch(previous, node, written[-1:], piece[0]) else piece
+        previous = node
     return written
 
 
-def _binds(char: str) -> bool:
-    """Whether a sign beside this character would not be read as a sign."""
-    return char.isalnum() or char in ("*", "_", "~", "`", ":")
+def _shown(children: Sequence[Inline], within: str) -> Iterator[Inline]:
+    """Styles that Slack lacks, or that are on already, leave only what is in them."""
+    for node in children:
+        if isinstance(node, Underline) or (_SIGNS.get(type(node), "-") in within):
+            yield from _shown(node.children, within)  # pyright: ignore[reportAttributeAccessIssue]  # a style
+        else:
+            yield node
+
+
+def _touch(one: Inline, other: Inline, end: str, start: str) -> bool:
+    """Whether a sign where these two meet would not be read as a sign."""
+    if not (is_at_border(one) or is_at_border(other)):
+        return False
+    binding = "*_~`:" if isinstance(one, Emoji) or isinstance(other, Emoji) else "*_~`"
+    return all(char.isalnum() or (char and char in binding) for char in (end, start))
 
 
 def _inline(node: Inline, before: str, within: str, *, more: bool) -> str:
@@ -187,8 +197,6 @@ def _inline(node: Inline, before: str, within: str, *, more: bool) -> str:
             return "\n"
         case Strong(inner) | Emphasis(inner) | Strike(inner):
             return _styled(_SIGNS[type(node)], inner, within)
-        case Underline(inner):
-            return _inlines(inner, within)
         case Spoiler(inner):
             return f"||{_inlines(inner, within)}||"
         case Code(value):
@@ -221,8 +229,6 @@ def _own_node(node: Inline, before: str, within: str, *, more: bool) -> str:
 
 def _styled(sign: str, children: Sequence[Inline], within: str) -> str:
     """Slack's styles end with the line and do not begin or end with a space."""
-    if sign in within:
-        return _inlines(children, within)
     lines = _inlines(children, within + sign).split("\n")
     return "\n".join(_styled_line(sign, line) for line in lines)
 

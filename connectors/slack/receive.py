@@ -40,7 +40,7 @@ from bridge.ports.connector import Inbox
 from connectors.slack import ids
 from connectors.slack.decode import CREDENTIALS, POST_SUBTYPES
 from connectors.slack.ids import Identity
-from connectors.slack.json_values import Json, dumped, object_at, text_at, whole_at
+from connectors.slack.json_values import Json, dumped, object_at, objects_at, text_at, whole_at
 from connectors.slack.payload import channel_of, team_of
 
 Result = TypeVar("Result")
@@ -78,12 +78,15 @@ def raw_of(account: AccountId, body: Json, us: Identity | None, now: float) -> R
     dedupe_key = _dedupe_key(kind, body, event)
     credentials = _take_credentials(body, CREDENTIALS[kind])
     team, channel = team_of(body, us), channel_of(body)
+    order_key = _order_key(kind, body, event)
+    # Only Slack's own time may move a channel's cursor: our clock may run ahead of it.
+    known = bool(channel) and order_key is not None
     return Raw(
         account=account,
         kind=kind,
         dedupe_key=dedupe_key,
-        order_key=_order_key(kind, body, event, now),
-        channel=ids.channel_ref(team, channel) if channel else None,
+        order_key=order_key or ids.order_key_at(now),
+        channel=ids.channel_ref(team, channel) if known else None,
         payload=dumped(body),
         credentials=credentials,
     )
@@ -110,13 +113,19 @@ def _dedupe_key(kind: str, body: Json, event: Json) -> str:
     return ids.payload_key(hashlib.sha256(dumped(body)).hexdigest())
 
 
-def _order_key(kind: str, body: Json, event: Json, now: float) -> str:
-    times = [text_at(event, "event_ts"), text_at(event, "ts")]
-    for ts in reversed(times) if kind == "message" else times:
-        if ids.is_ts(ts):
-            return ids.order_key(ts)
+def _order_key(kind: str, body: Json, event: Json) -> str | None:
+    """Slack's own time of it; None where it tells none."""
+    actions = objects_at(body, "actions")
+    times = [
+        *([text_at(event, "ts")] if kind == "message" else []),
+        text_at(event, "event_ts"),
+        text_at(event, "ts"),
+        *(text_at(action, "action_ts") for action in actions),
+    ]
+    if ts := next((ts for ts in times if ids.is_ts(ts)), None):
+        return ids.order_key(ts)
     seconds = whole_at(body, "event_time")
-    return ids.order_key_at(seconds if seconds is not None and 0 < seconds < now + 86400 else now)
+    return ids.order_key_at(seconds) if seconds is not None and 0 < seconds < 10**11 else None
 
 
 def _take_credentials(body: Json, pointers: Sequence[str]) -> dict[str, str]:

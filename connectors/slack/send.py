@@ -6,6 +6,7 @@ An own aiohttp session: slack_sdk's client takes several times the CPU per post 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -225,9 +226,10 @@ def _retry_after(headers: Mapping[str, str]) -> float:
     """Header names are given as they came: case does not matter."""
     told = next((value for name, value in headers.items() if name.lower() == "retry-after"), "")
     try:
-        return min(max(float(told), 1.0), _MOST_RETRY)
+        seconds = float(told)
     except (TypeError, ValueError):
         return _DEFAULT_RETRY
+    return min(max(seconds, 1.0), _MOST_RETRY) if math.isfinite(seconds) else _DEFAULT_RETRY
 
 
 def _what(method: str, arguments: Mapping[str, object]) -> str:

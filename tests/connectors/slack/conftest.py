@@ -9,20 +9,22 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 import pytest
+from starlette.applications import Starlette
 
 from bridge.errors import ConfigError
 from bridge.model import AccountId, ChannelRef
 from bridge.ports.clock import SystemClock
 from bridge.ports.connector import ConnectorTools
 from bridge.ports.tokens import SecretRef
-from bridge.sandbox.platform import LocalPlatform, Surroundings
-from bridge.sandbox.server import serve_sandbox
+from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.server import local_platforms, sandbox_app
 from bridge.sandbox.slack import LocalSlack
 from bridge.testing.inbox import ListInbox
 from connectors.slack import connector_type
 from connectors.slack.connector import SlackConnector
 from connectors.slack.ids import channel_ref
 from connectors.slack.settings import SlackSettings
+from tests.connectors.slack.web import served
 
 TEAM = "T0ACME"
 GENERAL = channel_ref(TEAM, "C0ACME001")
@@ -116,21 +118,17 @@ class Sandbox:
 @contextlib.asynccontextmanager
 async def serving() -> AsyncGenerator[Sandbox]:
     """A local Slack for as long as the block runs."""
-    ready: asyncio.Future[Sandbox] = asyncio.get_running_loop().create_future()
-
-    def on_ready(around: Surroundings, platforms: dict[str, LocalPlatform]) -> None:
-        ready.set_result(Sandbox(around, cast("LocalSlack", platforms["slack"])))
-
-    server = asyncio.create_task(serve_sandbox(names=("slack",), on_ready=on_ready))
-    await asyncio.wait({server, ready}, return_when=asyncio.FIRST_COMPLETED)
-    sandbox = await ready
-    try:
-        yield sandbox
-    finally:
-        await sandbox.stop()
-        server.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await server
+    app = Starlette()
+    async with served(app) as base_url:
+        around = Surroundings(base_url=base_url)
+        platforms = local_platforms(around, ("slack",))
+        app.router.routes.extend(sandbox_app(around, platforms).routes)
+        sandbox = Sandbox(around, cast("LocalSlack", platforms["slack"]))
+        try:
+            yield sandbox
+        finally:
+            await sandbox.stop()
+            await sandbox.slack.close()
 
 
 @pytest.fixture

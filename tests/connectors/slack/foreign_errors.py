@@ -39,10 +39,10 @@ def every_foreign_error() -> list[BaseException]:
 
 
 def _classes() -> set[type[BaseException]]:
-    modules: list[ModuleType] = [aiohttp.client_exceptions, slack_sdk.errors]
-    for info in pkgutil.walk_packages(slack_bolt.error.__path__, "slack_bolt.error."):
-        modules.append(importlib.import_module(info.name))
-    return {found for module in [*modules, slack_bolt.error] for found in _raised_by(module)}
+    names = ["aiohttp.client_exceptions", "slack_sdk.errors", "slack_bolt.error"]
+    inner = pkgutil.walk_packages(slack_bolt.error.__path__, "slack_bolt.error.")
+    modules = [importlib.import_module(name) for name in [*names, *(info.name for info in inner)]]
+    return {found for module in modules for found in _raised_by(module)}
 
 
 def _raised_by(module: ModuleType) -> Iterator[type[BaseException]]:

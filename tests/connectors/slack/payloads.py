@@ -1,0 +1,57 @@
+"""Payloads written by hand after docs.slack.dev, and what they mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from bridge.model import AccountId, Event, Raw
+from connectors.slack.decode import decode
+from connectors.slack.ids import Identity
+from connectors.slack.receive import raw_of
+
+ACCOUNT = AccountId("acme")
+TEAM, CHANNEL, TS = "T1", "C1", "1700000000.000100"
+US = Identity(team=TEAM, team_name="Acme", user="UBOT", handle="bridge", bot="BOURS")
+
+Json = dict[str, Any]
+
+
+def envelope(event: Json, **changes: Any) -> Json:
+    """An event as the Events API wraps it."""
+    return {
+        "token": "verification",
+        "team_id": TEAM,
+        "api_app_id": "AOURS",
+        "event": event,
+        "type": "event_callback",
+        "event_id": "Ev1",
+        "event_time": 1700000000,
+        "authorizations": [{"team_id": TEAM, "user_id": "UBOT", "is_bot": True}],
+        **changes,
+    }
+
+
+def post(text: str = "hello", **changes: Any) -> Json:
+    """A message of Ada's."""
+    return {
+        "type": "message",
+        "channel": CHANNEL,
+        "channel_type": "channel",
+        "user": "UADA",
+        "text": text,
+        "ts": TS,
+        "event_ts": TS,
+        **changes,
+    }
+
+
+def raw(body: Json, us: Identity | None = US) -> Raw:
+    return raw_of(ACCOUNT, orjson.loads(orjson.dumps(body)), us, now=1700000099.0)
+
+
+def decoded(event: Json, us: Identity | None = US, **changes: Any) -> Event:
+    """The one event that this inner event means."""
+    (found,) = decode(raw(envelope(event, **changes), us), us)
+    return found

@@ -1,0 +1,53 @@
+"""Real payloads from public sources: each is decoded, or called undecodable with a reason."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import orjson
+import pytest
+
+from bridge.errors import UndecodableEvent
+from bridge.model import EVENT
+from connectors.slack.blocks import blocks_to_text
+from connectors.slack.decode import decode
+from connectors.slack.json_values import objects_at
+from connectors.slack.text import text_to_mrkdwn
+from tests.connectors.slack.payloads import US, envelope, raw
+
+CORPUS = os.environ.get("UACS_CORPUS")
+pytestmark = pytest.mark.skipif(not CORPUS, reason="UACS_CORPUS names no folder of payloads")
+
+
+def _objects(folder: str) -> list[tuple[str, dict[str, object]]]:
+    files = sorted((Path(CORPUS or ".") / "slack" / folder).rglob("*.json"))
+    found: list[tuple[str, dict[str, object]]] = []
+    for file in files:
+        value = orjson.loads(file.read_bytes())
+        values = value if isinstance(value, list) else [value]
+        found += [(file.name, one) for one in values if isinstance(one, dict)]
+    return found
+
+
+def test_every_event_is_decoded_or_called_undecodable() -> None:
+    decoded = undecodable = 0
+    for _name, body in _objects("events"):
+        event = body if "event" in body or "ts" not in body else envelope(dict(body))
+        kept = raw(event)
+        try:
+            (found,) = decode(kept, US)
+        except UndecodableEvent:
+            undecodable += 1
+        else:
+            assert EVENT.validate_json(found.model_dump_json()) == found
+            decoded += 1
+
+    assert decoded > 0.9 * (decoded + undecodable)
+
+
+def test_every_block_says_something_or_nothing_without_a_fault() -> None:
+    for name, body in _objects("blocks"):
+        blocks = objects_at(body, "blocks") or [body]
+        mrkdwn = text_to_mrkdwn(blocks_to_text(blocks, "T1"))
+        assert isinstance(mrkdwn, str), name

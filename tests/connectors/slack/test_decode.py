@@ -1,0 +1,453 @@
+"""One payload, one expectation: what Slack says and what it means."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import orjson
+import pytest
+
+from bridge.errors import UndecodableEvent
+from bridge.model import (
+    AccountRevoked,
+    ChannelClosed,
+    ChannelCreated,
+    ChannelRenamed,
+    CommandGiven,
+    Event,
+    Ignored,
+    MemberJoined,
+    MemberLeft,
+    MessageDeleted,
+    MessageEdited,
+    MessageId,
+    MessagePinned,
+    MessagePosted,
+    MessageUnpinned,
+    OperationId,
+    Person,
+    Place,
+    ReactionAdded,
+    ReactionRemoved,
+    TopicChanged,
+    Unknown,
+    message_id_of,
+)
+from bridge.uacs import Actor, Message, TextPart, to_timestamp
+from connectors.slack import ids
+from connectors.slack.decode import decode
+from tests.connectors.slack.payloads import (
+    ACCOUNT,
+    CHANNEL,
+    TEAM,
+    TS,
+    US,
+    Json,
+    decoded,
+    envelope,
+    post,
+    raw,
+)
+
+CH = ids.channel_ref(TEAM, CHANNEL)
+ADA = Person(id=ids.actor_id(TEAM, "UADA"), name="UADA")
+LATER = "1700000060.000200"
+ROOT = "1699999999.000300"
+
+
+def at(ts: str = TS, thread: str | None = None, channel: str = CHANNEL) -> Json:
+    place = Place(channel=ids.channel_ref(TEAM, channel), thread=thread)
+    return {"account": ACCOUNT, "place": place, "time": ids.time_of(ts)}
+
+
+def said(text: str, author: Person = ADA, ts: str = TS, channel: str = CHANNEL) -> Message:
+    return Message(
+        message_id=message_id_of(ids.channel_ref(TEAM, channel), ts),
+        timestamp=to_timestamp(ids.time_of(ts)),
+        actor=Actor(id=author.id, role="assistant" if author.bot else "human", name=author.name),
+        content=(TextPart(text=text, format="markdown"),),
+    )
+
+
+def posted(text: str, author: Person = ADA, thread: str | None = None, **changes: Any) -> Event:
+    return MessagePosted(
+        native_id=TS, message=said(text, author), author=author, **at(thread=thread), **changes
+    )
+
+
+def bot(native: str, name: str, picture: str | None = None) -> Person:
+    return Person(id=ids.actor_id(TEAM, native), name=name, picture=picture, bot=True)
+
+
+PROFILE = {
+    "id": "B7", "app_id": "A7", "name": "Deploys", "icons": {"image_72": "https://p.test/72.png"}
+}  # fmt: skip
+METADATA = {
+    "event_type": "uacs_bridge_operation", "event_payload": {"operation": "op-1", "slot": 2}
+}  # fmt: skip
+TYPED = [
+    {
+        "type": "rich_text",
+        "elements": [
+            {
+                "type": "rich_text_section",
+                "elements": [
+                    {"type": "text", "text": "see "},
+                    {"type": "text", "text": "this", "style": {"bold": True}},
+                    {"type": "emoji", "name": "wave", "unicode": "1f44b"},
+                ],
+            }
+        ],
+    }
+]
+SECTION = [{"type": "section", "text": {"type": "mrkdwn", "text": "*Build* done"}}]
+FILE = {"id": "F1", "name": "plan.pdf", "permalink": "https://acme.slack.test/files/F1"}
+
+POSTS: dict[str, tuple[Json, Event]] = {
+    "a plain post": (post(), posted("hello")),
+    "a root names no thread": (post(thread_ts=TS, reply_count=1), posted("hello")),
+    "a reply names its thread": (post(thread_ts=ROOT), posted("hello", thread=ROOT)),
+    "a reply that the channel shows too": (
+        post(subtype="thread_broadcast", thread_ts=ROOT, root={"ts": ROOT}),
+        posted("hello", thread=ROOT),
+    ),
+    "/me": (post(subtype="me_message"), posted("hello")),
+    "what was typed is read from its rich_text": (
+        post("see *this*:wave:", blocks=TYPED),
+        posted("see **this**👋"),
+    ),
+    "an app's blocks have a text beside them": (
+        post("Build done", blocks=SECTION),
+        posted("Build done"),
+    ),
+    "blocks alone say what they say": (post("", blocks=SECTION), posted("**Build** done")),
+    "attachments alone say what they say": (
+        post("", attachments=[{"fallback": "3 new issues", "color": "#f00"}]),
+        posted("3 new issues"),
+    ),
+    "a file alone is a link": (
+        post("", subtype="file_share", files=[FILE]),
+        posted("[file: plan.pdf](https://acme.slack.test/files/F1)"),
+    ),
+    "a file that may not be seen has its id": (
+        post("", subtype="file_share", files=[{"id": "F2", "file_access": "check_file_info"}]),
+        posted("\\[file: F2\\]"),
+    ),
+    "text and file": (
+        post("the plan", subtype="file_share", files=[FILE]),
+        posted("the plan\n\n[file: plan.pdf](https://acme.slack.test/files/F1)"),
+    ),
+    "nothing at all is said to be nothing": (post(""), posted("[message without text]")),
+    "the payload may know the name": (
+        post(user_profile={"display_name": "ada", "image_72": "https://p.test/ada.png"}),
+        posted(
+            "hello", ADA.model_copy(update={"name": "ada", "picture": "https://p.test/ada.png"})
+        ),
+    ),
+    "another app under its own name": (
+        post(bot_id="B7", app_id="A7", user="U7", bot_profile=PROFILE),
+        posted("hello", bot("U7", "Deploys", "https://p.test/72.png")),
+    ),
+    "another app under a borrowed name": (
+        {
+            **post(subtype="bot_message", bot_id="B7", username="GitHub"),
+            "user": None,
+            "icons": {"emoji": ":octopus:", "image_48": "https://p.test/g.png"},
+        },
+        posted("hello", bot("B7@GitHub", "GitHub", "https://p.test/g.png")),
+    ),
+    "an old webhook without a bot": (
+        {**post(subtype="bot_message", username="cron"), "user": None},
+        posted("hello", bot("unknown@cron", "cron")),
+    ),
+    "somebody mentions us": (
+        post("<@UBOT> hi"),
+        posted("[@UBOT](uacs:actor/slack:T1:UBOT) hi", addresses_us=True),
+    ),
+    "app_mention is the same post": (
+        {**post("<@UBOT> hi"), "type": "app_mention", "channel_type": None},
+        posted("[@UBOT](uacs:actor/slack:T1:UBOT) hi", addresses_us=True),
+    ),
+    "a direct message is said to us": (post(channel_type="im"), posted("hello", addresses_us=True)),
+    "our own post by its app": (
+        post(app_id="AOURS", bot_id="B1", user="U1"),
+        posted("hello", bot("U1", "U1"), own=True),
+    ),
+    "our own post with its operation": (
+        {
+            **post(subtype="bot_message", bot_id="BOURS", username="Ann", metadata=METADATA),
+            "user": None,
+        },
+        posted("hello", bot("BOURS@Ann", "Ann"), own=True, operation=OperationId("op-1"), slot=2),
+    ),
+    "a post of another account of a bridge is no news, but proves nothing": (
+        {
+            **post(subtype="bot_message", bot_id="B9", username="Ann", metadata=METADATA),
+            "user": None,
+        },
+        posted("hello", bot("B9@Ann", "Ann"), own=True),
+    ),
+    "a person cannot pass as a bridge": (post(metadata=METADATA), posted("hello")),
+}
+
+
+@pytest.mark.parametrize("name", POSTS)
+def test_a_post_means(name: str) -> None:
+    event, expected = POSTS[name]
+
+    assert decoded(event) == expected
+
+
+def change(now: Json, before: Json | None, **changes: Any) -> Json:
+    return {
+        "type": "message", "subtype": "message_changed", "hidden": True, "channel": CHANNEL,
+        "ts": LATER, "event_ts": LATER, "message": now, "previous_message": before, **changes,
+    }  # fmt: skip
+
+
+def edited(text: str, **changes: Any) -> Event:
+    return MessageEdited(
+        target=TS,
+        message=said(text),
+        actor=ADA.id,
+        edited_at=ids.time_of(LATER),
+        **at(LATER),
+        **changes,
+    )
+
+
+NO_NEWS = Ignored(
+    reason="nothing that was said has changed (an unfurl, a reply, a pin)", **at(LATER)
+)
+EDIT = {"user": "UADA", "ts": "1700000060.000000"}
+CHANGES: dict[str, tuple[Json, Event]] = {
+    "an edit": (change(post("hullo", edited=EDIT), post()), edited("hullo")),
+    "an edit whose past is not told": (change(post("hullo", edited=EDIT), None), edited("hullo")),
+    "an edit in a thread": (
+        change(post("hullo", edited=EDIT, thread_ts=ROOT), post(thread_ts=ROOT)),
+        edited("hullo").model_copy(update={"place": Place(channel=CH, thread=ROOT)}),
+    ),
+    "an unfurl": (
+        change(post(attachments=[{"from_url": "https://a.test", "title": "A"}]), post()),
+        NO_NEWS,
+    ),
+    "a first reply to it": (change(post(reply_count=1, thread_ts=TS), post()), NO_NEWS),
+    "no edit and no past": (change(post(), None), Ignored(reason="nobody edited it", **at(LATER))),
+    "a deleted parent stays as a tombstone": (
+        change({**post("This message was deleted."), "subtype": "tombstone"}, post()),
+        MessageDeleted(target=TS, actor=ADA.id, **at(LATER)),
+    ),
+    "a deletion": (
+        {
+            "type": "message",
+            "subtype": "message_deleted",
+            "channel": CHANNEL,
+            "ts": LATER,
+            "event_ts": LATER,
+            "deleted_ts": TS,
+            "previous_message": post(thread_ts=ROOT),
+        },
+        MessageDeleted(target=TS, actor=ADA.id, **at(LATER, thread=ROOT)),
+    ),
+    "a deletion of nobody knows what": (
+        {
+            "type": "message",
+            "subtype": "message_deleted",
+            "channel": CHANNEL,
+            "ts": LATER,
+            "event_ts": LATER,
+            "deleted_ts": TS,
+        },
+        MessageDeleted(target=TS, actor=ids.actor_id(TEAM, "unknown"), **at(LATER)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_means(name: str) -> None:
+    event, expected = CHANGES[name]
+
+    assert decoded(event) == expected
+
+
+def test_an_edit_of_our_own_copy_is_ours() -> None:
+    ours = {"bot_id": "BOURS", "user": None, "username": "Ann", "subtype": "bot_message"}
+
+    event = decoded(change({**post("b"), **ours}, {**post("a"), **ours}))
+
+    assert isinstance(event, MessageEdited)
+    assert event.own
+
+
+def other(kind: str, **fields: Any) -> Json:
+    return {"type": kind, "event_ts": TS, **fields}
+
+
+ITEM = {"type": "message", "channel": CHANNEL, "ts": ROOT}
+OTHERS: dict[str, tuple[Json, Event]] = {
+    "a reaction": (
+        other("reaction_added", user="UADA", reaction="tada", item=ITEM),
+        ReactionAdded(target=ROOT, emoji=":tada:", actor=ADA.id, **at()),
+    ),
+    "a reaction taken back": (
+        other("reaction_removed", user="UADA", reaction="wave::skin-tone-3", item=ITEM),
+        ReactionRemoved(target=ROOT, emoji=":wave::skin-tone-3:", actor=ADA.id, **at()),
+    ),
+    "a reaction to a file": (
+        other("reaction_added", user="UADA", reaction="tada", item={"type": "file", "file": "F1"}),
+        Ignored(reason="a reaction to something that is no message", **at(channel="")),
+    ),
+    "a pin": (
+        other("pin_added", user="UADA", channel_id=CHANNEL, item={**ITEM, "message": {"ts": ROOT}}),
+        MessagePinned(target=ROOT, actor=ADA.id, **at()),
+    ),
+    "a pin taken away": (
+        other(
+            "pin_removed", user="UADA", channel_id=CHANNEL, item={**ITEM, "message": {"ts": ROOT}}
+        ),
+        MessageUnpinned(target=ROOT, actor=ADA.id, **at()),
+    ),
+    "somebody joins": (
+        other("member_joined_channel", user="UADA", channel=CHANNEL),
+        MemberJoined(actor=ADA.id, **at()),
+    ),
+    "we join": (
+        other("member_joined_channel", user="UBOT", channel=CHANNEL),
+        Ignored(reason="we joined", **at()),
+    ),
+    "somebody leaves": (
+        other("member_left_channel", user="UADA", channel=CHANNEL),
+        MemberLeft(actor=ADA.id, **at()),
+    ),
+    "we leave": (
+        other("member_left_channel", user="UBOT", channel=CHANNEL),
+        ChannelClosed(reason="we left", **at()),
+    ),
+    "we are removed": (
+        other("group_left", channel=CHANNEL),
+        ChannelClosed(reason="we were removed", **at()),
+    ),
+    "archived": (
+        other("channel_archive", channel=CHANNEL, user="UADA"),
+        ChannelClosed(reason="archived", **at()),
+    ),
+    "deleted": (other("channel_deleted", channel=CHANNEL), ChannelClosed(reason="deleted", **at())),
+    "renamed": (
+        other("channel_rename", channel={"id": CHANNEL, "name": "new"}),
+        ChannelRenamed(name="new", **at()),
+    ),
+    "created": (
+        other("channel_created", channel={"id": CHANNEL, "name": "new", "created": 1}),
+        ChannelCreated(name="new", **at()),
+    ),
+    "a topic": (
+        post("<@UADA> set the channel topic: cats", subtype="channel_topic", topic="cats"),
+        TopicChanged(topic="cats", **at()),
+    ),
+    "a line that an event tells too": (
+        post("<@UADA> has joined", subtype="channel_join"),
+        Ignored(reason="member_joined_channel tells it", **at()),
+    ),
+    "uninstalled": (
+        other("app_uninstalled"),
+        AccountRevoked(reason="app_uninstalled", **at(channel="")),
+    ),
+    "nobody knows": (other("dog_barked", channel=CHANNEL), Unknown(kind="dog_barked", **at())),
+    "nobody knows the subtype": (
+        post(subtype="huddle_thread"),
+        Unknown(kind="message:huddle_thread", **at()),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_another_event_means(name: str) -> None:
+    event, expected = OTHERS[name]
+
+    assert decoded(event) == expected
+
+
+def test_a_slash_command_says_who_wants_what() -> None:
+    body = {
+        "token": "v", "command": "/bridge", "text": "status", "user_id": "UADA", "team_id": TEAM,
+        "channel_id": CHANNEL, "response_url": "https://hooks.slack.test/1", "trigger_id": "1.2",
+    }  # fmt: skip
+
+    (event,) = decode(raw(body), US)
+
+    assert event == CommandGiven(
+        command="/bridge", text="status", actor=ADA.id, **at("1700000099.000000")
+    )
+
+
+def test_a_press_is_kept_until_somebody_understands_it() -> None:
+    body = {
+        "type": "block_actions", "team": {"id": TEAM}, "channel": {"id": CHANNEL},
+        "actions": [{"action_id": "go", "action_ts": TS}],
+    }  # fmt: skip
+
+    (event,) = decode(raw(body), US)
+
+    assert event == Unknown(kind="block_actions", **at())
+
+
+def test_the_envelope_alone_tells_who_we_are() -> None:
+    event = decoded(post("<@UBOT> hi", app_id="AOURS", bot_id="B1"), us=None)
+
+    assert isinstance(event, MessagePosted)
+    assert event.own
+    assert event.place.channel == CH
+
+
+def test_in_a_shared_channel_the_workspace_is_ours() -> None:
+    event = decoded(post(), team_id="TOTHER", context_team_id=TEAM)
+
+    assert event.place.channel == CH
+
+
+def test_another_workspace_on_the_same_url_stays_another_one() -> None:
+    elsewhere = [{"team_id": "T2", "user_id": "UBOT2", "is_bot": True}]
+
+    event = decoded(post(), team_id="T2", authorizations=elsewhere)
+
+    assert event.place.channel == ids.channel_ref("T2", CHANNEL)
+
+
+def test_the_time_is_slacks_with_its_offset() -> None:
+    event = decoded(post())
+
+    assert isinstance(event, MessagePosted)
+    assert event.time == datetime.fromisoformat("2023-11-14T22:13:20.000100+00:00")
+    assert event.message.timestamp == "2023-11-14T22:13:20.000100Z"
+    assert event.message.message_id == MessageId("slack:T1:C1:1700000000.000100")
+
+
+BROKEN: dict[str, Json] = {
+    "a ts that is none": post(ts="yesterday"),
+    "a reaction to no message": other(
+        "reaction_added", user="U", reaction="x", item={"type": "message"}
+    ),
+    "a reaction without a name": other("reaction_added", user="U", item=ITEM),
+    "a join of nobody": other("member_joined_channel", channel=CHANNEL),
+    "an edit of nothing": change({"edited": EDIT}, None),
+    "a time beyond all calendars": post(ts="999999999999.000000"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_cannot_be_read_says_why(name: str) -> None:
+    with pytest.raises(UndecodableEvent) as caught:
+        decoded(BROKEN[name])
+
+    assert "Slack" in str(caught.value)
+
+
+def test_lone_surrogates_do_not_stop_a_message() -> None:
+    body = orjson.dumps(envelope(post("HERE"))).replace(b"HERE", b"half \\ud83d")
+    kept = raw(envelope(post())).model_copy(update={"payload": body})
+
+    (event,) = decode(kept, US)
+
+    assert isinstance(event, MessagePosted)
+    assert event.message.content == (TextPart(text="half ?", format="markdown"),)

@@ -1,0 +1,271 @@
+"""A delivery becomes calls that Slack takes, that ping nobody, and that are always the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bridge.content.markdown import markdown_to_text
+from bridge.model import (
+    AccountId,
+    AddReaction,
+    BudgetKey,
+    Byline,
+    Call,
+    DeleteMessage,
+    Delivery,
+    EditMessage,
+    Encoded,
+    Loss,
+    MessageId,
+    Operation,
+    OperationId,
+    PostMessage,
+    Quoted,
+    Receipt,
+    RoomId,
+)
+from bridge.uacs import Actor, FilePart, MediaSource, Message, TextPart
+from connectors.slack.capabilities import CAPABILITIES, TEXT_LIMIT
+from connectors.slack.encode import encode
+from connectors.slack.ids import channel_ref
+from connectors.slack.text import text_to_mrkdwn
+
+CHANNEL = channel_ref("T1", "C1")
+COMMON: dict[str, Any] = {
+    "id": OperationId("op-1"),
+    "account": AccountId("acme"),
+    "channel": CHANNEL,
+    "room": RoomId("lobby"),
+    "message": MessageId("discord:G1:D1:7"),
+}
+ANN = Byline(name="Ann", picture="https://p.test/ann.png")
+LONG = "A sentence of words. " * 400
+
+
+def message(text: str) -> Message:
+    return Message(
+        message_id="discord:G1:D1:7",
+        timestamp="2026-01-01T00:00:00Z",
+        actor=Actor(id="discord:G1:U1", role="human", name="Ann"),
+        content=(TextPart(text=text),),
+    )
+
+
+def post(text: str, byline: Byline = ANN, **more: Any) -> Encoded:
+    operation = PostMessage(byline=byline, **COMMON)
+    return encode(Delivery(operation=operation, message=message(text), **more))
+
+
+def edit(text: str, *copies: Receipt, **more: Any) -> Encoded:
+    operation = EditMessage(byline=ANN, **COMMON)
+    return encode(Delivery(operation=operation, message=message(text), copies=copies, **more))
+
+
+def copy(slot: int, **more: Any) -> Receipt:
+    return Receipt(slot=slot, native_id=f"1700000000.00000{slot}", **more)
+
+
+def test_a_post_carries_its_author_and_its_operation() -> None:
+    encoded = post("**hi** Bob", thread="1700000000.000100")
+
+    assert encoded == Encoded(
+        calls=(
+            Call(
+                kind="post",
+                method="chat.postMessage",
+                operation=OperationId("op-1"),
+                channel=CHANNEL,
+                thread="1700000000.000100",
+                budgets=(
+                    BudgetKey(rule="post_per_channel", of="acme:C1"),
+                    BudgetKey(rule="post_per_workspace", of="acme"),
+                ),
+                body={
+                    "channel": "C1",
+                    "text": "*hi* Bob",
+                    "username": "Ann",
+                    "icon_url": "https://p.test/ann.png",
+                    "mrkdwn": True,
+                    "parse": "none",
+                    "link_names": False,
+                    "unfurl_links": False,
+                    "unfurl_media": True,
+                    "metadata": {
+                        "event_type": "uacs_bridge_operation",
+                        "event_payload": {"operation": "op-1", "slot": 0},
+                    },
+                    "thread_ts": "1700000000.000100",
+                },
+            ),
+        )
+    )
+
+
+def test_an_edit_changes_what_stands_there() -> None:
+    (call,) = edit("new", copy(0, thread="1.2")).calls
+
+    assert (call.kind, call.method, call.native_id) == ("edit", "chat.update", "1700000000.000000")
+    assert call.thread == "1.2"
+    assert call.budgets == (BudgetKey(rule="update_per_workspace", of="acme"),)
+    assert call.body == {
+        "channel": "C1", "ts": "1700000000.000000", "text": "new", "mrkdwn": True,
+        "parse": "none", "link_names": False,
+    }  # fmt: skip
+
+
+def test_a_longer_edit_posts_what_is_new_below() -> None:
+    calls = edit(LONG, copy(0)).calls
+
+    assert [(call.kind, call.slot) for call in calls] == [("edit", 0), ("post", 1), ("post", 2)]
+
+
+def test_a_shorter_edit_takes_away_what_is_left_over() -> None:
+    calls = edit("short", copy(0), copy(1), copy(2)).calls
+
+    assert [(call.kind, call.slot) for call in calls] == [
+        ("edit", 0), ("delete", 1), ("delete", 2)
+    ]  # fmt: skip
+
+
+def test_a_copy_that_a_person_took_away_stays_away() -> None:
+    assert edit("new", copy(0, deleted=True)).calls == ()
+
+
+def test_a_deletion_takes_every_standing_copy_away() -> None:
+    operation = DeleteMessage(**COMMON)
+    copies = (copy(0), copy(1, deleted=True), copy(2))
+
+    calls = encode(Delivery(operation=operation, message=message("x"), copies=copies)).calls
+
+    assert [(c.method, c.body) for c in calls] == [
+        ("chat.delete", {"channel": "C1", "ts": "1700000000.000000"}),
+        ("chat.delete", {"channel": "C1", "ts": "1700000000.000002"}),
+    ]
+
+
+def test_a_reaction_is_a_loss_for_now() -> None:
+    operation: Operation = AddReaction(emoji="👍", byline=ANN, **COMMON)
+
+    encoded = encode(Delivery(operation=operation, message=message("x")))
+
+    assert encoded == Encoded(
+        calls=(), losses=(Loss(path="", kind="not_sent", what="add_reaction"),)
+    )
+
+
+def test_a_reply_quotes_what_it_answers() -> None:
+    quoted = Quoted(author="Bob *B*", excerpt="shall we\n\n> go <!here>?")
+
+    (call,) = post("yes", quoted=quoted).calls
+
+    assert call.body["text"] == "> *Bob ∗B∗*: shall we &gt; go &lt;!here&gt;?\nyes"
+
+
+def test_a_long_excerpt_ends_in_an_ellipsis() -> None:
+    (call,) = post("yes", quoted=Quoted(author="Bob", excerpt="word " * 100)).calls
+
+    quote = str(call.body["text"]).split("\n")[0]
+    assert quote.endswith("word…")
+    assert len(quote) < 220
+
+
+def test_pieces_keep_the_author_and_count_up() -> None:
+    calls = post(LONG).calls
+
+    assert len(calls) == 3
+    assert [call.slot for call in calls] == [0, 1, 2]
+    assert [call.body["username"] for call in calls] == ["Ann", "Ann", "Ann"]
+    assert " ".join(str(call.body["text"]) for call in calls).split() == LONG.split()
+
+
+def test_code_that_is_cut_is_closed_and_opened_again() -> None:
+    calls = post("```py\n" + "print('x < y')\n" * 500 + "```").calls
+
+    assert len(calls) > 1
+    assert all(str(c.body["text"]).startswith("```\n") for c in calls)
+    assert all(str(c.body["text"]).endswith("\n```") for c in calls)
+
+
+def test_what_is_no_text_is_said_and_is_a_loss() -> None:
+    source = MediaSource(url="https://f.test/a.pdf")
+    given = message("see").model_copy(
+        update={
+            "content": (TextPart(text="see"), FilePart(source=source, media_type="application/pdf"))
+        }
+    )
+
+    encoded = encode(Delivery(operation=PostMessage(byline=ANN, **COMMON), message=given))
+
+    assert encoded.calls[0].body["text"] == (
+        "see\n\n<https://f.test/a.pdf|[file: application/pdf]>"
+    )
+    assert [loss.kind for loss in encoded.losses] == ["media_as_text"]
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n\n"])
+def test_a_stream_that_has_said_nothing_yet_stands_there(text: str) -> None:
+    (call,) = post(text).calls
+
+    assert call.body["text"] == "…"
+
+
+NAMES = {
+    "Ann": "Ann",
+    "  Ann \n Lee ": "Ann Lee",
+    "": "somebody",
+    "\t": "somebody",
+    "x" * 200: "x" * 79 + "…",
+    "👩‍👩‍👧" * 30: "👩‍👩‍👧" * 15 + "…",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_fit(name: str) -> None:
+    (call,) = post("hi", Byline(name=name)).calls
+
+    assert call.body["username"] == NAMES[name]
+    assert len(str(call.body["username"])) <= 80
+
+
+@pytest.mark.parametrize(
+    "picture", [None, "blob:sha256-1", "data:image/png;base64,AA", "file:///etc"]
+)
+def test_only_a_web_address_is_a_picture(picture: str | None) -> None:
+    (call,) = post("hi", Byline(name="Ann", picture=picture)).calls
+
+    assert "icon_url" not in call.body
+
+
+def test_every_budget_that_a_call_names_is_known() -> None:
+    calls = [*post(LONG).calls, *edit(LONG, copy(0)).calls, *edit("x", copy(0), copy(1)).calls]
+
+    assert {key.rule for call in calls for key in call.budgets} == set(CAPABILITIES.budgets)
+
+
+_TEXTS = st.text(
+    st.sampled_from("ab *_~`<>&|!@#:[]()\n-") | st.characters(exclude_categories=["Cs"]),
+    min_size=1, max_size=60,
+)  # fmt: skip
+
+
+@given(_TEXTS, st.integers(1, 400))
+@settings(max_examples=40, deadline=None)
+def test_whatever_is_said_fits_and_is_sent(text: str, times: int) -> None:
+    calls = post(text * times).calls
+
+    assert calls
+    for call in calls:
+        assert 0 < len(str(call.body["text"])) <= TEXT_LIMIT
+        assert str(call.body["text"]).strip()
+
+
+@given(_TEXTS)
+def test_what_fits_is_written_once(text: str) -> None:
+    (call,) = post(text).calls
+
+    whole = text_to_mrkdwn(markdown_to_text(text))
+    assert call.body["text"] == (whole if whole.strip() else "…")

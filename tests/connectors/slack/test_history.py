@@ -1,0 +1,170 @@
+"""What was said while nobody listened is read back; a post whose answer was lost is found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aiohttp import web
+
+from bridge.model import MessagePosted, Raw
+from bridge.sandbox.faults import Fault
+from bridge.testing.inbox import ListInbox
+from connectors.slack import ids
+from connectors.slack.connector import SlackConnector
+from connectors.slack.history import posts_after
+from tests.connectors.slack.conftest import GENERAL, Sandbox
+from tests.connectors.slack.payloads import ACCOUNT, US
+from tests.connectors.slack.test_encode import post as encoded
+from tests.connectors.slack.test_send import answering
+
+
+def said(connector: SlackConnector, raws: list[Raw]) -> list[str]:
+    events = [event for raw in raws for event in connector.decode(raw)]
+    return [e.message.content[0].text for e in events if isinstance(e, MessagePosted)]  # type: ignore[union-attr]
+
+
+async def missed(
+    connector: SlackConnector, cursor: str, threads: list[str] | None = None
+) -> list[str]:
+    return said(
+        connector, [raw async for raw in connector.read_after(GENERAL, cursor, threads or [])]
+    )
+
+
+async def test_the_newest_of_an_empty_channel_comes_before_everything(sandbox: Sandbox) -> None:
+    connector = sandbox.connector()
+
+    cursor = await connector.newest(GENERAL)
+    await sandbox.say("first")
+
+    assert await missed(connector, cursor) == ["first"]
+
+
+async def test_what_is_older_than_the_newest_is_not_read(sandbox: Sandbox) -> None:
+    connector = sandbox.connector()
+    root = await sandbox.say("before")
+    await sandbox.say("a reply before", root)
+
+    cursor = await connector.newest(GENERAL)
+    await sandbox.say("after")
+
+    assert await missed(connector, cursor, [root]) == ["after"]
+
+
+async def test_posts_and_replies_come_in_the_order_they_were_said(sandbox: Sandbox) -> None:
+    connector = sandbox.connector()
+    old = [await sandbox.say(f"old {number}") for number in range(6)]
+    cursor = await connector.newest(GENERAL)
+    new = await sandbox.say("new")
+    await sandbox.say("in an old thread", old[2])
+    await sandbox.say("in the new thread", new)
+    await sandbox.say("last")
+
+    assert await missed(connector, cursor, old) == [
+        "new", "in an old thread", "in the new thread", "last"
+    ]  # fmt: skip
+
+
+async def test_a_long_gap_is_read_page_by_page(sandbox: Sandbox, monkeypatch: Any) -> None:
+    monkeypatch.setattr("connectors.slack.history._PAGE", "3")
+    connector = sandbox.connector()
+    cursor = await connector.newest(GENERAL)
+    texts = [f"number {number}" for number in range(10)]
+    for text in texts:
+        await sandbox.say(text)
+
+    assert await missed(connector, cursor) == texts
+
+
+async def test_our_own_posts_are_known_as_ours_in_history_too(sandbox: Sandbox) -> None:
+    connector = sandbox.connector()
+    cursor = await connector.newest(GENERAL)
+    (call,) = encoded("ours").calls
+    await connector.send(at_general(call))
+
+    raws = [raw async for raw in connector.read_after(GENERAL, cursor, [])]
+
+    (event,) = connector.decode(raws[0])
+    assert isinstance(event, MessagePosted)
+    assert (event.own, event.operation) == (True, "op-1")
+
+
+async def test_a_thread_that_is_gone_does_not_stop_the_rest(sandbox: Sandbox) -> None:
+    connector = sandbox.connector()
+    cursor = await connector.newest(GENERAL)
+    await sandbox.say("here")
+
+    assert await missed(connector, cursor, ["1600000000.000100"]) == ["here"]
+
+
+async def test_live_threads_older_than_the_gap_cost_few_requests() -> None:
+    asked: list[str] = []
+    cursor = "1700000500.000000"
+    roots = [f"17000000{number:02d}.000000" for number in range(50)]
+
+    async def answer(request: web.Request) -> web.Response:
+        method, form = request.match_info["method"], await request.post()
+        asked.append(method)
+        messages: list[dict[str, Any]] = []
+        if method == "conversations.replies":
+            messages = [{"ts": "1700000600.000000", "thread_ts": form["ts"], "text": "news"}]
+        elif form["oldest"] != cursor:
+            messages = [{"ts": root, "text": "root"} for root in roots]
+            messages[7] |= {"thread_ts": roots[7], "latest_reply": "1700000600.000000"}
+        return web.json_response({"ok": True, "messages": messages})
+
+    async with answering(answer) as api:
+        key = ids.order_key(cursor)
+        raws = [raw async for raw in posts_after(api, ACCOUNT, US, GENERAL, key, roots)]
+
+    assert asked == ["conversations.history", "conversations.history", "conversations.replies"]
+    assert [raw.order_key for raw in raws] == [ids.order_key("1700000600.000000")]
+
+
+def at_general(call: Any, thread: str | None = None) -> Any:
+    body = {**call.body, "channel": GENERAL.channel} | ({"thread_ts": thread} if thread else {})
+    return call.model_copy(update={"channel": GENERAL, "body": body, "thread": thread})
+
+
+async def test_an_unsettled_reply_is_found_in_its_thread(
+    sandbox: Sandbox, inbox: ListInbox
+) -> None:
+    connector = sandbox.connector()
+    root = await sandbox.say("root")
+    (call,) = encoded("reply").calls
+    call = at_general(call, root)
+
+    receipt = await connector.send(call)
+
+    assert receipt.thread == root
+    assert await connector.find_sent(call, root) == receipt
+    assert await connector.find_sent(call, receipt.native_id) is None
+
+
+async def test_a_reply_whose_root_is_gone_is_found_in_the_channel(sandbox: Sandbox) -> None:
+    connector = sandbox.connector()
+    (call,) = encoded("reply").calls
+    call = at_general(call, "1600000000.000100")
+
+    receipt = await connector.send(call)
+
+    assert receipt.thread is None
+    assert await connector.find_sent(call, None) == receipt
+
+
+async def test_another_slot_of_the_operation_is_another_copy(sandbox: Sandbox) -> None:
+    connector = sandbox.connector()
+    (call,) = encoded("one").calls
+    await connector.send(at_general(call))
+
+    assert await connector.find_sent(at_general(call).model_copy(update={"slot": 1}), None) is None
+
+
+async def test_reading_waits_when_slack_asks(sandbox: Sandbox) -> None:
+    connector = sandbox.connector()
+    cursor = await connector.newest(GENERAL)
+    await sandbox.say("here")
+    fault = Fault(kind="rate_limited", where="slack:conversations.history:*", seconds=1)
+    sandbox.around.faults.add(fault)
+
+    assert await missed(connector, cursor) == ["here"]

@@ -1,0 +1,403 @@
+"""What Slack hands over is kept once, in order, before Slack is told; and nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import io
+import json
+import time
+from typing import Any
+from urllib.parse import urlencode
+
+import aiohttp
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bridge.errors import AuthFailed, PlatformError, StoreError, Unavailable
+from bridge.model import MessagePosted, Raw
+from bridge.sandbox.faults import Fault
+from bridge.testing.inbox import ListInbox
+from connectors.slack import ids, receive
+from connectors.slack.decode import CREDENTIALS, decode
+from connectors.slack.receive import LARGEST_BODY, Keeper, patiently, raw_of
+from tests.connectors.slack.conftest import GENERAL, RANDOM, Sandbox
+from tests.connectors.slack.payloads import ACCOUNT, CHANNEL, TEAM, TS, US, envelope, post, raw
+from tests.connectors.slack.test_encode import post as encoded
+from tests.connectors.slack.test_send import FakeClock
+from tests.connectors.slack.web import Web, bridge_web
+
+# --- payload -> row -------------------------------------------------------------------------
+
+
+def test_a_post_is_one_row_however_it_is_told() -> None:
+    message = raw(envelope(post("<@UBOT>"), event_id="Ev1"))
+    mention = raw(envelope({**post("<@UBOT>"), "type": "app_mention"}, event_id="Ev2"))
+
+    assert message.dedupe_key == mention.dedupe_key == ids.post_key(CHANNEL, TS)
+    assert message.kind == mention.kind == "message"
+    assert message.order_key == mention.order_key == ids.order_key(TS)
+
+
+def test_edits_of_one_post_are_rows_of_their_own() -> None:
+    change = {**post(), "subtype": "message_changed", "event_ts": "1700000009.000100"}
+    one, two = raw(envelope(change, event_id="Ev1")), raw(envelope(change, event_id="Ev2"))
+
+    assert one.dedupe_key != two.dedupe_key
+    assert one.kind == "event_callback"
+    assert one.order_key == ids.order_key("1700000009.000100")
+
+
+def test_credentials_are_taken_out_of_the_payload() -> None:
+    body = {
+        "type": "view_submission", "token": "secret-1", "trigger_id": "secret-2",
+        "team": {"id": TEAM}, "view": {"id": "V1"},
+        "response_urls": [{"block_id": "b", "response_url": "https://secret-3.test"}],
+    }  # fmt: skip
+
+    kept = raw(body)
+
+    assert b"secret" not in kept.payload
+    assert kept.credentials == {
+        "/token": "secret-1",
+        "/trigger_id": "secret-2",
+        "/response_urls/0/response_url": "https://secret-3.test",
+    }
+    assert orjson.loads(kept.payload)["response_urls"] == [{"block_id": "b"}]
+
+
+def test_a_payload_without_a_time_of_slacks_moves_no_cursor() -> None:
+    kept = raw({"command": "/bridge", "channel_id": CHANNEL, "team_id": TEAM, "user_id": "U1"})
+
+    assert kept.channel is None
+    assert kept.kind == "slash_commands"
+
+
+@pytest.mark.parametrize("kind", [kind for kind in CREDENTIALS if kind != "history"])
+def test_the_verification_token_is_a_credential_of_every_kind(kind: str) -> None:
+    assert "/token" in CREDENTIALS[kind]
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+_KEYS = st.sampled_from(
+    ["token", "event", "type", "ts", "channel", "event_ts", "subtype", "team_id", "authorizations"]
+)
+
+
+@given(st.dictionaries(_KEYS, _JSON, max_size=6), st.dictionaries(_KEYS, _JSON, max_size=6))
+def test_any_object_becomes_a_row(body: dict[str, Any], event: dict[str, Any]) -> None:
+    kept = raw_of(ACCOUNT, {**body, "event": event}, US, now=1_700_000_000.0)
+
+    assert orjson.loads(kept.payload) is not None or kept.payload
+    assert isinstance(Raw.model_validate_json(kept.model_dump_json()), Raw)
+
+
+# --- into the inbox -------------------------------------------------------------------------
+
+
+class SlowInbox(ListInbox):
+    """Takes longer for the first of each pair, as a busy disk might."""
+
+    async def accept(self, raw: Raw) -> bool:
+        await asyncio.sleep(0.002 if int(raw.order_key[-6:]) % 2 == 0 else 0)
+        return await super().accept(raw)
+
+
+async def _us() -> ids.Identity:
+    return US
+
+
+def keeper(inbox: ListInbox) -> Keeper:
+    return Keeper(ACCOUNT, inbox, _us, FakeClock(), lambda: None)
+
+
+async def test_one_channel_keeps_its_order_and_holds_no_other_up() -> None:
+    inbox = SlowInbox()
+    door = keeper(inbox)
+    frames = [
+        envelope(post(channel=channel, ts=f"1700000000.{number:06d}"))
+        for number in range(20)
+        for channel in ("C1", "C2")
+    ]
+
+    await asyncio.gather(*(door.keep(frame) for frame in frames))
+
+    for channel in ("C1", "C2"):
+        keys = [r.order_key for r in inbox.raws if r.channel and r.channel.channel == channel]
+        assert keys == sorted(keys)
+        assert len(keys) == 20
+
+
+async def test_a_channel_that_hangs_holds_no_other_up() -> None:
+    class Stuck(ListInbox):
+        async def accept(self, raw: Raw) -> bool:
+            if raw.channel and raw.channel.channel == "C1":
+                await asyncio.Event().wait()
+            return await super().accept(raw)
+
+    inbox = Stuck()
+    door = keeper(inbox)
+
+    stuck = asyncio.create_task(door.keep(envelope(post(channel="C1"))))
+    await asyncio.wait_for(door.keep(envelope(post(channel="C2"))), 1)
+    stuck.cancel()
+
+    assert [r.channel and r.channel.channel for r in inbox.raws] == ["C2"]
+
+
+# --- Socket Mode ----------------------------------------------------------------------------
+
+
+def texts(inbox: ListInbox) -> list[str]:
+    events = [event for kept in inbox.raws for event in decode(kept, None)]
+    return [e.message.content[0].text for e in events if isinstance(e, MessagePosted)]  # type: ignore[union-attr]
+
+
+async def test_what_the_inbox_could_not_keep_is_sent_again(
+    sandbox: Sandbox, inbox: ListInbox
+) -> None:
+    sandbox.slack.pace.ack_seconds = 0.1
+    sandbox.slack.pace.retry_delays = (0.1, 0.1, 0.1)
+    await sandbox.start(sandbox.connector(), inbox)
+    inbox.fail_with = StoreError("the disk is full")
+    await sandbox.say("keep me")
+    await asyncio.sleep(0.05)
+
+    inbox.fail_with = None
+    await inbox.until(lambda: bool(inbox.raws))
+
+    assert texts(inbox) == ["keep me"]
+
+
+async def test_a_mention_is_one_row(sandbox: Sandbox, inbox: ListInbox) -> None:
+    await sandbox.start(sandbox.connector(), inbox)
+
+    await sandbox.say("@Bridge hello")
+    await inbox.until(lambda: inbox.repeats == 1)
+
+    (kept,) = inbox.raws
+    (event,) = decode(kept, None)
+    assert isinstance(event, MessagePosted)
+    assert event.addresses_us
+
+
+async def test_a_burst_comes_in_its_order(sandbox: Sandbox) -> None:
+    inbox = SlowInbox()
+    await sandbox.start(sandbox.connector(), inbox)
+
+    for number in range(60):
+        await sandbox.say(f"{number}", channel=GENERAL if number % 3 else RANDOM)
+    await inbox.until(lambda: len(inbox.raws) == 60)
+
+    for channel in (GENERAL, RANDOM):
+        keys = [kept.order_key for kept in inbox.raws if kept.channel == channel]
+        assert keys == sorted(keys)
+
+
+@pytest.mark.parametrize("reason", ["", "refresh_requested", "warning"])
+async def test_a_lost_socket_is_opened_again_and_said(
+    sandbox: Sandbox, inbox: ListInbox, reason: str
+) -> None:
+    connector = sandbox.connector()
+    await sandbox.start(connector, inbox)
+
+    await sandbox.slack.disconnect(reason)
+    await inbox.until(lambda: len(inbox.sessions) == 2)
+    await sandbox.say("still here")
+    await inbox.until(lambda: bool(inbox.raws))
+
+    assert inbox.sessions == ["acme", "acme"]
+    assert texts(inbox) == ["still here"]
+    assert connector.health().state == "connected"
+
+
+async def test_a_wrong_app_token_ends_it_with_what_to_do(
+    sandbox: Sandbox, inbox: ListInbox
+) -> None:
+    connector = sandbox.connector(app_token={"env": "WRONG"})
+    sandbox.tokens.values["WRONG"] = "xapp-wrong"
+
+    with pytest.raises(AuthFailed, match="install the app again"):
+        await connector.run(inbox)
+
+    assert connector.health().state == "failed"
+    assert "invalid_auth" in connector.health().note
+
+
+async def test_a_slack_that_is_down_is_waited_for(
+    sandbox: Sandbox, inbox: ListInbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(receive, "_RETRY_SECONDS", (0.01,))
+    for where in ("slack:auth.test:*", "slack:apps.connections.open:*"):
+        sandbox.around.faults.add(Fault(kind="status", where=where, times=2, status=503))
+
+    await sandbox.start(sandbox.connector(), inbox)
+
+    assert inbox.sessions == ["acme"]
+
+
+async def test_health_says_when_it_connected_and_last_heard(
+    sandbox: Sandbox, inbox: ListInbox
+) -> None:
+    connector = sandbox.connector()
+    assert connector.health().state == "stopped"
+
+    task = await sandbox.start(connector, inbox)
+    await sandbox.say("hello")
+    await inbox.until(lambda: bool(inbox.raws))
+    await asyncio.sleep(0)
+
+    health = connector.health()
+    assert health.state == "connected"
+    assert health.connected_since is not None
+    assert health.heard is not None
+    assert health.heard >= health.connected_since
+    task.cancel()
+    await asyncio.wait([task])
+    assert connector.health().state == "stopped"
+
+
+async def test_two_accounts_in_one_workspace_know_each_other(sandbox: Sandbox) -> None:
+    first, second = ListInbox(), ListInbox()
+    one = sandbox.connector("one", "bridge")
+    two = sandbox.connector("two", "plain")
+    await sandbox.start(one, first)
+    await sandbox.start(two, second)
+
+    (call,) = encoded("from the first account").calls
+    body = {**call.body, "channel": GENERAL.channel}
+    await one.send(call.model_copy(update={"channel": GENERAL, "body": body}))
+    await first.until(lambda: bool(first.raws))
+    await second.until(lambda: bool(second.raws))
+
+    (mine,), (theirs,) = one.decode(first.raws[0]), two.decode(second.raws[0])
+    assert isinstance(mine, MessagePosted)
+    assert isinstance(theirs, MessagePosted)
+    assert (mine.own, mine.operation) == (True, "op-1")
+    assert (theirs.own, theirs.operation) == (True, None)
+
+
+# --- patience -------------------------------------------------------------------------------
+
+
+async def test_patience_has_growing_pauses_and_ends_with_the_credentials() -> None:
+    clock = FakeClock()
+    errors: list[PlatformError] = [Unavailable("down"), Unavailable("down"), AuthFailed("no")]
+
+    async def work() -> None:
+        raise errors.pop(0)
+
+    with pytest.raises(AuthFailed):
+        await patiently(work, clock)
+
+    assert clock.slept == [1.0, 2.0]
+
+
+# --- HTTP -----------------------------------------------------------------------------------
+
+
+def signed(body: bytes, secret: str, at: float) -> dict[str, str]:
+    base = f"v0:{int(at)}:".encode() + body
+    digest = hmac.new(secret.encode(), base, hashlib.sha256).hexdigest()
+    return {
+        "x-slack-request-timestamp": str(int(at)),
+        "x-slack-signature": f"v0={digest}",
+        "content-type": "application/json",
+    }
+
+
+@pytest.fixture
+async def web() -> Any:
+    async with bridge_web() as running:
+        yield running
+
+
+async def _ask(url: str, body: bytes, headers: dict[str, str]) -> tuple[int, str]:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(url, data=io.BytesIO(body), headers=headers) as answer,
+    ):
+        return answer.status, await answer.text()
+
+
+async def test_requests_are_answered_by_their_signature(
+    sandbox: Sandbox, inbox: ListInbox, web: Web
+) -> None:
+    connector = sandbox.connector(receive="http")
+    url = web.mount(connector, inbox)
+    secret = sandbox.app()["signing_secret"]
+    now = time.time()
+    good = orjson.dumps(envelope(post(), team_id="T0ACME", authorizations=[]))
+    other = good.replace(b"hello", b"hullo")
+    challenge = orjson.dumps({"type": "url_verification", "challenge": "abc", "token": "t"})
+    wanted: list[tuple[int, bytes, dict[str, str]]] = [
+        (200, challenge, signed(challenge, secret, now)),
+        (401, challenge, signed(challenge, "other", now)),
+        (401, other, signed(good, secret, now)),
+        (401, good, signed(good, secret, now - 301)),
+        (401, good, signed(good, secret, now + 301)),
+        (401, good, {"content-type": "application/json"}),
+        (401, good, {**signed(good, secret, now), "x-slack-request-timestamp": "²"}),
+        (401, good, {**signed(good, secret, now), "x-slack-signature": "v0=é"}),
+        (401, b"x" * (LARGEST_BODY + 1), {}),
+        (400, b"[" * 100_000, signed(b"[" * 100_000, secret, now)),
+        (400, b"\xff{", signed(b"\xff{", secret, now)),
+        (400, b"[1]", signed(b"[1]", secret, now)),
+        (400, b"nonsense", signed(b"nonsense", secret, now)),
+        (200, good, signed(good, secret, now)),
+    ]
+
+    answers = [await _ask(url, body, headers) for _, body, headers in wanted]
+
+    assert [status for status, _ in answers] == [status for status, _, _ in wanted]
+    assert json.loads(answers[0][1]) == {"challenge": "abc"}
+    assert len(inbox.raws) == 1
+
+
+async def test_a_request_that_could_not_be_kept_is_not_acknowledged(
+    sandbox: Sandbox, inbox: ListInbox, web: Web
+) -> None:
+    connector = sandbox.connector(receive="http")
+    url = web.mount(connector, inbox)
+    body = orjson.dumps(envelope(post()))
+    now = time.time()
+    headers = signed(body, sandbox.app()["signing_secret"], now)
+    inbox.fail_with = StoreError("the disk is full")
+
+    assert await _ask(url, body, headers) == (503, "")
+
+    inbox.fail_with = None
+    assert (await _ask(url, body, headers))[0] == 200
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"payload": '{"type": "block_actions", "team": {"id": "T0ACME"}, "token": "t"}'},
+        {"command": "/bridge", "text": "status", "user_id": "U1", "token": "t"},
+    ],
+)
+async def test_forms_are_kept_too(
+    sandbox: Sandbox, inbox: ListInbox, web: Web, form: dict[str, str]
+) -> None:
+    connector = sandbox.connector(receive="http")
+    url = web.mount(connector, inbox)
+    body = urlencode(form).encode()
+    now = time.time()
+    headers = signed(body, sandbox.app()["signing_secret"], now)
+    headers["content-type"] = "application/x-www-form-urlencoded"
+
+    assert (await _ask(url, body, headers))[0] == 200
+
+    assert inbox.raws[0].credentials == {"/token": "t"}
+
+
+def test_a_socket_account_has_no_routes(sandbox: Sandbox, inbox: ListInbox) -> None:
+    assert sandbox.connector().routes(inbox) == []
