@@ -7,7 +7,6 @@ here makes a mention: those need an entity, and we write none.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 from pydantic import JsonValue
@@ -137,26 +136,36 @@ def _quote_line(quoted: Quoted) -> str:
     return f"> **{escape_name(quoted.author)}**: {escape_text(excerpt)}".rstrip()
 
 
+_SHOWN_OTHERWISE: dict[type, tuple[str, str, str]] = {
+    Heading: ("heading_as_bold", "a heading", "a bold line"),
+    Spoiler: ("spoiler_shown", "a spoiler", "text behind the word spoiler"),
+    Table: ("table_as_lines", "a table", "lines of cells"),
+}
+
+
 def _losses(document: Document) -> Iterator[Loss]:
-    kinds = {
-        Spoiler: ("spoiler_shown", "a spoiler", "text behind the word spoiler"),
-        Table: ("table_as_lines", "a table", "lines of cells"),
-        Heading: ("heading_as_bold", "a heading", "a bold line"),
-    }
-    for kind, (name, what, shown_as) in kinds.items():
-        if any(isinstance(node, kind) for node in _nodes(document)):
+    found = _kinds(document)
+    for kind, (name, what, shown_as) in _SHOWN_OTHERWISE.items():
+        if kind in found:
             yield Loss(path="/content", kind=name, what=what, shown_as=shown_as)
 
 
-def _nodes(value: Any) -> Iterator[object]:
-    """Every node of a tree; how deep it is, the reader has bounded."""
-    if isinstance(value, tuple):
-        for one in value:
-            yield from _nodes(one)
-    elif is_dataclass(value):
-        yield value
-        for field in fields(value):
-            yield from _nodes(getattr(value, field.name))
+def _kinds(document: Document) -> set[type]:
+    """Every kind of node in a tree."""
+    found: set[type] = set()
+    waiting: list[Any] = list(document)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, tuple):
+            waiting += node
+            continue
+        found.add(type(node))
+        for name in _INNER:
+            waiting += getattr(node, name, ())
+    return found
+
+
+_INNER = ("children", "blocks", "items", "header", "rows")  # where nodes hold others
 
 
 # --- calls --------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ Rules: Microsoft's "Authenticate requests from the Bot Connector service to your
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,8 @@ CHANNEL = "msteams"
 _FETCH_AGAIN_AFTER = 10.0  # seconds between two fetches because of unknown keys
 _FETCH_ANYWAY_AFTER = 24 * 3600.0  # a key that was withdrawn is forgotten after this
 
+_TOKENS_REMEMBERED = 256
+
 Fetch = Callable[[str], Awaitable[bytes]]
 
 
@@ -43,6 +46,15 @@ class Claims:
 
     service_url: str
     endorsements: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _Verified:
+    """A token whose signature, issuer and audience were found right, with this very key."""
+
+    kid: str
+    key: SigningKey
+    claims: Json
 
 
 class SigningKeys:
@@ -96,18 +108,30 @@ class TokenValidator:
         self._settings = settings
         self._keys = keys
         self._clock = clock
+        self._verified: OrderedDict[str, _Verified] = OrderedDict()
 
     async def claims(self, authorization: str) -> Claims:
         """`Bearer <token>` -> its claims, when signature, issuer, audience and time are right."""
         scheme, _, token = authorization.partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthorized("The request has no bearer token")
-        key = await self._keys.key(_key_id(token.strip()))
-        claims = self._verified(token.strip(), key)
-        self._check_time(claims)
-        return Claims(string(claims, "serviceurl"), key.endorsements)
+        verified = await self._check_signature(token.strip())
+        self._check_time(verified.claims)
+        return Claims(string(verified.claims, "serviceurl"), verified.key.endorsements)
 
-    def _verified(self, token: str, key: SigningKey) -> Json:
+    async def _check_signature(self, token: str) -> _Verified:
+        """Teams shows the same token for many activities: its signature is checked once a key."""
+        known = self._verified.get(token)
+        kid = known.kid if known else _key_id(token)
+        key = await self._keys.key(kid)
+        if known is None or known.key is not key:
+            known = _Verified(kid, key, self._decoded(token, key))
+            self._verified[token] = known
+            if len(self._verified) > _TOKENS_REMEMBERED:
+                self._verified.popitem(last=False)
+        return known
+
+    def _decoded(self, token: str, key: SigningKey) -> Json:
         try:
             return jwt.decode(
                 token,
