@@ -243,7 +243,8 @@ class InboxStore(Protocol):
     async def accept(self, raw: Raw, *, advance: bool) -> InboxRow | None:
         """Keep a payload; None when its dedupe key was kept before for this account.
 
-        `advance` moves the channel's cursor on to the raw's `order_key` in the same transaction.
+        `advance` moves the channel's cursor on to the raw's `order_key` in the same transaction,
+        for a repeat, too: it was read once more. Raises StoreFull when there is no room.
         """
         ...
 
@@ -279,7 +280,7 @@ class ArchiveStore(Protocol):
         """Replace the archived message, and queue operations in the same transaction.
 
         An EditMessage is left out where the PostMessage of the same message still waits in that
-        lane: it will post the new state.
+        lane with no copy recorded, or another of its EditMessages does: that says the new state.
         """
         ...
 
@@ -329,7 +330,10 @@ class OutboxStore(Protocol):
         ...
 
     async def begin(self, operation: OperationId) -> None:
-        """Mark it `sending`, one attempt more. Durable before the first byte goes out."""
+        """Mark it `sending`, one attempt more. Durable before the first byte goes out.
+
+        Raises StoreError when it is not open any more (an echo settled it): nothing may be sent.
+        """
         ...
 
     async def record(self, operation: OperationId, receipts: Sequence[Receipt]) -> None:
@@ -341,17 +345,22 @@ class OutboxStore(Protocol):
         ...
 
     async def settle(self, settlement: Settlement) -> bool:
-        """End an operation, link its copies. False: it was settled before (an echo was faster)."""
+        """End an operation, link its copies. False: it was settled before (an echo was faster), or
+        nobody knows it; then nothing changes.
+
+        `done` with receipts is proof: it also ends what was `dead` or `unproved` (True).
+        """
         ...
 
     async def postpone(self, operation: OperationId, until: float, error: str) -> None:
-        """Back to `waiting`, not before `until` (seconds since 1970)."""
+        """Back to `waiting`, not before `until` (seconds since 1970); nothing if it is settled."""
         ...
 
     async def dead_letters(self) -> Sequence[DeadLetter]: ...
 
     async def replay(self, operation: OperationId) -> LaneId:
-        """Set a dead letter waiting again, at the end of its lane. Raises StoreError if unknown."""
+        """Set a dead letter waiting again, at the end of its lane, as if it were new: no attempts,
+        `created` now. Copies recorded before stand. Raises StoreError if unknown."""
         ...
 
 

@@ -271,24 +271,31 @@ class MemoryStore:
         identity = MessageId(message.message_id)
         if identity not in self._messages:
             raise StoreError(f"Message {identity!r} is not archived")
-        self._check_operations(operations)
+        wanted = self._not_said_anyhow(operations)
+        self._check_operations(wanted)
         kept = self._messages[identity]
         kept.message, kept.state = message, state
-        for operation in operations:
-            if not (isinstance(operation, EditMessage) and self._same_waits(operation)):
-                self._queue(operation)
+        for operation in wanted:
+            self._queue(operation)
 
-    def _same_waits(self, edit: EditMessage) -> bool:
-        return any(
-            op.state == "waiting"
-            and op.operation.message == edit.message
-            and op.lane == edit.channel.lane
-            and (
-                isinstance(op.operation, EditMessage)
-                or (isinstance(op.operation, PostMessage) and not op.receipts)
-            )
-            for op in self._operations.values()
-        )
+    def _not_said_anyhow(self, operations: Sequence[Operation]) -> Sequence[Operation]:
+        """Without edits whose message an unsent post or another edit that waits will show."""
+        waiting = [op for op in self._operations.values() if op.state == "waiting"]
+        saying = [
+            op.operation
+            for op in waiting
+            if isinstance(op.operation, EditMessage)
+            or (isinstance(op.operation, PostMessage) and not op.receipts)
+        ]
+        said = {(operation.message, operation.channel) for operation in saying}
+        wanted: list[Operation] = []
+        for operation in operations:
+            key = (operation.message, operation.channel)
+            if not (isinstance(operation, EditMessage) and key in said):
+                wanted.append(operation)
+            if isinstance(operation, EditMessage | PostMessage):
+                said.add(key)
+        return wanted
 
     async def resolve(self, channel: ChannelRef, native_id: str) -> MessageId | None:
         found = [
@@ -392,7 +399,7 @@ class MemoryStore:
             for link in self._links_of(message, lane)
             if link.kind < _STAND_IN and not link.gone
         ]
-        standing.sort(key=lambda link: (link.slot, link.at))
+        standing.sort(key=lambda link: (link.slot, link.at, link.native_id))
         return tuple(
             Receipt(slot=link.slot, native_id=link.native_id, thread=link.thread)
             for link in standing
@@ -400,7 +407,7 @@ class MemoryStore:
 
     def _in_channel(self, root: MessageId, lane: LaneId) -> str | None:
         links = self._links_of(root, lane)
-        best = min(links, key=lambda link: (link.gone, link.kind, link.slot), default=None)
+        best = min(links, key=_closest, default=None)
         return None if best is None else best.native_id
 
     # --- outbox -------------------------------------------------------------------------------
@@ -652,6 +659,10 @@ def _check_turns(wanted: Sequence[NewTurn], known: Mapping[TurnId, StoredTurn]) 
         if turn.id in taken:
             raise StoreError(f"Turn {turn.id!r} was not queued: its id is taken")
         taken.add(turn.id)
+
+
+def _closest(link: _Link) -> tuple[bool, int, int, float, str]:
+    return link.gone, link.kind, link.slot, link.at, link.native_id
 
 
 def _stored(kept: _Kept) -> StoredMessage:

@@ -145,13 +145,11 @@ def record(
     found = db.execute(SQL["operation"], (operation,)).fetchone()
     if found is None:
         raise StoreError(f"There is no operation {operation!r}")
-    state, lane, kind, message, text = found
+    state, lane, _type, message, text = found
     known = read_receipts(text)
     fresh = new_receipts(known, receipts)
     if state in _OPEN and fresh:
         _link(db, message, lane, fresh, now)
-        if kind != "post_message":
-            _unlink_replaced(db, message, lane, fresh)
         db.execute(SQL["note_receipts"], (write_receipts(known + fresh), operation))
 
 
@@ -165,8 +163,6 @@ def settle(db: sqlite3.Connection, settlement: Settlement, now: float) -> bool:
         return False
     known = read_receipts(text)
     _link(db, message, lane, settlement.receipts, now)
-    if kind != "post_message" or known:
-        _unlink_replaced(db, message, lane, settlement.receipts)
     receipts = merge_receipts(known, settlement.receipts)
     db.execute(
         SQL["settle"],
@@ -196,21 +192,13 @@ def _may_end(state: str, settlement: Settlement) -> bool:
 def _link(
     db: sqlite3.Connection, message: str, lane: str, receipts: Sequence[Receipt], now: float
 ) -> None:
+    """Note native copies; of two for one slot the later one stands."""
     for receipt in receipts:
         native_id, slot = receipt.native_id, receipt.slot
-        db.execute(
-            SQL["link_copy"],
-            (lane, native_id, message, slot, receipt.thread, receipt.deleted, now),
-        )
-
-
-def _unlink_replaced(
-    db: sqlite3.Connection, message: str, lane: str, receipts: Sequence[Receipt]
-) -> None:
-    for receipt in receipts:
+        columns = (lane, native_id, message, slot, receipt.thread, receipt.deleted, now)
+        db.execute(SQL["link_copy"], columns)
         if not receipt.deleted:
-            columns = (message, lane, receipt.slot, receipt.native_id)
-            db.execute(SQL["unlink_replaced"], columns)
+            db.execute(SQL["unlink_replaced"], (message, lane, slot, native_id))
 
 
 def _link_stand_in(

@@ -23,11 +23,11 @@ ORDER BY o.seq LIMIT 1;
 
 -- name: copies
 SELECT slot, native_id, thread FROM links INDEXED BY links_of_message
-WHERE message = ? AND channel = ? AND kind < 2 AND gone = 0 ORDER BY slot, at;
+WHERE message = ? AND channel = ? AND kind < 2 AND gone = 0 ORDER BY slot, at, native_id;
 
 -- name: root_in_channel
 SELECT native_id FROM links INDEXED BY links_of_message
-WHERE message = ? AND channel = ? ORDER BY gone, kind, slot LIMIT 1;
+WHERE message = ? AND channel = ? ORDER BY gone, kind, slot, at, native_id LIMIT 1;
 
 -- name: begin
 UPDATE operations SET state = 'sending', attempts = attempts + 1, began = ?
