@@ -124,6 +124,7 @@ class _Poll(_Json):
 class _Reference(_Json):
     type: int = 0
     message_id: Snowflake | None = None
+    channel_id: Snowflake | None = None
 
 
 class _Said(_Json):
@@ -263,10 +264,13 @@ class _Origin:
         self.kind = raw.kind
         self.cdn = cdn
 
-    def place(self, channel_id: str) -> Place:
-        """`receive` put the parent into the raw, so any other channel is a thread of it."""
-        thread = channel_id if channel_id != self.channel.channel else None
-        return Place(channel=self.channel, thread=thread)
+    def place(self, channel_id: str, message: str = "") -> Place:
+        """`receive` put the parent into the raw, so any other channel is a thread of it.
+
+        The first message of a forum post has the thread's id: it is the root, as in a channel.
+        """
+        in_thread = channel_id not in (self.channel.channel, message)
+        return Place(channel=self.channel, thread=channel_id if in_thread else None)
 
     def actor(self, user: str | None) -> ActorId:
         return ids.actor_id(self.channel, user or ids.SOMEBODY)
@@ -285,7 +289,7 @@ def _unknown(origin: _Origin, payload: bytes) -> Event:
 def _posted(origin: _Origin, payload: bytes) -> Event:
     wrapped = _WrappedMessage.model_validate_json(payload)
     data = wrapped.d
-    place = origin.place(data.channel_id)
+    place = origin.place(data.channel_id, data.id)
     if data.type not in SPOKEN_TYPES:
         if data.type in SYSTEM_TYPES:
             reason = f"a system message of type {data.type}"
@@ -309,7 +313,7 @@ def _posted(origin: _Origin, payload: bytes) -> Event:
 
 def _updated(origin: _Origin, payload: bytes) -> Event:
     update = _WrappedUpdate.model_validate_json(payload).d
-    place = origin.place(update.channel_id)
+    place = origin.place(update.channel_id, update.id)
     if update.edited_timestamp is None or update.content is None or update.author is None:
         # Discord also updates a message when its links unfold, or a thread or pin is added.
         now = _time(None, origin.order_key)
@@ -333,7 +337,7 @@ def _deleted(origin: _Origin, payload: bytes) -> Event:
     wrapped = _WrappedDelete.model_validate_json(payload)
     return MessageDeleted(
         account=origin.account,
-        place=origin.place(wrapped.d.channel_id),
+        place=origin.place(wrapped.d.channel_id, wrapped.d.id),
         time=_time(wrapped.at, origin.order_key),
         actor=origin.actor(None),
         target=wrapped.d.id,
@@ -358,7 +362,7 @@ def _reaction(
         wrapped = _WrappedReaction.model_validate_json(payload)
         return event(
             account=origin.account,
-            place=origin.place(wrapped.d.channel_id),
+            place=origin.place(wrapped.d.channel_id, wrapped.d.message_id),
             time=_time(wrapped.at, origin.order_key),
             actor=origin.actor(wrapped.d.user_id),
             target=wrapped.d.message_id,
@@ -372,7 +376,7 @@ def _reactions_cleared(origin: _Origin, payload: bytes) -> Event:
     wrapped = _WrappedReaction.model_validate_json(payload)
     return ReactionsCleared(
         account=origin.account,
-        place=origin.place(wrapped.d.channel_id),
+        place=origin.place(wrapped.d.channel_id, wrapped.d.message_id),
         time=_time(wrapped.at, origin.order_key),
         actor=origin.actor(None),
         target=wrapped.d.message_id,
@@ -492,8 +496,12 @@ def _addresses(own: _Own, channel: ChannelRef, data: MessageData) -> bool:
 
 
 def _answered(data: MessageData) -> str | None:
+    """Replies stay in their channel; a reference to another is a crosspost or a forward."""
     reference = data.message_reference
-    return reference.message_id if reference and reference.type != _FORWARD else None
+    if reference is None or reference.type == _FORWARD:
+        return None
+    here = reference.channel_id in (None, data.channel_id)
+    return reference.message_id if here else None
 
 
 # --- words ----------------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import heapq
+import re
+import unicodedata
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
@@ -22,6 +24,7 @@ log = structlog.get_logger()
 
 _PAGE = 100
 _HOUR_S = 3600.0
+_CUSTOM_EMOJI = re.compile(r"<a?:(\w+):\d+>")
 _LARGEST_STEP = 1 << 22 << 36  # two years in snowflakes: beyond it there is nothing
 
 Message = dict[str, Any]
@@ -242,8 +245,14 @@ def _is_that_post(message: Message, call: Call, user: str, application: str) -> 
 
 
 def _same(one: object, other: object) -> bool:
-    """Discord trims what it stores."""
-    return isinstance(one, str) and isinstance(other, str) and one.strip() == other.strip()
+    return isinstance(one, str) and isinstance(other, str) and _essence(one) == _essence(other)
+
+
+def _essence(text: str) -> str:
+    """What Discord leaves as it is: it trims, drops characters that are not seen, and writes
+    emoji that we may not use as `:name:`."""
+    named = _CUSTOM_EMOJI.sub(r":\1:", text)
+    return "".join(c for c in named if not c.isspace() and unicodedata.category(c) != "Cf")
 
 
 def _last_message(place: dict[str, Any]) -> int:

@@ -86,7 +86,7 @@ class Places:
             return
         try:
             channel = await self._rest.request(
-                "GET", f"/channels/{channel_id}", bucket="channel.get",
+                "GET", f"/channels/{channel_id}", bucket=f"channel.get {channel_id}",
                 doing=f"Looking up channel {channel_id!r}",
             )  # fmt: skip
         except (NotFound, Refused):

@@ -233,6 +233,8 @@ class Receiver:
                 self._places.learn_guild({"threads": data.get("threads")})
             case "THREAD_CREATE" | "THREAD_UPDATE" | "CHANNEL_CREATE" | "CHANNEL_UPDATE":
                 self._places.learn_channel(data)
+            case "WEBHOOKS_UPDATE":
+                self._webhooks.distrust(str(data.get("channel_id")))
             case "GUILD_ROLE_CREATE" | "GUILD_ROLE_UPDATE" if isinstance(data.get("role"), dict):
                 self._places.learn_name(data["role"])
             case _:

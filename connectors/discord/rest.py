@@ -32,7 +32,7 @@ from connectors.discord.capabilities import GLOBAL
 DEADLINE_S = 10.0
 _LONGEST_WAIT_S = 5.0  # for an empty bucket, within one send; longer waits are the lane's
 _MOST_BUCKETS = 4096
-_USER_AGENT = "DiscordBot (https://github.com/uacs-bridge/uacs-bridge, 0.1)"
+_USER_AGENT = "DiscordBot (https://pypi.org/project/uacs-bridge, 0.1)"  # the form is required
 
 # JSON error codes (docs: topics/opcodes-and-status-codes) -> what to do about them.
 UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UNKNOWN_WEBHOOK = "10003", "10008", "10015"
@@ -88,7 +88,8 @@ def translated(doing: str = "Talking to Discord") -> Generator[None]:
         text = f"{doing} failed: no connection to Discord ({_said(error)}); it is tried again"
         raise Unavailable(text, code="connect") from error
     except (aiohttp.InvalidURL, aiohttp.TooManyRedirects) as error:
-        text = f"{doing} failed: {_said(error)}; check api_url in the account's settings"
+        # The address itself is not shown: that of a webhook holds its token.
+        text = f"{doing} failed: {type(error).__name__}; check api_url in the account's settings"
         raise Refused(text, code="url") from error
     except (
         aiohttp.ClientError,
@@ -272,4 +273,6 @@ def _seconds(value: str | None, default: float) -> float:
 
 
 def _said(error: BaseException) -> str:
+    if isinstance(error, aiohttp.ClientResponseError):  # shows the address, and with it a token
+        return f"{type(error).__name__} {error.status}"
     return str(error) or type(error).__name__

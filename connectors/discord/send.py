@@ -141,15 +141,19 @@ class Sender:
         doing = f"Starting a thread from message {root} in channel {channel!r}"
         body = {"name": await self._root_title(call, root)}
         try:
-            await self._rest.request("POST", path, bucket="thread.start", doing=doing, body=body)
+            await self._rest.request(
+                "POST", path, bucket=f"thread.start {channel}", doing=doing, body=body
+            )
         except Refused as error:
             if error.code != THREAD_EXISTS:
                 raise
 
     async def _root_title(self, call: Call, root: str) -> str:
-        path = f"/channels/{call.channel.channel}/messages/{root}"
-        doing = f"Reading message {root} of channel {call.channel.channel!r}"
-        message = await self._rest.request("GET", path, bucket="message.get", doing=doing)
+        channel = call.channel.channel
+        path = f"/channels/{channel}/messages/{root}"
+        doing = f"Reading message {root} of channel {channel!r}"
+        bucket = f"message.get {channel}"
+        message = await self._rest.request("GET", path, bucket=bucket, doing=doing)
         content = message.get("content") if isinstance(message, dict) else None
         return title_of(content if isinstance(content, str) else "")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from bridge.errors import Unsettled
+from bridge.errors import Refused, Unsettled
 from bridge.model import ChannelRef
 from bridge.ports.connector import Shelf
 from connectors.discord import ids
@@ -63,6 +63,10 @@ class Webhooks:
                 del self._known[channel.channel]
                 await self._shelf.remove(ids.webhook_shelf_key(channel.channel))
 
+    def distrust(self, channel: str) -> None:
+        """Somebody changed the channel's webhooks: look again before the next post."""
+        self._known.pop(channel, None)
+
     def is_ours(self, webhook_id: str) -> bool:
         return webhook_id in self._ids
 
@@ -70,8 +74,23 @@ class Webhooks:
         kept = await self._shelf.get(ids.webhook_shelf_key(channel.channel))
         if kept is None:
             return None
-        webhook, token = orjson.loads(kept)
-        return Webhook(webhook, token)
+        webhook = Webhook(*orjson.loads(kept))
+        if await self._stands_in(channel, webhook):
+            return webhook
+        await self._shelf.remove(ids.webhook_shelf_key(channel.channel))
+        return None
+
+    async def _stands_in(self, channel: ChannelRef, webhook: Webhook) -> bool:
+        """It may be deleted, or moved to another channel, where our posts do not belong."""
+        doing = f"Looking at the webhook of channel {channel.channel!r}"
+        try:
+            found = await self._rest.request(
+                "GET", webhook.path, bucket=f"webhook.get {webhook.id}", doing=doing,
+                authorised=False,
+            )  # fmt: skip
+        except Refused:
+            return False
+        return isinstance(found, dict) and found.get("channel_id") == channel.channel
 
     async def _found_or_made(self, channel: ChannelRef) -> Webhook:
         path = f"/channels/{channel.channel}/webhooks"

@@ -106,6 +106,16 @@ def test_a_reply_names_its_target_and_a_forward_does_not() -> None:
     assert posted(message(message_reference=reference | {"type": 1})).reply_to is None
 
 
+def test_a_crosspost_answers_nobody_here() -> None:
+    reference = {"type": 0, "message_id": "12", "channel_id": "13", "guild_id": "14"}
+
+    assert posted(message(message_reference=reference)).reply_to is None
+
+
+def test_the_first_message_of_a_forum_post_is_a_root() -> None:
+    assert posted(message(id=THREAD, channel_id=THREAD)).place == HERE
+
+
 def test_a_forward_is_quoted() -> None:
     snapshot = {"message": {"content": "**old** news", "embeds": [], "attachments": []}}
 

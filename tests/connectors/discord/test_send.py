@@ -77,6 +77,24 @@ async def test_a_webhook_deleted_in_between_is_made_anew(local: Local) -> None:
     assert texts(local) == []
 
 
+async def test_a_webhook_that_was_moved_is_left_where_it_is(local: Local) -> None:
+    connector = local.connector()
+    await local.start(connector)
+    await send(connector, in_channel(local, "one"))
+    (webhook,) = local.discord.state.webhooks.values()
+    elsewhere = local.discord.world().places[1]
+    rest = connector._rest  # pyright: ignore[reportPrivateUsage]  # as a person would
+    await rest.request(
+        "PATCH", f"/webhooks/{webhook.id}", bucket="b", doing="moving",
+        body={"channel_id": elsewhere.channel},
+    )  # fmt: skip
+    await asyncio.sleep(0.1)
+
+    await send(connector, in_channel(local, "two"))
+
+    assert texts(local) == ["one", "two"]
+
+
 async def test_a_thread_begins_with_the_first_answer_and_has_the_roots_words(local: Local) -> None:
     root = await local.say("who has " + "very " * 40 + "long keys?")
 
