@@ -43,7 +43,8 @@ def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
             return JSONResponse({"ok": False, "store": str(error)}, status_code=503)
         accounts = {name: account_facts(bridge, name) for name in bridge.connectors}
         body = {"ok": True, "accounts": accounts, "messages": status.messages}
-        return JSONResponse({**body, "outbox": dict(status.outbox), "problems": bridge.problems})
+        body |= {"outbox": dict(status.outbox), "catching_up": bridge.router.catching_up}
+        return JSONResponse({**body, "problems": bridge.problems})
 
     async def metrics(_request: Request) -> Response:
         now = bridge.clock.time()

@@ -153,6 +153,11 @@ class Router:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    @property
+    def catching_up(self) -> int:
+        """How many channels are being read for what was missed."""
+        return self._catch_up.behind
+
     async def settled(self, *, poll: float = 0.01) -> None:
         """Wait until nothing is left to do; for scripts and tests."""
         while not (self._sources.idle and self.lanes.idle and self.turns.idle and not self._tasks):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Sequence
 from uuid import UUID
 
-from bridge.model import AccountId, RoomId
+from bridge.errors import RateLimited, Unavailable
+from bridge.model import AccountId, ChannelRef, Raw, RoomId
 from bridge.ports.connector import Inbox
 from bridge.ports.store import Store
 from bridge.router import Member, Room
@@ -239,3 +241,65 @@ async def test_rows_do_not_wait_for_ever_for_an_account_that_cannot_connect(
         await clock.advance(60)
 
     assert board.texts("b") == ["kept"]
+
+
+async def test_catch_up_obeys_a_platform_that_asks_to_wait_however_often(clock: FakeClock) -> None:
+    class Busy(PaperWithHistory):
+        refusals = 20
+
+        async def read_after(
+            self, channel: ChannelRef, cursor: str, threads: Sequence[str]
+        ) -> AsyncIterator[Raw]:
+            if self.refusals:
+                self.refusals -= 1
+                raise RateLimited("wait", retry_after=0.007)
+            async for raw in super().read_after(channel, cursor, threads):
+                yield raw
+
+    slate, board = Busy("slate", clock), PaperConnector("board", clock)
+    house = House(clock, MemoryStore(clock), (slate, board))
+    house.room("all", (slate, "s", "both"), (board, "b", "both"))
+    async with house.run():
+        await slate.say("s", "before")
+        await clock.let_work()
+    slate.raw("s", "missed")
+
+    async with house.run() as router:
+        await clock.advance(2)
+        assert router.catching_up
+        await slate.say("s", "live")
+        await clock.advance(10)
+        assert not router.catching_up
+
+    assert board.texts("b") == ["before", "missed", "live"]
+
+
+async def test_a_channel_that_cannot_be_read_goes_on_and_is_read_later(clock: FakeClock) -> None:
+    class Broken(PaperWithHistory):
+        broken = False
+
+        async def read_after(
+            self, channel: ChannelRef, cursor: str, threads: Sequence[str]
+        ) -> AsyncIterator[Raw]:
+            if self.broken:
+                raise Unavailable("down")
+            async for raw in super().read_after(channel, cursor, threads):
+                yield raw
+
+    slate, board = Broken("slate", clock), PaperConnector("board", clock)
+    house = House(clock, MemoryStore(clock), (slate, board))
+    house.room("all", (slate, "s", "both"), (board, "b", "both"))
+    async with house.run():
+        await slate.say("s", "before")
+        await clock.let_work()
+    slate.raw("s", "missed")
+    slate.broken = True
+
+    async with house.run():
+        await slate.say("s", "live")
+        await clock.advance(30)
+        assert board.texts("b") == ["before", "live"]
+        slate.broken = False
+        await clock.advance(600)
+
+    assert board.texts("b") == ["before", "live", "missed"]

@@ -1,0 +1,257 @@
+"""The local platforms and the bridge as processes of their own, seen from outside over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import yaml
+
+from bridge.ports.discovery import connector_type
+from bridge.sandbox.feed import Shown
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A channel of a local platform, and the people who may speak there."""
+
+    platform: str
+    workspace: str
+    channel: str
+    people: tuple[str, ...]
+
+
+@dataclass
+class Town:
+    """A sandbox in another process."""
+
+    url: str
+    world: Mapping[str, Any]
+    http: aiohttp.ClientSession
+    process: asyncio.subprocess.Process
+
+    def spots(self, platform: str) -> list[Spot]:
+        """Every seeded channel, those of one workspace together."""
+        world = self.world[platform]
+        people: dict[str, list[str]] = {}
+        for person in world["people"]:
+            people.setdefault(person["workspace"], []).append(person["id"])
+        return [
+            Spot(platform, p["workspace"], p["channel"], tuple(people[p["workspace"]]))
+            for p in world["places"]
+        ]
+
+    def account(self, platform: str, app: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings of an app; its secrets go into the environment."""
+        settings = dict(connector_type(platform).sandbox_settings(app, self.url))
+        os.environ.update(settings.pop("environment", {}))
+        return {"platform": platform, **settings}
+
+    async def say(self, spot: Spot, person: str, text: str, thread: str | None = None) -> Shown:
+        body = {
+            "workspace": spot.workspace, "channel": spot.channel, "person": person,
+            "text": text, "thread": thread,
+        }  # fmt: skip
+        found = await self.ask("POST", f"/_control/{spot.platform}/posts", body)
+        return Shown.model_validate(found)
+
+    async def standing(self, spot: Spot) -> list[Shown]:
+        query = {"workspace": spot.workspace, "channel": spot.channel}
+        address = f"{self.url}/_control/{spot.platform}/messages"
+        async with self.http.get(address, params=query) as answer:
+            answer.raise_for_status()
+            return [Shown.model_validate(shown) for shown in await answer.json()]
+
+    async def fault(self, kind: str, where: str, **more: Any) -> None:
+        await self.ask("POST", "/_control/faults", {"kind": kind, "where": where, **more})
+
+    async def no_faults(self) -> None:
+        await self.ask("DELETE", "/_control/faults")
+
+    async def refusals(self) -> dict[str, int]:
+        return await self.ask("GET", "/_control/refusals")
+
+    async def disconnect(self, platform: str) -> None:
+        await self.ask("POST", f"/_control/{platform}/disconnect")
+
+    async def handed_over(self) -> list[str]:
+        """Activity ids that Teams bots took with a 2xx."""
+        found = await self.ask("GET", "/teams/_control/deliveries")
+        return [activity for taken in found["handed_over"].values() for activity in taken]
+
+    async def ask(self, method: str, path: str, body: object = None) -> Any:
+        async with self.http.request(method, self.url + path, json=body) as answer:
+            content = await answer.read()
+            assert answer.status < 300, f"{method} {path}: {answer.status} {content[:300]!r}"
+            return await answer.json() if content else None
+
+
+@asynccontextmanager
+async def town(*, channels: int = 3, limits: bool = True) -> AsyncGenerator[Town, None]:
+    """The local platforms in a process of their own, until the block ends."""
+    more = ["--channels", str(channels), *([] if limits else ["--no-limits"])]
+    process = await start_python("tests.e2e.sandbox_process", more, asyncio.subprocess.PIPE)
+    try:
+        assert process.stdout
+        url = (await asyncio.wait_for(process.stdout.readline(), 20)).decode().strip()
+        connector = aiohttp.TCPConnector(limit=0)
+        async with aiohttp.ClientSession(connector=connector) as http:
+            async with http.get(f"{url}/_control/world") as answer:
+                world = await answer.json()
+            yield Town(url, world, http, process)
+    finally:
+        await end(process)
+
+
+@dataclass
+class BridgeProcess:
+    """A bridge that may be killed and started again; its web server keeps its port."""
+
+    town: Town
+    config: Path
+    settings: Mapping[str, Any]
+    log: Path
+    process: asyncio.subprocess.Process | None = None
+    module: str = "tests.e2e.bridge_process"
+    starts: int = 0
+    more: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.settings['web']['port']}"
+
+    async def start(self) -> None:
+        with self.log.open("ab") as log:
+            self.process = await start_python(self.module, [str(self.config), *self.more], log)
+        self.starts += 1
+
+    async def health(self) -> dict[str, Any] | None:
+        """What /healthz says; None while nobody listens."""
+        try:
+            timeout = aiohttp.ClientTimeout(total=2)
+            async with self.town.http.get(f"{self.url}/healthz", timeout=timeout) as answer:
+                return await answer.json()
+        except (aiohttp.ClientError, TimeoutError, OSError):
+            return None
+
+    async def connected(self, seconds: float = 30) -> None:
+        """Wait until every account hears."""
+        async with asyncio.timeout(seconds):
+            while not _hears(await self.health()):
+                assert self.process
+                assert self.process.returncode is None, self.log.read_text()[-3000:]
+                await asyncio.sleep(0.02)
+
+    async def kill(self) -> None:
+        """kill -9, in the middle of whatever it does."""
+        assert self.process
+        self.process.kill()
+        await self.process.wait()
+
+    async def stop(self) -> int:
+        """SIGTERM; its exit code."""
+        assert self.process
+        self.process.send_signal(signal.SIGTERM)
+        return await asyncio.wait_for(self.process.wait(), 20)
+
+
+def _hears(health: Mapping[str, Any] | None) -> bool:
+    accounts = health["accounts"].values() if health else ()
+    return bool(accounts) and all(a["state"] in ("connected", "listening") for a in accounts)
+
+
+@asynccontextmanager
+async def bridge_beside(
+    town: Town,
+    settings: Mapping[str, Any],
+    folder: Path,
+    *,
+    module: str = "tests.e2e.bridge_process",
+    more: Sequence[str] = (),
+) -> AsyncGenerator[BridgeProcess, None]:
+    """A bridge with these settings, not started yet; it is gone when the block ends."""
+    settings = {**settings, "web": {"port": free_port()}}
+    config = folder / "bridge.yaml"
+    config.write_text(yaml.safe_dump(dict(settings)))
+    bridge = BridgeProcess(
+        town, config, settings, folder / "bridge.log", module=module, more=tuple(more)
+    )
+    for name, account in settings["accounts"].items():
+        if account["platform"] == "teams":
+            body = {"app": account["app_id"], "url": f"{bridge.url}/{name}/messages"}
+            await town.ask("POST", "/teams/_control/endpoint", body)
+    try:
+        yield bridge
+    finally:
+        if bridge.process:
+            await end(bridge.process)
+
+
+async def start_python(
+    module: str, arguments: Sequence[str], stdout: Any
+) -> asyncio.subprocess.Process:
+    """`python -m module ...`; it sees the end of its standard input when we are gone."""
+    return await asyncio.create_subprocess_exec(
+        sys.executable, "-m", module, *arguments, cwd=ROOT,
+        stdin=asyncio.subprocess.PIPE, stdout=stdout,
+        stderr=None if stdout == asyncio.subprocess.PIPE else stdout,
+    )  # fmt: skip
+
+
+async def end(process: asyncio.subprocess.Process) -> None:
+    """Ask it to end, then see to it."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            process.terminate()
+        try:
+            await asyncio.wait_for(process.wait(), 8)
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+    # asyncio would warn of open pipes in its collector.
+    transport = process._transport  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]  # no public way
+    transport.close()
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+def rooms_across(town: Town) -> tuple[dict[str, Any], list[tuple[Spot, ...]]]:
+    """Accounts for every workspace, and rooms that each join one channel of each platform."""
+    accounts: dict[str, Any] = {}
+    of_workspace: dict[str, str] = {}
+    for app in town.world["slack"]["apps"]:
+        if app["name"] == "bridge":
+            name = f"slack-{app['workspace_name'].lower()}"
+            accounts[name] = town.account("slack", app)
+            of_workspace[app["workspace"]] = name
+    accounts["discord"] = town.account("discord", town.world["discord"]["apps"][0])
+    accounts["teams"] = town.account("teams", town.world["teams"]["apps"][0])
+    spots = list(zip(*(town.spots(p) for p in ("slack", "discord", "teams")), strict=True))
+    rooms: dict[str, Any] = {}
+    for number, room in enumerate(spots, 1):
+        members = [
+            {
+                "account": of_workspace.get(spot.workspace, spot.platform),
+                "workspace": spot.workspace,
+                "channel": spot.channel,
+            }
+            for spot in room
+        ]
+        rooms[f"room-{number}"] = {"members": members}
+    return {"accounts": accounts, "rooms": rooms}, spots
