@@ -1,0 +1,1 @@
+"""The platforms: one package each, found through the entry points `uacs_bridge.connectors`."""

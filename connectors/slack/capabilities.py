@@ -58,7 +58,10 @@ SCOPES = {
     "groups:history": "read what is said in private channels that it was invited to",
     "groups:read": "find those private channels by their name",
     "im:history": "read direct messages to it",
+    "im:read": "find direct messages to it",
     "metadata.message:read": "recognise its own messages by the operation id in their metadata",
+    "mpim:history": "read group direct messages that it was added to",
+    "mpim:read": "find those group direct messages",
     "reactions:read": "hear of reactions",
     "users:read": "look up names and pictures of people",
 }
@@ -90,6 +93,7 @@ EVENTS = (
     "message.channels",
     "message.groups",
     "message.im",
+    "message.mpim",
     "reaction_added",
     "reaction_removed",
     "tokens_revoked",

@@ -33,8 +33,7 @@ async def findings(
     found.append(
         Finding("ok", f"bot @{handle} in workspace {text_at(answer.body, 'team')!r} ({team})")
     )
-    if answer.scopes:
-        found += _scope_findings(answer.scopes)
+    found += _scope_findings(answer.scopes)
     found += [finding async for finding in _receive_findings(app_api, settings, public_url)]
     for channel in channels:
         found.append(await _channel_finding(api, channel, team, handle))
@@ -42,6 +41,9 @@ async def findings(
 
 
 def _scope_findings(granted: frozenset[str]) -> Iterator[Finding]:
+    if not granted:
+        yield Finding("warning", "Slack did not tell the token's scopes; they were not checked")
+        return
     missing = [scope for scope in SCOPES if scope not in granted]
     for scope in missing:
         level = "error" if scope in REQUIRED_SCOPES else "warning"

@@ -9,7 +9,7 @@ from dataclasses import replace
 from slack_bolt.async_app import AsyncApp
 from starlette.routing import BaseRoute
 
-from bridge.errors import ConfigError, PlatformError, Unavailable
+from bridge.errors import BridgeError, ConfigError, Unavailable
 from bridge.model import (
     AccountId,
     ActorId,
@@ -70,7 +70,7 @@ class SlackConnector:
         except asyncio.CancelledError:
             state = "stopped"
             raise
-        except PlatformError as error:
+        except BridgeError as error:
             self._health = replace(self._health, note=str(error))
             raise
         finally:

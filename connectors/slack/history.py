@@ -140,6 +140,7 @@ def _raw(account: AccountId, us: Identity, channel: ChannelRef, post: Json) -> R
     body = {
         "type": "history",
         "team_id": us.team,
+        "our_bot_id": us.bot,
         "authorizations": [{"team_id": us.team, "user_id": us.user, "is_bot": True}],
         "event": {**post, "type": "message", "channel": channel.channel},
     }

@@ -137,9 +137,10 @@ class Payload:
         """By app, bot or bot user: `auth.test` and the envelope itself tell who we are."""
         app, bot, user = (text_at(post, key) for key in ("app_id", "bot_id", "user"))
         app = app or text_at(post, "bot_profile", "app_id")
+        our_bots = {text_at(self.body, "our_bot_id"), self.us.bot if self.us else ""}
         return bool(
             (app and app == text_at(self.body, "api_app_id"))
-            or (self.us and bot and bot == self.us.bot)
+            or (bot and bot in our_bots)
             or (user and user in self.our_users())
         )
 

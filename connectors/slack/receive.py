@@ -6,16 +6,15 @@ Socket Mode: Bolt's dispatch on slack_sdk's aiohttp client. HTTP: a signed route
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import hmac
 import json
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
 from typing import TypeVar, cast
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
+import aiohttp
 import structlog
 from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, send_async_response
 from slack_bolt.adapter.starlette.async_handler import to_starlette_response
@@ -42,10 +41,12 @@ from connectors.slack.decode import CREDENTIALS, POST_SUBTYPES
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import Json, dumped, object_at, objects_at, text_at, whole_at
 from connectors.slack.payload import channel_of, team_of
+from connectors.slack.send import proxy_for
 
 Result = TypeVar("Result")
 log = structlog.get_logger(__name__)
-PING_SECONDS = 10.0  # between two signs of life; after four without an answer the socket is dead
+PING_SECONDS = 5.0  # between two signs of life; after four without an answer the socket is dead
+_CLOSE_SECONDS = 2.0
 CONNECT_SECONDS = 15.0
 SIGNATURE_SECONDS = 300  # docs.slack.dev "Verifying requests", 2026-08
 _LONGEST_NUMBER = 18
@@ -192,7 +193,7 @@ class Keeper(AsyncMiddleware):
             await self._inbox.accept(raw)
         self._heard()
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def _in_turn(self, channel: str) -> AsyncGenerator[None]:
         """slack_sdk starts a task for each frame: they begin in order, and this keeps it so."""
         turn = self._turns[channel]
@@ -250,7 +251,7 @@ class Socket(SocketModeClient):
             web_client=AsyncWebClient(base_url=api_url),
             ping_interval=PING_SECONDS,
         )
-        self.proxy = _proxy_for(address)
+        self.proxy = proxy_for(address)
         self.wss_uri = address
         self.greeted = False
         self.decided = asyncio.Event()  # greeted or lost
@@ -279,12 +280,16 @@ class Socket(SocketModeClient):
 
     async def close(self) -> None:
         """Close the connection and end every task, those of frames in work included."""
-        await super().close()
+        # aiohttp waits 10 s for the other side's goodbye, which may be gone.
+        with contextlib.suppress(TimeoutError, aiohttp.ClientError, OSError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await super().close()
         known = (self.message_processor, self.current_session_monitor, self.message_receiver)
         tasks = [task for task in (*known, *self._frames) if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self.aiohttp_client_session.close()
 
     async def _dispatch(self, _: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
         start = asyncio.get_running_loop().time()
@@ -350,12 +355,6 @@ async def _one_connection(
         connected(False)
         await socket.close()
     return socket.greeted
-
-
-def _proxy_for(address: str) -> str | None:
-    """The proxy of the environment; slack_sdk's own look-up knows no `no_proxy`."""
-    host = urlsplit(address).hostname or ""
-    return None if proxy_bypass(host) else getproxies().get("https")
 
 
 # --- HTTP -----------------------------------------------------------------------------------
