@@ -47,6 +47,7 @@ Result = TypeVar("Result")
 log = structlog.get_logger(__name__)
 PING_SECONDS = 5.0  # between two signs of life; after four without an answer the socket is dead
 _CLOSE_SECONDS = 2.0
+_LOOK_SECONDS = 0.5
 CONNECT_SECONDS = 15.0
 SIGNATURE_SECONDS = 300  # docs.slack.dev "Verifying requests", 2026-08
 _LONGEST_NUMBER = 18
@@ -265,6 +266,12 @@ class Socket(SocketModeClient):
         self.lost.set()
         self.decided.set()
 
+    async def until_lost(self) -> None:
+        """slack_sdk notices a connection that broke without a goodbye only at its next ping."""
+        while not self.lost.is_set() and self.current_session and not self.current_session.closed:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.lost.wait(), _LOOK_SECONDS)
+
     async def process_message(self) -> None:
         """As slack_sdk's, but the tasks are known, so that none is left behind."""
         message: str | None = await self.message_queue.get()
@@ -347,7 +354,7 @@ async def _one_connection(
             await socket.decided.wait()
         if socket.greeted:
             connected(True)
-            await socket.lost.wait()
+            await socket.until_lost()
             log.info("slack_socket_lost")
     except TimeoutError:
         log.warning("slack_socket_silent", after_s=CONNECT_SECONDS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -67,6 +67,7 @@ class Sandbox:
 
     around: Surroundings
     slack: LocalSlack
+    cut: Callable[[], None]
     tokens: DictTokens = field(default_factory=lambda: DictTokens({}))
     tasks: list[asyncio.Task[None]] = field(default_factory=list[asyncio.Task[None]])
     connectors: list[SlackConnector] = field(default_factory=list[SlackConnector])
@@ -119,11 +120,11 @@ class Sandbox:
 async def serving() -> AsyncGenerator[Sandbox]:
     """A local Slack for as long as the block runs."""
     app = Starlette()
-    async with served(app) as base_url:
-        around = Surroundings(base_url=base_url)
+    async with served(app) as server:
+        around = Surroundings(base_url=server.base_url)
         platforms = local_platforms(around, ("slack",))
         app.router.routes.extend(sandbox_app(around, platforms).routes)
-        sandbox = Sandbox(around, cast("LocalSlack", platforms["slack"]))
+        sandbox = Sandbox(around, cast("LocalSlack", platforms["slack"]), server.cut)
         try:
             yield sandbox
         finally:

@@ -218,6 +218,15 @@ async def test_a_lost_socket_is_opened_again_and_said(
     assert connector.health().state == "connected"
 
 
+async def test_a_socket_that_breaks_without_a_goodbye_is_opened_again(
+    sandbox: Sandbox, inbox: ListInbox
+) -> None:
+    await sandbox.start(sandbox.connector(), inbox)
+
+    sandbox.cut()
+    await inbox.until(lambda: len(inbox.sessions) == 2, seconds=3)
+
+
 async def test_a_wrong_app_token_ends_it_with_what_to_do(
     sandbox: Sandbox, inbox: ListInbox
 ) -> None:

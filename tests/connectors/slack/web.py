@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass
 
 import uvicorn
 from starlette.applications import Starlette
@@ -13,6 +14,21 @@ from starlette.routing import Mount
 
 from bridge.ports.connector import Inbox
 from connectors.slack.connector import SlackConnector
+
+
+@dataclass
+class Served:
+    """A server that runs."""
+
+    base_url: str
+    server: uvicorn.Server
+
+    def cut(self) -> None:
+        """Break every connection without a goodbye."""
+        for connection in list(self.server.server_state.connections):
+            transport = getattr(connection, "transport", None)
+            if transport is not None:
+                transport.abort()
 
 
 class Web:
@@ -32,13 +48,13 @@ class Web:
 @contextlib.asynccontextmanager
 async def bridge_web() -> AsyncGenerator[Web]:
     app = Starlette()
-    async with served(app) as base_url:
-        yield Web(base_url, app)
+    async with served(app) as server:
+        yield Web(server.base_url, app)
 
 
 @contextlib.asynccontextmanager
-async def served(app: Starlette) -> AsyncGenerator[str]:
-    """The app on a free port; gives its address.
+async def served(app: Starlette) -> AsyncGenerator[Served]:
+    """The app on a free port.
 
     uvicorn's parts are called one by one: its own loop takes 0.2 s to stop, once for each test.
     """
@@ -53,7 +69,7 @@ async def served(app: Starlette) -> AsyncGenerator[str]:
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     await server.startup(sockets=[sock])
     try:
-        yield f"http://127.0.0.1:{sock.getsockname()[1]}"
+        yield Served(f"http://127.0.0.1:{sock.getsockname()[1]}", server)
     finally:
         for listening in server.servers:
             listening.close()
