@@ -39,6 +39,7 @@ from connectors.teams.settings import TeamsSettings
 
 DEADLINE = 15.0
 _CONNECT = 5.0
+_TOKEN_WITHIN = 8.0  # with DEADLINE less than a lane waits: what never left is never "unsettled"
 _MAX_ANSWER = 4 * 1024 * 1024
 _BACKOFF = 2.0  # seconds, when a 429 does not say how long
 _FRESH_FOR = 300.0  # a token is renewed this long before its end
@@ -288,10 +289,14 @@ class BotToken:
     async def get(self) -> str:
         """Raises AuthFailed when the app id or password is refused, Unavailable when nobody is
         there: in either case nothing has been sent."""
-        async with self._fetching:
-            if not self._token or self._clock.monotonic() >= self._until:
-                await self._renew()
-            return self._token
+        try:
+            async with asyncio.timeout(_TOKEN_WITHIN), self._fetching:
+                if not self._token or self._clock.monotonic() >= self._until:
+                    await self._renew()
+                return self._token
+        except TimeoutError as error:
+            text = f"No token from {self._settings.login_url} within {_TOKEN_WITHIN:g} s"
+            raise Unavailable(text) from error
 
     def drop(self, token: str) -> None:
         """Forget a token that was refused."""
@@ -382,16 +387,19 @@ class Sender:
         self, method: str, url: str, data: bytes | None, repeatable: bool
     ) -> Answer:
         """A token that is refused is fetched anew, once: a 401 has changed nothing."""
-        for last in (False, True):
+        began = asyncio.get_running_loop().time()
+        refused = False
+        while True:
             token = await self._token.get()
             headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
             answer = await self._http.request(
                 method, url, data=data, headers=headers, repeatable=repeatable
             )
-            if answer.status != 401 or last:
-                break
+            late = asyncio.get_running_loop().time() - began > _CONNECT
+            if answer.status != 401 or refused or late:
+                return answer
             self._token.drop(token)
-        return answer
+            refused = True
 
     async def _base(self, channel: ChannelRef) -> str:
         url = await self._references.service_url(channel) or self._settings.default_service_url

@@ -317,6 +317,30 @@ async def test_without_a_token_nothing_is_sent(
     assert wire.script.asked == []
 
 
+async def test_many_that_wait_for_a_token_give_up_together(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("connectors.teams.send._TOKEN_WITHIN", 0.2)
+    wire.script.token_answers = [_Late(), _Late(), _Late()]
+    began = asyncio.get_running_loop().time()
+
+    sent = await asyncio.gather(
+        *(wire.sender.send(call()) for _ in range(3)), return_exceptions=True
+    )
+
+    assert [type(error) for error in sent] == [Unavailable] * 3
+    assert asyncio.get_running_loop().time() - began < 2
+    assert wire.script.asked == []
+
+
+class _Late(Response):
+    """Comes when nobody waits any more."""
+
+    async def __call__(self, *arguments: Any) -> None:
+        await asyncio.sleep(0.4)
+        await super().__call__(*arguments)
+
+
 async def test_cancelling_leaves_no_request_running(wire: Wire) -> None:
     wire.script.answers = [_hang]
     sending = asyncio.create_task(wire.sender.send(call()))
