@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Annotated
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import JsonValue, ValidationError
 
 from bridge.content.markdown import text_to_markdown
 from bridge.content.text import (
@@ -48,192 +47,28 @@ from bridge.uacs import Actor, Message, TextPart
 from connectors.discord import ids
 from connectors.discord.capabilities import SPOKEN_TYPES, SYSTEM_TYPES
 from connectors.discord.settings import CDN_URL
+from connectors.discord.shapes import (
+    EmbedData,
+    EmojiData,
+    MemberData,
+    MessageData,
+    OwnData,
+    SaidData,
+    StickerData,
+    UserData,
+    Wrapped,
+    WrappedBulk,
+    WrappedChannel,
+    WrappedDelete,
+    WrappedMessage,
+    WrappedReaction,
+    WrappedUpdate,
+)
 from connectors.discord.text import Names, discord_to_text
 
 _SUPPRESS_EMBEDS = 1 << 2
 _FORWARD = 1
 _IDS_IN_TEXT = re.compile(r"<(?:#|@&)(\d{1,20})>")
-
-Snowflake = Annotated[str, Field(pattern=r"^[0-9]{1,20}$")]
-
-
-class _Json(BaseModel):
-    """What we read of Discord's objects; the rest stays in the inbox row."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class MemberData(_Json):
-    nick: str | None = None
-    avatar: str | None = None
-
-
-class UserData(_Json):
-    id: Snowflake
-    username: str = ""
-    global_name: str | None = None
-    avatar: str | None = None
-    bot: bool = False
-    member: MemberData | None = None
-
-
-class _Attachment(_Json):
-    filename: str = "file"
-    title: str | None = None
-    description: str | None = None
-    url: str = ""
-
-
-class _Named(_Json):
-    name: str | None = None
-    value: str | None = None
-    text: str | None = None
-    url: str | None = None
-
-
-class _Embed(_Json):
-    type: str = "rich"
-    title: str | None = None
-    description: str | None = None
-    url: str | None = None
-    author: _Named | None = None
-    footer: _Named | None = None
-    image: _Named | None = None
-    fields: tuple[_Named, ...] = ()
-
-
-class _Sticker(_Json):
-    id: Snowflake
-    name: str = "sticker"
-    format_type: int = 1
-
-
-class _PollMedia(_Json):
-    text: str | None = None
-
-
-class _PollAnswer(_Json):
-    poll_media: _PollMedia = _PollMedia()
-
-
-class _Poll(_Json):
-    question: _PollMedia = _PollMedia()
-    answers: tuple[_PollAnswer, ...] = ()
-
-
-class _Reference(_Json):
-    type: int = 0
-    message_id: Snowflake | None = None
-    channel_id: Snowflake | None = None
-
-
-class _Said(_Json):
-    """What can be said: a message, and the message within a forward."""
-
-    content: str = ""
-    mentions: tuple[UserData, ...] = ()
-    attachments: tuple[_Attachment, ...] = ()
-    embeds: tuple[_Embed, ...] = ()
-    sticker_items: tuple[_Sticker, ...] = ()
-    components: tuple[JsonValue, ...] = ()
-    poll: _Poll | None = None
-    flags: int = 0
-
-
-class _Snapshot(_Json):
-    message: _Said
-
-
-class MessageData(_Said):
-    id: Snowflake
-    channel_id: Snowflake
-    type: int = 0
-    author: UserData
-    member: MemberData | None = None
-    timestamp: AwareDatetime
-    edited_timestamp: AwareDatetime | None = None
-    webhook_id: Snowflake | None = None
-    application_id: Snowflake | None = None
-    message_reference: _Reference | None = None
-    message_snapshots: tuple[_Snapshot, ...] = ()
-
-
-class _Own(_Json):
-    """Who we are: `webhook` says that the message came through a webhook of ours."""
-
-    user: str = ""
-    application: str = ""
-    webhook: bool = False
-
-
-class _Wrapped(_Json):
-    """`at` is when it was heard (seconds since 1970), `names` what ids in the text are called."""
-
-    own: _Own = _Own()
-    at: Annotated[float, Field(ge=0, lt=253_402_300_799)] | None = None
-    names: dict[str, str] = {}
-
-
-class _WrappedMessage(_Wrapped):
-    d: MessageData
-
-
-class _UpdateData(_Json):
-    id: Snowflake
-    channel_id: Snowflake
-    content: str | None = None
-    author: UserData | None = None
-    edited_timestamp: AwareDatetime | None = None
-
-
-class _WrappedUpdate(_Wrapped):
-    d: _UpdateData
-
-
-class _DeleteData(_Json):
-    id: Snowflake
-    channel_id: Snowflake
-
-
-class _WrappedDelete(_Wrapped):
-    d: _DeleteData
-
-
-class _BulkData(_Json):
-    ids: tuple[Snowflake, ...]
-    channel_id: Snowflake
-
-
-class _WrappedBulk(_Wrapped):
-    d: _BulkData
-
-
-class _EmojiData(_Json):
-    id: Snowflake | None = None
-    name: str | None = None
-
-
-class _ReactionData(_Json):
-    user_id: Snowflake | None = None
-    channel_id: Snowflake
-    message_id: Snowflake
-    emoji: _EmojiData | None = None
-
-
-class _WrappedReaction(_Wrapped):
-    d: _ReactionData
-
-
-class _ChannelData(_Json):
-    id: Snowflake
-    name: str | None = None
-    owner_id: Snowflake | None = None
-    parent_id: Snowflake | None = None
-    newly_created: bool = False
-
-
-class _WrappedChannel(_Wrapped):
-    d: _ChannelData
 
 
 def decode(raw: Raw, cdn: str = CDN_URL) -> Sequence[Event]:
@@ -277,7 +112,7 @@ class _Origin:
 
 
 def _unknown(origin: _Origin, payload: bytes) -> Event:
-    wrapped = _Wrapped.model_validate_json(payload)
+    wrapped = Wrapped.model_validate_json(payload)
     return Unknown(
         account=origin.account,
         place=Place(channel=origin.channel),
@@ -287,7 +122,7 @@ def _unknown(origin: _Origin, payload: bytes) -> Event:
 
 
 def _posted(origin: _Origin, payload: bytes) -> Event:
-    wrapped = _WrappedMessage.model_validate_json(payload)
+    wrapped = WrappedMessage.model_validate_json(payload)
     data = wrapped.d
     place = origin.place(data.channel_id, data.id)
     if data.type not in SPOKEN_TYPES:
@@ -312,14 +147,14 @@ def _posted(origin: _Origin, payload: bytes) -> Event:
 
 
 def _updated(origin: _Origin, payload: bytes) -> Event:
-    update = _WrappedUpdate.model_validate_json(payload).d
+    update = WrappedUpdate.model_validate_json(payload).d
     place = origin.place(update.channel_id, update.id)
     if update.edited_timestamp is None or update.content is None or update.author is None:
         # Discord also updates a message when its links unfold, or a thread or pin is added.
         now = _time(None, origin.order_key)
         reason = "a message changed, but nobody edited it"
         return Ignored(account=origin.account, place=place, time=now, reason=reason)
-    wrapped = _WrappedMessage.model_validate_json(payload)
+    wrapped = WrappedMessage.model_validate_json(payload)
     author = _author(origin, wrapped.d)
     return MessageEdited(
         account=origin.account,
@@ -334,7 +169,7 @@ def _updated(origin: _Origin, payload: bytes) -> Event:
 
 
 def _deleted(origin: _Origin, payload: bytes) -> Event:
-    wrapped = _WrappedDelete.model_validate_json(payload)
+    wrapped = WrappedDelete.model_validate_json(payload)
     return MessageDeleted(
         account=origin.account,
         place=origin.place(wrapped.d.channel_id, wrapped.d.id),
@@ -345,7 +180,7 @@ def _deleted(origin: _Origin, payload: bytes) -> Event:
 
 
 def _bulk_deleted(origin: _Origin, payload: bytes) -> Event:
-    wrapped = _WrappedBulk.model_validate_json(payload)
+    wrapped = WrappedBulk.model_validate_json(payload)
     return MessagesBulkDeleted(
         account=origin.account,
         place=origin.place(wrapped.d.channel_id),
@@ -359,7 +194,7 @@ def _reaction(
     event: type[ReactionAdded] | type[ReactionRemoved],
 ) -> Callable[[_Origin, bytes], Event]:
     def decoder(origin: _Origin, payload: bytes) -> Event:
-        wrapped = _WrappedReaction.model_validate_json(payload)
+        wrapped = WrappedReaction.model_validate_json(payload)
         return event(
             account=origin.account,
             place=origin.place(wrapped.d.channel_id, wrapped.d.message_id),
@@ -373,7 +208,7 @@ def _reaction(
 
 
 def _reactions_cleared(origin: _Origin, payload: bytes) -> Event:
-    wrapped = _WrappedReaction.model_validate_json(payload)
+    wrapped = WrappedReaction.model_validate_json(payload)
     return ReactionsCleared(
         account=origin.account,
         place=origin.place(wrapped.d.channel_id, wrapped.d.message_id),
@@ -385,7 +220,7 @@ def _reactions_cleared(origin: _Origin, payload: bytes) -> Event:
 
 
 def _thread_created(origin: _Origin, payload: bytes) -> Event:
-    wrapped = _WrappedChannel.model_validate_json(payload)
+    wrapped = WrappedChannel.model_validate_json(payload)
     place = origin.place(wrapped.d.id)
     if not wrapped.d.newly_created:
         now = _time(wrapped.at, origin.order_key)
@@ -402,7 +237,7 @@ def _thread_created(origin: _Origin, payload: bytes) -> Event:
 
 
 def _channel_created(origin: _Origin, payload: bytes) -> Event:
-    wrapped = _WrappedChannel.model_validate_json(payload)
+    wrapped = WrappedChannel.model_validate_json(payload)
     return ChannelCreated(
         account=origin.account,
         place=Place(channel=origin.channel),
@@ -412,7 +247,7 @@ def _channel_created(origin: _Origin, payload: bytes) -> Event:
 
 
 def _channel_updated(origin: _Origin, payload: bytes) -> Event:
-    wrapped = _WrappedChannel.model_validate_json(payload)
+    wrapped = WrappedChannel.model_validate_json(payload)
     return ChannelRenamed(
         account=origin.account,
         place=Place(channel=origin.channel),
@@ -422,7 +257,7 @@ def _channel_updated(origin: _Origin, payload: bytes) -> Event:
 
 
 def _channel_deleted(origin: _Origin, payload: bytes) -> Event:
-    wrapped = _WrappedChannel.model_validate_json(payload)
+    wrapped = WrappedChannel.model_validate_json(payload)
     return ChannelClosed(
         account=origin.account,
         place=Place(channel=origin.channel),
@@ -484,14 +319,14 @@ def _picture(channel: ChannelRef, user: UserData, member: MemberData | None, cdn
     return f"{cdn}/embed/avatars/{(int(user.id) >> 22) % 6}.png"
 
 
-def _is_own(own: _Own, data: MessageData) -> bool:
+def _is_own(own: OwnData, data: MessageData) -> bool:
     """Posts by us: through a webhook that our application owns, or by the bot itself."""
     if data.webhook_id is not None:
         return own.webhook or (bool(own.application) and data.application_id == own.application)
     return bool(own.user) and data.author.id == own.user
 
 
-def _addresses(own: _Own, channel: ChannelRef, data: MessageData) -> bool:
+def _addresses(own: OwnData, channel: ChannelRef, data: MessageData) -> bool:
     return ids.is_direct(channel) or any(user.id == own.user for user in data.mentions)
 
 
@@ -512,7 +347,7 @@ def ids_in_text(content: str) -> list[str]:
     return _IDS_IN_TEXT.findall(content)
 
 
-def _message(channel: ChannelRef, wrapped: _WrappedMessage, author: Person) -> Message:
+def _message(channel: ChannelRef, wrapped: WrappedMessage, author: Person) -> Message:
     data = wrapped.d
     blocks = (*_forwarded(channel, wrapped), *_said(channel, data, wrapped.names))
     text = text_to_markdown(blocks) or "[message without text]"
@@ -525,14 +360,14 @@ def _message(channel: ChannelRef, wrapped: _WrappedMessage, author: Person) -> M
     )
 
 
-def _forwarded(channel: ChannelRef, wrapped: _WrappedMessage) -> Iterator[Block]:
+def _forwarded(channel: ChannelRef, wrapped: WrappedMessage) -> Iterator[Block]:
     for snapshot in wrapped.d.message_snapshots:
         said = tuple(_said(channel, snapshot.message, wrapped.names))
         yield Paragraph((Text("↪ forwarded:"),))
         yield Quote(said or (Paragraph((Text("[message without text]"),)),))
 
 
-def _said(channel: ChannelRef, data: _Said, others: Mapping[str, str]) -> Iterator[Block]:
+def _said(channel: ChannelRef, data: SaidData, others: Mapping[str, str]) -> Iterator[Block]:
     people = {user.id: person_of(channel, user, None).name for user in data.mentions}
     names = Names(channel, people, others)
     yield from discord_to_text(data.content, names)
@@ -552,7 +387,7 @@ def _said(channel: ChannelRef, data: _Said, others: Mapping[str, str]) -> Iterat
             yield Paragraph((Text(f"○ {answer.poll_media.text or '?'}"),))
 
 
-def _embed(embed: _Embed, names: Names) -> Iterator[Block]:
+def _embed(embed: EmbedData, names: Names) -> Iterator[Block]:
     if embed.author and embed.author.name:
         yield Paragraph((Text(embed.author.name),))
     if embed.title:
@@ -595,13 +430,13 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def _sticker_url(sticker: _Sticker) -> str:
+def _sticker_url(sticker: StickerData) -> str:
     if sticker.format_type == 4:
         return f"https://media.discordapp.net/stickers/{sticker.id}.gif"
     return f"{CDN_URL}/stickers/{sticker.id}.png" if sticker.format_type != 3 else ""
 
 
-def _emoji(emoji: _EmojiData | None) -> str | None:
+def _emoji(emoji: EmojiData | None) -> str | None:
     if emoji is None or not emoji.name:
         return None
     return f":{emoji.name}:" if emoji.id else emoji.name

@@ -224,7 +224,7 @@ class History:
 
 
 def _is_broken_page(error: PlatformError) -> bool:
-    return error.code in ("500", "0") and not isinstance(error, Unavailable | Refused)
+    return error.code == "500" and not isinstance(error, Unavailable | Refused)
 
 
 def _is_that_post(message: Message, call: Call, user: str, application: str) -> bool:

@@ -9,8 +9,9 @@ from pydantic import ValidationError
 from bridge.errors import NotFound, Unsettled
 from bridge.model import ActorId, Person
 from connectors.discord import ids
-from connectors.discord.decode import MemberData, UserData, person_of
+from connectors.discord.decode import person_of
 from connectors.discord.rest import Rest
+from connectors.discord.shapes import MemberData, UserData
 
 
 async def look_up_person(rest: Rest, actor: ActorId, cdn: str) -> Person | None:

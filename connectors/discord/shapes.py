@@ -1,0 +1,188 @@
+"""Discord's objects, as far as we read them; the rest stays in the inbox row."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
+
+Snowflake = Annotated[str, Field(pattern=r"^[0-9]{1,20}$")]
+
+
+class _Json(BaseModel):
+    """What we read of Discord's objects; the rest stays in the inbox row."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class MemberData(_Json):
+    nick: str | None = None
+    avatar: str | None = None
+
+
+class UserData(_Json):
+    id: Snowflake
+    username: str = ""
+    global_name: str | None = None
+    avatar: str | None = None
+    bot: bool = False
+    member: MemberData | None = None
+
+
+class AttachmentData(_Json):
+    filename: str = "file"
+    title: str | None = None
+    description: str | None = None
+    url: str = ""
+
+
+class NamedData(_Json):
+    name: str | None = None
+    value: str | None = None
+    text: str | None = None
+    url: str | None = None
+
+
+class EmbedData(_Json):
+    type: str = "rich"
+    title: str | None = None
+    description: str | None = None
+    url: str | None = None
+    author: NamedData | None = None
+    footer: NamedData | None = None
+    image: NamedData | None = None
+    fields: tuple[NamedData, ...] = ()
+
+
+class StickerData(_Json):
+    id: Snowflake
+    name: str = "sticker"
+    format_type: int = 1
+
+
+class PollMediaData(_Json):
+    text: str | None = None
+
+
+class PollAnswerData(_Json):
+    poll_media: PollMediaData = PollMediaData()
+
+
+class PollData(_Json):
+    question: PollMediaData = PollMediaData()
+    answers: tuple[PollAnswerData, ...] = ()
+
+
+class ReferenceData(_Json):
+    type: int = 0
+    message_id: Snowflake | None = None
+    channel_id: Snowflake | None = None
+
+
+class SaidData(_Json):
+    """What can be said: a message, and the message within a forward."""
+
+    content: str = ""
+    mentions: tuple[UserData, ...] = ()
+    attachments: tuple[AttachmentData, ...] = ()
+    embeds: tuple[EmbedData, ...] = ()
+    sticker_items: tuple[StickerData, ...] = ()
+    components: tuple[JsonValue, ...] = ()
+    poll: PollData | None = None
+    flags: int = 0
+
+
+class SnapshotData(_Json):
+    message: SaidData
+
+
+class MessageData(SaidData):
+    id: Snowflake
+    channel_id: Snowflake
+    type: int = 0
+    author: UserData
+    member: MemberData | None = None
+    timestamp: AwareDatetime
+    edited_timestamp: AwareDatetime | None = None
+    webhook_id: Snowflake | None = None
+    application_id: Snowflake | None = None
+    message_reference: ReferenceData | None = None
+    message_snapshots: tuple[SnapshotData, ...] = ()
+
+
+class OwnData(_Json):
+    """Who we are: `webhook` says that the message came through a webhook of ours."""
+
+    user: str = ""
+    application: str = ""
+    webhook: bool = False
+
+
+class Wrapped(_Json):
+    """`at` is when it was heard (seconds since 1970), `names` what ids in the text are called."""
+
+    own: OwnData = OwnData()
+    at: Annotated[float, Field(ge=0, lt=253_402_300_799)] | None = None
+    names: dict[str, str] = {}
+
+
+class WrappedMessage(Wrapped):
+    d: MessageData
+
+
+class UpdateData(_Json):
+    id: Snowflake
+    channel_id: Snowflake
+    content: str | None = None
+    author: UserData | None = None
+    edited_timestamp: AwareDatetime | None = None
+
+
+class WrappedUpdate(Wrapped):
+    d: UpdateData
+
+
+class DeleteData(_Json):
+    id: Snowflake
+    channel_id: Snowflake
+
+
+class WrappedDelete(Wrapped):
+    d: DeleteData
+
+
+class BulkData(_Json):
+    ids: tuple[Snowflake, ...]
+    channel_id: Snowflake
+
+
+class WrappedBulk(Wrapped):
+    d: BulkData
+
+
+class EmojiData(_Json):
+    id: Snowflake | None = None
+    name: str | None = None
+
+
+class ReactionData(_Json):
+    user_id: Snowflake | None = None
+    channel_id: Snowflake
+    message_id: Snowflake
+    emoji: EmojiData | None = None
+
+
+class WrappedReaction(Wrapped):
+    d: ReactionData
+
+
+class ChannelData(_Json):
+    id: Snowflake
+    name: str | None = None
+    owner_id: Snowflake | None = None
+    parent_id: Snowflake | None = None
+    newly_created: bool = False
+
+
+class WrappedChannel(Wrapped):
+    d: ChannelData
