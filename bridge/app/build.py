@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
 
+from bridge.app.origin import check_one_place
 from bridge.app.places import Places
 from bridge.app.settings import Settings
-from bridge.app.shelves import AccountShelf
+from bridge.app.shelves import AccountShelf, Overlay, Shelves
 from bridge.app.tokens import Tokens
 from bridge.errors import ConfigError
 from bridge.model import AccountId, RoomId
@@ -58,6 +59,7 @@ class _AgentTools:
 
 async def build(settings: Settings) -> Bridge:
     """Open the store, build accounts and agents, find the channels. Raises ConfigError."""
+    check_one_place()
     clock = SystemClock()
     store = await open_store(settings, clock)
     connectors: dict[AccountId, Connector] = {}
@@ -97,16 +99,32 @@ def key_for(store: Path) -> bytes:
     return load_or_make_key(store.with_suffix(".key"))
 
 
-def build_connectors(settings: Settings, store: Store, clock: Clock) -> dict[AccountId, Connector]:
-    """One connector for each account; only the platforms that are configured are imported."""
+def known_key(store: Path) -> bytes | None:
+    """The key that there is; None where none was made yet. For those who only look."""
+    if os.environ.get(KEY_VARIABLE) or store.with_suffix(".key").exists():
+        return key_for(store)
+    return None
+
+
+def build_connectors(
+    settings: Settings,
+    store: Store | None,
+    clock: Clock,
+    only: Collection[str] | None = None,
+    shelves: Shelves | None = None,
+) -> dict[AccountId, Connector]:
+    """One connector for each account (or for `only` these); only their platforms are imported."""
     tokens = Tokens(store)
+    shelves = shelves or store or Overlay(None)
     built: dict[AccountId, Connector] = {}
     for name, entry in settings.accounts.items():
+        if only is not None and name not in only:
+            continue
         account = AccountId(name)
         tools = ConnectorTools(
             clock=clock,
             tokens=tokens,
-            shelf=AccountShelf(store, account),
+            shelf=AccountShelf(shelves, account),
             public_url=settings.web.public_url,
         )
         built[account] = connector_type(entry.platform).build(account, entry.options, tools)

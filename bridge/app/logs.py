@@ -16,25 +16,9 @@ import orjson
 import structlog
 from structlog.typing import Processor
 
+from bridge.app.redaction import HIDDEN, hide_secrets
 from bridge.app.settings import LogSettings
 
-HIDDEN = "[hidden]"
-
-# Shapes of secrets as the platforms make them. This guards against mistakes: nothing logs a
-# secret on purpose. Slack: docs.slack.dev "Tokens"; Discord: id.time.hmac in base64; 2026-08.
-_SECRETS = re.compile(
-    r"""
-      \bx(?:ox[a-z]|app)[-.][A-Za-z0-9.-]{6,}           # Slack: xoxb-, xapp-, xoxe.xoxp-
-    | \b[A-Za-z0-9_-]{23,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}  # a Discord bot's token
-    | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*        # a JSON web token
-    | (?<=/webhooks/)\d+/[A-Za-z0-9_-]{20,}             # a Discord webhook's address
-    | (?<=hooks\.slack\.com/)[A-Za-z0-9/_-]{8,}         # Slack's response and webhook addresses
-    | (?i:(?<=bearer\s)|(?<=bot\s)|(?<=basic\s))[A-Za-z0-9._~+/=-]{16,}
-    | (?i:(?<=[?&]token=)|(?<=[?&]sig=)|(?<=[?&]hm=)|(?<=client_secret=)|(?<=password=)
-      |(?<=ticket=))[^&\s"']+                           # in addresses, forms and signed links
-    """,
-    re.VERBOSE,
-)
 _SECRET_KEYS = re.compile(r"(?i)token$|secret$|password$|^authorization$|^cookie$|^credentials$")
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), 127) if chr(code) not in "\n\t"}
 _FIRST = ("timestamp", "level", "event")
@@ -45,7 +29,7 @@ _LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR, logging.
 def configure_logs(settings: LogSettings, out: TextIO | None = None) -> None:
     """Set structlog and the standard library up for the whole process."""
     out = sys.stderr if out is None else out
-    terminal = out.isatty()
+    terminal = out is not None and out.isatty()
     as_json = settings.format == "json" or (settings.format == "auto" and not terminal)
     structlog.configure(
         processors=[
@@ -74,11 +58,6 @@ def route_standard_logging() -> None:
 def redact(_logger: object, _name: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
     """Hide whatever looks like a secret, however deep, and make control characters visible."""
     return {key: _clean(key, value, 0) for key, value in event.items()}
-
-
-def hide_secrets(text: str) -> str:
-    """The text with everything hidden that looks like a token or a signed link."""
-    return _SECRETS.sub(HIDDEN, text)
 
 
 def to_json(_logger: object, _name: str, event: MutableMapping[str, Any]) -> str:

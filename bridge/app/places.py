@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 import structlog
 
 from bridge.app.settings import MemberSettings
+from bridge.app.shelves import Shelves
 from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId, ChannelRef, channel_of_key
 from bridge.ports.connector import ChannelInfo, Connector, KnowsChannels, TakesChannelIds
-from bridge.ports.store import Store
 
 log = structlog.get_logger()
 
@@ -22,7 +22,7 @@ _SHELF = "channel named "
 class Places:
     """Finds the channels of the configuration; asks each account at most once."""
 
-    def __init__(self, connectors: Mapping[AccountId, Connector], store: Store) -> None:
+    def __init__(self, connectors: Mapping[AccountId, Connector], store: Shelves) -> None:
         self._connectors = connectors
         self._store = store
         self._listed: dict[AccountId, asyncio.Task[Sequence[ChannelInfo]]] = {}

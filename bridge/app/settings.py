@@ -4,17 +4,38 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
+from bridge.app.redaction import hide_secrets
 from bridge.errors import ConfigError
 from bridge.ports.discovery import AGENTS, CONNECTORS, agent_type, connector_type, names_of
+from bridge.ports.tokens import SecretRef
 
 _NAME = re.compile(r"^[a-z0-9][a-z0-9_-]{0,62}$")
+
+
+# As POSIX names them; what looks different is more likely the secret itself.
+_VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """Safe, and a key that stands twice in a mapping is an error: the first would be lost."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                raise yaml.MarkedYAMLError(
+                    problem=f"the key {key.value!r} stands twice", problem_mark=key.start_mark
+                )
+            seen.add(str(key.value))
+        return super().construct_mapping(node, deep)
 
 
 class _Settings(BaseModel):
@@ -154,14 +175,16 @@ def read_settings(path: Path) -> Settings:
             "-c, or start from config/bridge.example.yaml"
         ) from None
     try:
-        data = yaml.safe_load(text) or {}
+        data = yaml.load(text, _StrictLoader) or {}  # noqa: S506 - it is a SafeLoader
     except yaml.YAMLError as error:
         where = getattr(error, "problem_mark", None)
         line = f" line {where.line + 1}" if where else ""
-        raise ConfigError(f"{path}{line} is not YAML: {getattr(error, 'problem', error)}") from None
+        what = getattr(error, "problem", None) or "see its syntax"
+        raise ConfigError(f"{path}{line} is not right as YAML: {what}") from None
     settings = settings_of(data, str(path))
-    if not settings.store.path.is_absolute():
-        store = settings.store.model_copy(update={"path": path.parent / settings.store.path})
+    store_path = settings.store.path.expanduser()
+    if store_path != path.parent / settings.store.path:
+        store = settings.store.model_copy(update={"path": path.parent / store_path})
         settings = settings.model_copy(update={"store": store})
     return settings
 
@@ -210,13 +233,20 @@ def _with_options(
 
 
 def _crossed(settings: Settings) -> list[str]:
-    """Names that refer to one another must exist."""
+    """Names that refer to one another must exist; references to secrets are no secrets."""
     problems = [
         f"{section}.{name}: a name is lower-case letters, digits, - and _, at most 63"
         for section in ("accounts", "rooms", "agents")
         for name in getattr(settings, section)
         if not _NAME.match(name)
     ]
+    for name, account in settings.accounts.items():
+        problems += [
+            f"accounts.{name}.{key}.env: this is no name of an environment variable; "
+            f"{_secret_todo(key)}"
+            for key, ref in secrets_of(account.options)
+            if ref.env is not None and not _VARIABLE.match(ref.env)
+        ]
     for room, entry in settings.rooms.items():
         for index, member in enumerate(entry.members):
             if member.account not in settings.accounts:
@@ -234,21 +264,59 @@ def _crossed(settings: Settings) -> list[str]:
     return problems
 
 
+def secrets_of(options: object) -> Iterator[tuple[str, SecretRef]]:
+    """The keys of an account's own settings that say where a secret is found."""
+    if isinstance(options, BaseModel):
+        for key in type(options).model_fields:
+            if isinstance(ref := getattr(options, key), SecretRef):
+                yield key, ref
+
+
+def _is_secret(model: type[BaseModel], loc: tuple[int | str, ...]) -> bool:
+    """Whether a SecretRef was wanted here: whatever stands there instead is never shown."""
+    field = model.model_fields.get(str(loc[0])) if loc else None
+    if field is None:
+        return False
+    return SecretRef in (field.annotation, *getattr(field.annotation, "__args__", ()))
+
+
+def _secret_todo(key: str) -> str:
+    return (
+        f"secrets never stand in this file; say where it is found: {key}: {{env: {key.upper()}}} "
+        "(or {file: PATH}, or {sealed: NAME} after `uacs-bridge secrets set NAME`)"
+    )
+
+
 def _problems(error: ValidationError, model: type[BaseModel]) -> list[str]:
     """Pydantic's findings in our words, with the way to the key."""
     texts: list[str] = []
-    for found in error.errors(include_url=False):
+    errors = error.errors(include_url=False)
+    for found in errors:
         where = _path(found["loc"])
         if found["type"] == "extra_forbidden":
             known = _fields_at(model, found["loc"][:-1])
             texts.append(f"{where}: unknown key{_nearest(str(found['loc'][-1]), known)}")
+        elif _is_secret(model, found["loc"]):
+            texts.append(f"{where}: {_secret_todo(str(found['loc'][0]))}")
+        elif found["type"] == "too_short" and _has_deeper(errors, found["loc"]):
+            continue  # pydantic counts only the items that are right
         elif found["type"] == "missing":
             texts.append(f"{where}: this key is needed")
         else:
-            value = "" if isinstance(found["input"], Mapping) else f" (is {found['input']!r})"
-            text = found["msg"].removeprefix("Value error, ")
+            value = "" if isinstance(found["input"], Mapping) else f" (is {_shown(found['input'])})"
+            text = hide_secrets(found["msg"].removeprefix("Value error, "))
             texts.append(f"{where}: {text}{value}" if where else f"{text}")
     return texts
+
+
+def _shown(value: object) -> str:
+    """A wrong value, short, and without what looks like a token put at the wrong key."""
+    text = hide_secrets(repr(value))
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def _has_deeper(errors: Sequence[ErrorDetails], loc: tuple[int | str, ...]) -> bool:
+    return any(len(e["loc"]) > len(loc) and e["loc"][: len(loc)] == loc for e in errors)
 
 
 def _path(loc: tuple[int | str, ...]) -> str:

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from bridge.model import AccountId
-from bridge.ports.store import Store
+
+
+class Shelves(Protocol):
+    """What a shelf needs of the store."""
+
+    async def shelf_get(self, account: AccountId, key: str) -> str | None: ...
+
+    async def shelf_put(
+        self, account: AccountId, key: str, value: str, *, sealed: bool = False
+    ) -> None: ...
+
+    async def shelf_remove(self, account: AccountId, key: str) -> None: ...
 
 
 class AccountShelf:
     """Small durable values of one account."""
 
-    def __init__(self, store: Store, account: AccountId) -> None:
+    def __init__(self, store: Shelves, account: AccountId) -> None:
         self._store = store
         self._account = account
 
@@ -21,3 +34,24 @@ class AccountShelf:
 
     async def remove(self, key: str) -> None:
         await self._store.shelf_remove(self._account, key)
+
+
+class Overlay:
+    """Reads from a store, if there is one, and writes into memory: for those who only look."""
+
+    def __init__(self, below: Shelves | None) -> None:
+        self._below = below
+        self._own: dict[tuple[AccountId, str], str | None] = {}
+
+    async def shelf_get(self, account: AccountId, key: str) -> str | None:
+        if (account, key) in self._own or self._below is None:
+            return self._own.get((account, key))
+        return await self._below.shelf_get(account, key)
+
+    async def shelf_put(
+        self, account: AccountId, key: str, value: str, *, sealed: bool = False
+    ) -> None:
+        self._own[account, key] = value
+
+    async def shelf_remove(self, account: AccountId, key: str) -> None:
+        self._own[account, key] = None

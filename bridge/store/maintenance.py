@@ -22,6 +22,15 @@ def schema_version(path: Path) -> int:
             return schema.version_of(db)
 
 
+def credential_names(path: Path) -> list[str]:
+    """The names of the sealed credentials; also of a store in use."""
+    with translated(path):
+        _must_exist(path)
+        with closing(schema.open_to_read(path)) as db:
+            found = db.execute("SELECT name FROM credentials ORDER BY name").fetchall()
+    return [name for (name,) in found]
+
+
 def migrate(path: Path) -> tuple[int, int]:
     """Bring a store that nobody uses to the newest schema; the versions before and after.
 

@@ -74,7 +74,7 @@ async def child(*args: str, env: Mapping[str, str] | None = None) -> AsyncGenera
 
 async def _read(process: Process, errors: list[str]) -> None:
     if process.stderr is not None:
-        async for line in process.stderr:
+        while line := await process.stderr.readline():
             errors.append(line.decode().rstrip())
     if process.stdout is not None:
         await process.stdout.read()

@@ -119,7 +119,11 @@ def test_a_bad_environment_file_names_the_line_and_not_its_secret(tmp_path: Path
 
     result = cli("run", "-c", "x.yaml", "--env-file", str(env))
 
-    assert (result.exit_code, "line 2" in result.stderr, "xoxb" in result.stderr) == (2, True, False)
+    assert (result.exit_code, "line 2" in result.stderr, "xoxb" in result.stderr) == (
+        2,
+        True,
+        False,
+    )
 
 
 @pytest.mark.parametrize("platform", ["slack", "discord", "teams"])

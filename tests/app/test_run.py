@@ -73,13 +73,13 @@ async def test_a_second_bridge_on_the_same_store_ends_with_1(config: Path) -> No
             assert "in use by another process (pid" in second.errors[-1]
 
 
-async def test_a_taken_port_ends_with_2(config: Path, tmp_path: Path) -> None:
+async def test_a_taken_port_ends_with_2(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        settings = json.loads(config.read_text())
-        settings["web"]["port"] = taken.getsockname()[1]
-        async with child("run", "-c", str(write(config, json.dumps(settings)))) as bridge:
+        port = taken.getsockname()[1]
+        text = f"web: {{port: {port}}}\nstore: {{path: bridge.sqlite3}}\n"
+        async with child("run", "-c", str(write(tmp_path / "taken.yaml", text))) as bridge:
             code = await bridge.process.wait()
 
     assert (code, _plain(bridge)) == (2, True)

@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from bridge.app.settings import Settings, read_settings
+from bridge.app.logs import configure_logs
+from bridge.app.settings import LogSettings, Settings, read_settings
 from bridge.errors import ConfigError
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -43,7 +44,9 @@ def json_option(command: Command) -> Command:
 
 
 def settings_from(config: Path, env_file: Path | None = None) -> Settings:
-    """Raises ConfigError."""
+    """Raises ConfigError. What is printed from here on belongs to the command: only errors are
+    logged, and `run` says anew what it wants."""
+    configure_logs(LogSettings(level="error"))
     if env_file is not None:
         read_environment(env_file)
     return read_settings(config)

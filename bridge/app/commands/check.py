@@ -1,0 +1,75 @@
+"""`uacs-bridge check`: everything that can be found wrong before the start."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bridge.app.commands.options import config_option, env_file_option, json_option
+from bridge.app.commands.show import heading, print_json, printable
+
+if TYPE_CHECKING:
+    from bridge.app.examine import Chapter
+
+_COLOURS = {"ok": "green", "warning": "yellow", "error": "red"}
+
+
+@click.command("check")
+@config_option
+@env_file_option
+@json_option
+def command(config: Path, env_file: Path | None, as_json: bool) -> None:
+    """Find what is wrong before the start, and say what to do about it.
+
+    Asks the platforms for tokens, scopes, intents, permissions and channels; changes nothing, and
+    may be run beside a running bridge. Exits with 1 if there is an error.
+
+    \b
+    Examples:
+      uacs-bridge check -c bridge.yaml
+      uacs-bridge check --json
+    """
+    from bridge.app.examine import examine
+
+    chapters = asyncio.run(examine(config, env_file))
+    failed = any(finding.level == "error" for _, found in chapters for finding in found)
+    if as_json:
+        print_json({"ok": not failed, "findings": list(_facts(chapters))})
+    else:
+        click.echo("\n".join(_lines(chapters)))
+    raise SystemExit(1 if failed else 0)
+
+
+def _facts(chapters: Sequence[Chapter]) -> Iterator[dict[str, str]]:
+    for about, findings in chapters:
+        for one in findings:
+            yield {"about": about, "level": one.level, "what": one.what, "todo": one.todo}
+
+
+def _lines(chapters: Sequence[Chapter]) -> Iterator[str]:
+    counts = {"error": 0, "warning": 0}
+    for about, findings in chapters:
+        yield heading(about)
+        for one in findings:
+            counts[one.level] = counts.get(one.level, 0) + 1
+            level = click.style(f"{one.level:7}", fg=_COLOURS[one.level])
+            first, *more = one.what.splitlines() or [""]
+            yield f"  {level}  {printable(first)}"
+            yield from (f"           {printable(line)}" for line in more)
+            if one.todo and one.level != "ok":
+                yield f"           -> {printable(one.todo)}"
+        yield ""
+    errors, warnings = counts["error"], counts["warning"]
+    yield (
+        f"{_many(errors, 'error')}, {_many(warnings, 'warning')}"
+        if errors or warnings
+        else ("Everything is right")
+    )
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,148 @@
+"""`uacs-bridge dead-letters`: operations that nobody works on any more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bridge.app.commands.options import config_option, json_option, settings_from
+from bridge.app.commands.show import print_json, printable, table, when
+from bridge.errors import StoreError
+
+if TYPE_CHECKING:
+    from bridge.ports.store import DeadLetter
+
+
+@click.group("dead-letters")
+def command() -> None:
+    """Look after what could not be delivered.
+
+    A `dead` operation was refused by its platform. An `unproved` one may have arrived: look there
+    before you replay it.
+    """
+
+
+@command.command("list")
+@config_option
+@json_option
+def list_(config: Path, as_json: bool) -> None:
+    """List what was refused, given up, or could not be proved.
+
+    \b
+    Examples:
+      uacs-bridge dead-letters list -c bridge.yaml
+    """
+    letters = asyncio.run(_letters(config))
+    if as_json:
+        print_json([_facts(letter) for letter in letters])
+        return
+    rows = [
+        (o.id, letter.state, when(letter.time), o.channel.key, letter.error, letter.excerpt)
+        for letter in letters
+        for o in [letter.operation]
+    ]
+    click.echo(table(("operation", "state", "when", "channel", "error", "message"), rows, ""))
+
+
+@command.command("show")
+@click.argument("operation")
+@config_option
+@json_option
+def show(operation: str, config: Path, as_json: bool) -> None:
+    """Show everything about one of them.
+
+    OPERATION is its id, or as many of its first letters as make it the only one.
+
+    \b
+    Examples:
+      uacs-bridge dead-letters show 3f2a
+    """
+    letter = _one(asyncio.run(_letters(config)), operation)
+    if as_json:
+        print_json(_facts(letter))
+        return
+    for key, value in _facts(letter).items():
+        click.echo(f"{key:10} {printable(str(value))}")
+    click.echo(f"\nThe whole way of its message: uacs-bridge explain {letter.operation.message}")
+
+
+@command.command("replay")
+@click.argument("operations", metavar="[OPERATION]...", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="All that are dead; unproved ones by name.")
+@config_option
+def replay(operations: tuple[str, ...], everything: bool, config: Path) -> None:
+    """Set dead letters waiting again, at the end of their lanes.
+
+    Works while the bridge runs, which then sends them at once; else they go out at its next start.
+    `--all` leaves out unproved ones: they may have arrived, and would be there twice.
+
+    \b
+    Examples:
+      uacs-bridge dead-letters replay 3f2a
+      uacs-bridge dead-letters replay --all
+    """
+    if bool(operations) == everything:
+        raise click.UsageError("name operations, or say --all")
+    letters = asyncio.run(_letters(config))
+    wanted = [_one(letters, one) for one in operations]
+    if everything:
+        wanted = [letter for letter in letters if letter.state == "dead"]
+    ids = list(dict.fromkeys(letter.operation.id for letter in wanted))
+    told = "and sent now" if ids and asyncio.run(_replay(config, ids)) else "for the next start"
+    click.echo(f"{len(ids)} set waiting again, {told}" if ids else "There is nothing to replay")
+
+
+async def _letters(config: Path) -> Sequence[DeadLetter]:
+    from bridge.app.commands.stores import reading
+
+    async with reading(settings_from(config)) as store:
+        return await store.dead_letters()
+
+
+def _one(letters: Sequence[DeadLetter], wanted: str) -> DeadLetter:
+    found = [letter for letter in letters if letter.operation.id.startswith(wanted)]
+    exact = [letter for letter in found if letter.operation.id == wanted]
+    if len(exact or found) == 1:
+        return (exact or found)[0]
+    if found:
+        raise StoreError(
+            f"{wanted!r} begins the ids of {len(found)} dead letters; write more of it"
+        )
+    raise StoreError(f"There is no dead letter {wanted!r}; see `uacs-bridge dead-letters list`")
+
+
+async def _replay(config: Path, operations: Sequence[str]) -> bool:
+    """True when a running bridge did it."""
+    from bridge.app.admin import running_bridge
+    from bridge.app.commands.stores import writing
+    from bridge.model import OperationId
+
+    settings = settings_from(config)
+    if running := running_bridge(settings.store.path):
+        running.ask("/admin/replay", {"operations": list(operations)})
+        return True
+    async with writing(settings) as store:
+        for operation in operations:
+            await store.replay(OperationId(operation))
+    return False
+
+
+def _facts(letter: DeadLetter) -> dict[str, Any]:
+    operation = letter.operation
+    return {
+        "operation": operation.id,
+        "type": operation.type,
+        "state": letter.state,
+        "error": letter.error,
+        "attempts": letter.attempts,
+        "when": when(letter.time),
+        "account": operation.account,
+        "channel": operation.channel.key,
+        "room": operation.room,
+        "message": operation.message,
+        "excerpt": letter.excerpt,
+    }

@@ -1,0 +1,57 @@
+"""`uacs-bridge explain`: one message through all nine words, with its data at each step."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from bridge.app.commands.options import config_option, json_option, settings_from
+from bridge.app.commands.show import print_json
+from bridge.errors import StoreError
+
+
+@click.command("explain")
+@click.argument("message")
+@config_option
+@json_option
+@click.option("--markdown", is_flag=True, help="Print a page, as docs/one-message.md.")
+def command(message: str, config: Path, as_json: bool, markdown: bool) -> None:
+    """Follow one message through the bridge, step by step.
+
+    MESSAGE is its id (platform:workspace:channel:id), the link that a platform gives for it or
+    for one of its copies, or the end of either.
+
+    \b
+    Examples:
+      uacs-bridge explain slack:T0ACME:C0123:1700000000.000100
+      uacs-bridge explain https://acme.slack.com/archives/C0123/p1700000000000100
+      uacs-bridge explain --json 1323802873036800099
+    """
+    from bridge.app.commands.way import as_markdown, as_text
+
+    way = asyncio.run(_way(config, message))
+    if as_json:
+        print_json(way)
+    else:
+        click.echo(as_markdown(way) if markdown else as_text(way))
+
+
+async def _way(config: Path, wanted: str) -> dict[str, object]:
+    from bridge.app.commands.find_message import find_messages
+    from bridge.app.commands.stores import reading
+    from bridge.app.commands.way import way_of
+
+    settings = settings_from(config)
+    async with reading(settings) as store:
+        found = await find_messages(store, settings, wanted)
+        if len(found) > 1:
+            raise StoreError(f"{wanted!r} could be any of: {', '.join(found)}")
+        explanation = await store.explain(found[0]) if found else None
+        if explanation is None:
+            raise StoreError(
+                f"No message {wanted!r} is archived; give its id or its link, and see "
+                "`uacs-bridge status` for events that nobody understood"
+            )
+        return await way_of(explanation, settings, store)

@@ -1,0 +1,63 @@
+"""Values -> the texts that commands print: aligned columns, times, ages, JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+import orjson
+
+from bridge.ports.clock import datetime_of
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[object]], indent: str = "  ") -> str:
+    """Rows below their heads, each column as wide as it needs to be; nothing without rows."""
+    if not rows:
+        return f"{indent}none"
+    cells = [list(heads), *([printable(str(cell)) for cell in row] for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(heads))]
+    lines = [
+        indent + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in cells
+    ]
+    return "\n".join(
+        [click.style(lines[0].rstrip(), dim=True), *(one.rstrip() for one in lines[1:])]
+    )
+
+
+def heading(text: str) -> str:
+    return click.style(text, bold=True)
+
+
+def when(seconds: float | None) -> str:
+    """Seconds since 1970 as people read them, to the millisecond, in UTC."""
+    if seconds is None:
+        return "-"
+    return datetime_of(seconds).isoformat(sep=" ", timespec="milliseconds").replace("+00:00", "Z")
+
+
+def age(seconds: float) -> str:
+    """A span of time in its two largest units: 3 d 4 h, 2 m 5 s, 0.4 s."""
+    if seconds < 10:
+        return f"{max(seconds, 0.0):.1f} s"
+    for unit, length, smaller, part in (
+        ("d", 86400, "h", 3600), ("h", 3600, "m", 60), ("m", 60, "s", 1)
+    ):  # fmt: skip
+        if seconds >= length:
+            return f"{int(seconds // length)} {unit} {int(seconds % length // part)} {smaller}"
+    return f"{int(seconds)} s"
+
+
+def counted(counts: dict[str, int] | Any) -> str:
+    """`{"waiting": 2, "done": 5}` -> `2 waiting, 5 done`."""
+    return ", ".join(f"{count} {state}" for state, count in dict(counts).items() if count) or "none"
+
+
+def printable(text: str) -> str:
+    """What people wrote must not steer the terminal."""
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+
+
+def print_json(value: object) -> None:
+    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode())

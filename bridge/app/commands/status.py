@@ -1,0 +1,142 @@
+"""`uacs-bridge status`: accounts as the running bridge tells them, all else from the store."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bridge.app.commands.options import config_option, json_option, settings_from
+from bridge.app.commands.show import age, counted, heading, print_json, table
+
+_QUIET = 600.0  # seconds without a word after which an open socket may be deaf
+_UP = ("connected", "listening")
+
+
+@click.command("status")
+@config_option
+@json_option
+def command(config: Path, as_json: bool) -> None:
+    """Show accounts, queues and what waits longest.
+
+    Works while the bridge runs and when it does not; changes nothing.
+
+    \b
+    Examples:
+      uacs-bridge status -c bridge.yaml
+      uacs-bridge status --json
+    """
+    found = asyncio.run(_facts(config))
+    if as_json:
+        print_json(found)
+    else:
+        click.echo("\n".join(_lines(found)))
+
+
+async def _facts(config: Path) -> dict[str, Any]:
+    from bridge.app.commands.stores import reading
+
+    settings = settings_from(config)
+    running, told = await asyncio.to_thread(_running, settings.store.path)
+    async with reading(settings) as store:
+        status = await store.status()
+        failed = await store.failed_rows(5)
+    now = time.time()
+    accounts = {name: {"platform": entry.platform} for name, entry in settings.accounts.items()}
+    health = told.get("accounts", {})
+    return {
+        "running": running,
+        "problems": told.get("problems", []),
+        "accounts": {
+            name: facts | health.get(name, {"state": "stopped"}) for name, facts in accounts.items()
+        },
+        "deaf": [name for name in accounts if _deaf(health.get(name, {}), now)],
+        "inbox": dict(status.inbox),
+        "outbox": dict(status.outbox),
+        "turns": dict(status.turns),
+        "messages": status.messages,
+        "lanes": [
+            {"lane": lane.lane, "account": lane.account, "waiting": lane.waiting,
+             "state": lane.state, "age": round(now - lane.oldest, 1), "error": lane.error}
+            for lane in status.lanes
+        ],
+        "failed_events": [
+            {"row": row.id, "account": row.raw.account, "kind": row.raw.kind, "error": error}
+            for row, error in failed
+        ],
+    }  # fmt: skip
+
+
+def _running(store: Path) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """Which bridge runs with this store, and its /healthz; None and nothing when none does."""
+    from bridge.app.admin import running_bridge
+    from bridge.errors import BridgeError
+
+    found = running_bridge(store)
+    if found is None:
+        return None, {}
+    try:
+        return {"pid": found.pid, "url": found.url}, found.ask("/healthz")
+    except BridgeError as error:
+        return {"pid": found.pid, "url": found.url}, {"problems": [str(error)]}
+
+
+def _deaf(health: Mapping[str, Any], now: float) -> bool:
+    """Connected, but nothing heard for long: a quiet place, or a socket that died unnoticed."""
+    last = health.get("heard") or health.get("connected_since")
+    return health.get("state") == "connected" and last is not None and now - last > _QUIET
+
+
+def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+    running = found["running"]
+    yield heading("Bridge")
+    yield f"  running, pid {running['pid']}, {running['url']}" if running else "  not running"
+    yield from (f"  problem: {text}" for text in found["problems"])
+    yield "\n" + heading("Accounts")
+    now = time.time()
+    yield table(
+        ("account", "platform", "state", "for", "heard", "note"),
+        [_account(name, facts, now) for name, facts in found["accounts"].items()],
+    )
+    for name in found["deaf"]:
+        yield (
+            f"  {name} may be deaf: say something in one of its channels; if that is not heard, "
+            "restart the bridge and run `uacs-bridge check`"
+        )
+    yield "\n" + heading("Queues")
+    yield f"  inbox     {counted(found['inbox'])}"
+    yield f"  outbox    {counted(found['outbox'])}"
+    yield f"  turns     {counted(found['turns'])}"
+    yield f"  messages  {found['messages']}"
+    yield "\n" + heading("Waiting longest, lane by lane")
+    yield table(
+        ("lane", "account", "waiting", "state", "age", "error"),
+        [
+            (lane["lane"], lane["account"], lane["waiting"], lane["state"], age(lane["age"]),
+             lane["error"] or "-")
+            for lane in found["lanes"]
+        ],
+    )  # fmt: skip
+    if found["failed_events"]:
+        yield "\n" + heading("Events that nobody understood (the first few)")
+        rows = [(f["row"], f["account"], f["kind"], f["error"]) for f in found["failed_events"]]
+        yield table(("row", "account", "kind", "error"), rows)
+    if found["outbox"].get("dead") or found["outbox"].get("unproved"):
+        yield "\n  See `uacs-bridge dead-letters list` for what was not delivered."
+
+
+def _account(name: str, facts: Mapping[str, Any], now: float) -> tuple[str, ...]:
+    since, heard = facts.get("connected_since"), facts.get("heard")
+    up = facts["state"] in _UP
+    return (
+        name,
+        facts["platform"],
+        facts["state"],
+        age(now - since) if since and up else "-",
+        f"{age(now - heard)} ago" if heard else "-",
+        facts.get("failed") or facts.get("note") or "-",
+    )

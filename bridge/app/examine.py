@@ -1,0 +1,268 @@
+"""A configuration -> findings, chapter by chapter: what `check` prints. Nothing is changed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TypeAlias
+from urllib.parse import urlsplit
+
+from bridge.app.admin import running_bridge
+from bridge.app.build import build_connectors, known_key
+from bridge.app.commands.options import settings_from
+from bridge.app.origin import check_one_place, place_of_code
+from bridge.app.places import Places
+from bridge.app.settings import RoomSettings, Settings, secrets_of
+from bridge.app.shelves import Overlay
+from bridge.app.tokens import Tokens
+from bridge.app.web import listen
+from bridge.errors import BridgeError, ConfigError, StoreError
+from bridge.model import AccountId, ChannelRef, Raw
+from bridge.ports.clock import SystemClock
+from bridge.ports.connector import ChecksItself, Connector, Finding, ServesHttp
+from bridge.ports.store import Store
+from bridge.store.maintenance import schema_version
+from bridge.store.schema import newest_version
+from bridge.store.sqlite import open_sqlite_to_read
+
+Chapter: TypeAlias = tuple[str, Sequence[Finding]]
+
+_DEADLINE = 30.0  # seconds that one account's own check may take
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+async def examine(config: Path, env_file: Path | None = None) -> list[Chapter]:
+    """Every chapter that could be looked at; without a readable configuration there is one."""
+    try:
+        check_one_place()
+        settings = settings_from(config, env_file)
+    except ConfigError as error:
+        todo = "correct it, then run check again: everything else hangs on it"
+        return [("Configuration", [Finding("error", str(error), todo)])]
+    chapters: list[Chapter] = [
+        ("Configuration", _configuration(config, settings)),
+        ("Store", _store(settings)),
+        ("Web server", _web(settings)),
+    ]
+    async with _known_store(settings) as store:
+        return chapters + await _accounts_and_rooms(settings, store)
+
+
+def _configuration(config: Path, settings: Settings) -> list[Finding]:
+    counts = f"{len(settings.accounts)} accounts, {len(settings.rooms)} rooms"
+    found = [
+        Finding("ok", f"{config}: {counts}, {len(settings.agents)} agents"),
+        Finding("ok", f"the code comes from {place_of_code()}"),
+    ]
+    heard = {member.account for room in settings.rooms.values() for member in room.members}
+    seated = {seat.agent for room in settings.rooms.values() for seat in room.agents}
+    for name in settings.accounts.keys() - heard:
+        todo = "add one of its channels to a room, or remove the account"
+        found.append(Finding("warning", f"account {name!r} is in no room", todo))
+    for name in settings.agents.keys() - seated:
+        todo = "give it a seat under a room's `agents`, or remove it"
+        found.append(Finding("warning", f"agent {name!r} sits in no room", todo))
+    if not settings.accounts:
+        todo = "begin with `uacs-bridge setup slack` (or discord, teams)"
+        found.append(Finding("error", "there is no account", todo))
+    return found
+
+
+# --- store and web server -----------------------------------------------------------------------
+
+
+def _store(settings: Settings) -> list[Finding]:
+    path = settings.store.path
+    try:
+        if not path.exists():
+            return [_new_store(path)]
+        version, newest = schema_version(path), newest_version()
+    except (StoreError, OSError) as error:
+        return [Finding("error", str(error), "restore a backup: uacs-bridge db restore BACKUP")]
+    if version > newest:
+        what = f"{path} has schema {version}, this version of the bridge knows up to {newest}"
+        return [Finding("error", what, "install the newer version, or restore an older backup")]
+    if version < newest:
+        return [Finding("ok", f"{path}: schema {version}, `run` brings it to {newest}")]
+    return [Finding("ok", f"{path}: schema {version}")]
+
+
+def _new_store(path: Path) -> Finding:
+    folder = next(parent for parent in path.absolute().parents if parent.exists())
+    if folder.is_dir() and os.access(folder, os.W_OK | os.X_OK):
+        return Finding("ok", f"{path} is made at the first start")
+    todo = f"make {str(path.parent)!r} and give it to the user that runs the bridge"
+    return Finding("error", f"{path} cannot be made: {str(folder)!r} is not writable", todo)
+
+
+def _web(settings: Settings) -> list[Finding]:
+    found: list[Finding] = []
+    if running := running_bridge(settings.store.path):
+        found.append(Finding("ok", f"a bridge runs with this store, pid {running.pid}"))
+    else:
+        found.append(_address(settings.web.host, settings.web.port))
+    if settings.web.public_url is not None:
+        found.append(_public_url(settings.web.public_url))
+    return found
+
+
+def _address(host: str, port: int) -> Finding:
+    try:
+        listen(host, port).close()
+    except ConfigError as error:
+        return Finding("error", str(error).partition(";")[0], str(error).partition("; ")[2])
+    return Finding("ok", f"{host}:{port} is free")
+
+
+def _public_url(url: str) -> Finding:
+    parts = urlsplit(url)
+    if parts.scheme == "https" and parts.hostname and not parts.query and not parts.fragment:
+        return Finding("ok", f"platforms reach the bridge at {url}")
+    if parts.scheme == "http" and parts.hostname in _LOOPBACK:
+        return Finding("ok", f"public_url is {url}: good for the sandbox only")
+    todo = "write web.public_url as https://HOST, where a proxy with TLS hands on to the bridge"
+    return Finding("error", f"public_url {url!r} is no https address", todo)
+
+
+# --- accounts and rooms -------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def _known_store(settings: Settings) -> AsyncGenerator[Store | None]:
+    """The store, if it can be read; what is wrong with it has its own chapter."""
+    path = settings.store.path
+    try:
+        store = await open_sqlite_to_read(path, clock=SystemClock(), key=known_key(path))
+    except BridgeError:
+        store = None
+    try:
+        yield store
+    finally:
+        if store is not None:
+            await store.close()
+
+
+async def _accounts_and_rooms(settings: Settings, store: Store | None) -> list[Chapter]:
+    shelves = Overlay(store)
+    secrets = {name: await _secrets(settings, name, store) for name in settings.accounts}
+    whole = [n for n, found in secrets.items() if all(f.level != "error" for f in found)]
+    connectors, refused = _connectors(settings, store, shelves, whole)
+    places = Places(connectors, shelves)
+    try:
+        rooms: list[Chapter] = []
+        channels: dict[str, list[ChannelRef]] = {}
+        for name, room in settings.rooms.items():
+            rooms.append((f"Room {name}", await _room(room, places, connectors, channels)))
+        accounts: list[Chapter] = []
+        for name, found in secrets.items():
+            more = [*found, *refused.get(name, ())]
+            if (connector := connectors.get(AccountId(name))) is not None:
+                unique = list(dict.fromkeys(channels.get(name, ())))
+                more += await _account(name, connector, unique, settings)
+            accounts.append((f"Account {name} ({settings.accounts[name].platform})", more))
+        return accounts + rooms
+    finally:
+        await places.close()
+        for connector in connectors.values():
+            await connector.close()
+
+
+def _connectors(
+    settings: Settings, store: Store | None, shelves: Overlay, names: Sequence[str]
+) -> tuple[dict[AccountId, Connector], dict[str, list[Finding]]]:
+    """Those that can be built, and why the others cannot."""
+    built: dict[AccountId, Connector] = {}
+    refused: dict[str, list[Finding]] = {}
+    for name in names:
+        try:
+            built |= build_connectors(settings, store, SystemClock(), [name], shelves)
+        except ConfigError as error:
+            refused[name] = [Finding("error", str(error), "correct it in the configuration")]
+    return built, refused
+
+
+async def _secrets(settings: Settings, name: str, store: Store | None) -> list[Finding]:
+    found: list[Finding] = []
+    for key, ref in secrets_of(settings.accounts[name].options):
+        try:
+            await Tokens(store).secret(ref)
+        except BridgeError as error:
+            what, _, todo = str(error).partition("; ")
+            found.append(Finding("error", f"{key}: {what}", todo))
+        else:
+            found.append(Finding("ok", f"{key} is there ({ref})"))
+    return found
+
+
+async def _account(
+    name: str, connector: Connector, channels: Sequence[ChannelRef], settings: Settings
+) -> list[Finding]:
+    found: list[Finding] = []
+    if isinstance(connector, ChecksItself):
+        try:
+            async with asyncio.timeout(_DEADLINE):
+                found += await connector.check(channels)
+        except TimeoutError:
+            what = f"its platform did not answer within {_DEADLINE:g} s"
+            found.append(Finding("error", what, "check the network, then try again"))
+        except BridgeError as error:
+            found.append(Finding("error", str(error), "correct it, then run check again"))
+    if isinstance(connector, ServesHttp) and connector.routes(_NoInbox()):
+        found += _called(name, settings.web.public_url, found)
+    return found
+
+
+def _called(name: str, public_url: str | None, found: Sequence[Finding]) -> list[Finding]:
+    """The platform calls us; a connector that spoke of public_url itself has the word."""
+    if any("public_url" in one.what for one in found if one.level != "ok"):
+        return []
+    if public_url is None:
+        todo = "set web.public_url to the https:// address by which platforms reach this bridge"
+        return [Finding("error", "its platform calls the bridge, and public_url is not set", todo)]
+    return [Finding("ok", f"its platform calls {public_url.rstrip('/')}/{name}/...")]
+
+
+class _NoInbox:
+    """Routes are only counted: nothing arrives."""
+
+    async def accept(self, raw: Raw) -> bool:
+        raise StoreError("nothing is taken while the configuration is checked")
+
+    def session_began(self, account: AccountId) -> None:
+        return
+
+
+async def _room(
+    room: RoomSettings,
+    places: Places,
+    connectors: Mapping[AccountId, Connector],
+    channels: dict[str, list[ChannelRef]],
+) -> list[Finding]:
+    """Its channels, each found or not; those found are noted for their accounts' checks."""
+    found: list[Finding] = []
+    seen: set[ChannelRef] = set()
+    for member in room.members:
+        if AccountId(member.account) not in connectors:
+            what = f"{member.channel} was not looked for: account {member.account!r} is not ready"
+            found.append(Finding("warning", what, "correct the account first"))
+            continue
+        try:
+            channel = await places.find(member)
+        except BridgeError as error:
+            todo = "correct the name or id, or invite the bot there"
+            found.append(Finding("error", str(error), todo))
+            continue
+        if channel in seen:
+            todo = "leave one of them out"
+            found.append(Finding("error", f"{channel} is in this room twice", todo))
+        seen.add(channel)
+        channels.setdefault(member.account, []).append(channel)
+        found.append(Finding("ok", f"{member.account}: {member.channel} is {channel} "
+                                   f"({member.flow})"))  # fmt: skip
+    if len(room.members) == 1 and not room.agents:
+        todo = "add another channel, or an agent"
+        found.append(Finding("warning", "one channel alone is only archived", todo))
+    return found
