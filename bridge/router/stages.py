@@ -101,7 +101,8 @@ async def place_in_timelines(passage: Passage, around: Surroundings) -> str | No
     passage.timelines = [_channel_timeline(Place(channel=channel))]
     if event.place.thread and root:
         passage.timelines.append(_thread_timeline(event.place, root))
-    passage.timelines += [room.timeline for room in passage.rooms]
+    if event.audience is None:  # whispers stay out of the rooms' common memory
+        passage.timelines += [room.timeline for room in passage.rooms]
     return None
 
 
