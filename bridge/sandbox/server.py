@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from importlib import import_module
 
 import orjson
@@ -42,7 +42,7 @@ def sandbox_app(around: Surroundings, platforms: dict[str, LocalPlatform]) -> St
     """The ASGI app: each platform under its own name, the control side under `/_control`."""
 
     @contextlib.asynccontextmanager
-    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+    async def lifespan(_app: Starlette) -> AsyncGenerator[None, None]:
         yield
         for platform in platforms.values():
             await platform.close()
