@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bridge.content.markdown import markdown_to_text
 from bridge.content.mentions import mention_markdown
+from bridge.content.text import Paragraph, Text
 from bridge.errors import UndecodableEvent
 from bridge.model import (
     AccountId,
@@ -236,7 +238,8 @@ def test_files_beside_a_text_are_named_below_it() -> None:
 
 
 def test_text_that_looks_like_markup_stays_text() -> None:
-    assert text_of(activity(text="*not* bold & <b>")) == "\\*not\\* bold & \\<b\\>"
+    for text in ("*not* bold & <b>", "<b>x</b>", "# a", "[a](https://x.example)", "- a"):
+        assert markdown_to_text(text_of(activity(text=text))) == (Paragraph((Text(text),)),)
 
 
 def test_a_press_on_a_card_is_not_a_message() -> None:
