@@ -10,6 +10,8 @@ from typing import Any
 import orjson
 import pytest
 
+from bridge.content.markdown import markdown_to_text
+from bridge.content.text import Link, Paragraph, Text
 from bridge.errors import UndecodableEvent
 from bridge.model import (
     AccountId,
@@ -235,7 +237,10 @@ def test_posts_without_words_say_honestly_what_they_are(
 def test_previews_of_links_are_not_said_twice() -> None:
     preview = {"type": "link", "title": "X", "url": "https://x.yz"}
 
-    assert text(posted(message("https://x.yz", embeds=[preview]))) == "<https://x.yz>"
+    event = posted(message("https://x.yz", embeds=[preview]))
+
+    link = Link("https://x.yz", (Text("https://x.yz"),))
+    assert markdown_to_text(text(event)) == (Paragraph((link,)),)
 
 
 def test_an_edit_is_the_whole_new_state() -> None:
