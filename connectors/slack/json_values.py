@@ -45,4 +45,9 @@ def dumped(value: Json) -> bytes:
     try:
         return orjson.dumps(value)
     except TypeError:
-        return json.dumps(value).encode()
+        finite = json.loads(json.dumps(value), parse_constant=_nothing)
+        return json.dumps(finite).encode()
+
+
+def _nothing(_constant: str) -> None:
+    """NaN and Infinity are no JSON; 1e999 is, and Python reads it as Infinity."""

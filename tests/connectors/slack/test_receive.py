@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import aiohttp
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bridge.errors import AuthFailed, PlatformError, StoreError, Unavailable
@@ -23,6 +23,7 @@ from bridge.sandbox.faults import Fault
 from bridge.testing.inbox import ListInbox
 from connectors.slack import ids, receive
 from connectors.slack.decode import CREDENTIALS, decode
+from connectors.slack.payload import parse_payload
 from connectors.slack.receive import LARGEST_BODY, Keeper, patiently, raw_of
 from tests.connectors.slack.conftest import GENERAL, RANDOM, Sandbox
 from tests.connectors.slack.payloads import ACCOUNT, CHANNEL, TEAM, TS, US, envelope, post, raw
@@ -92,10 +93,12 @@ _KEYS = st.sampled_from(
 
 
 @given(st.dictionaries(_KEYS, _JSON, max_size=6), st.dictionaries(_KEYS, _JSON, max_size=6))
+@example({}, {"token": [-(2**63) - 1, float("inf")], "type": "\ud83d"})
 def test_any_object_becomes_a_row(body: dict[str, Any], event: dict[str, Any]) -> None:
     kept = raw_of(ACCOUNT, {**body, "event": event}, US, now=1_700_000_000.0)
 
-    assert orjson.loads(kept.payload) is not None or kept.payload
+    assert set(parse_payload(kept.payload)) <= {*body, "event"}
+    assert json.loads(kept.payload, parse_constant=pytest.fail)
     assert isinstance(Raw.model_validate_json(kept.model_dump_json()), Raw)
 
 
