@@ -200,13 +200,13 @@ async def bridge_beside(
 
 
 async def start_python(
-    module: str, arguments: Sequence[str], stdout: Any
+    module: str, arguments: Sequence[str], stdout: Any, *, limit: int = 1 << 16
 ) -> asyncio.subprocess.Process:
     """`python -m module ...`; it sees the end of its standard input when we are gone."""
     return await asyncio.create_subprocess_exec(
         sys.executable, "-m", module, *arguments, cwd=ROOT,
         stdin=asyncio.subprocess.PIPE, stdout=stdout,
-        stderr=None if stdout == asyncio.subprocess.PIPE else stdout,
+        stderr=None if stdout == asyncio.subprocess.PIPE else stdout, limit=limit,
     )  # fmt: skip
 
 

@@ -1,0 +1,90 @@
+"""All benchmarks: `python -m tests.benchmarks [--json FILE] [--quick] [--only PART ...]`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import platform
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from tests.benchmarks import relay, uacs_codec
+
+PARTS = ("codec", "cpu", "pace", "limits")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("--json", type=Path, help="write the figures to this file as well")
+    parser.add_argument("--quick", action="store_true", help="fewer runs: about a minute")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
+    wanted = parser.parse_args()
+    size = relay.QUICK if wanted.quick else relay.FULL
+    found: dict[str, Any] = {"python": platform.python_version(), "machine": platform.platform()}
+    for part in wanted.only:
+        found[part] = _measure(part, size, quick=wanted.quick)
+        print(_table(part, found[part]), flush=True)
+    if wanted.json:
+        wanted.json.write_bytes(orjson.dumps(found, option=orjson.OPT_INDENT_2))
+
+
+def _measure(part: str, size: relay.Size, *, quick: bool) -> Any:
+    match part:
+        case "codec":
+            return uacs_codec.measure(3 if quick else uacs_codec.RUNS)
+        case "cpu":
+            return asyncio.run(relay.cpu_ratios(size))
+        case "pace":
+            return asyncio.run(relay.pace(size))
+        case _:
+            return asyncio.run(relay.within_limits(size))
+
+
+def _table(part: str, found: Any) -> str:
+    match part:
+        case "codec":
+            return "\nUACS round trip\n" + uacs_codec.table(found)
+        case "cpu":
+            return _cpu_table(found)
+        case "pace":
+            return _pace_table(found)
+        case _:
+            refused = found["refused"] or 0
+            return f"\nWith limits on, {found['posts']} posts: {refused} refused with 429"
+
+
+def _cpu_table(found: dict[str, Any]) -> str:
+    lines = [
+        f"{row['from']:<8} {row['baseline_us']:>11} {row['bridge_us']:>9} {row['ratio']:>6} "
+        f"({row['ratio_min']}-{row['ratio_max']})  <= {found['bar']}"
+        for row in found["directions"]
+    ]
+    head = (
+        f"\nCPU per message, one in and two out, {found['pairs']} pairs of {found['messages']} "
+        f"messages at {found['rate']:g}/s\nfrom     baseline us bridge us  ratio (min-max)    bar"
+    )
+    return "\n".join([head, *lines])
+
+
+def _pace_table(found: dict[str, Any]) -> str:
+    lines = [
+        f"{row['rate']:>6} {row['posts']:>6} {row['p50_ms']:>7} {row['p95_ms']:>7} "
+        f"{row['p99_ms']:>7} {row['max_ms']:>7}"
+        for row in found["latency"]
+    ]
+    sustained = ", ".join(f"{name} {rate}" for name, rate in found["sustained_per_s"].items())
+    return "\n".join(
+        [
+            "\nFrom a person's post to our request at the platform, in ms",
+            " msg/s  posts     p50     p95     p99     max",
+            *lines,
+            f"sustained posts/s (two copies each): from {sustained}",
+            f"RSS: {found['rss_start_mb']} MB at the start, {found['rss_end_mb']} MB at the end",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    main()
