@@ -48,6 +48,7 @@ class EditMessage(_Operation):
     type: Literal["edit_message"] = "edit_message"
     byline: Byline
     root: MessageId | None = None
+    reply_to: MessageId | None = None
 
 
 class DeleteMessage(_Operation):

@@ -77,6 +77,7 @@ class Answer:
             message=post.message,
             byline=post.byline,
             root=post.root,
+            reply_to=post.reply_to,
         )
 
     def _close_text(self) -> None:

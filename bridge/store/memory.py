@@ -449,7 +449,7 @@ class MemoryStore:
         )
 
     def _quoted(self, operation: Operation) -> Quoted | None:
-        if not isinstance(operation, PostMessage) or operation.reply_to is None:
+        if not isinstance(operation, PostMessage | EditMessage) or operation.reply_to is None:
             return None
         kept = self._messages.get(operation.reply_to)
         if kept is None:

@@ -115,7 +115,7 @@ def copies(db: sqlite3.Connection, message: MessageId, lane: LaneId) -> tuple[Re
 
 def _quoted(db: sqlite3.Connection, operation: Operation, lane: LaneId) -> Quoted | None:
     """The answered message; its words only where they still stand and everybody may read them."""
-    if not isinstance(operation, PostMessage) or operation.reply_to is None:
+    if not isinstance(operation, PostMessage | EditMessage) or operation.reply_to is None:
         return None
     found = db.execute(_QUOTED, (operation.reply_to,)).fetchone()
     if found is None:

@@ -997,6 +997,17 @@ class StoreContract:
             author="Ann", excerpt="Who is there? Say so", native_id=None
         )
 
+    async def test_an_edited_reply_still_quotes(self, store: Store) -> None:
+        asked, answer = said("m0", "Who is there?"), said("m1", "Me")
+        await admit(store, asked)
+        await admit(store, answer, post("p1", answer, reply_to=asked.id))
+        await carry(store, "p1", copy("x1"))
+
+        change = edit("e1", answer).model_copy(update={"reply_to": asked.id})
+        await store.change_message(answer.message, "edited", [change])
+
+        assert (await head(store)).delivery.quoted == Quoted(author="Ann", excerpt="Who is there?")
+
     async def test_a_quoted_excerpt_is_short(self, store: Store) -> None:
         asked, answer = said("m0", "word " * 5000), said("m1")
 
