@@ -1,8 +1,9 @@
-"""Small questions about runs of inline nodes. Pure."""
+"""Small questions about runs of inline nodes. Pure, and safe for nesting of any depth."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from bridge.content.text import (
     Break,
@@ -10,31 +11,50 @@ from bridge.content.text import (
     ChannelLink,
     Code,
     Emoji,
+    Emphasis,
     GroupMention,
     Inline,
+    Link,
     Mention,
+    Spoiler,
+    Strike,
+    Strong,
     Text,
     Timestamp,
+    Underline,
 )
+
+Style = Strong | Emphasis | Strike | Underline | Spoiler
+STYLES: frozenset[type[Inline]] = frozenset((Strong, Emphasis, Strike, Underline, Spoiler))
 
 
 def merge_texts(nodes: Iterable[Inline]) -> tuple[Inline, ...]:
     """Neighbouring texts become one; empty ones go."""
     merged: list[Inline] = []
-    for node in nodes:
-        if isinstance(node, Text):
-            if not node.value:
-                continue
-            if merged and isinstance(last := merged[-1], Text):
-                merged[-1] = Text(last.value + node.value)
-                continue
-        merged.append(node)
+    for is_text, group in groupby(nodes, lambda node: isinstance(node, Text)):
+        if not is_text:
+            merged.extend(group)
+        elif value := "".join(node.value for node in group if isinstance(node, Text)):
+            merged.append(Text(value))
     return tuple(merged)
 
 
-def plain_inlines(nodes: Sequence[Inline]) -> str:
+def plain_inlines(nodes: Iterable[Inline]) -> str:
     """What a run of inlines says, without any formatting."""
-    return "".join(_plain(node) for node in nodes)
+    return "".join(_plain(node) for node in leaves(nodes))
+
+
+def leaves(nodes: Iterable[Inline]) -> Iterator[Inline]:
+    """The nodes that hold no other nodes, in order."""
+    stack = [iter(nodes)]
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+        elif isinstance(node, Strong | Emphasis | Strike | Underline | Spoiler | Link):
+            stack.append(iter(node.children))
+        else:
+            yield node
 
 
 def _plain(node: Inline) -> str:
@@ -54,4 +74,4 @@ def _plain(node: Inline) -> str:
         case Timestamp(unix, _, fallback):
             return fallback or str(unix)
         case _:
-            return plain_inlines(node.children)
+            return ""

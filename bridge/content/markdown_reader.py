@@ -3,47 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyromark
 
-from bridge.content.inlines import merge_texts, plain_inlines
+from bridge.content import normal
+from bridge.content.inlines import Style, plain_inlines
 from bridge.content.text import (
     Block,
     Break,
     Code,
-    CodeBlock,
     Document,
     Emphasis,
-    Heading,
     Inline,
-    Link,
-    List,
     ListItem,
     Paragraph,
-    Quote,
     Rule,
     Spoiler,
     Strike,
     Strong,
-    Table,
     Text,
     Underline,
 )
 from bridge.content.uacs_links import link_to_own_node
 
-MAX_DEPTH = 40  # deeper quotes, lists and emphasis are read as if they were not there
-_OPTIONS = (
+MARKDOWN_OPTIONS = (
     pyromark.Options.ENABLE_TABLES
     | pyromark.Options.ENABLE_STRIKETHROUGH
     | pyromark.Options.ENABLE_TASKLISTS
 )
-_BARE_URL = re.compile(r"\bhttps?://[^\s<>\"'`|]+", re.IGNORECASE)
-_ALLOWED_URL = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
-_TAGS: dict[str, Callable[[tuple[Inline, ...]], Inline]] = {
+_TAGS: dict[str, type[Style] | None] = {
     "u": Underline,
+    "ins": Underline,
     "spoiler": Spoiler,
     "b": Strong,
     "strong": Strong,
@@ -51,198 +45,315 @@ _TAGS: dict[str, Callable[[tuple[Inline, ...]], Inline]] = {
     "em": Emphasis,
     "s": Strike,
     "del": Strike,
+    "code": None,
 }
-_STYLES = {"Strong": Strong, "Emphasis": Emphasis, "Strikethrough": Strike}
-_ALIGN = {"Left": "left", "Center": "center", "Right": "right", "None": None}
+_STYLES: dict[str, type[Style]] = {
+    "Strong": Strong,
+    "Emphasis": Emphasis,
+    "Strikethrough": Strike,
+}
+_CONTAINERS = frozenset(("BlockQuote", "List"))
+_BLOCKS = _CONTAINERS | {"Paragraph", "Heading", "CodeBlock", "Table", "HtmlBlock", "Item"}
+_ALIGN: dict[str, Any] = {"Left": "left", "Center": "center", "Right": "right"}
+_MOST_TAGS = 16  # HTML tags open at once; further ones are text
+# Text in which nothing is markup: no sign anywhere, no sign or space at the start of a line.
+_MARKUP = re.compile(r"[\\`*_\[\]<>~&|\r\t]|://|^(?:[#+=-]|[ ]|[0-9]{1,9}[.)])", re.MULTILINE)
 
 
 def markdown_to_text(markdown: str) -> Document:
     """Read UACS Markdown. Links keep http, https and mailto; others become their own text."""
-    clean = markdown.encode("utf-8", "replace").decode()
+    clean = normal.cleaned(markdown)
+    if not _MARKUP.search(clean):
+        return tuple(_plain(clean))
     reader = _Reader()
-    for event in pyromark.events(clean, options=_OPTIONS):
+    for event in _events(clean):
         reader.take(event)
     return reader.document()
 
 
-@dataclass
+def _plain(text: str) -> Iterator[Block]:
+    for part in text.split("\n\n"):
+        children: list[Inline] = []
+        for line in part.split("\n"):
+            if shown := line.rstrip(" "):
+                children += [Break(), Text(shown)] if children else [Text(shown)]
+        if children:
+            yield Paragraph(tuple(children))
+
+
+def _events(markdown: str) -> Iterable[Any]:
+    if "||" in markdown:
+        return _events_with_spoilers(markdown)
+    return pyromark.events(markdown, options=MARKDOWN_OPTIONS)
+
+
+def _events_with_spoilers(markdown: str) -> Iterator[Any]:
+    """The parser's events, `||` that nobody escaped as "Bars".
+
+    A text that begins after a backslash begins with an escaped sign; one that is an entity is
+    not spelled as it stands in the source.
+    """
+    source = markdown.encode()
+    for event, place in pyromark.events_with_range(markdown, options=MARKDOWN_OPTIONS):
+        text = event.get("Text") if isinstance(event, dict) else None
+        if not text or "||" not in text:
+            yield event
+            continue
+        start = place["start"]
+        escaped = int(start > 0 and source[start - 1] == ord("\\"))
+        for number, piece in enumerate(text[escaped:].split("||")):
+            if number:
+                yield "Bars"
+            yield {"Text": text[:escaped] + piece if not number else piece}
+
+
+@dataclass(slots=True)
 class _Frame:
-    """An open container and what it holds so far; `kind` is the parser's name or an HTML tag."""
+    """What is open and what it holds so far. `kind` is the parser's name, "<" before an HTML tag,
+    or empty for what is read as if it were not there: then the lists are those around it."""
 
     kind: str
     detail: Any = None
-    inlines: list[Inline] = field(default_factory=list[Inline])
+    inlines: list[Any] = field(default_factory=list[Any])
     blocks: list[Block] = field(default_factory=list[Block])
     items: list[Any] = field(default_factory=list[Any])
     checked: bool | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Bars:
+    """`||`, which opens or closes a spoiler, or is text."""
+
+
 class _Reader:
     def __init__(self) -> None:
         self._stack = [_Frame("Document")]
-        self._skipped = 0
+        self._active: Counter[type[Inline]] = Counter()
+        self._links = 0
+        self._depth = 0
+        self._tags = 0
 
     def take(self, event: Any) -> None:
-        match event:
-            case {"Start": start}:
-                self._start(*_name_and_detail(start))
-            case {"End": end}:
-                self._end(_name_and_detail(end)[0])
-            case {"Text": text}:
-                self._text(text)
-            case {"Code": code}:
-                self._inline(Code(code))
-            case {"InlineHtml": html}:
-                self._html_tag(html)
-            case {"Html": html}:
-                self._top.inlines.extend(_lines(html))
-            case {"TaskListMarker": checked}:
-                self._frame_of("Item").checked = checked
-            case "SoftBreak" | "HardBreak":
-                self._inline(Break())
-            case "Rule":
-                self._block(Rule())
-            case _:
-                pass
+        if isinstance(event, str):
+            self._sign(event)
+            return
+        ((kind, value),) = event.items()
+        if kind == "Text":
+            self._top.inlines.append(Text(value))
+        elif kind == "Start":
+            self._start(*_name_and_detail(value))
+        elif kind == "End":
+            self._end()
+        elif kind == "Code":
+            self._top.inlines.append(Code(value))
+        elif kind == "InlineHtml":
+            self._html_tag(value)
+        elif kind == "Html":
+            self._top.inlines += _lines(value)
+        elif kind == "TaskListMarker":
+            next(f for f in reversed(self._stack) if f.kind in ("Item", "")).checked = value
 
     def document(self) -> Document:
-        while len(self._stack) > 1:
-            self._close()
-        self._flush_inlines(self._top)
+        self._flush(self._top)
         return tuple(self._top.blocks)
 
     @property
     def _top(self) -> _Frame:
         return self._stack[-1]
 
-    def _frame_of(self, kind: str) -> _Frame:
-        return next((f for f in reversed(self._stack) if f.kind == kind), self._top)
+    def _sign(self, event: str) -> None:
+        if event == "Bars":
+            self._top.inlines.append(Text("||") if _is_literal(self._top) else _Bars())
+        elif event == "Rule":
+            self._flush(self._top)
+            self._top.blocks.append(Rule())
+        elif event in ("SoftBreak", "HardBreak"):
+            self._top.inlines.append(Break())
+
+    # --- what opens and closes --------------------------------------------------------------
 
     def _start(self, kind: str, detail: Any) -> None:
-        if len(self._stack) > MAX_DEPTH and kind not in ("Paragraph", "Table", "Item"):
-            self._skipped += 1
-            return
         if kind in _BLOCKS:
-            self._close_html()
-            self._flush_inlines(self._top)
-        self._stack.append(_Frame(kind, detail))
+            self._flush(self._top)
+        if kind in _STYLES:
+            self._open(_STYLES[kind], kind, detail, hidden=self._active[_STYLES[kind]] > 0)
+        elif kind in _CONTAINERS:
+            self._depth += 1
+            self._open(None, kind, detail, hidden=self._depth > normal.MAX_DEPTH)
+        elif kind == "Item":
+            self._open(None, kind, detail, hidden=self._depth > normal.MAX_DEPTH)
+        else:
+            self._links += kind in ("Link", "Image")
+            self._open(None, kind, detail)
 
-    def _end(self, kind: str) -> None:
-        self._close_html()
-        if self._top.kind == kind:
-            self._close()
-        elif self._skipped:
-            self._skipped -= 1
+    def _open(
+        self, style: type[Style] | None, kind: str, detail: Any = None, *, hidden: bool = False
+    ) -> None:
+        around = self._top
+        if hidden:
+            frame = _Frame("", kind, around.inlines, around.blocks, around.items)
+        else:
+            frame = _Frame(kind, detail)
+        if style:
+            self._active[style] += 1
+        self._stack.append(frame)
 
-    def _close_html(self) -> None:
-        """An HTML tag that was opened in a container ends with it."""
+    def _end(self) -> None:
         while self._top.kind.startswith("<"):
-            self._close()
-
-    def _close(self) -> None:
+            self._give_up_tag()
         frame = self._stack.pop()
-        if frame.kind.startswith("<"):
-            self._inline(_TAGS[frame.kind[1:]](_tidy(frame.inlines)))
-        elif frame.kind in _STYLES:
-            self._inline(_STYLES[frame.kind](_tidy(frame.inlines)))
-        elif frame.kind in ("Link", "Image"):
-            self._inlines(_link(frame))
-        elif frame.kind in ("TableHead", "TableRow"):
-            self._top.items.append((frame.kind, tuple(frame.items)))
-        elif frame.kind == "TableCell":
-            self._top.items.append(_tidy(frame.inlines))
-        elif frame.kind == "Item":
-            self._flush_inlines(frame)
-            self._top.items.append(ListItem(tuple(frame.blocks), frame.checked))
-        else:
-            self._flush_inlines(frame, only=frame.kind in ("BlockQuote",))
-            for block in _blocks_of(frame):
-                self._block(block)
+        kind = frame.kind or frame.detail
+        if frame.kind:
+            self._close(frame)
+        elif kind == "Item":
+            self._flush(self._top)
+        if kind in _STYLES:
+            self._active[_STYLES[kind]] -= 1
+        elif kind in _CONTAINERS:
+            self._depth -= 1
+        elif kind in ("Link", "Image"):
+            self._links -= 1
 
-    def _text(self, text: str) -> None:
-        if self._top.kind == "CodeBlock":
-            self._top.inlines.append(Text(text))
-        else:
-            self._inline(Text(text))
+    def _close(self, frame: _Frame) -> None:
+        around = self._top
+        match frame.kind:
+            case "Strong" | "Emphasis" | "Strikethrough":
+                around.inlines += normal.styled(_STYLES[frame.kind], self._run(frame))
+            case "Link" | "Image":
+                around.inlines += self._link(frame)
+            case "TableCell":
+                around.items.append(self._run(frame))
+            case "TableHead" | "TableRow":
+                around.items.append(frame.items)
+            case "Item":
+                self._flush(frame)
+                around.items.append(ListItem(tuple(frame.blocks), frame.checked))
+            case _:
+                around.blocks.extend(self._blocks(frame))
+
+    def _blocks(self, frame: _Frame) -> Iterable[Block]:
+        match frame.kind:
+            case "Paragraph" | "HtmlBlock":
+                return normal.paragraphs(self._run(frame))
+            case "Heading":
+                return normal.heading(int(frame.detail["level"][1:]), self._run(frame))
+            case "BlockQuote":
+                self._flush(frame)
+                return normal.quote(frame.blocks)
+            case "CodeBlock":
+                value = "".join(node.value for node in frame.inlines)
+                fenced = isinstance(frame.detail, dict)
+                language = str(frame.detail["Fenced"]) if fenced else ""
+                return [normal.code_block(value.removesuffix("\n"), language)]
+            case "List":
+                return normal.bullets(frame.items, frame.detail)
+            case "Table":
+                align = [_ALIGN.get(str(name)) for name in frame.detail]
+                return normal.table(frame.items[0], frame.items[1:], align)
+            case _:
+                return ()
+
+    # --- inlines ----------------------------------------------------------------------------
+
+    def _flush(self, frame: _Frame) -> None:
+        """Loose inlines among blocks (a tight list item) are a paragraph."""
+        if frame.inlines:
+            frame.blocks += normal.paragraphs(self._run(frame))
+            frame.inlines.clear()
+
+    def _run(self, frame: _Frame) -> list[Inline]:
+        nodes = frame.inlines
+        if _Bars() in nodes:
+            nodes = self._with_spoilers(nodes)
+        return normal.joined(nodes, linked=self._links > 0)
+
+    def _with_spoilers(self, nodes: list[Any]) -> list[Inline]:
+        """Bars around something that begins and ends with no white space hide it."""
+        found: list[Inline] = []
+        opened: list[Inline] | None = None
+        for node in nodes:
+            if not isinstance(node, _Bars):
+                (found if opened is None else opened).append(node)
+            elif opened is None:
+                opened = []
+            elif _may_be_hidden(opened):
+                found += self._tidy(Spoiler(tuple(opened)))
+                opened = None
+            else:
+                found += [Text("||"), *opened]
+                opened = []
+        return found if opened is None else [*found, Text("||"), *opened]
+
+    def _tidy(self, node: Inline) -> list[Inline]:
+        return normal.tidy((node,), frozenset(+self._active), linked=self._links > 0)
+
+    def _link(self, frame: _Frame) -> list[Inline]:
+        label = self._run(frame)
+        if self._links > 1:
+            return label
+        url = str(frame.detail["dest_url"])
+        if frame.detail["link_type"] == "Email":
+            url = f"mailto:{url}"
+        if own := link_to_own_node(plain_inlines(label), url):
+            return [own]
+        return normal.link(url, label, frozenset(+self._active))
 
     def _html_tag(self, html: str) -> None:
-        name = html.strip("</> ").lower()
+        name = html.strip("</> \n").lower()
+        top = self._top
         if name == "br":
-            self._inline(Break())
-        elif name not in _TAGS or len(self._stack) > MAX_DEPTH:
-            self._inline(Text(html))
-        elif not html.startswith("</"):
-            self._stack.append(_Frame(f"<{name}", html))
-        elif self._top.kind == f"<{name}":
-            self._close()
+            top.inlines.append(Break())
+        elif name not in _TAGS:
+            top.inlines += normal.joined(_lines(html, block=False), linked=True)
+        elif html.startswith("</") and top.kind == f"<{name}":
+            self._close_tag(name)
+        elif html.startswith("</") or self._tags >= _MOST_TAGS:
+            top.inlines.append(Text(html))
         else:
-            self._inline(Text(html))
+            self._tags += 1
+            self._open(_TAGS[name], f"<{name}", html)
 
-    def _inline(self, node: Inline) -> None:
-        self._top.inlines.append(node)
+    def _close_tag(self, name: str) -> None:
+        run = self._run(self._top)
+        self._leave_tag()
+        style = _TAGS[name]
+        if style is None:
+            self._top.inlines += normal.tidy((Code(plain_inlines(run)),))
+        elif self._active[style]:
+            self._top.inlines += run
+        else:
+            self._top.inlines += normal.styled(style, run)
 
-    def _inlines(self, nodes: Iterable[Inline]) -> None:
-        self._top.inlines.extend(nodes)
+    def _give_up_tag(self) -> None:
+        """An HTML tag that is not closed where it was opened is text."""
+        frame = self._leave_tag()
+        self._top.inlines += [Text(str(frame.detail)), *frame.inlines]
 
-    def _block(self, block: Block) -> None:
-        self._flush_inlines(self._top)
-        self._top.blocks.append(block)
-
-    def _flush_inlines(self, frame: _Frame, *, only: bool = True) -> None:
-        """Loose inlines in a block container (a tight list item) are a paragraph."""
-        if only and frame.inlines and frame.kind in _HOLDS_BLOCKS:
-            if children := _tidy(frame.inlines):
-                frame.blocks.append(Paragraph(children))
-            frame.inlines = []
-
-
-_HOLDS_BLOCKS = {"Document", "Item", "BlockQuote"}
-_BLOCKS = {"Paragraph", "Heading", "BlockQuote", "CodeBlock", "List", "Table", "HtmlBlock", "Item"}
-
-
-def _blocks_of(frame: _Frame) -> list[Block]:
-    match frame.kind:
-        case "Paragraph" | "HtmlBlock":
-            children = _tidy(frame.inlines)
-            return [Paragraph(children)] if children else []
-        case "Heading":
-            return [Heading(int(frame.detail["level"][1:]), _tidy(frame.inlines))]
-        case "BlockQuote":
-            return [Quote(tuple(frame.blocks))]
-        case "CodeBlock":
-            return [_code_block(frame)]
-        case "List":
-            return [List(tuple(frame.items), frame.detail)]
-        case "Table":
-            return [_table(frame)]
-        case _:
-            return []
+    def _leave_tag(self) -> _Frame:
+        frame = self._stack.pop()
+        self._tags -= 1
+        if style := _TAGS[frame.kind[1:]]:
+            self._active[style] -= 1
+        return frame
 
 
-def _code_block(frame: _Frame) -> CodeBlock:
-    fenced = frame.detail.get("Fenced", "") if isinstance(frame.detail, dict) else ""
-    language = str(fenced).split(maxsplit=1)[0] if str(fenced).strip() else ""
-    value = "".join(node.value for node in frame.inlines if isinstance(node, Text))
-    return CodeBlock(value.removesuffix("\n"), language)
+def _is_literal(frame: _Frame) -> bool:
+    """Code, and links that are spelled out: nothing in them is markup."""
+    if frame.kind == "Link":
+        return frame.detail["link_type"] in ("Autolink", "Email")
+    return frame.kind == "CodeBlock"
 
 
-def _table(frame: _Frame) -> Table:
-    rows = [cells for kind, cells in frame.items if kind == "TableRow"]
-    header = next((cells for kind, cells in frame.items if kind == "TableHead"), ())
-    align = tuple(_ALIGN.get(str(name)) for name in frame.detail)
-    return Table(header, tuple(rows), align)  # type: ignore[arg-type]
+def _may_be_hidden(nodes: list[Inline]) -> bool:
+    run = normal.joined(nodes, linked=True)
+    return bool(run) and len(normal.one_line(run)) == len(run) and _edges_are_full(run)
 
 
-def _link(frame: _Frame) -> list[Inline]:
-    url = str(frame.detail["dest_url"])
-    if frame.detail["link_type"] == "Email" and not url.startswith("mailto:"):
-        url = f"mailto:{url}"
-    children = merge_texts(frame.inlines)
-    if own := link_to_own_node(plain_inlines(children), url):
-        return [own]
-    if not _ALLOWED_URL.match(url):
-        return [*children, Text(f" ({url})")] if url else list(children)
-    return [Link(url, children or (Text(url),))]
+def _edges_are_full(run: list[Inline]) -> bool:
+    first, last = run[0], run[-1]
+    return not (isinstance(first, Text) and first.value[0].isspace()) and not (
+        isinstance(last, Text) and last.value[-1].isspace()
+    )
 
 
 def _name_and_detail(tag: Any) -> tuple[str, Any]:
@@ -252,41 +363,9 @@ def _name_and_detail(tag: Any) -> tuple[str, Any]:
     return name, detail
 
 
-def _lines(html: str) -> list[Inline]:
+def _lines(html: str, *, block: bool = True) -> list[Inline]:
     """Raw HTML is text: what it would have shown is not ours to guess."""
     nodes: list[Inline] = []
     for line in html.removesuffix("\n").split("\n"):
         nodes += [Break(), Text(line)] if nodes else [Text(line)]
-    return [*nodes, Break()]
-
-
-def _tidy(nodes: list[Inline]) -> tuple[Inline, ...]:
-    """Merge neighbours, find bare URLs, drop breaks at the edges."""
-    merged = list(merge_texts(node for part in merge_texts(nodes) for node in _autolinked(part)))
-    while merged and isinstance(merged[0], Break):
-        merged.pop(0)
-    while merged and isinstance(merged[-1], Break):
-        merged.pop()
-    return tuple(merged)
-
-
-def _autolinked(node: Inline) -> list[Inline]:
-    if not isinstance(node, Text) or "://" not in node.value:
-        return [node]
-    found: list[Inline] = []
-    end = 0
-    for match in _BARE_URL.finditer(node.value):
-        url = _without_tail(match.group())
-        found += [Text(node.value[end : match.start()]), Link(url, (Text(url),))]
-        end = match.start() + len(url)
-    return [*found, Text(node.value[end:])]
-
-
-def _without_tail(url: str) -> str:
-    """Punctuation at the end belongs to the sentence, as does a bracket that the URL never opened
-    (GFM, extended autolinks)."""
-    while url and (
-        url[-1] in "?!.,:;*_~'\"" or (url[-1] == ")" and url.count(")") > url.count("("))
-    ):
-        url = url[:-1]
-    return url
+    return [*nodes, Break()] if block else nodes

@@ -4,9 +4,12 @@ own delimiters would not be read as meant, HTML tags that our reader knows are w
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Sequence
+from typing import cast, get_args
 
-from bridge.content.inlines import merge_texts, plain_inlines
+from bridge.content.inlines import STYLES, Style
+from bridge.content.normal import normal
 from bridge.content.text import (
     Block,
     Break,
@@ -29,214 +32,249 @@ from bridge.content.text import (
     Text,
     Underline,
 )
-from bridge.content.uacs_links import as_own_node, is_own_node, own_node_to_link
+from bridge.content.uacs_links import OwnNode, own_node_to_link
 
 _DELIMITERS: dict[type[Inline], tuple[str, str]] = {
     Strong: ("**", "strong"),
     Emphasis: ("_", "em"),
     Strike: ("~~", "del"),
     Underline: ("", "u"),
-    Spoiler: ("", "spoiler"),
+    Spoiler: ("||", "spoiler"),
 }
-_ALWAYS = re.compile(r"[\\`*\[\]<>~]|&(?=#?\w+;)|(?<!\w)_|_(?!\w)|\|")
-_LINE_START = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+=](?=[-+=\s]|$)|\d{1,9}(?=[.)](?:\s|$)))")
-_SIMPLE_URL = re.compile(r"^https?://[^\s<>()\[\]*_`~\\|&]+$")
+_OWN = get_args(OwnNode)
+# A `_` within a word is text in Markdown too, a `<` or `&` is unless a tag or entity follows.
+_SIGNS = re.compile(r"[\\`*\[\]~|]|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<![^\W_])_+|_+(?![^\W_]|_)|!\Z")
+_LINE_START = re.compile(r"(?:[#+=:>-]|[0-9]{1,9}[.)](?=[\s<&]|$)|[ \t])")
+_SIMPLE_URL = re.compile(r"https?://[A-Za-z0-9./?=%+#,:;@!$-]*[A-Za-z0-9/]")
+_FREE = frozenset(f"{string.punctuation} \t\n")
+_ENTITY = {" ": "&#32;", "\t": "&#9;"}
 
 
 def text_to_markdown(document: Document) -> str:
-    """Write UACS Markdown; `markdown_to_text` reads the same tree from it again, less empty nodes,
-    spaces at the edges of styles, and texts that are split in two."""
-    return "\n\n".join(_blocks(document))
+    """Write UACS Markdown; `markdown_to_text` reads `normal(document)` from it again."""
+    return "\n\n".join(_blocks(normal(document)))
 
 
-def _blocks(blocks: Sequence[Block]) -> list[str]:
+def _blocks(blocks: Sequence[Block], bullet: str = "") -> list[str]:
+    """`bullet` is that of the item whose blocks these are."""
     written: list[str] = []
-    previous: Block | None = None
-    flip = False
+    previous = bullet
     for block in blocks:
-        same_list = isinstance(block, List) and isinstance(previous, List)
-        flip = same_list and not flip
-        if text := _block(block, flip=flip):
-            written.append(text)
-            previous = block
+        if isinstance(block, List):
+            previous = _other_mark(block, previous)
+            written.append(_list(block, previous))
+        else:
+            previous = ""
+            written.append(_block(block, in_item=bool(bullet)))
     return written
 
 
-def _block(block: Block, *, flip: bool) -> str:
+def _other_mark(node: List, previous: str) -> str:
+    """A mark that tells this list from the one before it or around it."""
+    marks = ("-", "*") if node.start is None else (".", ")")
+    return marks[1] if previous == marks[0] else marks[0]
+
+
+def _block(block: Block, *, in_item: bool) -> str:
     match block:
         case Paragraph(children):
-            return "\n".join(_escape_start(line) for line in _inlines(children).split("\n"))
+            return "\n".join(map(_escape_start, _inlines(children).split("\n")))
         case Heading(level, children):
-            return f"{'#' * min(max(level, 1), 6)} {_one_line(children)}".rstrip()
+            return f"{'#' * level} {_escape_end(_inlines(children, line=True))}"
         case Quote(blocks):
-            return _prefixed("> ", "\n\n".join(_blocks(blocks)))
+            lines = "\n\n".join(_blocks(blocks)).split("\n")
+            return "\n".join(f"> {line}" if line else ">" for line in lines)
         case CodeBlock(value, language):
             return _fenced(value, language)
-        case List():
-            return _list(block, flip=flip)
         case Table():
             return _table(block)
         case Rule():
-            return "---"
+            return "___" if in_item else "---"  # "- ---" would be one rule
+        case List():
+            return _list(block, "-")
 
 
 def _fenced(value: str, language: str) -> str:
     longest = max((len(run) for run in re.findall(r"`+", value)), default=0)
     fence = "`" * max(3, longest + 1)
-    info = re.sub(r"[`\s\\&]", "", language)
-    return f"{fence}{info}\n{value}\n{fence}" if value else f"{fence}{info}\n{fence}"
+    return f"{fence}{language}\n{value}\n{fence}" if value else f"{fence}{language}\n{fence}"
 
 
-def _list(node: List, *, flip: bool) -> str:
+def _list(node: List, mark: str) -> str:
     written: list[str] = []
     for number, item in enumerate(node.items):
-        bullet = "*" if flip else "-"
-        if node.start is not None:
-            bullet = f"{min(node.start + number, 999_999_999)}{')' if flip else '.'}"
-        written.append(_item(item, bullet))
+        if node.start is None:
+            written.append(_item(item, mark, mark))
+        else:
+            count = min(node.start + number, 999_999_999)
+            written.append(_item(item, f"{count}{mark}", mark))
     return "\n".join(written)
 
 
-def _item(item: ListItem, bullet: str) -> str:
-    box = {None: "", True: "[x] ", False: "[ ] "}[item.checked]
-    parts = _blocks(item.blocks)
+def _item(item: ListItem, bullet: str, mark: str) -> str:
     body = ""
-    for index, part in enumerate(parts):
-        tight = index < len(item.blocks) and _may_follow_closely(item.blocks[index])
-        body += part if not body else f"{chr(10) if tight else chr(10) * 2}{part}"
+    if item.checked is not None:
+        body = "[x] " if item.checked else "[ ] "
+        if item.blocks and not isinstance(item.blocks[0], Paragraph):
+            body += "<br>\n\n"  # a box stands before a paragraph only
+    for index, part in enumerate(_blocks(item.blocks, mark)):
+        if index:
+            body += "\n" if _is_close(item.blocks[index - 1], item.blocks[index]) else "\n\n"
+        body += part
     indent = " " * (len(bullet) + 1)
-    lines = (box + body).split("\n")
-    rest = [indent + line if line else "" for line in lines[1:]]
-    return "\n".join([f"{bullet} {lines[0]}".rstrip(), *rest])
+    first, *rest = body.split("\n")
+    lines = [indent + line if line else "" for line in rest]
+    return "\n".join(
+        [f"{bullet} {first}".rstrip(" ") if not first else f"{bullet} {first}", *lines]
+    )
 
 
-def _may_follow_closely(block: Block) -> bool:
-    """Whether it may stand on the next line: a numbered list does only when it starts at 1."""
-    return isinstance(block, List) and block.start in (None, 1)
+def _is_close(before: Block, block: Block) -> bool:
+    """Whether a block may stand on the next line: a list does after a paragraph when it starts
+    at 1 and its first item says something."""
+    if not isinstance(before, Paragraph) or not isinstance(block, List):
+        return False
+    return block.start in (None, 1) and bool(block.items[0].blocks)
 
 
 def _table(node: Table) -> str:
     marks = {"left": ":--", "center": ":-:", "right": "--:", None: "---"}
-    width = len(node.header)
-    align = [*node.align, *[None] * width][:width]
-    rows = [node.header, *(tuple([*row, *[()] * width][:width]) for row in node.rows)]
-    lines = ["| " + " | ".join(_one_line(cell) for cell in row) + " |" for row in rows]
-    lines.insert(1, "| " + " | ".join(marks[mark] for mark in align) + " |")
+    lines = [
+        "| " + " | ".join(_inlines(cell, line=True, cell=True) for cell in row) + " |"
+        for row in (node.header, *node.rows)
+    ]
+    lines.insert(1, "| " + " | ".join(marks[mark] for mark in node.align) + " |")
     return "\n".join(lines)
 
 
-def _prefixed(prefix: str, text: str) -> str:
-    return "\n".join((prefix + line).rstrip() for line in text.split("\n"))
+# --- inlines --------------------------------------------------------------------------------
 
 
-def _one_line(children: Sequence[Inline]) -> str:
-    return _inlines(children).replace("\n", "<br>")
-
-
-def _inlines(nodes: Sequence[Inline]) -> str:
-    nodes = [node for node in merge_texts(nodes) if not _is_empty(node)]
-    written = ""
+def _inlines(
+    nodes: Sequence[Inline], before: str = "", after: str = "", *, line: bool = False,
+    cell: bool = False,
+) -> str:  # fmt: skip
+    """A run between the characters `before` and `after`; on one `line`, in a table's `cell`."""
+    written: list[str] = []
+    last = before
     for index, node in enumerate(nodes):
-        after = _edge(nodes[index + 1]) if index + 1 < len(nodes) else ""
-        written += _inline(node, written[-1:], after)
-    return written
+        following = _edge(nodes[index + 1]) if index + 1 < len(nodes) else after
+        if isinstance(node, Break):
+            more = index + 1 < len(nodes) and isinstance(nodes[index + 1], Break)
+            text = "<br>" if line or more else "\n"
+        elif isinstance(node, Text):
+            text = escape(node.value, following)
+        elif isinstance(node, Code):
+            text = _code(node.value, cell=cell)
+        elif isinstance(node, Link):
+            text = _link(node, last, following, cell=cell)
+        elif type(node) in STYLES:
+            text = _styled(cast("Style", node), last, following, line=line, cell=cell)
+        else:
+            text = own_node_to_markdown(cast("OwnNode", node))
+        written.append(text)
+        last = text[-1]
+    return "".join(written)
 
 
-def _inline(node: Inline, before: str, after: str) -> str:
-    if isinstance(node, Text):
-        return _ALWAYS.sub(lambda found: "\\" + found.group(), node.value.replace("\n", " "))
-    if isinstance(node, Break):
-        return "\n"
-    if isinstance(node, Code):
-        return _code(node.value)
-    if is_own_node(node):
-        return _own_node(node)
-    if isinstance(node, Link):
-        return _link(node)
-    return _styled(node, before, after)
+def own_node_to_markdown(node: OwnNode) -> str:
+    """A mention, channel link, custom emoji or time as a link of the scheme `uacs:`."""
+    label, url = own_node_to_link(node)
+    return f"[{escape(label, ']')}]({url})"
 
 
-def _own_node(node: Inline) -> str:
-    own = as_own_node(node)
-    unicode = getattr(own, "unicode", None)
-    if unicode:
-        return unicode
-    label, url = own_node_to_link(own)
-    return f"[{_inline(Text(label), '', '')}]({url})"
+def escape(text: str, after: str = "") -> str:
+    """Text so that nothing in it is read as markup, before the character `after`."""
+    if not _SIGNS.search(text):
+        return text
+    return _SIGNS.sub(lambda found: _escaped(found.group(), after), text)
 
 
-def _code(value: str) -> str:
-    value = value.replace("\n", " ")
+def _escaped(signs: str, after: str) -> str:
+    if signs == "!" and after not in ("[", "<"):  # "<": perhaps a link that is spelled out
+        return signs
+    return "".join(f"\\{sign}" for sign in signs)
+
+
+def _code(value: str, *, cell: bool) -> str:
     longest = max((len(run) for run in re.findall(r"`+", value)), default=0)
     tick = "`" * (longest + 1)
-    pad = " " if value[:1] in ("`", " ") or value[-1:] in ("`", " ") else ""
-    pad = "" if value.strip() == "" else pad
-    return f"{tick}{pad}{value}{pad}{tick}"
+    edges = value[0] + value[-1]
+    pad = " " if value.strip(" ") and ("`" in edges or edges == "  ") else ""
+    text = f"{tick}{pad}{value}{pad}{tick}"
+    return text.replace("|", "\\|") if cell else text
 
 
-def _link(node: Link) -> str:
-    label = plain_inlines(node.children)
-    if label == node.url and _SIMPLE_URL.match(node.url):
-        return f"<{node.url}>"
-    url = re.sub(r"[\s<>\\]", lambda found: f"%{ord(found.group()):02X}", node.url)
-    target = f"<{url}>" if re.search(r"[()&*_`|]", url) else url
-    return f"[{_inlines(node.children).replace(chr(10), ' ')}]({target})"
+def _link(node: Link, before: str, after: str, *, cell: bool) -> str:
+    if node.children == (Text(node.url),) and not (cell and "|" in node.url):
+        alone = before in ("", " ", "\n") and after in ("", " ", "\n")
+        if alone and _SIMPLE_URL.fullmatch(node.url):
+            return node.url
+        if not node.url.lower().startswith("mailto:"):
+            return f"<{node.url}>"
+    label = _inlines(node.children, "[", "]", line=True, cell=cell)
+    url = re.sub(r"[&|]", r"\\\g<0>", node.url)
+    return f"[{label}](<{url}>)" if re.search(r"[()]", url) else f"[{label}]({url})"
 
 
-def _styled(node: Inline, before: str, after: str) -> str:
+def _styled(node: Style, before: str, after: str, *, line: bool, cell: bool) -> str:
     delimiter, tag = _DELIMITERS[type(node)]
-    children = getattr(node, "children", ())
-    inner = _inlines(children)
-    body = inner.strip(" \n")
-    lead, tail = inner[: len(inner) - len(inner.lstrip(" \n"))], inner[len(inner.rstrip(" \n")) :]
-    outer = (lead[-1:] or before, tail[:1] or after)
-    if delimiter and _reads_back(delimiter, body, *outer):
-        return f"{lead}{delimiter}{body}{delimiter}{tail}"
-    return f"{lead}<{tag}>{body}</{tag}>{tail}"
+    if delimiter == "||" and cell:
+        delimiter = ""
+    if delimiter:
+        edge = delimiter[0]
+        body = _inlines(node.children, edge, edge, line=line, cell=cell)
+        if _reads_back(delimiter, body, before, after):
+            return f"{delimiter}{body}{delimiter}"
+    body = _inlines(node.children, ">", "<", line=line, cell=cell)
+    return f"<{tag}>{body}</{tag}>"
 
 
 def _reads_back(delimiter: str, body: str, before: str, after: str) -> bool:
-    """Whether CommonMark's flanking rules read these delimiters as meant."""
-    if (before in ("*", "_", "~") and before) or (after in ("*", "_", "~") and after):
+    """Whether the reader takes these delimiters as meant (CommonMark 6.2, flanking rules)."""
+    first, last, sign = body[0], body[-1], delimiter[0]
+    if sign in (first, last, before, after) or first.isspace() or last.isspace():
         return False
-    if delimiter[0] in (body[0], body[-1]) or "\n" in body:
-        return False
-    free = _is_free(before) and _is_free(after)
-    return free or (delimiter != "_" and body[0].isalnum() and body[-1].isalnum())
+    if delimiter == "||":
+        return before != "\\" and after != "\\"
+    opens = _is_free(before) or (sign != "_" and first.isalnum())
+    closes = _is_free(after) or (sign != "_" and last.isalnum())
+    return opens and closes
 
 
 def _is_free(char: str) -> bool:
-    return not char or char.isspace() or (char.isascii() and not char.isalnum())
+    """White space, punctuation, or nothing: what CommonMark wants outside of delimiters."""
+    return (
+        not char
+        or char in " \t\n"
+        or (char.isascii() and char.isprintable() and not char.isalnum())
+    )
 
 
 def _edge(node: Inline) -> str:
-    """A character that stands for the first one that this node will write."""
+    """A character of the kind of the first one that this node will write."""
     if isinstance(node, Text):
-        return "\\" if _ALWAYS.match(node.value) else node.value[0]
+        return "\\" if _SIGNS.match(node.value) else node.value[0]
     if isinstance(node, Break):
         return "\n"
-    if type(node) in _DELIMITERS:
-        return _DELIMITERS[type(node)][0][:1] or "<"
-    return "["
-
-
-def _is_empty(node: Inline) -> bool:
-    if isinstance(node, Text | Code):
-        return not node.value
-    children = getattr(node, "children", None)
-    return children is not None and all(_is_blank(child) for child in children)
-
-
-def _is_blank(node: Inline) -> bool:
-    if isinstance(node, Text):
-        return not node.value.strip(" \n")
-    return isinstance(node, Break) or _is_empty(node)
+    if isinstance(node, Code):
+        return "`"
+    if isinstance(node, Link) and node.children == (Text(node.url),):
+        return "<"
+    return _DELIMITERS[type(node)][0][:1] or "<" if type(node) in STYLES else "["
 
 
 def _escape_start(line: str) -> str:
-    return _LINE_START.sub(_escaped_start, line)
+    """A paragraph's line must not begin as another block does."""
+    found = _LINE_START.match(line)
+    if not found:
+        return line
+    sign = found.group()
+    if sign in _ENTITY:
+        return _ENTITY[sign] + line[1:]
+    return f"{sign[:-1]}\\{sign[-1]}{line[len(sign) :]}"
 
 
-def _escaped_start(found: re.Match[str]) -> str:
-    space, mark = found.group(1), found.group(2)
-    return f"{space}{mark}\\" if mark[0].isdigit() else f"{space}\\{mark}"
+def _escape_end(line: str) -> str:
+    """A heading's last `#` would be taken for its closing sequence."""
+    return f"{line[:-1]}\\#" if line.endswith("#") else line

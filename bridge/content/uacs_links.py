@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from typing import cast, get_args
+import re
 from urllib.parse import parse_qs, quote, unquote, urlencode
 
 from bridge.content.text import (
@@ -15,42 +15,46 @@ from bridge.content.text import (
     ChannelLink,
     Emoji,
     GroupMention,
-    Inline,
     Mention,
     Timestamp,
 )
+from bridge.content.urls import safe_url
 from bridge.model import ActorId
 
 SCHEME = "uacs:"
 OwnNode = Mention | GroupMention | Broadcast | ChannelLink | Emoji | Timestamp
 _RANGES = ("everyone", "channel", "here")
+_UNIX = re.compile(r"-?[0-9]{1,15}")
+_NO_CHARACTER = re.compile("[\x00\ud800-\udfff]")
 
 
 def own_node_to_link(node: OwnNode) -> tuple[str, str]:
     """One of our nodes -> (label, url)."""
     match node:
         case Mention(actor, name):
-            return f"@{name}", _url("actor", actor)
+            return _label(f"@{name}"), _url("actor", actor)
         case GroupMention(group, name):
-            return f"@{name}", _url("group", group)
+            return _label(f"@{name}"), _url("group", group)
         case Broadcast(range=range_):
             return f"@{range_}", _url("broadcast", range_)
         case ChannelLink(channel, name):
-            return f"#{name}", _url("channel", channel)
+            return _label(f"#{name}"), _url("channel", channel)
         case Emoji(name, _, url):
-            return f":{name}:", _url("emoji", name, url=url or "")
+            return _label(f":{name}:"), _url("emoji", name, url=url or "")
         case Timestamp(unix, style, fallback):
-            return fallback or str(unix), _url("time", str(unix), style=style)
+            return _label(fallback) or str(unix), _url("time", str(unix), style=style)
 
 
-def link_to_own_node(label: str, url: str) -> Inline | None:
+def link_to_own_node(label: str, url: str) -> OwnNode | None:
     """The inverse; None when the link is not one of ours or is malformed."""
+    if not url.startswith(SCHEME):
+        return None
     kind, _, rest = url.removeprefix(SCHEME).partition("/")
     value, _, query = rest.partition("?")
-    value = unquote(value)
-    extras = {key: values[0] for key, values in parse_qs(query).items()}
-    if not url.startswith(SCHEME) or not value:
+    value, label = _whole(unquote(value)), _label(label)
+    if not value:
         return None
+    extras = {key: values[0] for key, values in parse_qs(query).items()} if query else {}
     match kind:
         case "actor":
             return Mention(ActorId(value), label.removeprefix("@"))
@@ -60,23 +64,32 @@ def link_to_own_node(label: str, url: str) -> Inline | None:
             return Broadcast(value)
         case "channel":
             return ChannelLink(value, label.removeprefix("#"))
-        case "emoji":
-            return Emoji(value, None, extras.get("url") or None)
-        case "time" if value.lstrip("-").isascii() and value.lstrip("-").isdigit():
-            fallback = "" if label == value else label
-            return Timestamp(int(value), extras.get("style", "f"), fallback)
+        case "emoji" if value == _label(value):
+            return Emoji(value, None, safe_url(extras.get("url", "")))
+        case "time" if _UNIX.fullmatch(value):
+            fallback = "" if label in (value, str(int(value))) else label
+            return Timestamp(int(value), _whole(extras.get("style", "")) or "f", fallback)
         case _:
             return None
 
 
-def is_own_node(node: Inline) -> bool:
-    return isinstance(node, get_args(OwnNode))
+def sound_own_node(node: OwnNode) -> OwnNode | None:
+    """The node as it is read after it was written; None when it cannot be written."""
+    return link_to_own_node(*own_node_to_link(node))
 
 
-def as_own_node(node: Inline) -> OwnNode:
-    return cast("OwnNode", node)
+def _label(text: str) -> str:
+    """One line without white space at its edges: names are no place for layout."""
+    return " ".join(_whole(text).split())
+
+
+def _whole(text: str) -> str:
+    """Half characters and NUL become U+FFFD."""
+    return _NO_CHARACTER.sub("\ufffd", text)
 
 
 def _url(kind: str, value: str, **extras: str) -> str:
-    query = urlencode({key: extra for key, extra in extras.items() if extra}, quote_via=quote)
-    return f"{SCHEME}{kind}/{quote(value, safe=':@.!*-_~%')}" + (f"?{query}" if query else "")
+    given = {key: _whole(extra) for key, extra in extras.items() if extra}
+    query = urlencode(given, quote_via=quote)
+    path = f"{SCHEME}{kind}/{quote(_whole(value), safe=':@.!*-_~')}"
+    return f"{path}?{query}" if query else path

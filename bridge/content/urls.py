@@ -1,0 +1,51 @@
+"""Which URLs are links, how they are spelled, and where a bare one ends in running text. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import quote
+
+_ALLOWED = re.compile(r"(?:https?://|mailto:)[^\s/]", re.IGNORECASE)
+_UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0<>\\`\ud800-\udfff]|\s")
+# White space, quotes, brackets, signs of direction and CJK punctuation end a bare URL.
+_BARE = re.compile(
+    r"\bhttps?://[^\s<>\"'`|\u200b-\u200f\u202a-\u202e\u2066-\u2069、。「」『』【】！），：；？》]+",
+    re.IGNORECASE,
+)
+_TAIL = frozenset("?!.,:;*_~")
+
+
+def safe_url(url: str) -> str | None:
+    """The URL with white space and signs of markup percent-encoded; None when it may not be a
+    link: only http, https and mailto are."""
+    if not _ALLOWED.match(url):
+        return None
+    return _UNSAFE.sub(_encoded, url) if _UNSAFE.search(url) else url
+
+
+def bare_urls(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each bare URL. Punctuation at the end belongs to the sentence, as does a
+    bracket that the URL never opened (GFM, extended autolinks). `www.` alone is no link."""
+    if "://" not in text:
+        return
+    for match in _BARE.finditer(text):
+        end = match.start() + _length_without_tail(match.group())
+        if _ALLOWED.match(text, match.start(), end):
+            yield match.start(), end
+
+
+def _length_without_tail(url: str) -> int:
+    end = len(url)
+    surplus = url.count(")") - url.count("(")
+    while end:
+        if url[end - 1] == ")" and surplus > 0:
+            surplus -= 1
+        elif url[end - 1] not in _TAIL:
+            break
+        end -= 1
+    return end
+
+
+def _encoded(found: re.Match[str]) -> str:
+    return quote(found.group().encode("utf-8", "replace"), safe="")
