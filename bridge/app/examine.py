@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from bridge.app.admin import running_bridge
 from bridge.app.build import build_connectors, known_key
 from bridge.app.commands.options import settings_from
+from bridge.app.commands.show import many
 from bridge.app.origin import check_one_place, place_of_code
 from bridge.app.places import Places
 from bridge.app.settings import RoomSettings, Settings, secrets_of
@@ -52,9 +53,9 @@ async def examine(config: Path, env_file: Path | None = None) -> list[Chapter]:
 
 
 def _configuration(config: Path, settings: Settings) -> list[Finding]:
-    counts = f"{len(settings.accounts)} accounts, {len(settings.rooms)} rooms"
+    sizes = ((settings.accounts, "account"), (settings.rooms, "room"), (settings.agents, "agent"))
     found = [
-        Finding("ok", f"{config}: {counts}, {len(settings.agents)} agents"),
+        Finding("ok", f"{config}: {', '.join(many(len(part), noun) for part, noun in sizes)}"),
         Finding("ok", f"the code comes from {place_of_code()}"),
     ]
     heard = {member.account for room in settings.rooms.values() for member in room.members}
@@ -260,8 +261,8 @@ async def _room(
             found.append(Finding("error", f"{channel} is in this room twice", todo))
         seen.add(channel)
         channels.setdefault(member.account, []).append(channel)
-        found.append(Finding("ok", f"{member.account}: {member.channel} is {channel} "
-                                   f"({member.flow})"))  # fmt: skip
+        name = "" if member.channel == channel.channel else f" is {channel.channel}"
+        found.append(Finding("ok", f"{member.account}: {member.channel}{name} ({member.flow})"))
     if len(room.members) == 1 and not room.agents:
         todo = "add another channel, or an agent"
         found.append(Finding("warning", "one channel alone is only archived", todo))

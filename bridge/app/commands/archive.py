@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -48,7 +49,8 @@ async def _conversation(config: Path, room: str, channel: str | None, newest: in
 
     async with reading(settings_from(config)) as store:
         wanted = await _room(store, room) if channel is None else _channel(channel)
-        return write(await store.conversation(wanted, newest=newest)).decode()
+        found = json.loads(write(await store.conversation(wanted, newest=newest)))
+        return json.dumps(found, indent=2, ensure_ascii=False)
 
 
 async def _room(store: Store, name: str) -> UUID:

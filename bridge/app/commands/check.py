@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bridge.app.commands.options import config_option, env_file_option, json_option
-from bridge.app.commands.show import heading, print_json, printable
+from bridge.app.commands.show import heading, many, print_json, printable
 
 if TYPE_CHECKING:
     from bridge.app.examine import Chapter
@@ -65,11 +65,7 @@ def _lines(chapters: Sequence[Chapter]) -> Iterator[str]:
         yield ""
     errors, warnings = counts["error"], counts["warning"]
     yield (
-        f"{_many(errors, 'error')}, {_many(warnings, 'warning')}"
+        f"{many(errors, 'error')}, {many(warnings, 'warning')}"
         if errors or warnings
         else ("Everything is right")
     )
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -6,13 +6,14 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from bridge.app.logs import configure_logs
-from bridge.app.settings import LogSettings, Settings, read_settings
 from bridge.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bridge.app.settings import Settings
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)")
@@ -46,6 +47,9 @@ def json_option(command: Command) -> Command:
 def settings_from(config: Path, env_file: Path | None = None) -> Settings:
     """Raises ConfigError. What is printed from here on belongs to the command: only errors are
     logged, and `run` says anew what it wants."""
+    from bridge.app.logs import configure_logs
+    from bridge.app.settings import LogSettings, read_settings
+
     configure_logs(LogSettings(level="error"))
     if env_file is not None:
         read_environment(env_file)

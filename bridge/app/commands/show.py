@@ -38,15 +38,21 @@ def when(seconds: float | None) -> str:
 
 
 def age(seconds: float) -> str:
-    """A span of time in its two largest units: 3 d 4 h, 2 m 5 s, 0.4 s."""
+    """A span of time in its two largest units: 3 d 4 h, 2 m 5 s, 4.5 s, 8 ms."""
+    if seconds < 1:
+        return f"{max(seconds, 0.0) * 1000:.0f} ms"
     if seconds < 10:
-        return f"{max(seconds, 0.0):.1f} s"
+        return f"{seconds:.1f} s"
     for unit, length, smaller, part in (
         ("d", 86400, "h", 3600), ("h", 3600, "m", 60), ("m", 60, "s", 1)
     ):  # fmt: skip
         if seconds >= length:
             return f"{int(seconds // length)} {unit} {int(seconds % length // part)} {smaller}"
     return f"{int(seconds)} s"
+
+
+def many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def counted(counts: dict[str, int] | Any) -> str:

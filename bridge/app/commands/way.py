@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from bridge.app.build import build_connectors
-from bridge.app.commands.show import age, printable, when
+from bridge.app.commands.show import age, many, printable, when
 from bridge.app.settings import Settings
 from bridge.errors import BridgeError, UndecodableEvent
 from bridge.model import AccountId, Delivery, PostMessage, Quoted, Raw
@@ -149,7 +150,10 @@ async def _delivery(record: OperationRecord, stored: StoredMessage, store: Store
         thread = copies[0].native_id if copies else None
     if isinstance(operation, PostMessage) and operation.reply_to:
         quoted = await _quoted(operation, store)
-    return Delivery(operation=operation, message=stored.message, thread=thread, quoted=quoted)
+    copies = () if isinstance(operation, PostMessage) else record.receipts
+    return Delivery(
+        operation=operation, message=stored.message, thread=thread, quoted=quoted, copies=copies
+    )
 
 
 async def _quoted(operation: PostMessage, store: Store) -> Quoted | None:
@@ -218,7 +222,7 @@ def _text_lines(way: Way) -> Iterator[str]:
     for timeline in way["stages"]["timelines"]:
         name = printable(f"{timeline['kind']} {timeline['name']}")
         yield f"             no. {timeline['sequence']} of {name} ({timeline['conversation']})"
-    yield f"5 outbox   {len(way['outbox'])} operations"
+    yield f"5 outbox   {many(len(way['outbox']), 'operation')}"
     for steps in zip(
         way["outbox"], way["lane"], way["encode"], way["send"], way["receipt"], strict=True
     ):
@@ -232,11 +236,11 @@ def _operation_lines(operation: Way, lane: Way, encoded: Way, sent: Way, receipt
     lines = [
         "",
         f"  {operation['type']} {operation['id']}",
-        f"6   lane     {lane['lane']}: {lane['state']}, {lane['attempts']} attempts"
+        f"6   lane     {lane['lane']}: {lane['state']}, {many(lane['attempts'], 'attempt')}"
         + (f", waited {age(lane['waited_s'])}" if lane["waited_s"] is not None else ""),
         f"7   encode   {what}",
         f"8   send     {sent['began']} to {sent['ended']}"
-        + (f", {sent['took_s']:.3f} s" if sent["took_s"] is not None else ""),
+        + (f", {age(sent['took_s'])}" if sent["took_s"] is not None else ""),
         f"9   receipt  {native}",
     ]
     lines += [
@@ -295,7 +299,8 @@ def _sections(way: Way) -> Iterator[str]:
     for number, (name, text) in enumerate(_STEPS, 1):
         step = way[name]
         nothing = "Nothing: an agent said it, no platform handed it over."
-        yield f"## {number}. {name}\n\n{text}\n\n" + (nothing if step is None else _block(step))
+        about = textwrap.fill(text, 100, break_on_hyphens=False)
+        yield f"## {number}. {name}\n\n{about}\n\n" + (nothing if step is None else _block(step))
 
 
 def _block(value: object) -> str:
