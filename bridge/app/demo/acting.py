@@ -1,0 +1,68 @@
+"""Lines -> what the people of the local platforms do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from bridge.app.demo.lines import Line
+from bridge.app.demo.running import Demo
+from bridge.app.demo.world import ROOMS
+from bridge.errors import BridgeError
+from bridge.model import ChannelRef
+from bridge.sandbox.feed import Shown
+
+_FINDS = 15.0  # seconds that a thread's root may take to come to the place where it is answered
+_LOOK = 0.01
+
+
+class Cast:
+    """People who speak in one room; each line is remembered by its number."""
+
+    def __init__(self, demo: Demo, room: str = ROOMS[0]) -> None:
+        self.demo = demo
+        self.room = room
+        self._said: list[tuple[Line, Shown]] = []
+
+    async def say(self, line: Line) -> Shown:
+        """One line, in the thread of its root wherever that came from."""
+        channel = self.demo.sides[line.platform].channel_of(self.room)
+        thread = None if line.thread is None else await self._root(line.thread, line.platform)
+        person = self.demo.sides[line.platform].person_named(line.person)
+        shown = await self.demo.say(line.platform, channel, person, line.text, thread)
+        self._said.append((line, shown))
+        return shown
+
+    async def _root(self, number: int, platform: str) -> str:
+        """What a line said elsewhere is called here; it may still be on its way."""
+        line, shown = self._said[number]
+        if line.platform == platform:
+            return shown.id
+        source, target = self._channel(line.platform), self._channel(platform)
+        store = self.demo.bridge.store
+        try:
+            async with asyncio.timeout(_FINDS):
+                while True:
+                    message = await store.resolve(source, shown.id)
+                    copies = await store.copies(message, target) if message else ()
+                    if copies:
+                        return copies[0].native_id
+                    await asyncio.sleep(_LOOK)
+        except TimeoutError:
+            raise BridgeError(
+                f"Line {number} ({line.person} on {line.platform}) did not come to {platform} "
+                f"within {_FINDS:g} s"
+            ) from None
+
+    def _channel(self, platform: str) -> ChannelRef:
+        side = self.demo.sides[platform]
+        channel = side.channel_of(self.room)
+        return ChannelRef(platform=platform, workspace=side.workspace, channel=channel)
+
+
+async def act_out(demo: Demo, lines: Sequence[Line], *, pause: float) -> None:
+    """Say the lines one after another, as people would."""
+    cast = Cast(demo)
+    for line in lines:
+        await cast.say(line)
+        await asyncio.sleep(pause * (4 if line.answered else 1))

@@ -1,0 +1,177 @@
+"""Everything that the demo runs, in one event loop: local platforms, the bridge, the agent."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncGenerator, Generator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bridge.app.build import Bridge
+from bridge.app.demo.world import Side, configuration, sides_of
+from bridge.app.run import run
+from bridge.app.settings import settings_of
+from bridge.app.web import health_of
+from bridge.errors import BridgeError
+from bridge.sandbox.feed import Feed, Shown
+from bridge.sandbox.platform import LocalPlatform, Surroundings
+from bridge.sandbox.server import serve_sandbox
+from bridge.sandbox.slack import LocalSlack
+from bridge.sandbox.slack.state import Person
+from bridge.sandbox.teams.local import LocalTeams
+
+STORE = "demo.sqlite3"
+_CONNECTS = 30.0  # seconds that the bridge may take to connect everywhere
+_STOPS = 2.5  # seconds that it may take to end
+
+
+@dataclass(frozen=True)
+class Street:
+    """The local platforms and where they are."""
+
+    around: Surroundings
+    platforms: dict[str, LocalPlatform]
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A bridge that is connected to all local platforms."""
+
+    street: Street
+    sides: dict[str, Side]
+    bridge: Bridge
+    bridge_url: str
+
+    @property
+    def feed(self) -> Feed:
+        return self.street.around.feed
+
+    @property
+    def sandbox_url(self) -> str:
+        return self.street.around.base_url
+
+    async def say(
+        self, platform: str, channel: str, person: str, text: str, thread: str | None = None
+    ) -> Shown:
+        """Somebody writes. Raises BridgeError when the platform does not take it."""
+        side = self.sides[platform]
+        local = self.street.platforms[platform]
+        return await local.post_as(side.workspace, channel, person, text, thread)
+
+    def standing(self, platform: str, channel: str) -> list[Shown]:
+        """What is to be seen in a channel."""
+        side = self.sides[platform]
+        return self.street.platforms[platform].messages(side.workspace, channel)
+
+
+@contextlib.asynccontextmanager
+async def running_demo(
+    folder: Path, *, pace: float, newcomers: tuple[str, ...] = ()
+) -> AsyncGenerator[tuple[Demo, asyncio.Task[None]]]:
+    """A demo that keeps its store in `folder`, and the task that ends when the bridge does.
+
+    `newcomers` are names of people who join the local Slack.
+    """
+    async with _street() as street:
+        for number, name in enumerate(newcomers):
+            _join_slack(street, number, name)
+        worlds = {name: platform.world() for name, platform in street.platforms.items()}
+        base_url = street.around.base_url
+        settings, environment = configuration(worlds, base_url, folder / STORE, pace)
+        ready: asyncio.Future[tuple[Bridge, str]] = asyncio.get_running_loop().create_future()
+        with _environment(environment):
+            running = asyncio.create_task(
+                run(
+                    settings_of(settings), ready=lambda bridge, url: ready.set_result((bridge, url))
+                )
+            )
+            try:
+                await asyncio.wait({ready, running}, return_when=asyncio.FIRST_COMPLETED)
+                if not ready.done():
+                    running.result()
+                    raise asyncio.CancelledError  # a signal came first
+                bridge, url = ready.result()
+                _tell_teams(street, url)
+                await _connected(bridge)
+                yield Demo(street, sides_of(street.platforms), bridge, url), running
+            finally:
+                await _ended(running)
+
+
+@contextlib.asynccontextmanager
+async def _street() -> AsyncGenerator[Street]:
+    ready: asyncio.Future[Street] = asyncio.get_running_loop().create_future()
+    serving = asyncio.create_task(
+        serve_sandbox(
+            channels=2,
+            on_ready=lambda around, platforms: ready.set_result(Street(around, platforms)),
+        )
+    )
+    try:
+        await asyncio.wait({ready, serving}, return_when=asyncio.FIRST_COMPLETED)
+        if not ready.done():
+            serving.result()
+            raise BridgeError("The local platforms stopped before they were ready")
+        yield ready.result()
+    finally:
+        await _ended(serving)
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    """Cancel it, and wait: not longer than a person who pressed Ctrl-C."""
+    task.cancel()
+    await asyncio.wait({task}, timeout=_STOPS)
+    if task.done() and not task.cancelled() and (error := task.exception()):
+        raise error
+
+
+@contextlib.contextmanager
+def _environment(values: Mapping[str, str]) -> Generator[None]:
+    """The tokens of the local platforms stand in our own environment while the demo runs."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _join_slack(street: Street, number: int, name: str) -> None:
+    slack = street.platforms["slack"]
+    if not isinstance(slack, LocalSlack):
+        return
+    workspace = next(iter(slack.slack.workspaces.values()))
+    neighbour = next(iter(workspace.people.values()))
+    user = f"{neighbour.id[:-2]}9{number}"
+    handle = "".join(name.lower().split())
+    picture = neighbour.picture.replace(neighbour.id, user)
+    workspace.people[user] = Person(user, handle, name, picture, updated=neighbour.updated)
+    for channel in workspace.channels.values():
+        if neighbour.id in channel.members:
+            channel.members[user] = None
+
+
+def _tell_teams(street: Street, url: str) -> None:
+    """What an operator enters in the Azure portal: the bot's messaging endpoint."""
+    teams = street.platforms["teams"]
+    if isinstance(teams, LocalTeams):
+        teams.set_endpoint(teams.world().apps[0]["app_id"], f"{url}/teams/messages")
+
+
+async def _connected(bridge: Bridge) -> None:
+    try:
+        async with asyncio.timeout(_CONNECTS):
+            while not all(
+                health_of(bridge, name).state in ("connected", "listening")
+                for name in bridge.connectors
+            ):
+                await asyncio.sleep(0.01)
+    except TimeoutError:
+        states = {name: health_of(bridge, name) for name in bridge.connectors}
+        raise BridgeError(f"The bridge did not connect within {_CONNECTS:g} s: {states}") from None

@@ -1,0 +1,256 @@
+"""The fixed conversation without a browser: said, compared on all sides, printed."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import click
+import orjson
+
+from bridge.app.demo.acting import Cast
+from bridge.app.demo.lines import REFUSED_NAME, SCRIPT, Line
+from bridge.app.demo.page import archived
+from bridge.app.demo.reading import Read, bare, in_order, read, read_archived
+from bridge.app.demo.running import Demo
+from bridge.app.demo.world import AGENT, ROOMS
+from bridge.uacs import Conversation
+
+ARCHIVE_MARK = "--- The archive of the room, one UACS Conversation in JSON ---"
+_PATIENCE = 20.0  # seconds until a line must be seen everywhere
+_LOOK = 0.005
+_DISCORD_LIMIT = 2000
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One message that each side must show once; `thread` is the number of its root."""
+
+    author: str
+    text: str
+    thread: int | None = None
+
+
+@dataclass
+class Played:
+    """What was said, and how it went."""
+
+    expected: list[Expected] = field(default_factory=list[Expected])
+    roots: dict[int, int] = field(default_factory=dict[int, int])  # line -> number in `expected`
+    crossings: list[float] = field(default_factory=list[float])  # milliseconds
+    grown: dict[str, list[int]] = field(default_factory=dict[str, list[int]])  # lengths seen
+    late: list[str] = field(default_factory=list[str])
+
+
+async def play_script(demo: Demo, *, json_only: bool = False) -> int:
+    """Have the conversation and print it. 0: every side shows what it should."""
+    played = await _play(demo)
+    conversation = await archived(demo, ROOMS[0])
+    problems = list(played.late)
+    for platform in demo.sides:
+        problems += _compare_side(demo, platform, played)
+    problems += _compare_archive(conversation, played) + _compare_growth(played)
+    document = conversation.model_dump(mode="json", exclude_none=True)
+    if not json_only:
+        click.echo("\n\n".join(_transcript(demo, platform) for platform in demo.sides))
+        click.echo(f"\n{_summary(played, problems)}\n\n{ARCHIVE_MARK}")
+    click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
+    for problem in problems:
+        click.echo(problem, err=True)
+    return 1 if problems else 0
+
+
+# --- saying -------------------------------------------------------------------------------------
+
+
+async def _play(demo: Demo) -> Played:
+    played = Played()
+    cast = Cast(demo)
+    watching = asyncio.create_task(_watch(demo, played))
+    try:
+        for number, line in enumerate(SCRIPT):
+            began = time.monotonic()
+            await cast.say(line)
+            played.roots[number] = len(played.expected)
+            thread = None if line.thread is None else played.roots[line.thread]
+            played.expected.append(Expected(line.person, line.reads or line.text, thread))
+            if await _seen_everywhere(demo, played, line):
+                played.crossings.append((time.monotonic() - began) * 1000)
+            if line.answered:
+                await _answered(demo, played)
+    finally:
+        watching.cancel()
+        with suppress(asyncio.CancelledError):
+            await watching
+    return played
+
+
+async def _seen_everywhere(demo: Demo, played: Played, line: Line) -> bool:
+    missing = set(demo.sides)
+    end = time.monotonic() + _PATIENCE
+    while missing and time.monotonic() < end:
+        missing = {name for name in missing if not _shows(demo, name, played.expected[-1])}
+        await asyncio.sleep(_LOOK)
+    for name in missing:
+        played.late.append(
+            f"{name}: what {line.person} said on {line.platform} did not come within {_PATIENCE:g} s"
+        )
+    return not missing
+
+
+def _shows(demo: Demo, platform: str, wanted: Expected) -> bool:
+    """Whether the newest messages of this author are, put together, what was said."""
+    text, author = bare(wanted.text), bare(wanted.author)
+    found = ""
+    for one in map(read, reversed(_standing(demo, platform))):
+        if bare(one.author) == author:
+            found = bare(one.text) + found
+            if found == text:
+                return True
+    return False
+
+
+async def _answered(demo: Demo, played: Played) -> None:
+    """Wait for the agent's whole answer; what the archive has is what all must show."""
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end:
+        conversation = await archived(demo, ROOMS[0])
+        answers = [m for m in conversation.messages if m.actor.name == AGENT]
+        wanted = Expected(AGENT, read_archived(answers[-1])) if answers else None
+        status = await demo.bridge.store.status()
+        busy = sum(status.turns.get(state, 0) for state in ("queued", "running", "waiting"))
+        if wanted and not busy and all(_shows(demo, name, wanted) for name in demo.sides):
+            played.expected.append(wanted)
+            return
+        await asyncio.sleep(0.02)
+    played.late.append(f"{AGENT}: its answer is not the same on all sides after {_PATIENCE:g} s")
+
+
+async def _watch(demo: Demo, played: Played) -> None:
+    """Note how the agent's answer grows on each side."""
+    async for change in demo.feed.watch():
+        one = read(change.message)
+        if one.author == AGENT and change.message.channel in _channels(demo):
+            lengths = played.grown.setdefault(change.message.platform, [])
+            if not lengths or lengths[-1] != len(bare(one.text)):
+                lengths.append(len(bare(one.text)))
+
+
+def _channels(demo: Demo) -> set[str]:
+    return {side.channel_of(ROOMS[0]) for side in demo.sides.values()}
+
+
+def _standing(demo: Demo, platform: str):
+    return demo.standing(platform, demo.sides[platform].channel_of(ROOMS[0]))
+
+
+# --- comparing ----------------------------------------------------------------------------------
+
+
+def _compare_side(demo: Demo, platform: str, played: Played) -> list[str]:
+    """Authors, texts, order and threads; nothing missing, nothing twice."""
+    messages = _standing(demo, platform)
+    reads = _joined([read(shown) for shown in messages], played.expected)
+    numbers = {one.id: number for number, one in enumerate(reads)}
+    shown = [
+        _line(one.author, one.text, None if one.thread is None else numbers.get(one.thread, -1))
+        for one in reads
+    ]
+    wanted = [_line(one.author, one.text, one.thread) for one in played.expected]
+    problems = _difference(
+        f"{demo.sides[platform].label} does not show what it should", wanted, shown
+    )
+    if platform == "discord":
+        problems += _compare_discord(list(map(read, messages)))
+    return problems
+
+
+def _compare_discord(reads: Sequence[Read]) -> list[str]:
+    problems = [
+        f"Discord: a message of {len(one.text)} characters"
+        for one in reads
+        if len(one.text) > _DISCORD_LIMIT
+    ]
+    names = [one.author for one in reads if bare(one.author) == bare(REFUSED_NAME)]
+    if REFUSED_NAME in names:
+        problems.append(f"Discord: the name {REFUSED_NAME!r} is one that the real one refuses")
+    return problems
+
+
+def _compare_archive(conversation: Conversation, played: Played) -> list[str]:
+    shown = [_line(m.actor.name or "", read_archived(m)) for m in conversation.messages]
+    wanted = [_line(one.author, one.text) for one in played.expected]
+    return _difference("The archive does not hold what was said", wanted, shown)
+
+
+def _compare_growth(played: Played) -> list[str]:
+    return [
+        f"{platform}: the agent's answer did not grow; lengths seen: {lengths}"
+        for platform, lengths in played.grown.items()
+        if len(lengths) < 2 or lengths != sorted(lengths)
+    ]
+
+
+def _joined(reads: Sequence[Read], expected: Sequence[Expected]) -> list[Read]:
+    """Parts of a text that was cut are put together again, where they stand after one another."""
+    texts = {bare(one.text) for one in expected}
+    joined: list[Read] = []
+    for one in reads:
+        last = joined[-1] if joined else None
+        if last and (last.author, last.thread) == (one.author, one.thread):
+            whole = bare(last.text + one.text)
+            if bare(last.text) not in texts and any(text.startswith(whole) for text in texts):
+                both = f"{last.text}\n\n{one.text}"
+                joined[-1] = Read(last.id, last.author, both, last.time, last.bot, last.thread)
+                continue
+        joined.append(one)
+    return joined
+
+
+def _line(author: str, text: str, thread: int | None = None) -> str:
+    where = "" if thread is None else f" (in the thread of message {thread})"
+    return f"{bare(author)}{where}: {bare(text)}"
+
+
+def _difference(title: str, wanted: Sequence[str], shown: Sequence[str]) -> list[str]:
+    if list(wanted) == list(shown):
+        return []
+    lines = difflib.unified_diff(wanted, shown, "expected", "shown", lineterm="", n=1)
+    return [title, *(f"  {line[:400]}" for line in lines)]
+
+
+# --- printing -----------------------------------------------------------------------------------
+
+
+def _transcript(demo: Demo, platform: str) -> str:
+    side = demo.sides[platform]
+    channel = next(one.name for one in side.channels if one.room == ROOMS[0])
+    title = f"{side.label}: #{channel} of {side.workspace_name}"
+    lines = [title, "=" * len(title)]
+    for one in in_order(_standing(demo, platform)):
+        lines += _printed(one)
+    return "\n".join(lines)
+
+
+def _printed(one: Read) -> list[str]:
+    indent = "" if one.thread is None else "    | "
+    badge = " [app]" if one.bot else ""
+    first, *more = [line for line in one.text.split("\n") if line.strip()] or [""]
+    head = f"{indent}{one.time[11:19]}  {one.author}{badge}: "
+    return [head + first, *(f"{indent}          {line}" for line in more)]
+
+
+def _summary(played: Played, problems: Sequence[str]) -> str:
+    times = sorted(played.crossings)
+    pace = (
+        f"seen everywhere after {times[len(times) // 2]:.0f} ms (median), {times[-1]:.0f} ms (slowest)"
+        if times
+        else ""
+    )
+    if problems:
+        return f"{len(played.expected)} messages; NOT every side shows what it should (see below)"
+    return f"{len(played.expected)} messages, each once on every side, in order; {pace}"

@@ -1,0 +1,125 @@
+"""The demo from its start to its end: what was wished for in, an exit code out."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import tempfile
+import webbrowser
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import structlog
+from starlette.applications import Starlette
+
+from bridge.app.demo.acting import act_out
+from bridge.app.demo.lines import OPENING, REFUSED_NAME, SCENE
+from bridge.app.demo.page import page_app
+from bridge.app.demo.running import Demo, running_demo
+from bridge.app.demo.script import play_script
+from bridge.app.run import stop_signals
+from bridge.app.web import WebServer
+from bridge.errors import BridgeError, ConfigError
+
+log = structlog.get_logger()
+
+_PAGE_PACE = 0.09  # seconds between two words of the agent: slow enough to be seen
+_SCRIPT_PACE = 0.03
+_INTERRUPTED = 130  # a script that was stopped has proved nothing
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """The command's options."""
+
+    scripted: bool = False
+    json_only: bool = False
+    port: int = 8765
+    browser: bool = False
+    quiet_room: bool = False
+    data: Path | None = None
+
+
+async def show(wishes: Wishes) -> int:
+    """Run until it is done or stopped; gives the exit code. Leaves nothing behind."""
+    with stop_signals() as stop, _folder(wishes.data) as folder:
+        showing = asyncio.create_task(
+            _script(wishes, folder) if wishes.scripted else _page(wishes, folder)
+        )
+        stopping = asyncio.create_task(stop.wait())
+        await asyncio.wait({showing, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        showing.cancel()
+        try:
+            return await showing
+        except asyncio.CancelledError:
+            return _INTERRUPTED if wishes.scripted else 0
+
+
+async def _script(wishes: Wishes, folder: Path) -> int:
+    async with running_demo(folder, pace=_SCRIPT_PACE, newcomers=(REFUSED_NAME,)) as (
+        demo,
+        running,
+    ):
+        playing = asyncio.create_task(play_script(demo, json_only=wishes.json_only))
+        await asyncio.wait({playing, running}, return_when=asyncio.FIRST_COMPLETED)
+        if not playing.done():
+            playing.cancel()
+            raise asyncio.CancelledError  # a signal ended the bridge
+        return playing.result()
+
+
+async def _page(wishes: Wishes, folder: Path) -> int:
+    closing = asyncio.Event()
+    async with running_demo(folder, pace=_PAGE_PACE) as (demo, running):
+        app = page_app(demo, lambda: act_out(demo, SCENE, pause=1.3), closing)
+        server = await _served(app, wishes.port)
+        background = asyncio.create_task(_opening(demo, wishes))
+        try:
+            click.echo(f"The demo is at {server.url} (Ctrl-C stops it and all that it started)")
+            if wishes.browser:
+                await asyncio.to_thread(webbrowser.open, server.url)
+            await asyncio.wait({running})
+        finally:
+            closing.set()
+            background.cancel()
+            await asyncio.gather(server.stop(), background, return_exceptions=True)
+        running.result()
+    return 0
+
+
+async def _opening(demo: Demo, wishes: Wishes) -> None:
+    """The page does not begin empty."""
+    if wishes.quiet_room:
+        return
+    try:
+        await act_out(demo, OPENING, pause=0.15)
+    except BridgeError as error:
+        log.warning("demo_opening_failed", error=str(error))
+
+
+async def _served(app: Starlette, port: int) -> WebServer:
+    """On the wanted port, or on a free one where that is taken."""
+    try:
+        server = WebServer(app, "127.0.0.1", port)
+        await server.start()
+    except ConfigError:
+        server = WebServer(app, "127.0.0.1", 0)
+        await server.start()
+        click.echo(f"Port {port} is taken; this demo takes another.", err=True)
+    return server
+
+
+@contextlib.contextmanager
+def _folder(wanted: Path | None) -> Generator[Path]:
+    """Where the store is: the given folder, which stays, or one that goes away at the end."""
+    if wanted is not None:
+        wanted.mkdir(parents=True, exist_ok=True)
+        yield wanted
+        return
+    with tempfile.TemporaryDirectory(
+        prefix="uacs-bridge-demo-", ignore_cleanup_errors=True
+    ) as name:
+        yield Path(name)

@@ -1,0 +1,107 @@
+// The page: what the server tells goes to the panes, what people write goes to the server.
+
+import { refresh, showArchive, showExplanation } from "./drawer.js";
+import { renderDiscord } from "./discord.js";
+import { Pane } from "./pane.js";
+import { renderSlack } from "./slack.js";
+import { renderTeams } from "./teams.js";
+
+const RENDER = { slack: renderSlack, discord: renderDiscord, teams: renderTeams };
+const crossing = document.getElementById("crossing");
+const seen = new Map(); // "platform channel id" -> when the page showed it
+let room = location.hash.slice(1) || "general";
+
+const panes = [...document.querySelectorAll(".pane")].map(
+  (node) => new Pane(node, { render: RENDER[node.dataset.platform], explain: showExplanation, say, room: enter }),
+);
+
+function enter(name) {
+  room = name;
+  history.replaceState(null, "", `#${name}`);
+  for (const pane of panes) pane.open(room);
+}
+
+// --- hearing ------------------------------------------------------------------------------------
+
+const events = new EventSource("/events");
+
+events.addEventListener("everything", (event) => {
+  const { sides, messages, pictures_from: picturesFrom } = JSON.parse(event.data);
+  for (const pane of panes) {
+    const own = messages.filter((message) => message.platform === pane.platform);
+    pane.begin(sides.find((side) => side.platform === pane.platform), own, picturesFrom);
+  }
+  const rooms = sides[0].channels.map((channel) => channel.room);
+  enter(rooms.includes(room) ? room : rooms[0]);
+  document.body.classList.add("live");
+  crossing.textContent = "live";
+});
+
+events.addEventListener("change", (event) => {
+  const change = JSON.parse(event.data);
+  panes.find((pane) => pane.platform === change.message.platform)?.take(change);
+  if (change.kind === "posted") seen.set(keyOf(change.message), performance.now());
+  refresh();
+});
+
+events.addEventListener("error", () => {
+  document.body.classList.remove("live");
+  crossing.textContent = "the demo does not answer; trying again…";
+});
+
+// --- saying -------------------------------------------------------------------------------------
+
+/** Gives what went wrong, if something did. */
+async function say(post) {
+  const began = performance.now();
+  try {
+    const answer = await fetch("/posts", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(post) });
+    const said = await answer.json();
+    if (!answer.ok) return said.error;
+    measure(said, began);
+    return null;
+  } catch {
+    return "The demo does not answer. Is it still running?";
+  }
+}
+
+/** How long it took until the other panes showed it: from the key press to the page. */
+async function measure(said, began, tries = 12) {
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  const query = new URLSearchParams({ platform: said.platform, channel: said.channel, id: said.id });
+  const answer = await fetch(`/explain?${query}`);
+  const operations = answer.ok ? (await answer.json()).operations.filter((one) => one.type === "post_message") : [];
+  if (!operations.length || operations.some((one) => one.state === "waiting" || one.state === "sending")) {
+    if (tries) await measure(said, began, tries - 1);
+    return;
+  }
+  const texts = operations.map((one) => `${one.label} ${tookUntil(one, began)}`);
+  crossing.textContent = `${labelOf(said.platform)} → ${texts.join(" · ")}`;
+}
+
+function tookUntil(operation, began) {
+  const pane = panes.find((one) => one.platform === operation.platform);
+  const channels = pane.side.channels.map((channel) => channel.id);
+  const times = operation.native_ids.flatMap((id) => channels.map((channel) => seen.get(`${operation.platform} ${channel} ${id}`)));
+  const last = Math.max(...times.filter((time) => time !== undefined));
+  return Number.isFinite(last) ? `${Math.max(1, Math.round(last - began))} ms` : operation.state;
+}
+
+function labelOf(platform) {
+  return panes.find((pane) => pane.platform === platform).side.label;
+}
+
+function keyOf(message) {
+  return `${message.platform} ${message.channel} ${message.id}`;
+}
+
+// --- the bar ------------------------------------------------------------------------------------
+
+document.getElementById("archive").addEventListener("click", () => showArchive(room));
+document.getElementById("scene").addEventListener("click", async (event) => {
+  const button = event.currentTarget;
+  button.disabled = true;
+  enter("general");
+  await fetch("/scene", { method: "POST" });
+  setTimeout(() => (button.disabled = false), 4000);
+});

@@ -1,0 +1,116 @@
+"""What happened on the platforms and in the bridge -> the JSON that the demo's page shows. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from bridge.app.demo.world import Side
+from bridge.ports.store import Explanation, OperationRecord, Timeline
+from bridge.sandbox.feed import Shown
+
+Json = dict[str, Any]
+
+
+def shown_view(message: Shown) -> Json:
+    """A message with its own markup: the page reads it as the platform's client would."""
+    return {
+        "platform": message.platform,
+        "channel": message.channel,
+        "thread": message.thread,
+        "id": message.id,
+        "author": message.author,
+        "author_id": message.author_id,
+        "picture": message.picture,
+        "bot": message.bot,
+        "time": message.time,
+        "edited": message.edited,
+        "native": _native(message),
+    }
+
+
+def _native(message: Shown) -> Json:
+    raw = message.raw
+    match message.platform:
+        case "slack":
+            return {"text": raw.get("text", ""), "blocks": raw.get("blocks") or []}
+        case "discord":
+            names = {
+                str(user["id"]): str(user.get("global_name") or user["username"])
+                for user in raw.get("mentions", [])
+            }
+            return {"text": raw.get("content", ""), "names": names}
+        case _:
+            return {"text": raw.get("text", ""), "format": raw.get("textFormat", "plain")}
+
+
+def explanation_view(found: Explanation, sides: Mapping[str, Side]) -> Json:
+    """The way of one message: received, decided, placed, sent, and the message itself."""
+    stored, raw = found.stored, found.raw
+    return {
+        "id": stored.message.message_id,
+        "author": stored.author.name,
+        "said_at": _time(stored.time),
+        "said_on": None if stored.place is None else stored.place.channel.platform,
+        "thread_of": stored.root,
+        "state": stored.state,
+        "outcome": found.outcome,
+        "kept_at": None if found.kept_at is None else _time(found.kept_at),
+        "received": None if raw is None else {"kind": raw.kind, "payload": _payload(raw.payload)},
+        "timelines": [_timeline_view(*placed, sides) for placed in found.timelines],
+        "operations": [
+            _operation_view(record, sides, found.kept_at) for record in found.operations
+        ],
+        "uacs": stored.message.model_dump(mode="json", exclude_none=True),
+    }
+
+
+def _timeline_view(timeline: Timeline, number: int, sides: Mapping[str, Side]) -> Json:
+    platform, _, rest = timeline.name.partition(":")
+    if timeline.kind == "room" or platform not in sides:
+        where = timeline.name
+    else:
+        channel = rest.partition(":")[2].replace("%3A", ":").partition(":")[0]
+        where = f"{sides[platform].label} #{_channel_name(sides[platform], channel, rest)}"
+    return {"kind": timeline.kind, "where": where, "number": number, "id": str(timeline.id)}
+
+
+def _channel_name(side: Side, _channel: str, key: str) -> str:
+    plain = key.replace("%3A", ":")
+    return next((one.name for one in side.channels if one.id in plain), plain)
+
+
+def _operation_view(record: OperationRecord, sides: Mapping[str, Side], kept: float | None) -> Json:
+    operation = record.operation
+    side = sides.get(operation.channel.platform)
+    return {
+        "type": operation.type,
+        "platform": operation.channel.platform,
+        "label": side.label if side else operation.channel.platform,
+        "channel": side.names.get(operation.channel.channel, "") if side else "",
+        "state": record.state,
+        "attempts": record.attempts,
+        "error": record.error,
+        "request_ms": _ms(record.began, record.ended),
+        "whole_ms": _ms(kept if kept is not None else record.created, record.ended),
+        "native_ids": [receipt.native_id for receipt in record.receipts],
+        "thread": next((r.thread for r in record.receipts if r.thread), None),
+        "losses": [loss.model_dump() for loss in record.losses],
+    }
+
+
+def _ms(start: float | None, end: float | None) -> float | None:
+    return None if start is None or end is None else round(max(0.0, end - start) * 1000, 1)
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
+def _payload(payload: bytes) -> Any:
+    try:
+        return json.loads(payload)
+    except ValueError:
+        return payload.decode("utf-8", "replace")

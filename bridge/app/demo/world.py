@@ -1,0 +1,135 @@
+"""The local platforms -> what the demo shows of them, and a configuration that joins them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from bridge.ports.discovery import connector_type
+from bridge.sandbox.platform import LocalPlatform, SeededPerson, SeededPlace, World
+
+ROOMS = ("general", "random")
+AGENT = "echo"
+_LABELS = {"slack": "Slack", "discord": "Discord", "teams": "Teams"}
+_WRITERS = {"slack": "Ada Park", "discord": "Chen Wei", "teams": "Noor Haddad"}
+
+
+class SideChannel(BaseModel):
+    """A channel that the demo shows; `room` is the room that it belongs to."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    name: str
+    room: str
+
+
+class SidePerson(BaseModel):
+    """Somebody to write as."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    name: str
+
+
+class Side(BaseModel):
+    """One platform as the demo shows it: one workspace, guild or team of it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    platform: str
+    label: str
+    workspace: str
+    workspace_name: str
+    channels: tuple[SideChannel, ...]
+    people: tuple[SidePerson, ...]
+    writer: str  # id of the person who writes there unless another is chosen
+    names: dict[str, str]  # native id -> name, of people, bots and channels
+
+    def channel_of(self, room: str) -> str:
+        return next(channel.id for channel in self.channels if channel.room == room)
+
+    def person_named(self, name: str) -> str:
+        return next(person.id for person in self.people if person.name == name)
+
+
+def sides_of(platforms: Mapping[str, LocalPlatform]) -> dict[str, Side]:
+    """What the demo shows: the first workspace of each platform."""
+    return {name: _side(platform.world()) for name, platform in platforms.items()}
+
+
+def _side(world: World) -> Side:
+    first = world.places[0]
+    places = [place for place in world.places if _beside(place, first)]
+    people = [person for person in world.people if person.workspace == first.workspace]
+    channels = [
+        SideChannel(id=place.channel, name=place.channel_name, room=place.channel_name.lower())
+        for place in places
+        if place.channel_name.lower() in ROOMS
+    ]
+    return Side(
+        platform=world.platform,
+        label=_LABELS.get(world.platform, world.platform),
+        workspace=first.workspace,
+        workspace_name=first.workspace_name,
+        channels=tuple(channels),
+        people=tuple(SidePerson(id=person.id, name=person.name) for person in people),
+        writer=_writer(world.platform, people),
+        names=_names(world, places, people),
+    )
+
+
+def _beside(place: SeededPlace, first: SeededPlace) -> bool:
+    """In the same workspace; a tenant of Teams has several teams."""
+    return (place.workspace, place.workspace_name) == (first.workspace, first.workspace_name)
+
+
+def _writer(platform: str, people: list[SeededPerson]) -> str:
+    wanted = _WRITERS.get(platform)
+    return next((person.id for person in people if person.name == wanted), people[0].id)
+
+
+def _names(
+    world: World, places: list[SeededPlace], people: list[SeededPerson]
+) -> dict[str, str]:  # fmt: skip
+    names = {person.id: person.name for person in people}
+    names |= {place.channel: place.channel_name for place in places}
+    for app in world.apps:
+        for key in ("bot_user", "bot_id"):
+            if key in app:
+                names[str(app[key])] = str(app["name"]).title()
+    return names
+
+
+def configuration(
+    worlds: Mapping[str, World], base_url: str, store: Path, pace: float
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """A whole configuration for the first app of each platform, and its environment."""
+    accounts: dict[str, Any] = {}
+    environment: dict[str, str] = {}
+    for name, world in worlds.items():
+        own = dict(connector_type(name).sandbox_settings(world.apps[0], base_url))
+        environment |= own.pop("environment", {})
+        accounts[name] = {"platform": name, **own}
+    sides = {name: _side(world) for name, world in worlds.items()}
+    settings = {
+        "accounts": accounts,
+        "agents": {AGENT: {"kind": "echo", "pace": pace}},
+        "rooms": {room: _room(sides, room) for room in ROOMS},
+        "store": {"path": str(store)},
+        "web": {"host": "127.0.0.1", "port": 0},
+        "delivery": {"drain": 1.0},
+    }
+    return settings, environment
+
+
+def _room(sides: Mapping[str, Side], room: str) -> dict[str, Any]:
+    members = [
+        {"account": name, "workspace": side.workspace, "channel": side.channel_of(room)}
+        for name, side in sides.items()
+    ]
+    return {"members": members, "agents": [{"agent": AGENT, "listen": "mentions"}]}
