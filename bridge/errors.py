@@ -76,8 +76,8 @@ class PlatformError(BridgeError):
 class RateLimited(PlatformError):
     """The platform asks us to wait `retry_after` seconds.
 
-    `scope` names the budget keys (see `bridge.model.operations.Call.budgets`) that must wait;
-    empty means all the keys of the refused call.
+    `scope` names the rules among the call's budgets that must wait (see
+    `bridge.model.operations.Call`); empty means its first, which is its narrowest.
     """
 
     def __init__(
