@@ -340,7 +340,7 @@ class OutboxStore(Protocol):
         """Note copies that stand while more calls of the same operation are still to come.
 
         They are linked at once: `resolve` knows them. A slot noted before keeps its first receipt;
-        an operation that is settled already changes nothing.
+        an operation that is settled already, or that nobody knows, changes nothing.
         """
         ...
 

@@ -473,10 +473,8 @@ class MemoryStore:
 
     async def record(self, operation: OperationId, receipts: Sequence[Receipt]) -> None:
         self._must_be_open()
-        if operation not in self._operations:
-            raise StoreError(f"There is no operation {operation!r}")
-        op = self._operations[operation]
-        if op.open:
+        op = self._operations.get(operation)
+        if op is not None and op.open:
             fresh = new_receipts(op.receipts, receipts)
             self._link_copies(op, fresh)
             op.receipts += fresh

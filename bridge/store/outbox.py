@@ -144,7 +144,7 @@ def record(
 ) -> None:
     found = db.execute(SQL["operation"], (operation,)).fetchone()
     if found is None:
-        raise StoreError(f"There is no operation {operation!r}")
+        return
     state, lane, _type, message, text = found
     known = read_receipts(text)
     fresh = new_receipts(known, receipts)

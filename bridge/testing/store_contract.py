@@ -821,8 +821,11 @@ class StoreContract:
         await store.record(OperationId("p1"), [copy("x1", 1)])
 
         assert (await head(store)).delivery.copies == (copy("x0"),)
-        with pytest.raises(StoreError, match="p9"):
-            await store.record(OperationId("p9"), [copy("x1")])
+
+    async def test_an_operation_that_nobody_knows_records_nothing(self, store: Store) -> None:
+        await store.record(OperationId("p9"), [copy("x1")])
+
+        assert await store.resolve(AWAY, "x1") is None
 
     async def test_after_is_the_last_native_id_of_the_last_settled_post(self, store: Store) -> None:
         new = said("m1")
