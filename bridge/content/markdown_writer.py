@@ -47,6 +47,7 @@ _SIGNS = re.compile(r"[\\`*\[\]~|]|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<![^\W_])_+|_+
 _LINE_START = re.compile(r"(?:[#+=:>-]|[0-9]{1,9}[.)](?=[\s<&]|$)|[ \t])")
 _SIMPLE_URL = re.compile(r"https?://[A-Za-z0-9./?=%+#,:;@!$-]*[A-Za-z0-9/]")
 _FREE = frozenset(f"{string.punctuation} \t\n")
+_NOTHING = "&#32;"  # a paragraph that is empty when it is read
 _ENTITY = {" ": "&#32;", "\t": "&#9;"}
 
 
@@ -116,7 +117,9 @@ def _item(item: ListItem, bullet: str, mark: str) -> str:
     if item.checked is not None:
         body = "[x] " if item.checked else "[ ] "
         if item.blocks and not isinstance(item.blocks[0], Paragraph):
-            body += "<br>\n\n"  # a box stands before a paragraph only
+            body += f"{_NOTHING}\n\n"  # a box stands before a paragraph only
+    if not item.blocks:
+        body += _NOTHING  # pulldown-cmark 0.13 loses quotes and code after items without text
     for index, part in enumerate(_blocks(item.blocks, mark)):
         if index:
             body += "\n" if _is_close(item.blocks[index - 1], item.blocks[index]) else "\n\n"
@@ -130,11 +133,9 @@ def _item(item: ListItem, bullet: str, mark: str) -> str:
 
 
 def _is_close(before: Block, block: Block) -> bool:
-    """Whether a block may stand on the next line: a list does after a paragraph when it starts
-    at 1 and its first item says something."""
-    if not isinstance(before, Paragraph) or not isinstance(block, List):
-        return False
-    return block.start in (None, 1) and bool(block.items[0].blocks)
+    """Whether a block may stand on the next line: after a paragraph a list that starts at 1."""
+    follows = isinstance(before, Paragraph)
+    return follows and isinstance(block, List) and block.start in (None, 1)
 
 
 def _table(node: Table) -> str:

@@ -1,0 +1,298 @@
+"""Where a text in some chat dialect may be cut, and what is open there. Pure, linear.
+
+It knows what Markdown, mrkdwn and their kin have in common: escapes, entities, links, `<...>`
+tokens, code, styles in pairs, fences, quotes and tables.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from dataclasses import dataclass
+
+_FENCE = re.compile(r"(`{3,}|~{3,})([^`\n]*)(?:\n|\Z)")
+_FENCE_PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)]) +)*")
+_DELIMITER_ROW = re.compile(r"^[ \t>]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*$", re.M)
+_MAX_PREFIX = 80
+_MAX_OPEN = 6  # styles open at once; deeper ones are not reopened
+_CODE_REACH = 4000  # how far the end of code in a line is looked for
+_STYLE_TAG = re.compile(r"<(/?)(u|ins|b|strong|i|em|s|del|spoiler)>", re.IGNORECASE)
+_TOKEN = re.compile(
+    r"""
+      (?P<atom>\\[!-/:-@\[-`{-~]
+        | &(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});
+        | https?://[^\s<>*|`()\[\]]*[^\s<>*|`()\[\]_~.,:;!?]
+        | :[A-Za-z0-9_+-]{1,64}:)
+    | (?P<angle><[@\#!:/A-Za-z][^<>\n]*>)
+    | (?P<ticks>`+)
+    | (?P<open>!?\[)
+    | (?P<close>\](?:\(
+        (?:<[^<>\n]*>|(?:\\.|[^\s()\[\]\\<]|\([^\s()\[\]]*\))*)(?:[ ]+"[^"\n]*")?
+      \))?)
+    | (?P<style>\*{1,3}|_{1,3}|~{1,2}|\|\|)
+    | (?P<blank>\n[ \t>]*(?=\n))
+    """,
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """Code between two fences: from `start` to `end`, its lines from `body` on."""
+
+    start: int
+    body: int
+    end: int
+    opening: str
+    closing: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableHead:
+    """The first two lines of a table whose rows are from `body` to `end`."""
+
+    body: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """A style: what opens it, what closes it, and where these stand."""
+
+    start: int
+    inner: int
+    stop: int
+    end: int
+    opening: str
+    closing: str
+
+
+class Borders:
+    """One reading of the whole text, then questions about places in it."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._kept: list[tuple[int, int]] = []  # first and last place where no cut may fall
+        self.fences = _fences(text)
+        self.tables = _tables(text)
+        spans = self._read()
+        for fence in self.fences:
+            self._kept.append((fence.start + 1, fence.body))
+            closing = text.rfind("\n", fence.body, fence.end)
+            if closing > 0 and fence.end > fence.body:
+                self._kept.append((closing, fence.end - 1))
+        self._kept.sort()
+        self._kept_from = [first for first, _ in self._kept]
+        self._fence_from = [fence.start for fence in self.fences]
+        self._table_from = [head.body for head in self.tables]
+        self._places, self._open = _open_styles(spans)
+
+    def token_around(self, cut: int) -> int | None:
+        """Where the token begins that a cut here would break; None when it breaks none."""
+        index = bisect_right(self._kept_from, cut) - 1
+        for first, last in self._kept[max(0, index - 2) : index + 1]:
+            if first <= cut <= last:
+                return first - 1
+        return None
+
+    def fence_around(self, cut: int) -> Fence | None:
+        index = bisect_right(self._fence_from, cut) - 1
+        fence = self.fences[index] if index >= 0 else None
+        return fence if fence and fence.start < cut < fence.end else None
+
+    def table_around(self, cut: int) -> TableHead | None:
+        index = bisect_right(self._table_from, cut) - 1
+        head = self.tables[index] if index >= 0 else None
+        return head if head and head.body <= cut < head.end else None
+
+    def styles_at(self, cut: int) -> tuple[tuple[str, str], ...]:
+        """What opens and what closes each style that is open here, outermost first."""
+        index = bisect_right(self._places, cut) - 1
+        return self._open[index] if index >= 0 else ()
+
+    # --- reading ----------------------------------------------------------------------------
+
+    def _read(self) -> list[_Span]:
+        reading = _Reading(self._text)
+        end = 0
+        for fence in [*self.fences, None]:
+            reading.read(end, fence.start if fence else len(self._text))
+            end = fence.end if fence else end
+        self._kept += reading.kept
+        return reading.spans
+
+
+class _Reading:
+    """Tokens outside of fences, in order; links and styles are matched by stacks."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.kept: list[tuple[int, int]] = []
+        self.spans: list[_Span] = []
+        self._brackets: list[int] = []
+        self._styles: list[tuple[str, int, int]] = []
+        self._waiting: Counter[str] = Counter()
+
+    def read(self, start: int, end: int) -> None:
+        at = start
+        self._forget()
+        while token := _TOKEN.search(self.text, at, end):
+            at = token.end()
+            match token.lastgroup:
+                case "atom":
+                    self._keep(token.start(), at)
+                case "angle":
+                    self._keep(token.start(), at)
+                    if tag := _STYLE_TAG.fullmatch(token.group()):
+                        self._tag(tag[1] == "/", tag[2].lower(), token.start(), at)
+                case "ticks":
+                    at = self._code(token.group(), token.start(), at, end)
+                case "open":
+                    self._brackets.append(token.start())
+                case "close":
+                    self._link(token)
+                case "style":
+                    self._style(token.group(), token.start(), at)
+                case _:
+                    self._forget()
+
+    def _forget(self) -> None:
+        """Nothing in a line goes on beyond an empty one."""
+        self._brackets.clear()
+        self._styles.clear()
+        self._waiting.clear()
+
+    def _keep(self, start: int, end: int) -> None:
+        if end - start > 1:
+            self.kept.append((start + 1, end - 1))
+
+    def _link(self, token: re.Match[str]) -> None:
+        if not self._brackets:
+            return
+        start = self._brackets.pop()
+        if token.end() - token.start() > 1:
+            while self.kept and self.kept[-1][0] > start:
+                self.kept.pop()
+            self._keep(start, token.end())
+
+    def _code(self, ticks: str, start: int, end: int, stop: int) -> int:
+        reach = min(stop, end + _CODE_REACH)
+        closing = re.compile(rf"(?<!`){ticks}(?!`)").search(self.text, end, reach)
+        blank = self.text.find("\n\n", end, reach)
+        if closing is None or 0 <= blank < closing.start():
+            return end
+        if len(ticks) == 1:
+            self._add(_Span(start, end, closing.start(), closing.end(), ticks, ticks))
+        else:
+            self._keep(start, closing.end())
+        return closing.end()
+
+    def _style(self, sign: str, start: int, end: int) -> None:
+        before, after = self.text[start - 1 : start] or " ", self.text[end : end + 1] or " "
+        closes, opens = not before.isspace(), not after.isspace()
+        if sign[0] == "_":
+            closes, opens = closes and not after.isalnum(), opens and not before.isalnum()
+        self._match(sign, sign, sign, start, end, opens=opens, closes=closes)
+
+    def _tag(self, closes: bool, name: str, start: int, end: int) -> None:
+        opening, closing = f"<{name}>", f"</{name}>"
+        self._match(opening, opening, closing, start, end, opens=not closes, closes=closes)
+
+    def _match(
+        self, key: str, opening: str, closing: str, start: int, end: int, *, opens: bool,
+        closes: bool,
+    ) -> None:  # fmt: skip
+        if closes and self._waiting[key]:
+            while True:
+                found, first, inner = self._styles.pop()
+                self._waiting[found] -= 1
+                if found == key:
+                    break
+            self._add(_Span(first, inner, start, end, opening, closing))
+        elif opens:
+            self._styles.append((key, start, end))
+            self._waiting[key] += 1
+
+    def _add(self, span: _Span) -> None:
+        self.spans.append(span)
+        self.kept.append((span.start + 1, span.inner))
+        self.kept.append((span.stop, span.end - 1))
+
+
+def _open_styles(
+    spans: list[_Span],
+) -> tuple[list[int], list[tuple[tuple[str, str], ...]]]:
+    """Places where the open styles change, and which are open from there on."""
+    edges = [(span.inner, 1, span) for span in spans] + [(span.stop, 0, span) for span in spans]
+    edges.sort(key=lambda edge: edge[:2])
+    places: list[int] = []
+    states: list[tuple[tuple[str, str], ...]] = []
+    current: list[_Span] = []
+    for place, begins, span in edges:
+        if begins and len(current) < _MAX_OPEN:
+            current.append(span)
+        elif not begins and span in current:
+            current.remove(span)
+        places.append(place)
+        states.append(tuple((one.opening, one.closing) for one in current))
+    return places, states
+
+
+def _fences(text: str) -> list[Fence]:
+    if "```" not in text and "~~~" not in text:
+        return []
+    found: list[Fence] = []
+    opened: re.Match[str] | None = None
+    prefix = ""
+    for match in _FENCE.finditer(text):
+        before = _line_before(text, match.start())
+        if before is None:
+            continue
+        if opened is None:
+            opened, prefix = match, before
+        elif _closes(match, opened):
+            found.append(_fence(opened, prefix, match.start() + len(match[1])))
+            opened = None
+    return found if opened is None else [*found, _fence(opened, prefix, len(text) + 1)]
+
+
+def _fence(opened: re.Match[str], prefix: str, end: int) -> Fence:
+    goes_on = re.sub(r"[^>\s]", " ", prefix)
+    goes_on = goes_on if ">" in goes_on else goes_on[:3]
+    opening = f"{goes_on}{opened[1]}{opened[2]}\n"
+    start = opened.start() - len(prefix)
+    return Fence(start, opened.end(), end, opening, f"\n{goes_on}{opened[1]}")
+
+
+def _line_before(text: str, at: int) -> str | None:
+    """What stands before a fence in its line, when a fence may stand there."""
+    start = text.rfind("\n", max(0, at - _MAX_PREFIX), at) + 1
+    if start == 0 and at > _MAX_PREFIX:
+        return None
+    before = text[start:at]
+    return before if _FENCE_PREFIX.fullmatch(before) else None
+
+
+def _closes(found: re.Match[str], opened: re.Match[str]) -> bool:
+    same = found[1][0] == opened[1][0] and len(found[1]) >= len(opened[1])
+    return same and not found[2].strip()
+
+
+def _tables(text: str) -> list[TableHead]:
+    if "|" not in text:
+        return []
+    found: list[TableHead] = []
+    for row in _DELIMITER_ROW.finditer(text):
+        start = text.rfind("\n", 0, max(0, row.start() - 1)) + 1
+        if row.start() == 0 or "|" not in text[start : row.start()]:
+            continue
+        end = row.end()
+        while (line := text.find("\n", end + 1)) >= 0 and "|" in text[end + 1 : line]:
+            end = line
+        if line < 0:
+            end = len(text)
+        if not found or row.start() >= found[-1].end:
+            found.append(TableHead(row.end() + 1, end, text[start : row.end() + 1]))
+    return found

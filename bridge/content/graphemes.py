@@ -1,0 +1,64 @@
+"""Where a character as people see it ends: no cut between a letter and its accent. Pure.
+
+The rules of UAX #29 that matter in chats; Python's own tables know the categories.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+_LONGEST = 64  # a "character" of more code points is cut all the same (Zalgo)
+_JOINER = "\u200d"
+
+
+def cluster_start(text: str, cut: int, lowest: int = 0) -> int:
+    """The cut, or the nearest one before it that falls inside no grapheme cluster."""
+    at = cut
+    while at > lowest and cut - at < _LONGEST and is_inside(text, at):
+        at -= 1
+    return at if at > lowest and not is_inside(text, at) else cut
+
+
+def is_inside(text: str, cut: int) -> bool:
+    """Whether the characters around the cut belong together."""
+    if not 0 < cut < len(text):
+        return False
+    before, after = text[cut - 1], text[cut]
+    if before < "\u0300" and after < "\u0300":
+        return before == "\r" and after == "\n"
+    return (
+        _extends(after)
+        or (before == _JOINER and not after.isspace())
+        or (unicodedata.combining(before) == 9 and unicodedata.category(after) == "Lo")
+        or (_is_flag(after) and _is_flag(before) and _flags_before(text, cut) % 2 == 1)
+        or _is_hangul_syllable(before, after)
+    )
+
+
+def _extends(char: str) -> bool:
+    """Accents and signs (M*), joiners, skin tones, tags of flags, halfwidth voicing marks."""
+    return (
+        unicodedata.category(char)[0] == "M"
+        or char in "\u200c\u200d\uff9e\uff9f\u0e33\u0eb3"
+        or "\U0001f3fb" <= char <= "\U0001f3ff"
+        or "\U000e0020" <= char <= "\U000e007f"
+    )
+
+
+def _is_flag(char: str) -> bool:
+    return "\U0001f1e6" <= char <= "\U0001f1ff"
+
+
+def _flags_before(text: str, cut: int) -> int:
+    count = 0
+    while count < min(cut, _LONGEST) and _is_flag(text[cut - 1 - count]):
+        count += 1
+    return count
+
+
+def _is_hangul_syllable(before: str, after: str) -> bool:
+    """Jamo written one by one: leading consonants, vowels, trailing consonants."""
+    if "\u1100" <= before <= "\u115f":
+        return "\u1100" <= after <= "\u11a7"
+    syllable = "\uac00" <= before <= "\ud7a3" or "\u1160" <= before <= "\u11ff"
+    return syllable and "\u1160" <= after <= "\u11ff"
