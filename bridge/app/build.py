@@ -11,11 +11,11 @@ import structlog
 
 from bridge.app.origin import check_one_place
 from bridge.app.places import Places
-from bridge.app.settings import Settings
+from bridge.app.settings import MemberSettings, Settings
 from bridge.app.shelves import AccountShelf, Overlay, Shelves
 from bridge.app.tokens import Tokens
 from bridge.errors import ConfigError
-from bridge.model import AccountId, RoomId
+from bridge.model import AccountId, ChannelRef, RoomId
 from bridge.ports.agent import Agent
 from bridge.ports.clock import Clock, SystemClock
 from bridge.ports.connector import Connector, ConnectorTools
@@ -141,11 +141,13 @@ async def find_rooms(
     ids = await store.room_ids([RoomId(name) for name in settings.rooms])
     places = Places(connectors, store)
     rooms: list[Room] = []
+    accounts: dict[ChannelRef, str] = {}
     for name, entry in settings.rooms.items():
         members: list[Member] = []
         for wanted in entry.members:
             try:
                 channel = await places.find(wanted)
+                check_once(wanted, channel, accounts, [m.channel for m in members])
             except ConfigError as error:
                 problems.append(f"room {name!r}: {error}")
                 log.error("channel_not_found", room=name, error=str(error))  # noqa: TRY400
@@ -155,6 +157,24 @@ async def find_rooms(
         rooms.append(Room(RoomId(name), ids[RoomId(name)], tuple(members), seats))
     await places.close()
     return Rooms(rooms)
+
+
+def check_once(
+    wanted: MemberSettings,
+    channel: ChannelRef,
+    accounts: dict[ChannelRef, str],
+    here: Collection[ChannelRef],
+) -> None:
+    """Raises ConfigError for a channel that is in this room already, or belongs to another
+    account: each of the two would take the other's posts for a stranger's and carry them on."""
+    if channel in here:
+        raise ConfigError(f"channel {wanted.channel!r} is in this room already; remove one line")
+    account = accounts.setdefault(channel, wanted.account)
+    if account != wanted.account:
+        raise ConfigError(
+            f"channel {wanted.channel!r} of account {wanted.account!r} is the one that account "
+            f"{account!r} speaks in already; give it one account in all rooms"
+        )
 
 
 def policy_of(settings: Settings) -> Policy:

@@ -69,15 +69,19 @@ class Rooms:
     def __init__(self, rooms: Iterable[Room]) -> None:
         self.all = tuple(rooms)
         self.by_id = {room.id: room for room in self.all}
-        self._heard: defaultdict[ChannelRef, list[Room]] = defaultdict(list)
+        self._heard: defaultdict[tuple[AccountId, ChannelRef], list[Room]] = defaultdict(list)
         for room in self.all:
             for member in room.members:
-                if member.speaks and room not in self._heard[member.channel]:
-                    self._heard[member.channel].append(room)
+                heard = self._heard[member.account, member.channel]
+                if member.speaks and room not in heard:
+                    heard.append(room)
 
-    def hearing(self, channel: ChannelRef) -> list[Room]:
-        """Rooms into which this channel speaks; a channel may be in many."""
-        return self._heard.get(channel, [])
+    def hearing(self, account: AccountId, channel: ChannelRef) -> list[Room]:
+        """Rooms into which this channel speaks through this account; a channel may be in many.
+
+        What another account happens to hear there goes nowhere: to it, our posts are a stranger's.
+        """
+        return self._heard.get((account, channel), [])
 
     def heard_channels(self, account: AccountId) -> list[ChannelRef]:
         """Channels that this account listens to, each once."""

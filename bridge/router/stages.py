@@ -63,7 +63,7 @@ async def settle_own_echo(passage: Passage, around: Surroundings) -> str | None:
 async def admit(passage: Passage, around: Surroundings) -> str | None:
     """Only what is said in a channel of a room comes in. Every event kind passes here."""
     event = passage.event
-    passage.rooms = around.rooms.hearing(event.place.channel)
+    passage.rooms = around.rooms.hearing(event.account, event.place.channel)
     if not passage.rooms:
         return "no_room"
     return None if isinstance(event, MessagePosted) else f"kept: {event.type}"
