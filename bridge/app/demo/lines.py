@@ -66,7 +66,7 @@ SCRIPT = (
 )  # fmt: skip
 
 OPENING = (
-    Line("slack", "Ada Park", "Good morning! The *release notes* are ready, `v1.4.0` :tada:"),
+    Line("slack", "Ada Park", "Good morning! The *release notes* are ready, `v1.4.0`"),
     Line("teams", "Noor Haddad", "Thank you! I will tell the customers."),
     Line("discord", "Chen Wei", "**Great.** Which fixes are in?", thread=0),
     Line("slack", "Ben Ortiz", "The _login_ one and the _export_ one.", thread=0),
@@ -77,5 +77,5 @@ SCENE = (
     Line("slack", "Dev Rao", "That is the memory limit. I raise it now.", thread=0),
     Line("teams", "Carmen Diaz", "I see it too: the second node is fine.", thread=0),
     Line("teams", "Noor Haddad", "@echo what did you hear about the deployment?", answered=True),
-    Line("discord", "Dana Okafor", "It runs. **Thank you all!** 🎉", thread=0),
+    Line("discord", "Dana Okafor", "It runs. **Thank you all!**", thread=0),
 )

@@ -7,18 +7,28 @@ const title = document.getElementById("drawer-title");
 const body = drawer.querySelector(".body");
 let showing = null; // what the drawer shows now: a function that shows it anew
 
-drawer.querySelector(".close").addEventListener("click", () => drawer.close());
-drawer.addEventListener("close", () => (showing = null));
-drawer.addEventListener("click", (event) => {
-  if (event.target === drawer) drawer.close();
+let before = null; // what had the focus
+
+drawer.querySelector(".close").addEventListener("click", close);
+drawer.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") close();
 });
+
+function close() {
+  showing = null;
+  drawer.hidden = true;
+  if (!before?.matches("[role=log]")) before?.focus();
+}
 
 function open(heading, show) {
   title.textContent = heading;
   showing = show;
   body.replaceChildren(el("p", { class: "quiet" }, "…"));
   body.scrollTop = 0;
-  if (!drawer.open) drawer.showModal();
+  if (!drawer.hidden) return;
+  before = document.activeElement;
+  drawer.hidden = false;
+  drawer.querySelector(".close").focus({ preventScroll: true });
 }
 
 /** Something changed: what is shown may be older than it. */
@@ -81,7 +91,7 @@ function explanation(found) {
   steps.append(step("Decided", outcome(found.outcome), null, null));
   for (const line of found.timelines) steps.append(step(`No. ${line.number} in the ${line.kind}`, line.where, null, null, "quiet"));
   for (const one of found.operations) steps.append(operation(one));
-  nodes.push(steps, folded("The message in UACS", json(found.uacs)));
+  nodes.push(steps, folded("The message in UACS", json(found.uacs), true));
   if (found.received) nodes.push(folded("The payload as it came", json(found.received.payload)));
   return nodes;
 }
@@ -113,11 +123,11 @@ function step(what, details, at, more, platform) {
 }
 
 function time(text) {
-  return text ? new Date(text).toLocaleTimeString([], { hour12: false, fractionalSecondDigits: 3 }) : null;
+  return text ? new Date(text).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, hour12: false }) : null;
 }
 
-function folded(name, content) {
-  return el("details", {}, el("summary", {}, name), content);
+function folded(name, content, open = false) {
+  return el("details", { open }, el("summary", {}, name), content);
 }
 
 // --- JSON ---------------------------------------------------------------------------------------

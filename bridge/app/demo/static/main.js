@@ -8,6 +8,7 @@ import { renderTeams } from "./teams.js";
 
 const RENDER = { slack: renderSlack, discord: renderDiscord, teams: renderTeams };
 const crossing = document.getElementById("crossing");
+let newest = null; // the message whose way is measured
 const seen = new Map(); // "platform channel id" -> when the page showed it
 let room = location.hash.slice(1) || "general";
 
@@ -40,7 +41,10 @@ events.addEventListener("everything", (event) => {
 events.addEventListener("change", (event) => {
   const change = JSON.parse(event.data);
   panes.find((pane) => pane.platform === change.message.platform)?.take(change);
-  if (change.kind === "posted") seen.set(keyOf(change.message), performance.now());
+  if (change.kind === "posted") {
+    seen.set(keyOf(change.message), performance.now());
+    if (!change.message.bot) measure((newest = change.message), performance.now());
+  }
   refresh();
 });
 
@@ -53,28 +57,27 @@ events.addEventListener("error", () => {
 
 /** Gives what went wrong, if something did. */
 async function say(post) {
-  const began = performance.now();
   try {
     const answer = await fetch("/posts", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(post) });
     const said = await answer.json();
     if (!answer.ok) return said.error;
-    measure(said, began);
     return null;
   } catch {
     return "The demo does not answer. Is it still running?";
   }
 }
 
-/** How long it took until the other panes showed it: from the key press to the page. */
+/** How long after one pane the others showed it, as this page saw it. */
 async function measure(said, began, tries = 12) {
   await new Promise((resolve) => setTimeout(resolve, 150));
   const query = new URLSearchParams({ platform: said.platform, channel: said.channel, id: said.id });
   const answer = await fetch(`/explain?${query}`);
   const operations = answer.ok ? (await answer.json()).operations.filter((one) => one.type === "post_message") : [];
   if (!operations.length || operations.some((one) => one.state === "waiting" || one.state === "sending")) {
-    if (tries) await measure(said, began, tries - 1);
+    if (tries && newest === said) await measure(said, began, tries - 1);
     return;
   }
+  if (newest !== said) return;
   const texts = operations.map((one) => `${one.label} ${tookUntil(one, began)}`);
   crossing.textContent = `${labelOf(said.platform)} → ${texts.join(" · ")}`;
 }

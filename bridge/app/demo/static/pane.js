@@ -6,7 +6,7 @@ const GROWING = 1800; // milliseconds after an edit in which a message is taken 
 const TOGETHER = 5 * 60 * 1000;
 const KEPT = 400; // messages of a channel that stay on the page
 
-const clock = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit" });
+const clock = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", hour12: false });
 
 export class Pane {
   /** `act`: { render, explain(message), say(post), room(name) } */
@@ -22,6 +22,17 @@ export class Pane {
     this.folded = new Set();
     this.thread = null;
     this.listen();
+    // Whoever was reading the newest message still does when the pane gets another size.
+    this.low = true;
+    const size = () => `${this.list.clientWidth} ${this.list.clientHeight}`;
+    let known = size();
+    this.list.addEventListener("scroll", () => {
+      if (size() === known) this.low = this.isLow();
+    }, { passive: true });
+    new ResizeObserver(() => {
+      known = size();
+      if (this.low) this.toEnd();
+    }).observe(this.list);
   }
 
   /** Everything anew: after the start, and after a lost connection. */
@@ -73,7 +84,7 @@ export class Pane {
 
   draw() {
     this.messages.clear();
-    this.list.replaceChildren();
+    this.list.replaceChildren(this.intro());
     const all = [...this.byChannel.get(this.channel.id).values()].sort(inOrder).slice(-KEPT);
     for (const message of all) this.place(message, false);
     this.toEnd();
@@ -88,7 +99,7 @@ export class Pane {
     if (root) this.reply(root, entry);
     else {
       const before = this.list.lastElementChild;
-      const later = [...this.list.children].find((item) => inOrder(message, this.messages.get(item.dataset.id).message) < 0);
+      const later = [...this.list.children].slice(1).find((item) => inOrder(message, this.messages.get(item.dataset.id).message) < 0);
       this.list.insertBefore(entry.item, later ?? null);
       this.join(later ? null : before, entry);
     }
@@ -96,11 +107,17 @@ export class Pane {
 
   /** Messages of one author one after another stand together under one name. */
   join(before, entry) {
-    if (!before || this.platform === "teams") return;
+    if (!before?.dataset.id || this.platform === "teams") return;
     const previous = this.messages.get(before.dataset.id);
     const near = Date.parse(entry.message.time) - Date.parse(previous.message.time) < TOGETHER;
     const same = previous.message.author === entry.message.author && previous.message.author_id === entry.message.author_id;
     entry.item.classList.toggle("joined", near && same && !previous.thread);
+  }
+
+  intro() {
+    const others = { slack: "Discord and Teams", discord: "Slack and Teams", teams: "Slack and Discord" }[this.platform];
+    const sign = this.platform === "teams" ? "" : "#";
+    return el("li", { class: "intro" }, el("b", {}, `${sign}${this.channel.name}`), `What is said here is also said on ${others}, and the other way round.`);
   }
 
   item(entry, inThread) {
