@@ -101,7 +101,10 @@ class Router:
         if ready:
             ready()
         try:
-            await asyncio.gather(*receivers)
+            # Not `gather`: it would cancel the receivers, and `_stop` a second time, in the middle
+            # of their tidying up.
+            if receivers:
+                await asyncio.wait(receivers)
             await asyncio.Event().wait()
         finally:
             await self._stop(receivers)

@@ -124,8 +124,10 @@ class Turns:
         turn = await self._turn(stored, room, trigger)
         answer = Answer(answer_id(stored), stored.agent, self._clock.time())
         stream = Stream(self._store, self._connectors, self._budgets, self._clock, room)
-        failure = await self._listen(agent, turn, answer, stream, room, trigger)
-        await stream.close()
+        try:
+            failure = await self._listen(agent, turn, answer, stream, room, trigger)
+        finally:
+            await stream.close()
         await self._finish(stored, room, trigger, answer, failure)
 
     async def _turn(self, stored: StoredTurn, room: Room, trigger: StoredMessage) -> Turn:

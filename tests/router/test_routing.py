@@ -303,3 +303,25 @@ async def test_a_channel_that_cannot_be_read_goes_on_and_is_read_later(clock: Fa
         await clock.advance(600)
 
     assert board.texts("b") == ["before", "live", "missed"]
+
+
+async def test_a_receiver_may_tidy_up_in_peace_when_the_bridge_stops(clock: FakeClock) -> None:
+    tidied: list[str] = []
+
+    class Tidy(PaperConnector):
+        async def run(self, inbox: Inbox) -> None:
+            try:
+                await super().run(inbox)
+            finally:
+                await asyncio.sleep(0)
+                await asyncio.sleep(0)
+                tidied.append("in peace")
+
+    slate = Tidy("slate", clock)
+    house = House(clock, MemoryStore(clock), (slate,))
+    house.room("all", (slate, "s", "both"))
+
+    async with house.run():
+        await clock.let_work()
+
+    assert tidied == ["in peace"]
