@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import structlog
 
@@ -21,8 +22,20 @@ _AT_ONCE = 4  # channels of an account that are read side by side: its limits ar
 _SHORTEST_PAUSE = 0.25  # seconds, also where a platform says that a moment will do
 
 
-class _Asked(float):
-    """A pause that the platform asked for: no failure."""
+@dataclass(frozen=True)
+class _Read:
+    """Everything up to `newest` is kept; `first`: the channel is new to us, and begins there."""
+
+    newest: str
+    first: bool = False
+
+
+@dataclass(frozen=True)
+class _Again:
+    """Try again after `pause` seconds; `asked`: the platform asked for it, nothing has failed."""
+
+    pause: float
+    asked: bool = False
 
 
 class CatchUp:
@@ -97,58 +110,72 @@ class CatchUp:
         self.behind += 1
         try:
             while run == self._runs[channel.key]:
-                pause = await self._try(account, channel, failures)
-                if pause is None:
-                    break
-                failures += not isinstance(pause, _Asked)
-                if held and failures >= self._policy.catch_up_tries:
-                    log.error("catch_up_late", channel=channel.key)
+                found = await self._try(account, channel, failures)
+                done = not isinstance(found, _Again)
+                failures += not done and not found.asked
+                if held and (done or failures >= self._policy.catch_up_tries):
                     held = False
                     self._sources.release(channel.key)
-                await self._clock.sleep(pause)
+                if done:
+                    await self._trust(account, channel, run, found)
+                    break
+                await self._clock.sleep(found.pause)
         finally:
             self.behind -= 1
             if held:
                 self._sources.release(channel.key)
 
-    async def _try(self, account: AccountId, channel: ChannelRef, failures: int) -> float | None:
-        """Read once; None when there is nothing more to do, else how long to wait before the next
-        try."""
-        run = self._runs[channel.key]
+    async def _try(
+        self, account: AccountId, channel: ChannelRef, failures: int
+    ) -> _Read | _Again | None:
+        """What was read, or when to try again; None when the platform will not tell."""
         try:
             async with self._places[account]:
-                await self._read_once(account, channel)
+                return await self._read_once(account, channel)
         except Refused as error:
             log.warning("catch_up_refused", channel=channel.key, error=str(error))
             return None
         except RateLimited as error:
-            return _Asked(max(error.retry_after, _SHORTEST_PAUSE))
+            return _Again(max(error.retry_after, _SHORTEST_PAUSE), asked=True)
         except BridgeError as error:
             pause = self._policy.backoff(failures)
             log.warning("catch_up_waits", channel=channel.key, error=str(error), pause=pause)
-            return pause
-        if run == self._runs[channel.key]:
-            self._current.add(channel.key)
-        return None
+            return _Again(pause)
 
-    async def _read_once(self, account: AccountId, channel: ChannelRef) -> None:
+    async def _trust(
+        self, account: AccountId, channel: ChannelRef, run: int, found: _Read | None
+    ) -> None:
+        """Move the cursor, and from now on with every live event.
+
+        Not at once: what was said in one thread while we read another is found by neither, and
+        its live event may still be on the way. A crash before it comes must find the old cursor.
+        """
+        if found is None:
+            return
+        if not found.first:
+            await self._clock.sleep(self._policy.catch_up_grace)
+        if run == self._runs[channel.key]:
+            await self._store.set_cursor(account, channel, found.newest)
+            self._current.add(channel.key)
+
+    async def _read_once(self, account: AccountId, channel: ChannelRef) -> _Read | None:
         connector = self._connectors[account]
         if not isinstance(connector, ReadsHistory):
-            return
+            return None
         cursor = await self._store.cursor(account, channel)
         if cursor is None:
-            await self._store.set_cursor(account, channel, await connector.newest(channel))
-            return
-        newest, found = cursor, 0
+            return _Read(await connector.newest(channel), first=True)
+        # Nothing is missing up to the cursor, and what began a thread must be known as its root.
+        await self._sources.finish(channel.key, upto=cursor)
+        newest, kept = cursor, 0
         since = self._clock.time() - self._policy.thread_window
         threads = await self._store.live_threads(channel, since)
         async for raw in connector.read_after(channel, cursor, threads):
             row = await self._store.accept(raw, advance=False)
             newest = max(newest, raw.order_key)
             if row:
-                found += 1
+                kept += 1
                 self._put(row)
-        if newest != cursor:
-            await self._store.set_cursor(account, channel, newest)
-        if found:
-            log.info("caught_up", channel=channel.key, found=found)
+        if kept:
+            log.info("caught_up", channel=channel.key, found=kept)
+        return _Read(newest)

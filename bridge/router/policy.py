@@ -17,6 +17,8 @@ class Policy:
       between them; an account that cannot connect by then lets them go.
     - `odd_failures`: attempts after which an operation that fails in ways no connector should
       have is given up, so that it does not block its lane for ever.
+    - `catch_up_tries`, `catch_up_grace`: failures after which a channel goes on unread; how long
+      live events may be on their way when a channel has been read.
     - `drain`: how long a stop waits for what has begun.
     """
 
@@ -32,6 +34,7 @@ class Policy:
     drain: float = 5.0
     history_shown: int = 50
     catch_up_tries: int = 5
+    catch_up_grace: float = 2.0
     first_session: float = 30.0
     odd_failures: int = 5
     thread_window: float = 7 * 86400.0

@@ -14,7 +14,7 @@ from bridge.ports.store import InboxRow
 class _Source:
     rows: deque[InboxRow] = field(default_factory=deque[InboxRow])
     holds: int = 0
-    working: bool = False
+    task: asyncio.Task[None] | None = None
 
 
 class Sources:
@@ -44,6 +44,18 @@ class Sources:
             source.rows = deque(sorted(source.rows, key=lambda row: row.raw.order_key))
             self._go_on(key, source)
 
+    async def finish(self, key: str, *, upto: str) -> None:
+        """Work on a held source's rows that are not later than this order key, the rest waits."""
+        source = self._sources.get(key)
+        if source is None or not source.holds:
+            return
+        if source.task is not None:
+            await asyncio.wait({source.task})
+        early = [row for row in source.rows if row.raw.order_key <= upto]
+        source.rows = deque(row for row in source.rows if row.raw.order_key > upto)
+        for row in early:
+            await self._work(row)
+
     @property
     def idle(self) -> bool:
         return not self._tasks
@@ -60,19 +72,18 @@ class Sources:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _go_on(self, key: str, source: _Source) -> None:
-        if source.working or source.holds or not source.rows:
+        if source.task is not None or source.holds or not source.rows:
             return
-        source.working = True
-        task = asyncio.create_task(self._run(key, source), name=f"source {key}")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        source.task = asyncio.create_task(self._run(key, source), name=f"source {key}")
+        self._tasks.add(source.task)
+        source.task.add_done_callback(self._tasks.discard)
 
     async def _run(self, key: str, source: _Source) -> None:
         try:
             while source.rows and not source.holds:
                 await self._work(source.rows.popleft())
         finally:
-            source.working = False
+            source.task = None
             if not source.rows and not source.holds:
                 self._sources.pop(key, None)
 

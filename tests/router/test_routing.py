@@ -325,3 +325,51 @@ async def test_a_receiver_may_tidy_up_in_peace_when_the_bridge_stops(clock: Fake
         await clock.let_work()
 
     assert tidied == ["in peace"]
+
+
+async def test_a_missed_reply_is_found_though_its_root_was_kept_just_before_the_crash(
+    clock: FakeClock,
+) -> None:
+    class TellsRepliesOfKnownRoots(PaperWithHistory):
+        async def read_after(
+            self, channel: ChannelRef, cursor: str, threads: Sequence[str]
+        ) -> AsyncIterator[Raw]:
+            hidden = {
+                p.id for p in self.channels[channel.channel] if p.thread not in (None, *threads)
+            }
+            async for raw in super().read_after(channel, cursor, threads):
+                if raw.order_key not in hidden:
+                    yield raw
+
+    slate, board = TellsRepliesOfKnownRoots("slate", clock), PaperConnector("board", clock)
+    house = House(clock, MemoryStore(clock), (slate, board))
+    house.room("all", (slate, "s", "both"), (board, "b", "both"))
+    async with house.run():
+        await slate.say("s", "before")
+        await clock.advance(5)
+    root = slate.raw("s", "root")
+    await house.store.accept(root, advance=True)
+    slate.raw("s", "missed", thread=root.order_key)
+
+    async with house.run():
+        await clock.advance(5)
+
+    assert board.texts("b") == ["before", "root", "missed"]
+
+
+async def test_the_cursor_waits_for_live_events_that_may_be_on_their_way(clock: FakeClock) -> None:
+    slate, board = PaperWithHistory("slate", clock), PaperConnector("board", clock)
+    house = House(clock, MemoryStore(clock), (slate, board))
+    house.room("all", (slate, "s", "both"), (board, "b", "both"))
+    async with house.run():
+        await clock.advance(5)
+    before = await house.store.cursor(slate.account, slate.channel("s"))
+    slate.raw("s", "missed")
+
+    async with house.run():
+        await clock.advance(1)
+        assert board.texts("b") == ["missed"]
+        assert await house.store.cursor(slate.account, slate.channel("s")) == before
+        await clock.advance(2)
+
+    assert await house.store.cursor(slate.account, slate.channel("s")) != before
