@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ from connectors.discord.capabilities import GLOBAL
 DEADLINE_S = 10.0
 _LONGEST_WAIT_S = 5.0  # for an empty bucket, within one send; longer waits are the lane's
 _MOST_BUCKETS = 4096
+_MOST_AT_ONCE, _AT_ONCE_S = 45, 1.1  # a little slower than allowed: our clock is not Discord's
 _USER_AGENT = "DiscordBot (https://pypi.org/project/uacs-bridge, 0.1)"  # the form is required
 
 # JSON error codes (docs: topics/opcodes-and-status-codes) -> what to do about them.
@@ -111,6 +113,7 @@ class Rest:
         self._clock = clock
         self._session: aiohttp.ClientSession | None = None
         self._buckets: dict[str, _Bucket] = {}
+        self._recent: deque[float] = deque()
 
     async def request(
         self,
@@ -129,6 +132,8 @@ class Rest:
         `authorised` is False for webhook routes: their token stands in the path.
         """
         await self._wait_for_room(bucket, doing)
+        if authorised:
+            await self._wait_among_all()
         headers = {"Content-Type": "application/json"} if body is not None else {}
         if authorised:
             headers["Authorization"] = f"Bot {await self._token()}"
@@ -175,6 +180,19 @@ class Rest:
             self._buckets.pop(name, None)
             return
         bucket.left -= 1
+
+    async def _wait_among_all(self) -> None:
+        """The bot's requests share one limit, whatever they ask: 50 a second (docs, 2026-08).
+
+        Catch-up of many channels would pass it at once, and too many refusals ban the address.
+        """
+        while len(self._recent) >= _MOST_AT_ONCE:
+            wait = self._recent[0] + _AT_ONCE_S - self._clock.monotonic()
+            if wait <= 0:
+                self._recent.popleft()
+            else:
+                await self._clock.sleep(wait)
+        self._recent.append(self._clock.monotonic())
 
     def _learn(self, name: str, headers: Mapping[str, str]) -> None:
         left, reset = headers.get("X-RateLimit-Remaining"), headers.get("X-RateLimit-Reset-After")
