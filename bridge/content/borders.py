@@ -240,6 +240,13 @@ def _open_styles(
     return places, states
 
 
+def close_fence(text: str) -> str:
+    """The text, with the fence closed that is open at its end (an agent was cut short)."""
+    fences = _fences(text)
+    is_open = bool(fences) and fences[-1].end > len(text)
+    return text.removesuffix("\n") + fences[-1].closing if is_open else text
+
+
 def _fences(text: str) -> list[Fence]:
     if "```" not in text and "~~~" not in text:
         return []

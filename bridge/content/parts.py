@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
-import orjson
+import json
 
+from bridge.content.additions import PartDetails, read_bridge_metadata, select_parts
+from bridge.content.borders import close_fence
 from bridge.content.markdown import text_to_markdown
-from bridge.content.text import Break, CodeBlock, Inline, Link, Paragraph, Text
+from bridge.content.text import CodeBlock, Inline, Link, Paragraph, Spoiler, Text
+from bridge.content.urls import safe_url
 from bridge.model import Loss
-from bridge.uacs import Message
+from bridge.uacs import (
+    AudioPart,
+    ContentPart,
+    FilePart,
+    ImagePart,
+    Message,
+    RequestedResponseFormatPart,
+    StructuredDataPart,
+    TextPart,
+    ToolCallPart,
+    VideoPart,
+    write,
+)
+
+MediaPart = ImagePart | VideoPart | AudioPart | FilePart
+_MOST_BYTES = 10**18  # no file is larger: the number is not to be believed
+_UNITS = ("bytes", "KB", "MB", "GB", "TB")
 
 
 def message_text(message: Message) -> tuple[str, tuple[Loss, ...]]:
@@ -15,48 +34,73 @@ def message_text(message: Message) -> tuple[str, tuple[Loss, ...]]:
 
     Text stays text; media become links or their names; tool calls, structured data and unknown
     parts are shown as named JSON; a requested response format is for models only and is not shown.
+    A payload that has a fallback is shown as that, which says the same: the payload is no Loss,
+    parts of the fallback are, as anywhere.
     """
+    additions, _ = read_bridge_metadata(message)
     texts: list[str] = []
     losses: list[Loss] = []
-    for index, part in enumerate(message.content):
-        data = part.model_dump(mode="json", exclude_unset=True)
-        text, loss = _part_text(str(data.get("type", part.type)), data, f"/content/{index}")
-        if text:
-            texts.append(text)
-        if loss:
-            losses.append(loss)
+    for index, part in select_parts(message, ()):
+        details = additions.parts.get(str(index)) or PartDetails()
+        text, lost = _part_text(part, details)
+        texts += [close_fence(text)] if text else []
+        losses += [_loss(index, part, lost, text)] if lost else []
     return "\n\n".join(texts), tuple(losses)
 
 
-def _part_text(kind: str, data: dict[str, object], path: str) -> tuple[str, Loss | None]:
-    match kind:
-        case "text" if data.get("format") == "plain":
-            return plain_to_markdown(str(data["text"])), None
-        case "text":
-            return str(data["text"]), None
-        case "image" | "video" | "audio" | "file":
-            text = _media_text(kind, data)
-            return text, Loss(path=path, kind="media_as_text", what=kind, shown_as=text)
-        case "requested_response_format":
-            return "", None
-        case _:
-            body = orjson.dumps(data, option=orjson.OPT_INDENT_2).decode()
-            name = str(data.get("schema_id") or data.get("name") or kind)
-            text = text_to_markdown((Paragraph((Text(f"[{name}]"),)), CodeBlock(body, "json")))
-            return text, Loss(path=path, kind="part_as_json", what=name, shown_as="JSON")
-
-
 def plain_to_markdown(text: str) -> str:
-    """Plain text -> UACS Markdown that says exactly this."""
-    lines: list[Inline] = []
-    for line in text.split("\n"):
-        lines += [Break(), Text(line)] if lines else [Text(line)]
-    return text_to_markdown((Paragraph(tuple(lines)),))
+    """Plain text -> UACS Markdown that says exactly this; empty lines set paragraphs apart."""
+    return text_to_markdown((Paragraph((Text(text),)),))
 
 
-def _media_text(kind: str, data: dict[str, object]) -> str:
-    source = data.get("source")
-    url = source.get("url") if isinstance(source, dict) else None
-    label = f"[{kind}: {data.get('media_type')}]"
-    inline = Link(str(url), (Text(label),)) if url else Text(label)
-    return text_to_markdown((Paragraph((inline,)),))
+def _loss(index: int, part: ContentPart, lost: str, text: str) -> Loss:
+    is_media = isinstance(part, MediaPart)
+    return Loss(
+        path=f"/content/{index}",
+        kind="media_as_text" if is_media else "part_as_json",
+        what=lost,
+        shown_as=text if is_media else "JSON",
+    )
+
+
+def _part_text(part: ContentPart, details: PartDetails) -> tuple[str, str]:
+    """The Markdown, and what it stands for when it is less than the part."""
+    match part:
+        case TextPart(text=text):
+            return (text if part.is_markdown else plain_to_markdown(text)), ""
+        case ImagePart() | VideoPart() | AudioPart() | FilePart():
+            return _media_text(part, details), part.type
+        case RequestedResponseFormatPart():
+            return "", ""
+        case StructuredDataPart(schema_id=name) | ToolCallPart(name=name):
+            return _named_json(name, part), name
+        case _:
+            return _named_json(part.type, part), part.type
+
+
+def _named_json(name: str, part: ContentPart) -> str:
+    body = json.dumps(json.loads(write(part)), ensure_ascii=False, indent=2)
+    return text_to_markdown((Paragraph((Text(f"[{name}]"),)), CodeBlock(body, "json")))
+
+
+def _media_text(part: MediaPart, details: PartDetails) -> str:
+    """`[image: a cat]` as a link where there is one, hidden where the part is."""
+    shown = Text(f"[{part.type}: {_media_name(part, details)}]")
+    url = safe_url(part.source.url) if part.source.url else None
+    inline: Inline = Link(url, (shown,)) if url else shown
+    return text_to_markdown((Paragraph((Spoiler((inline,)) if details.spoiler else inline,)),))
+
+
+def _media_name(part: MediaPart, details: PartDetails) -> str:
+    """What it shows, else its file name, else its type; with its size where that is known."""
+    names = (details.alt, details.name) if part.type == "image" else (details.name, details.alt)
+    name = next((" ".join(name.split()) for name in names if name and name.strip()), "")
+    size = f", {_readable(details.size or 0)}" if 0 < (details.size or 0) < _MOST_BYTES else ""
+    return f"{name or part.media_type}{size}"
+
+
+def _readable(size: float) -> str:
+    unit = 0
+    while size >= 1000 and unit < len(_UNITS) - 1:
+        size, unit = size / 1000, unit + 1
+    return f"{size:.0f} {_UNITS[unit]}" if unit == 0 or size >= 10 else f"{size:.1f} {_UNITS[unit]}"
