@@ -174,6 +174,8 @@ def read_settings(path: Path) -> Settings:
             f"Cannot read the configuration {str(path)!r}: {error.strerror}; give its path with "
             "-c, or start from config/bridge.example.yaml"
         ) from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} is not text in UTF-8; save it again as UTF-8") from None
     try:
         data = yaml.load(text, _StrictLoader) or {}  # noqa: S506 - it is a SafeLoader
     except yaml.YAMLError as error:
@@ -296,12 +298,12 @@ def _problems(error: ValidationError, model: type[BaseModel]) -> list[str]:
         if found["type"] == "extra_forbidden":
             known = _fields_at(model, found["loc"][:-1])
             texts.append(f"{where}: unknown key{_nearest(str(found['loc'][-1]), known)}")
+        elif found["type"] == "missing":
+            texts.append(f"{where}: this key is needed")
         elif _is_secret(model, found["loc"]):
             texts.append(f"{where}: {_secret_todo(str(found['loc'][0]))}")
         elif found["type"] == "too_short" and _has_deeper(errors, found["loc"]):
             continue  # pydantic counts only the items that are right
-        elif found["type"] == "missing":
-            texts.append(f"{where}: this key is needed")
         else:
             value = "" if isinstance(found["input"], Mapping) else f" (is {_shown(found['input'])})"
             text = hide_secrets(found["msg"].removeprefix("Value error, "))

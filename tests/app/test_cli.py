@@ -14,8 +14,6 @@ import pytest
 from bridge.app.cli import COMMANDS, main
 from tests.app.running import cli, write
 
-EXISTING = [name for name in COMMANDS if name != "demo"]
-
 
 def _all(command: click.Command, name: str) -> list[tuple[str, click.Command]]:
     if not isinstance(command, click.Group):
@@ -30,12 +28,12 @@ def _command(name: str) -> click.Command:
     return found
 
 
-@pytest.mark.parametrize("name", EXISTING)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_the_list_of_commands_says_what_each_command_says_of_itself(name: str) -> None:
     assert (_command(name).help or "").startswith(COMMANDS[name])
 
 
-@pytest.mark.parametrize("name", EXISTING)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_one_sentence_then_examples(name: str) -> None:
     for path, command in _all(_command(name), name):
         text = (command.help or "").split("\n\n")
@@ -66,7 +64,7 @@ def test_help_comes_quickly() -> None:
 def test_help_and_setup_import_no_sdk() -> None:
     code = (
         "import sys; from bridge.app.cli import main\n"
-        "for args in (['--help'], ['setup', 'slack'], ['setup', 'discord'], ['setup', 'teams']):\n"
+        "for args in (['--help'], ['setup', 'slack'], ['setup', 'teams']):\n"
         "    main(args, standalone_mode=False)\n"
         "heavy = {'slack_bolt', 'slack_sdk', 'discord', 'botbuilder', 'aiohttp', 'uvicorn'}\n"
         "sys.exit(str(heavy & set(sys.modules)) if heavy & set(sys.modules) else 0)\n"

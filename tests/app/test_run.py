@@ -54,7 +54,7 @@ async def test_a_signal_drains_and_ends_with_0(
 
     assert "bridge_stopped" in [event["event"] for event in events(bridge)]
     assert not config.with_name("bridge.sqlite3.door").exists()
-    assert cli("status", "-c", str(config)).exit_code == 0
+    assert (await asyncio.to_thread(cli, "status", "-c", str(config))).exit_code == 0
 
 
 async def test_a_signal_while_it_starts_ends_with_0(config: Path) -> None:
@@ -63,31 +63,35 @@ async def test_a_signal_while_it_starts_ends_with_0(config: Path) -> None:
         assert await bridge.stop() == 0
 
 
-async def test_a_second_bridge_on_the_same_store_ends_with_1(config: Path) -> None:
+async def test_a_second_bridge_on_the_same_store_ends_with_1(tmp_path: Path) -> None:
+    config = write(tmp_path / "b.yaml", "store: {path: bridge.sqlite3}\nweb: {port: 0}\n")
     async with child("run", "-c", str(config)) as first:
         await first.line("bridge_started")
-        async with child("run", "-c", str(config)) as second:
-            code = await second.process.wait()
 
-            assert (code, _plain(second)) == (1, True)
-            assert "in use by another process (pid" in second.errors[-1]
+        second = await asyncio.to_thread(cli, "status", "-c", str(config))
+        blocked = await asyncio.to_thread(cli, "db", "migrate", "-c", str(config))
+        async with child("run", "-c", str(config)) as other:
+            code = await other.process.wait()
+
+    assert (second.exit_code, blocked.exit_code, code) == (0, 1, 1)
+    assert _plain(other)
+    assert "in use by another process (pid" in other.errors[-1]
 
 
-async def test_a_taken_port_ends_with_2(tmp_path: Path) -> None:
+def test_a_taken_port_ends_with_2(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         text = f"web: {{port: {port}}}\nstore: {{path: bridge.sqlite3}}\n"
-        async with child("run", "-c", str(write(tmp_path / "taken.yaml", text))) as bridge:
-            code = await bridge.process.wait()
+        result = cli("run", "-c", str(write(tmp_path / "taken.yaml", text)))
 
-    assert (code, _plain(bridge)) == (2, True)
-    assert "Cannot listen on 127.0.0.1" in bridge.errors[-1]
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"uacs-bridge: Cannot listen on 127.0.0.1:{port}")
 
 
 @pytest.mark.parametrize("trouble", ["corrupt", "newer", "foreign", "folder"])
-async def test_a_store_that_cannot_be_used_ends_with_1(trouble: str, tmp_path: Path) -> None:
+def test_a_store_that_cannot_be_used_ends_with_1(trouble: str, tmp_path: Path) -> None:
     store = tmp_path / "bridge.sqlite3"
     text = {
         "corrupt": "damaged",
@@ -98,11 +102,12 @@ async def test_a_store_that_cannot_be_used_ends_with_1(trouble: str, tmp_path: P
     _spoil(store, trouble)
     config = write(tmp_path / "bridge.yaml", f"store: {{path: {store}}}\nweb: {{port: 0}}\n")
 
-    async with child("run", "-c", str(config)) as bridge:
-        code = await bridge.process.wait()
+    result = cli("run", "-c", str(config))
 
-    assert (code, _plain(bridge)) == (1, True)
-    assert text[trouble] in bridge.errors[-1]
+    assert result.exit_code == 1
+    assert result.stderr.startswith("uacs-bridge: ")
+    assert text[trouble] in result.stderr
+    assert "Traceback" not in result.output
 
 
 async def test_a_full_disk_at_the_start_ends_with_1(tmp_path: Path) -> None:

@@ -1,0 +1,245 @@
+"""What commands tell of a bridge, while it runs and when it does not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from click.testing import Result
+
+from bridge.app.build import Bridge
+from bridge.sandbox.faults import Fault
+from bridge.uacs import read_conversation
+from tests.app.running import cli, write
+from tests.e2e.house import Street, configuration, running, street
+
+
+@dataclass
+class House:
+    """A bridge that runs, two messages said, and the file that it was started from."""
+
+    local: Street
+    bridge: Bridge
+    url: str
+    config: Path
+    said: str
+
+    async def cli(self, *args: str, stdin: str | None = None) -> Result:
+        return await asyncio.to_thread(cli, *args, "-c", str(self.config), stdin=stdin)
+
+    async def json(self, *args: str) -> Any:
+        result = await self.cli(*args)
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+
+@pytest_asyncio.fixture
+async def house(tmp_path: Path) -> AsyncGenerator[House]:
+    async with street(names=("slack", "discord")) as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=["general"])
+        config = write(tmp_path / "bridge.yaml", json.dumps(settings))
+        async with running(local, settings) as (bridge, url):
+            said = await local.say("slack", "general", "hello there")
+            await local.until(lambda: len(local.standing("discord", "general")) == 1)
+            await bridge.router.settled()
+            yield House(local, bridge, url, config, said)
+
+
+async def test_status_tells_accounts_queues_and_counts(house: House) -> None:
+    found = await house.json("status", "--json")
+
+    assert found["running"] == {"pid": os.getpid(), "url": house.url}
+    assert {n: a["state"] for n, a in found["accounts"].items()} == {
+        "slack": "connected", "discord": "connected"
+    }  # fmt: skip
+    assert (found["deaf"], found["messages"], found["outbox"]) == ([], 1, {"done": 1})
+    text = (await house.cli("status")).stdout
+    assert "running, pid" in text
+    assert "slack    slack     connected" in text
+
+
+async def test_rooms_tells_members_agents_and_counts(house: House) -> None:
+    found = await house.json("rooms", "--json")
+
+    assert list(found) == ["general"]
+    assert (found["general"]["messages"], len(found["general"]["members"])) == (1, 2)
+    assert found["general"]["agents"] == [{"agent": "echo", "listen": "mentions"}]
+    assert "agent @echo, listens to mentions" in (await house.cli("rooms")).stdout
+
+
+async def test_explain_finds_a_message_by_whatever_people_paste(house: House) -> None:
+    workspace, channel = house.local.place("slack", "general")
+    copy = house.local.standing("discord", "general")[0].id
+    guild, there = house.local.place("discord", "general")
+    message = f"slack:{workspace}:{channel}:{house.said}"
+
+    for pasted in (
+        message,
+        house.said,
+        f"{channel}:{house.said}",
+        f"https://acme.slack.com/archives/{channel}/p{house.said.replace('.', '')}?thread_ts=1.2",
+        f"https://discord.com/channels/{guild}/{there}/{copy}",
+    ):
+        assert (await house.json("explain", pasted, "--json"))["message"]["id"] == message, pasted
+
+
+async def test_explain_tells_every_step(house: House) -> None:
+    way = await house.json("explain", house.said, "--json")
+
+    assert list(way) == ["message", "receive", "inbox", "decode", "stages", "outbox", "lane",
+                         "encode", "send", "receipt"]  # fmt: skip
+    assert way["inbox"]["payload"]["event"]["ts"] == house.said
+    assert [event["type"] for event in way["decode"]] == ["message_posted"]
+    assert way["stages"]["outcome"] == "routed"
+    assert [t["sequence"] for t in way["stages"]["timelines"]] == [1, 1]
+    assert way["receipt"][0]["native_ids"] == [house.local.standing("discord", "general")[0].id]
+    text = (await house.cli("explain", house.said)).stdout
+    words = [line for line in text.splitlines() if line[:1].isdigit()]
+    assert [line.split()[1] for line in words] == [
+        "receive", "inbox", "decode", "stages", "outbox", "lane", "encode", "send", "receipt"
+    ]  # fmt: skip
+
+
+async def test_explain_of_nothing_says_where_to_look(house: House) -> None:
+    result = await house.cli("explain", "slack:T0:C0:1.2")
+
+    assert (result.exit_code, "uacs-bridge status" in result.stderr) == (1, True)
+
+
+async def test_archive_show_prints_a_valid_conversation(house: House) -> None:
+    workspace, channel = house.local.place("slack", "general")
+
+    room = read_conversation((await house.cli("archive", "show", "general")).stdout.encode())
+    by_id = await house.cli("archive", "show", room.conversation_id, "--newest", "1")
+    own = await house.cli("archive", "show", "--channel", f"slack:{workspace}:{channel}")
+
+    assert [m.message_id for m in room.messages] == [f"slack:{workspace}:{channel}:{house.said}"]
+    assert read_conversation(by_id.stdout.encode()) == room
+    assert read_conversation(own.stdout.encode()).messages == room.messages
+
+
+async def test_archive_show_of_what_is_not_there_is_told(house: House) -> None:
+    for args, code, told in (
+        (["nowhere"], 1, "known are: general"),
+        (["--channel", "slack:T0:C9"], 1, "no conversation"),
+        (["--channel", "general"], 2, "platform:workspace:channel"),
+        ([], 2, "name a room"),
+        (["general", "--newest", "0"], 2, "newest"),
+    ):
+        result = await house.cli("archive", "show", *args)
+        assert (result.exit_code, told in result.stderr) == (code, True), args
+
+
+async def _dead_letter(house: House) -> str:
+    """A post to Discord that was refused."""
+    fault = Fault(kind="status", where="discord:*webhook*", status=400, times=1)
+    house.local.around.faults.add(fault)
+    await house.local.say("slack", "general", "this one is refused")
+    await house.local.until(lambda: bool(house.local.standing("slack", "general")[1:]))
+    for _ in range(500):
+        if letters := await house.bridge.store.dead_letters():
+            return letters[0].operation.id
+        await asyncio.sleep(0.01)
+    pytest.fail(f"nothing was refused: {await house.bridge.store.status()}")
+
+
+async def test_dead_letters_are_listed_shown_and_replayed_while_the_bridge_runs(
+    house: House,
+) -> None:
+    operation = await _dead_letter(house)
+
+    listed = await house.json("dead-letters", "list", "--json")
+    shown = await house.json("dead-letters", "show", operation[:6], "--json")
+    replayed = await house.cli("dead-letters", "replay", operation[:6])
+    await house.local.until(lambda: len(house.local.standing("discord", "general")) == 2)
+
+    assert [letter["operation"] for letter in listed] == [operation]
+    assert (shown["excerpt"], shown["state"]) == ("this one is refused", "dead")
+    assert replayed.stdout == "1 set waiting again, and sent now\n"
+    assert "this one is refused" in house.local.standing("discord", "general")[1].text
+    assert (await house.cli("dead-letters", "replay", "--all")).stdout == (
+        "There is nothing to replay\n"
+    )
+
+
+async def test_a_dead_letter_that_is_not_there_is_told(house: House) -> None:
+    for args in (["show", "x"], ["replay", "x"]):
+        result = await house.cli("dead-letters", *args)
+        assert (result.exit_code, "There is no dead letter 'x'" in result.stderr) == (1, True)
+    assert (await house.cli("dead-letters", "replay")).exit_code == 2
+
+
+async def test_a_secret_set_while_the_bridge_runs_reaches_it(house: House) -> None:
+    kept = await house.cli("secrets", "set", "slack-bot", stdin="xoxb-new\n")
+
+    assert (kept.exit_code, "xoxb" in kept.output) == (0, False)
+    assert await house.bridge.store.credential("slack-bot") == "xoxb-new"
+    assert (await house.cli("secrets", "list")).stdout == "slack-bot\n"
+
+
+async def test_a_backup_is_taken_while_the_bridge_runs_and_restore_waits_for_its_end(
+    house: House, tmp_path: Path
+) -> None:
+    target = str(tmp_path / "copy.sqlite3")
+
+    assert (await house.cli("db", "backup", target)).exit_code == 0
+    again = await house.cli("db", "backup", target)
+    refused = await house.cli("db", "restore", target)
+
+    assert (again.exit_code, "exists already" in again.stderr) == (1, True)
+    assert (refused.exit_code, "in use by another process" in refused.stderr) == (1, True)
+
+
+# --- without a running bridge -------------------------------------------------------------------
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Path:
+    return write(tmp_path / "bridge.yaml", "store: {path: bridge.sqlite3}\n")
+
+
+def test_before_the_first_start_commands_say_that_there_is_no_store(alone: Path) -> None:
+    for args in (["status"], ["archive", "show", "x"], ["explain", "x"], ["dead-letters", "list"],
+                 ["db", "migrate"], ["secrets", "list"]):  # fmt: skip
+        result = cli(*args, "-c", str(alone))
+        assert (result.exit_code, "There is no store" in result.stderr) == (1, True), args
+    assert cli("rooms", "-c", str(alone)).exit_code == 0
+
+
+def test_secrets_backup_restore_and_status_work_while_nothing_runs(alone: Path) -> None:
+    def run(*args: str, stdin: str | None = None) -> str:
+        result = cli(*args, "-c", str(alone), stdin=stdin)
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    backup = str(alone.with_name("backup.sqlite3"))
+    run("secrets", "set", "one", stdin="1")
+    run("db", "backup", backup)
+    run("secrets", "set", "two", stdin="2")
+
+    assert run("secrets", "list") == "one\ntwo\n"
+    assert "What was there before" in run("db", "restore", backup)
+    assert run("secrets", "list") == "one\n"
+    assert "nothing to do" in run("db", "migrate")
+    assert "not running" in run("status")
+    assert run("dead-letters", "list") == "none\n"
+
+
+@pytest.mark.parametrize(("name", "value"), [("bad name", "x"), ("", "x"), ("ok", " \n")])
+def test_a_secret_needs_a_name_and_a_value(alone: Path, name: str, value: str) -> None:
+    assert cli("secrets", "set", name, "-c", str(alone), stdin=value).exit_code == 2
+
+
+def test_schema_prints_and_writes_what_docs_hold(tmp_path: Path) -> None:
+    docs = (Path(__file__).parents[2] / "docs" / "uacs.schema.json").read_text()
+
+    assert json.loads(cli("schema").stdout) == json.loads(docs)
+    cli("schema", "--write", str(tmp_path / "s.json"))
+    assert (tmp_path / "s.json").read_text() == docs

@@ -1,0 +1,193 @@
+"""The configuration: all of it is in the example; what is wrong is said with its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import BaseModel
+
+from bridge.app.settings import Settings, read_settings, settings_of
+from bridge.errors import ConfigError
+from bridge.ports.discovery import AGENTS, CONNECTORS, agent_type, connector_type, names_of
+from bridge.ports.tokens import SecretRef
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "config" / "bridge.example.yaml"
+
+
+def models() -> Iterator[tuple[str, type[BaseModel]]]:
+    """Every model of the configuration, by where it stands."""
+    yield from _below("", Settings)
+    for name in names_of(CONNECTORS):
+        yield f"accounts.{name}", connector_type(name).settings
+    for name in names_of(AGENTS):
+        yield f"agents.{name}", agent_type(name).settings
+
+
+def _below(path: str, model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
+    yield path, model
+    for key, field in model.model_fields.items():
+        for inner in (field.annotation, *getattr(field.annotation, "__args__", ())):
+            if isinstance(inner, type) and issubclass(inner, BaseModel):
+                yield from _below(f"{path}.{key}".strip("."), inner)
+
+
+def problems(data: Any) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        settings_of(data)
+    return [line.removeprefix("- ") for line in str(caught.value).splitlines()[1:]]
+
+
+def test_the_example_can_be_read() -> None:
+    settings = read_settings(EXAMPLE)
+
+    assert list(settings.accounts) == ["acme-slack", "acme-discord", "acme-teams"]
+    assert settings.store.path == EXAMPLE.parent / "data" / "bridge.sqlite3"
+
+
+def test_every_key_of_every_model_stands_in_the_example() -> None:
+    said = set(re.findall(r"[{\s-]([a-z_]+):", EXAMPLE.read_text()))
+    keys = {key for _, model in models() for key in model.model_fields}
+
+    # `options` is how an account's own keys are held once they are read; nobody writes it.
+    assert keys - said - {"options"} == set()
+
+
+def test_the_example_shows_the_defaults() -> None:
+    example = read_settings(EXAMPLE)
+
+    for part in ("store", "log", "delivery"):
+        shown, default = getattr(example, part), Settings.model_fields[part].default
+        assert shown.model_dump(exclude={"path"}) == default.model_dump(exclude={"path"})
+
+
+def test_every_setting_says_what_it_is() -> None:
+    silent = [f"{path}.{key}" for path, model in models()
+              for key, field in model.model_fields.items()
+              if not field.description and model is not SecretRef]  # fmt: skip
+
+    assert silent == []
+
+
+@pytest.mark.parametrize("path", ["docs/configuration.md"])
+def test_the_documentation_describes_every_setting(path: str) -> None:
+    text = (ROOT / path).read_text()
+    missing = [f"{where}.{key}" for where, model in models() for key in model.model_fields
+               if f"`{key}`" not in text and key != "options"]  # fmt: skip
+
+    assert missing == []
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        ({"acounts": {}}, ["acounts: unknown key; did you mean 'accounts'?"]),
+        ({"log": {"levle": "info"}}, ["log.levle: unknown key; did you mean 'level'?"]),
+        ({"store": {"qqq": 1}}, ["store.qqq: unknown key; known are path, synchronous"]),
+        (
+            {"accounts": {"a": {"platform": "slak"}}},
+            ["accounts.a.platform: there is no platform 'slak'; did you mean 'slack'?"],
+        ),
+        (
+            {"accounts": {"d": {"platform": "discord", "bot_tokn": {"env": "X"}}}},
+            [
+                "accounts.d.bot_token: this key is needed",
+                "accounts.d.bot_tokn: unknown key; did you mean 'bot_token'?",
+            ],
+        ),
+        (
+            {"agents": {"e": {"kind": "echo", "pase": 1}}},
+            ["agents.e.pase: unknown key; did you mean 'pace'?"],
+        ),
+        (
+            {"rooms": {"r": {"members": [{"account": "slak", "channel": "#a"}]}}},
+            ["rooms.r.members[0].account: there is no account 'slak'"],
+        ),
+        (
+            {"rooms": {"r": {"members": [{"account": "a", "chanel": "#a"}]}}},
+            [
+                "rooms.r.members[0].channel: this key is needed",
+                "rooms.r.members[0].chanel: unknown key; did you mean 'channel'?",
+            ],
+        ),
+        (
+            {"rooms": {"R!": {"members": []}}},
+            ["rooms.R!.members: Tuple should have at least 1 item after validation, not 0 (is [])"],
+        ),
+        ({"web": {"port": 99999}},
+         ["web.port: Input should be less than or equal to 65535 (is 99999)"]),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_with_its_place(data: Any, found: list[str]) -> None:
+    assert problems(data) == found
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["xoxb-1234-secret", {"env": "xoxb-1234-secret"}, ["xoxb-1234-secret"], {"env": "a.b-secret"}],
+)
+def test_a_secret_in_clear_is_refused_and_never_repeated(written: object) -> None:
+    data = {"accounts": {"d": {"platform": "discord", "bot_token": written}}}
+
+    (found,) = problems(data)
+
+    assert "secrets never stand in this file" in found
+    assert "bot_token: {env: BOT_TOKEN}" in found
+    assert "secret" not in found.replace("secrets", "")
+
+
+def test_a_token_at_a_wrong_key_is_not_repeated() -> None:
+    found = problems({"log": {"level": "xoxb-123456-abcdef"}})
+
+    assert found == ["log.level: Input should be 'debug', 'info', 'warning' or 'error' "
+                     "(is '[hidden]')"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("accounts: {}\nrooms: {}\naccounts: {}\n", "line 3 is not right as YAML: the key"),
+        ("log: {level: info, level: error}\n", "the key 'level' stands twice"),
+        ("accounts: [}\n", "line 1 is not right as YAML"),
+        ("a: &x [*x]\n", "unknown key"),
+        ("- a\n", "the top must be a mapping, not list"),
+        ("!!python/object/apply:os.system [true]\n", "is not right as YAML"),
+        ("\x00", "is not right as YAML"),
+    ],
+)
+def test_a_broken_file_is_told_with_its_line(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "bridge.yaml"
+    path.write_text(text)
+
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        read_settings(path)
+
+
+def test_a_file_in_another_encoding_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "bridge.yaml"
+    path.write_bytes("rooms: {ä: 1}".encode("latin-1"))
+
+    with pytest.raises(ConfigError, match="UTF-8"):
+        read_settings(path)
+
+
+def test_an_empty_file_is_an_empty_configuration(tmp_path: Path) -> None:
+    path = tmp_path / "bridge.yaml"
+    path.write_text("")
+
+    assert read_settings(path).accounts == {}
+
+
+def test_an_absolute_store_path_stays_and_a_tilde_is_home(tmp_path: Path) -> None:
+    for written, meant in (("/var/lib/b.sqlite3", Path("/var/lib/b.sqlite3")),
+                           ("~/b.sqlite3", Path("~/b.sqlite3").expanduser()),
+                           ("b.sqlite3", tmp_path / "b.sqlite3")):  # fmt: skip
+        path = tmp_path / "bridge.yaml"
+        path.write_text(yaml.safe_dump({"store": {"path": written}}))
+
+        assert read_settings(path).store.path == meant

@@ -1,0 +1,188 @@
+"""The bridge's own web server: bounded, quiet about secrets, and a door for commands only."""
+
+from __future__ import annotations
+
+import asyncio
+import stat
+from pathlib import Path
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from bridge.app.admin import Door, RunningBridge, running_bridge
+from bridge.app.bodies import BoundedBodies
+from bridge.app.build import Bridge, build
+from bridge.app.gauges import gauges_of
+from bridge.app.settings import settings_of
+from bridge.app.web import WebServer, listen, web_app
+from bridge.errors import BridgeError, ConfigError
+from bridge.model import AccountId, LaneId
+from bridge.ports.connector import Health
+from bridge.ports.store import LaneStatus, StoreStatus
+
+
+def _client(app: Starlette) -> httpx.AsyncClient:
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://bridge")
+
+
+@pytest.fixture
+def bounded() -> Starlette:
+    async def echo(request: Request) -> Response:
+        return PlainTextResponse(f"{len(await request.body())}")
+
+    route = Route("/", echo, methods=["GET", "POST"])
+    return Starlette(
+        routes=[route], middleware=[Middleware(BoundedBodies, most_bytes=100, most_seconds=0.2)]
+    )
+
+
+async def test_a_body_within_bounds_arrives_whole(bounded: Starlette) -> None:
+    async with _client(bounded) as http:
+        sizes = [(await http.post("/", content=b"x" * n)).text for n in (0, 1, 100)]
+        sizes.append((await http.get("/")).text)
+
+    assert sizes == ["0", "1", "100", "0"]
+
+
+async def test_a_body_that_is_too_large_is_refused_announced_or_not(bounded: Starlette) -> None:
+    async def chunks():
+        for _ in range(11):
+            yield b"x" * 10
+
+    async with _client(bounded) as http:
+        assert (await http.post("/", content=b"x" * 101)).status_code == 413
+        assert (await http.post("/", content=chunks())).status_code == 413
+        assert (
+            await http.post("/", content=b"", headers={"content-length": "9" * 30})
+        ).status_code == 413
+
+
+async def test_a_body_that_never_ends_is_given_up(bounded: Starlette) -> None:
+    async def drip():
+        yield b"x"
+        await asyncio.sleep(5)
+
+    async with _client(bounded) as http:
+        assert (await http.post("/", content=drip())).status_code == 408
+
+
+@pytest.fixture
+async def idle(tmp_path: Path):
+    """A bridge without accounts; its router does not run."""
+    bridge = await build(settings_of({"store": {"path": str(tmp_path / "b.sqlite3")}}))
+    yield bridge
+    await bridge.close()
+
+
+async def test_health_and_metrics_tell_counts(idle: Bridge) -> None:
+    async with _client(web_app(idle)) as http:
+        health = (await http.get("/healthz")).json()
+        metrics = (await http.get("/metrics")).text
+
+    assert (health["ok"], health["accounts"], health["messages"]) == (True, {}, 0)
+    names = {family.name for family in text_string_to_metric_families(metrics)}
+    assert {"bridge_inbox_rows", "bridge_outbox_rows", "bridge_lane_oldest_seconds",
+            "bridge_account_up", "bridge_events_kept"} <= names  # fmt: skip
+
+
+async def test_health_is_503_when_the_store_does_not_answer(idle: Bridge) -> None:
+    await idle.store.close()
+
+    async with _client(web_app(idle)) as http:
+        health = await http.get("/healthz")
+        metrics = await http.get("/metrics")
+
+    assert (health.status_code, health.json()["ok"], metrics.status_code) == (503, False, 200)
+
+
+@pytest.mark.parametrize("header", ["", "Bearer ", "Bearer wrong", "Basic eDp5", "Bearer é"])
+async def test_without_the_token_there_is_no_door(idle: Bridge, header: str) -> None:
+    headers = [(b"authorization", header.encode())] if header else []
+    async with _client(web_app(idle, Door.new())) as http:
+        for path in ("/admin/", "/admin/replay", "/admin/secrets"):
+            answer = await http.request(
+                "GET" if path == "/admin/" else "POST", path, headers=headers
+            )
+            assert (answer.status_code, answer.content) == (404, b"")
+
+
+async def test_commands_reach_a_running_bridge_by_the_file_beside_its_store(
+    idle: Bridge, tmp_path: Path
+) -> None:
+    store = tmp_path / "b.sqlite3"
+    door = Door.new()
+    server = WebServer(web_app(idle, door), "127.0.0.1", 0)
+    await server.start()
+    try:
+        door.open(store, server.url)
+        mode = stat.S_IMODE(Path(f"{store}.door").stat().st_mode)  # noqa: ASYNC240
+        found = await asyncio.to_thread(running_bridge, store)
+        assert found is not None
+        await asyncio.to_thread(found.ask, "/admin/secrets", {"name": "a", "value": "b"})
+        with pytest.raises(BridgeError, match="no dead letter 'x'"):
+            await asyncio.to_thread(found.ask, "/admin/replay", {"operations": ["x"]})
+        with pytest.raises(BridgeError, match="bad request"):
+            await asyncio.to_thread(found.ask, "/admin/replay", {})
+    finally:
+        door.close()
+        await server.stop()
+
+    assert (mode, found.token, await idle.store.credential("a")) == (0o600, door.token, "b")
+    assert running_bridge(store) is None
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        '{"pid": 1, "url": 3, "token": ""}',
+        '{"pid": 1, "url": "http://127.0.0.1:9", "token": "t"}',
+        '{"pid": 1, "url": "file:///etc/passwd", "token": ""}',
+    ],
+)
+def test_a_door_left_by_a_crash_is_no_running_bridge(left: str, tmp_path: Path) -> None:
+    (tmp_path / "b.sqlite3.door").write_text(left)
+
+    assert running_bridge(tmp_path / "b.sqlite3") is None
+
+
+def test_a_bridge_that_is_gone_is_told() -> None:
+    with pytest.raises(BridgeError, match="does not answer"):
+        RunningBridge(1, "http://127.0.0.1:9", "t").ask("/healthz")
+
+
+def test_an_address_that_cannot_be_had_is_told() -> None:
+    for host, port in (("203.0.113.1", 80), ("no such host", 80)):
+        with pytest.raises(ConfigError, match="Cannot listen on"):
+            listen(host, port)
+
+
+def test_gauges_say_how_long_the_oldest_waits_for_each_account() -> None:
+    slack, discord = AccountId("slack"), AccountId("discord")
+    lanes = [
+        LaneStatus(LaneId(f"l{n}"), slack, 1, old, "waiting") for n, old in ((1, 90.0), (2, 40.0))
+    ]
+    status = StoreStatus({"failed": 2}, {"dead": 1}, {}, 7, lanes)
+    healths = {slack: Health("connected", 10.0, 95.0), discord: Health("connecting")}
+
+    registry = gauges_of(status, healths, now=100.0)
+
+    def value(name: str, **labels: str) -> float | None:
+        return registry.get_sample_value(f"bridge_{name}", labels)
+
+    assert (value("lane_oldest_seconds", account="slack"), value("lanes_waiting", account="slack"),
+            value("lane_oldest_seconds", account="discord")) == (60.0, 2.0, 0.0)  # fmt: skip
+    assert (value("account_up", account="slack"), value("account_up", account="discord")) == (1, 0)
+    assert value("account_heard_timestamp_seconds", account="slack") == 95.0
+    assert value("account_heard_timestamp_seconds", account="discord") is None
+    assert (value("inbox_rows", state="failed"), value("inbox_rows", state="waiting")) == (2, 0)
+    assert (value("outbox_rows", state="dead"), value("messages")) == (1, 7)
