@@ -92,6 +92,8 @@ async def _stop(client: Client, running: asyncio.Task[None]) -> None:
         await asyncio.wait({running}, timeout=_STOP_S / 10)
     if not running.cancelled():
         running.exception()  # looked at, or asyncio complains
+    with contextlib.suppress(Exception):
+        await client.http.close()  # a login that was under way may have opened it since
 
 
 def use_gateway(api_url: str, gateway_url: str | None) -> None:
