@@ -26,7 +26,12 @@ BAR = 2.5
 CHANNELS = 7  # per workspace, guild and team: 42 channels, 14 rooms
 COPIES = 2
 PLATFORMS = ("slack", "discord", "teams")
-WHO = {"baseline": "tests.benchmarks.baseline_process", "bridge": "tests.e2e.bridge_process"}
+WHO = {
+    "baseline": "tests.benchmarks.baseline_process",
+    "bridge": "tests.benchmarks.bridge_process",
+    "bridge with budgets": "tests.e2e.bridge_process",
+}
+COMPARED = ("baseline", "bridge")
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -99,7 +104,7 @@ async def program(sandbox: Metered, who: str) -> AsyncGenerator[BridgeProcess, N
         settings = {**parts, "store": {"path": str(path / "bridge.sqlite3")}}
         async with bridge_beside(sandbox.town, settings, path, module=WHO[who]) as running:
             await running.start()
-            if who == "bridge":
+            if who != "baseline":
                 await running.connected()
             await _warm(sandbox)
             yield running
@@ -117,9 +122,9 @@ async def _warm(sandbox: Metered) -> None:
 
 async def cpu_ratios(size: Size) -> dict[str, Any]:
     """Paired runs in turns; for each direction the bridge's CPU over the baseline's."""
-    runs: dict[str, dict[str, list[float]]] = {p: {w: [] for w in WHO} for p in PLATFORMS}
+    runs: dict[str, dict[str, list[float]]] = {p: {w: [] for w in COMPARED} for p in PLATFORMS}
     for pair in range(size.pairs):
-        order = list(WHO) if pair % 2 == 0 else list(WHO)[::-1]
+        order = COMPARED if pair % 2 == 0 else COMPARED[::-1]
         for who in order:
             async with metered(limits=False) as sandbox, program(sandbox, who) as running:
                 for platform in PLATFORMS:
@@ -198,7 +203,7 @@ def _percentiles(waits: Sequence[float]) -> dict[str, float]:
 
 async def within_limits(size: Size) -> dict[str, Any]:
     """The published limits on: how many requests were refused for being too many."""
-    async with metered(limits=True) as sandbox, program(sandbox, "bridge"):
+    async with metered(limits=True) as sandbox, program(sandbox, "bridge with budgets"):
         before = _too_many(await sandbox.town.refusals())
         for platform in PLATFORMS:
             await sandbox.post(platform, size.limited, rate=6, in_flight=200)
