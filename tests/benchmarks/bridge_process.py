@@ -1,0 +1,29 @@
+"""The bridge as it is, but for its budgets: `python -m tests.benchmarks.bridge_process CONFIG`.
+
+A sandbox without limits takes more than any platform does; a bridge that kept the platforms'
+limits would only be measured waiting. Every request still asks for permission.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bridge.model import AccountId, Rate
+from bridge.ports.clock import Clock
+from bridge.router import router
+from bridge.router.budgets import Budgets
+from tests.e2e.bridge_process import main
+
+
+class NoLimits(Budgets):
+    """Budgets whose rules allow everything."""
+
+    def __init__(
+        self, clock: Clock, rules: Mapping[AccountId, Mapping[str, Sequence[Rate]]]
+    ) -> None:
+        super().__init__(clock, dict.fromkeys(rules, {}))
+
+
+if __name__ == "__main__":
+    router.Budgets = NoLimits  # type: ignore[misc]
+    main()
