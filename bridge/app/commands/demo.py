@@ -49,11 +49,13 @@ def command(
       uacs-bridge demo --script --json-only > conversation.json
     """
     import asyncio
+    import logging
 
     from bridge.app.demo.show import Wishes, show
     from bridge.app.logs import configure_logs
     from bridge.app.settings import LogSettings
 
     configure_logs(LogSettings(level="warning", format="text"))
+    logging.getLogger("discord.client").setLevel(logging.ERROR)  # it misses voice; nobody else does
     wishes = Wishes(scripted or json_only, json_only, port, browser, quiet_room, data)
     raise SystemExit(asyncio.run(show(wishes)))

@@ -1,4 +1,4 @@
-"""The demo's one page: what people do on it goes to the local platforms, what is seen comes live."""
+"""The demo's one page: what people do goes to the local platforms, what is seen comes live."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ async def _refused(_request: Request, error: Exception) -> Response:
 
 
 class _Strict:
-    """ASGI middleware: nothing but our own scripts and styles, and the local platforms' pictures."""
+    """ASGI middleware: only our own scripts and styles, and the local platforms' pictures."""
 
     def __init__(self, app: ASGIApp, pictures_from: str) -> None:
         self._app = app

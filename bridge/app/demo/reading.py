@@ -104,7 +104,7 @@ def in_order(messages: Iterable[Shown]) -> list[Read]:
     replies: dict[str, list[Read]] = {}
     top: list[Read] = []
     for one in reads:
-        if one.thread in roots and one.thread is not None:
+        if one.thread in roots:
             replies.setdefault(one.thread, []).append(one)
         else:
             top.append(one)

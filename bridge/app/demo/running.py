@@ -167,11 +167,13 @@ def _tell_teams(street: Street, url: str) -> None:
 async def _connected(bridge: Bridge) -> None:
     try:
         async with asyncio.timeout(_CONNECTS):
-            while not all(
-                health_of(bridge, name).state in ("connected", "listening")
-                for name in bridge.connectors
-            ):
+            while not _all_connected(bridge):  # noqa: ASYNC110 - connectors have no such event
                 await asyncio.sleep(0.01)
     except TimeoutError:
         states = {name: health_of(bridge, name) for name in bridge.connectors}
         raise BridgeError(f"The bridge did not connect within {_CONNECTS:g} s: {states}") from None
+
+
+def _all_connected(bridge: Bridge) -> bool:
+    states = (health_of(bridge, name).state for name in bridge.connectors)
+    return all(state in ("connected", "listening") for state in states)

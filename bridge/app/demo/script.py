@@ -18,12 +18,16 @@ from bridge.app.demo.page import archived
 from bridge.app.demo.reading import Read, bare, in_order, read, read_archived
 from bridge.app.demo.running import Demo
 from bridge.app.demo.world import AGENT, ROOMS
+from bridge.errors import BridgeError
+from bridge.sandbox.feed import Shown
 from bridge.uacs import Conversation
 
 ARCHIVE_MARK = "--- The archive of the room, one UACS Conversation in JSON ---"
-_PATIENCE = 20.0  # seconds until a line must be seen everywhere
+PATIENCE = 20.0  # seconds until a line must be seen everywhere
 _LOOK = 0.005
 _DISCORD_LIMIT = 2000
+_WIDEST = 110  # characters of a line of the transcript
+_MOST_LINES = 6
 
 
 @dataclass(frozen=True)
@@ -46,9 +50,9 @@ class Played:
     late: list[str] = field(default_factory=list[str])
 
 
-async def play_script(demo: Demo, *, json_only: bool = False) -> int:
+async def play_script(demo: Demo, *, json_only: bool = False, patience: float = PATIENCE) -> int:
     """Have the conversation and print it. 0: every side shows what it should."""
-    played = await _play(demo)
+    played = await _play(demo, patience)
     conversation = await archived(demo, ROOMS[0])
     problems = list(played.late)
     for platform in demo.sides:
@@ -67,21 +71,25 @@ async def play_script(demo: Demo, *, json_only: bool = False) -> int:
 # --- saying -------------------------------------------------------------------------------------
 
 
-async def _play(demo: Demo) -> Played:
+async def _play(demo: Demo, patience: float) -> Played:
     played = Played()
     cast = Cast(demo)
     watching = asyncio.create_task(_watch(demo, played))
     try:
         for number, line in enumerate(SCRIPT):
             began = time.monotonic()
-            await cast.say(line)
+            try:
+                await cast.say(line)
+            except BridgeError as error:
+                played.late.append(str(error))
+                break
             played.roots[number] = len(played.expected)
             thread = None if line.thread is None else played.roots[line.thread]
             played.expected.append(Expected(line.person, line.reads or line.text, thread))
-            if await _seen_everywhere(demo, played, line):
+            if await _seen_everywhere(demo, played, line, patience):
                 played.crossings.append((time.monotonic() - began) * 1000)
             if line.answered:
-                await _answered(demo, played)
+                await _answered(demo, played, patience)
     finally:
         watching.cancel()
         with suppress(asyncio.CancelledError):
@@ -89,15 +97,15 @@ async def _play(demo: Demo) -> Played:
     return played
 
 
-async def _seen_everywhere(demo: Demo, played: Played, line: Line) -> bool:
+async def _seen_everywhere(demo: Demo, played: Played, line: Line, patience: float) -> bool:
     missing = set(demo.sides)
-    end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + patience
     while missing and time.monotonic() < end:
         missing = {name for name in missing if not _shows(demo, name, played.expected[-1])}
         await asyncio.sleep(_LOOK)
     for name in missing:
         played.late.append(
-            f"{name}: what {line.person} said on {line.platform} did not come within {_PATIENCE:g} s"
+            f"{name}: what {line.person} said on {line.platform} did not come within {patience:g} s"
         )
     return not missing
 
@@ -114,9 +122,9 @@ def _shows(demo: Demo, platform: str, wanted: Expected) -> bool:
     return False
 
 
-async def _answered(demo: Demo, played: Played) -> None:
+async def _answered(demo: Demo, played: Played, patience: float) -> None:
     """Wait for the agent's whole answer; what the archive has is what all must show."""
-    end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + patience
     while time.monotonic() < end:
         conversation = await archived(demo, ROOMS[0])
         answers = [m for m in conversation.messages if m.actor.name == AGENT]
@@ -127,7 +135,7 @@ async def _answered(demo: Demo, played: Played) -> None:
             played.expected.append(wanted)
             return
         await asyncio.sleep(0.02)
-    played.late.append(f"{AGENT}: its answer is not the same on all sides after {_PATIENCE:g} s")
+    played.late.append(f"{AGENT}: its answer is not the same on all sides after {patience:g} s")
 
 
 async def _watch(demo: Demo, played: Played) -> None:
@@ -144,7 +152,7 @@ def _channels(demo: Demo) -> set[str]:
     return {side.channel_of(ROOMS[0]) for side in demo.sides.values()}
 
 
-def _standing(demo: Demo, platform: str):
+def _standing(demo: Demo, platform: str) -> list[Shown]:
     return demo.standing(platform, demo.sides[platform].channel_of(ROOMS[0]))
 
 
@@ -239,18 +247,29 @@ def _transcript(demo: Demo, platform: str) -> str:
 def _printed(one: Read) -> list[str]:
     indent = "" if one.thread is None else "    | "
     badge = " [app]" if one.bot else ""
-    first, *more = [line for line in one.text.split("\n") if line.strip()] or [""]
+    first, *more = _shortened(one.text) or [""]
     head = f"{indent}{one.time[11:19]}  {one.author}{badge}: "
     return [head + first, *(f"{indent}          {line}" for line in more)]
 
 
+def _shortened(text: str) -> list[str]:
+    """The lines of a text, as far as a transcript needs them."""
+    lines = [
+        line if len(line) <= _WIDEST else f"{line[:_WIDEST].rstrip()}…"
+        for line in text.split("\n")
+        if line.strip()
+    ]
+    if len(lines) <= _MOST_LINES:
+        return lines
+    return [*lines[: _MOST_LINES - 1], f"… and {len(lines) - _MOST_LINES + 1} paragraphs more"]
+
+
 def _summary(played: Played, problems: Sequence[str]) -> str:
     times = sorted(played.crossings)
-    pace = (
-        f"seen everywhere after {times[len(times) // 2]:.0f} ms (median), {times[-1]:.0f} ms (slowest)"
-        if times
-        else ""
+    if problems or not times:
+        return f"{len(played.expected)} messages; NOT every side shows what it should"
+    median, slowest = times[len(times) // 2], times[-1]
+    return (
+        f"{len(played.expected)} messages, each once on every side, in order and in its thread; "
+        f"seen everywhere after {median:.0f} ms (median), {slowest:.0f} ms (slowest: rate limits)"
     )
-    if problems:
-        return f"{len(played.expected)} messages; NOT every side shows what it should (see below)"
-    return f"{len(played.expected)} messages, each once on every side, in order; {pace}"

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from bridge.errors import NotFound
 from bridge.ports.discovery import connector_type
 from bridge.sandbox.platform import LocalPlatform, SeededPerson, SeededPlace, World
 
@@ -54,7 +55,10 @@ class Side(BaseModel):
         return next(channel.id for channel in self.channels if channel.room == room)
 
     def person_named(self, name: str) -> str:
-        return next(person.id for person in self.people if person.name == name)
+        for person in self.people:
+            if person.name == name:
+                return person.id
+        raise NotFound(f"Nobody is called {name!r} on the local {self.label}")
 
 
 def sides_of(platforms: Mapping[str, LocalPlatform]) -> dict[str, Side]:
