@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import structlog
 
+from bridge.content.names import shown_name
 from bridge.errors import PlatformError
 from bridge.model import AccountId, ActorId, Person, split_key
 from bridge.ports.clock import Clock
@@ -34,6 +35,7 @@ class People:
 
     async def complete(self, account: AccountId, person: Person) -> tuple[Person, bool]:
         """The person with name and picture as far as anybody knows, and whether that is news."""
+        person = _seen(person)
         if not is_nameless(person):
             known = self._remembered(person.id)
             self._remember(person, _FRESH)
@@ -59,7 +61,8 @@ class People:
             return None
         try:
             async with asyncio.timeout(_DEADLINE):
-                return await connector.person(actor)
+                found = await connector.person(actor)
+                return found and _seen(found)
         except (PlatformError, TimeoutError) as error:
             log.warning("person_not_found", account=account, actor=actor, error=str(error))
             return None
@@ -72,6 +75,12 @@ class People:
         if len(self._known) >= _REMEMBERED:
             self._known.pop(next(iter(self._known)))
         self._known[person.id] = (self._clock.monotonic() + seconds, person)
+
+
+def _seen(person: Person) -> Person:
+    """With a name that is what it looks like."""
+    name = shown_name(person.name, split_key(person.id)[-1])
+    return person if name == person.name else person.model_copy(update={"name": name})
 
 
 def nameless(actor: ActorId) -> Person:

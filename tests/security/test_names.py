@@ -1,0 +1,42 @@
+"""A name is what it looks like, whoever chose it."""
+
+from __future__ import annotations
+
+import pytest
+
+from bridge.content.names import NAME_LIMIT, shown_name
+from bridge.model import AccountId, ActorId, Person
+from bridge.ports.clock import SystemClock
+from bridge.router.people import People
+from bridge.store.memory import MemoryStore
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("Ann", "Ann"),
+        ("Zoë Ångström", "Zoë Ångström"),
+        ("عبد الله", "عبد الله"),
+        ("👩‍💻 Kim", "👩‍💻 Kim"),
+        ("\u202enimdA", "nimdA"),
+        ("Boss\u2066\u200b\ufeff", "Boss"),
+        ("Ann\n\n# Heading\u2028**Boss**", "Ann # Heading **Boss**"),
+        ("Ann\x00\ud800\x1b[31m", "Ann [31m"),
+        ("\u200b\u200d\u2060", "U1"),
+        ("\u3164", "U1"),
+        ("", "U1"),
+        ("x" * 1_000_000, "x" * (NAME_LIMIT - 1) + "…"),
+    ],
+)
+def test_a_name_is_one_line_without_anything_hidden(name: str, shown: str) -> None:
+    assert shown_name(name, "U1") == shown
+
+
+async def test_the_router_never_hands_on_a_name_that_hides_something() -> None:
+    clock = SystemClock()
+    people = People(MemoryStore(clock), {}, clock)
+    ann = Person(id=ActorId("slack:T1:U1"), name="Boss\u202e\n**Ann**")
+
+    known, _news = await people.complete(AccountId("slack"), ann)
+
+    assert known.name == "Boss **Ann**"
