@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from bridge.content.inlines import plain_inlines
 from bridge.content.text import (
     Block,
     Break,
@@ -326,7 +327,8 @@ class _Reader:
 
     def _masked_link(self, found: re.Match[str]) -> None:
         label = read_inline(found["label"], self._names, links=False)
-        if not self._links or not label:
+        # Discord shows a label that looks like an address as plain text: nobody is to be misled.
+        if not self._links or not label or "://" in plain_inlines(label):
             self._say(found[0])
         else:
             self._add(Link(found["target"].strip("<>"), label))

@@ -1,0 +1,33 @@
+"""A link leads where it says, and shows nothing that its author could not have shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from bridge.content.text import Document, Link
+from bridge.model import ChannelRef
+from connectors.discord.text import Names, discord_to_text
+from connectors.slack.text import text_to_mrkdwn
+from connectors.teams.text import text_to_teams
+
+HERE = ChannelRef(platform="discord", workspace="1", channel="2")
+
+
+def read(content: str) -> Document:
+    return discord_to_text(content, Names(channel=HERE))
+
+
+@pytest.mark.parametrize(
+    "label", ["https://good.example", "**https://good.example**", "see HTTP://good.example"]
+)
+def test_discord_cannot_disguise_a_link_elsewhere_as_it_cannot_at_home(label: str) -> None:
+    document = read(f"[{label}](https://evil.example)")
+
+    assert "evil.example|" not in text_to_mrkdwn(document)
+    assert "](https://evil.example" not in text_to_teams(document)
+
+
+def test_a_masked_link_with_words_stays_one() -> None:
+    (paragraph,) = read("[words](https://good.example)")
+
+    assert [type(node) for node in paragraph.children] == [Link]  # pyright: ignore[reportAttributeAccessIssue]  # a paragraph
