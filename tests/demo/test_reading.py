@@ -1,0 +1,78 @@
+"""What people read on each side, from what stands there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bridge.app.demo.reading import bare, in_order, read
+from bridge.sandbox.feed import Shown
+
+
+def shown(platform: str, raw: dict[str, Any], **changes: Any) -> Shown:
+    fields: dict[str, Any] = {
+        "platform": platform,
+        "workspace": "W",
+        "channel": "C",
+        "id": "1",
+        "author": "Bridge",
+        "author_id": "B",
+        "bot": True,
+        "text": raw.get("content", raw.get("text", "")),
+        "time": "2026-11-21T12:00:00Z",
+        "raw": raw,
+    }
+    return Shown.model_validate(fields | changes)
+
+
+_RICH = {
+    "type": "rich_text",
+    "elements": [
+        {"type": "rich_text_quote", "elements": [{"type": "text", "text": "said"}]},
+        {
+            "type": "rich_text_section",
+            "elements": [
+                {"type": "text", "text": "2 * 3", "style": {"bold": True}},
+                {"type": "link", "url": "https://x.example"},
+            ],
+        },
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("message", "author", "text"),
+    [
+        (shown("slack", {"blocks": [_RICH]}), "Bridge", "said\n2 * 3https://x.example\n"),
+        (shown("slack", {"text": "joined"}), "Bridge", "joined"),
+        (shown("discord", {"content": "**b** \\*s\\* `c`\n> q"}), "Bridge", "b *s* c\nq"),
+        (
+            shown("teams", {"text": "**A &amp; B**\n\n**b** &#42;s&#42;<br><s>x</s>", "textFormat": "markdown"}),
+            "A & B",
+            "b *s*\nx",
+        ),
+        (shown("teams", {"text": "**plain** <b>"}), "Bridge", "**plain** <b>"),
+    ],
+)  # fmt: skip
+def test_markup_is_not_read(message: Shown, author: str, text: str) -> None:
+    one = read(message)
+
+    assert (one.author, one.text) == (author, text)
+
+
+def test_spaces_and_signs_of_lists_make_no_difference() -> None:
+    assert bare("- one\n- two\n\n> three") == bare("• one\n• two\nth\u200bree") == "onetwothree"
+    assert bare("12. twelve") == "twelve"
+    assert bare("Cl\u200ayde") == "Clyde"
+
+
+def test_answers_stand_below_what_they_answer() -> None:
+    messages = [
+        shown("discord", {"content": text}, id=own, thread=thread)
+        for own, thread, text in (
+            ("1", None, "root"), ("2", None, "other"), ("3", "1", "answer"), ("4", "9", "orphan")
+        )
+    ]  # fmt: skip
+
+    assert [one.id for one in in_order(messages)] == ["1", "3", "2", "4"]
