@@ -23,6 +23,7 @@ from bridge.app.admin import Door
 from bridge.app.bodies import BoundedBodies
 from bridge.app.build import Bridge
 from bridge.app.gauges import gauges_of
+from bridge.app.redaction import hide_secrets
 from bridge.errors import BridgeError, ConfigError, InvalidData, StoreError
 from bridge.model import AccountId, OperationId
 from bridge.ports.connector import Health, ServesHttp, TellsHealth
@@ -44,7 +45,7 @@ def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
         accounts = {name: account_facts(bridge, name) for name in bridge.connectors}
         body = {"ok": True, "accounts": accounts, "messages": status.messages}
         body |= {"outbox": dict(status.outbox), "catching_up": bridge.router.catching_up}
-        return JSONResponse({**body, "problems": bridge.problems})
+        return JSONResponse({**body, "problems": [hide_secrets(text) for text in bridge.problems]})
 
     async def metrics(_request: Request) -> Response:
         now = bridge.clock.time()
@@ -90,8 +91,11 @@ def health_of(bridge: Bridge, name: AccountId) -> Health:
 
 
 def account_facts(bridge: Bridge, name: AccountId) -> dict[str, Any]:
+    """For whoever asks: what platforms said may hold a token, so it is hidden again."""
+    health = health_of(bridge, name)
     failed = bridge.router.failed.get(name)
-    return asdict(health_of(bridge, name)) | ({"failed": failed} if failed else {})
+    facts = asdict(health) | {"note": hide_secrets(health.note)}
+    return facts | ({"failed": hide_secrets(failed)} if failed else {})
 
 
 # --- /admin -------------------------------------------------------------------------------------

@@ -230,6 +230,7 @@ def test_secrets_backup_restore_and_status_work_while_nothing_runs(alone: Path) 
     assert "nothing to do" in run("db", "migrate")
     assert "not running" in run("status")
     assert run("dead-letters", "list") == "none\n"
+    assert run("dead-letters", "retry-events").startswith("0 events set waiting again")
 
 
 @pytest.mark.parametrize(("name", "value"), [("bad name", "x"), ("", "x"), ("ok", " \n")])

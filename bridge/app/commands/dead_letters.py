@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bridge.app.commands.options import config_option, json_option, settings_from
-from bridge.app.commands.show import print_json, printable, table, when
+from bridge.app.commands.show import many, print_json, printable, table, when
 from bridge.errors import StoreError
 
 if TYPE_CHECKING:
@@ -94,6 +94,32 @@ def replay(operations: tuple[str, ...], everything: bool, config: Path) -> None:
     ids = list(dict.fromkeys(letter.operation.id for letter in wanted))
     told = "and sent now" if ids and asyncio.run(_replay(config, ids)) else "for the next start"
     click.echo(f"{len(ids)} set waiting again, {told}" if ids else "There is nothing to replay")
+
+
+@command.command("retry-events")
+@config_option
+def retry_events(config: Path) -> None:
+    """Set events that nobody understood waiting again.
+
+    For after an upgrade whose decoders know more. Stop the bridge first: its next start works on
+    them, in the order in which they came.
+
+    \b
+    Examples:
+      uacs-bridge dead-letters retry-events -c bridge.yaml
+    """
+    count = asyncio.run(_retry_events(config))
+    click.echo(f"{many(count, 'event')} set waiting again, for the next start")
+
+
+async def _retry_events(config: Path) -> int:
+    from bridge.app.commands.stores import reading, writing
+
+    settings = settings_from(config)
+    async with reading(settings):  # a command that mends something makes no new store
+        pass
+    async with writing(settings) as store:
+        return await store.retry_failed_rows()
 
 
 async def _letters(config: Path) -> Sequence[DeadLetter]:

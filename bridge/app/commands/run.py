@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
@@ -24,10 +28,28 @@ def command(config: Path, env_file: Path | None) -> None:
       uacs-bridge run -c bridge.yaml
       uacs-bridge run -c sandbox/bridge.yaml --env-file sandbox/sandbox.env
     """
-    settings = settings_from(config, env_file)
+    with _leaving_at_once():
+        settings = settings_from(config, env_file)
 
-    from bridge.app.logs import configure_logs
-    from bridge.app.run import run
+        from bridge.app.logs import configure_logs
+        from bridge.app.run import run
 
-    configure_logs(settings.log)
-    asyncio.run(run(settings))
+        configure_logs(settings.log)
+        asyncio.run(run(settings))
+
+
+@contextmanager
+def _leaving_at_once() -> Generator[None]:
+    """SIGINT and SIGTERM end the program with 0 while it imports; then the loop has its own."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, _leave) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _leave(_number: int, _frame: object) -> NoReturn:
+    """Nothing has begun yet: there is nothing to finish."""
+    raise SystemExit(0)

@@ -125,6 +125,7 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
         yield "\n" + heading("Events that nobody understood (the first few)")
         rows = [(f["row"], f["account"], f["kind"], f["error"]) for f in found["failed_events"]]
         yield table(("row", "account", "kind", "error"), rows)
+        yield "  After an upgrade that knows them: uacs-bridge dead-letters retry-events"
     if found["outbox"].get("dead") or found["outbox"].get("unproved"):
         yield "\n  See `uacs-bridge dead-letters list` for what was not delivered."
 
