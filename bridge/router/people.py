@@ -18,7 +18,8 @@ log = structlog.get_logger()
 
 _FRESH = 3600.0  # seconds for which a looked-up person is not looked up again
 _FAILED = 60.0  # ... and one who could not be looked up
-_DEADLINE = 5.0  # seconds a message waits for its author's name
+_DEADLINE = 5.0  # seconds a message waits for its author's name, and for those in its text
+_MOST_NAMES = 100  # mentions of one message that are given their names
 _REMEMBERED = 10_000
 
 
@@ -51,9 +52,18 @@ class People:
         return stored, False
 
     async def names(self, account: AccountId, actors: tuple[ActorId, ...]) -> dict[ActorId, str]:
-        """Names of those who have one."""
-        people = [await self.complete(account, nameless(actor)) for actor in actors]
-        return {p.id: p.name for p, _ in people if not is_nameless(p)}
+        """Names of those who have one, as far as they are found in time: a message full of
+        mentions must not hold its channel."""
+        found: dict[ActorId, str] = {}
+        try:
+            async with asyncio.timeout(_DEADLINE):
+                for actor in actors[:_MOST_NAMES]:
+                    person, _ = await self.complete(account, nameless(actor))
+                    if not is_nameless(person):
+                        found[actor] = person.name
+        except TimeoutError:
+            log.warning("names_not_found", account=account, found=len(found), wanted=len(actors))
+        return found
 
     async def _look_up(self, account: AccountId, actor: ActorId) -> Person | None:
         connector = self._connectors.get(account)

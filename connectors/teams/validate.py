@@ -25,9 +25,10 @@ ALGORITHMS = ("RS256", "RS384", "RS512")
 LEEWAY = 300.0
 CHANNEL = "msteams"
 _FETCH_AGAIN_AFTER = 10.0  # seconds between two fetches because of unknown keys
+_TRY_AGAIN_AFTER = 2.0  # ... and after a fetch that failed: each may take its whole deadline
 _FETCH_ANYWAY_AFTER = 24 * 3600.0  # a key that was withdrawn is forgotten after this
-
 _TOKENS_REMEMBERED = 256
+_LONGEST_KEY_ID = 100  # it is shown in the log, and anybody may send one
 
 Fetch = Callable[[str], Awaitable[bytes]]
 
@@ -66,23 +67,32 @@ class SigningKeys:
         self._clock = clock
         self._keys: Mapping[str, SigningKey] = {}
         self._fetched: float | None = None
+        self._failed: float | None = None
         self._fetching = asyncio.Lock()
 
     async def key(self, kid: str) -> SigningKey:
         """Raises Unauthorized for a key nobody published, PlatformError when nobody can tell."""
-        async with self._fetching:
-            await self._refresh_for(kid)
+        if self._is_wanted(kid):  # nobody waits for a fetch that is not about their own key
+            async with self._fetching:
+                await self._refresh_for(kid)
         if (found := self._keys.get(kid)) is None:
             raise Unauthorized(f"The token is signed with a key that nobody published: {kid!r}")
         return found
 
-    async def _refresh_for(self, kid: str) -> None:
+    def _is_wanted(self, kid: str) -> bool:
         wanted = kid not in self._keys or self._age() > _FETCH_ANYWAY_AFTER
-        if not wanted or self._age() < _FETCH_AGAIN_AFTER:
+        return wanted and self._age() >= _FETCH_AGAIN_AFTER
+
+    async def _refresh_for(self, kid: str) -> None:
+        if not self._is_wanted(kid):
             return
         try:
+            if self._since(self._failed) < _TRY_AGAIN_AFTER:
+                raise Unavailable(f"{self._openid_url} gave no keys a moment ago")
             await self._refresh()
         except PlatformError:
+            if self._since(self._failed) >= _TRY_AGAIN_AFTER:
+                self._failed = self._clock.monotonic()
             if kid not in self._keys:
                 raise  # a known key stays good while nobody answers
 
@@ -98,7 +108,10 @@ class SigningKeys:
         self._fetched = self._clock.monotonic()
 
     def _age(self) -> float:
-        return float("inf") if self._fetched is None else self._clock.monotonic() - self._fetched
+        return self._since(self._fetched)
+
+    def _since(self, moment: float | None) -> float:
+        return float("inf") if moment is None else self._clock.monotonic() - moment
 
 
 class TokenValidator:
@@ -179,8 +192,9 @@ def _key_id(token: str) -> str:
     except jwt.PyJWTError as error:
         raise Unauthorized(f"The token cannot be read: {error}") from error
     algorithm, kid = header.get("alg"), header.get("kid")
-    if algorithm not in ALGORITHMS or not isinstance(kid, str):
-        raise Unauthorized(f"The token is signed by {algorithm!r} with key {kid!r}, not by RSA")
+    if algorithm not in ALGORITHMS or not isinstance(kid, str) or len(kid) > _LONGEST_KEY_ID:
+        shown = f"{algorithm!r} with key {kid!r}"
+        raise Unauthorized(f"The token is signed by {shown[:120]}, not by RSA")
     return kid
 
 

@@ -1,0 +1,121 @@
+"""What one stranger can do to the others: little."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from bridge.errors import Unauthorized, Unavailable
+from bridge.model import AccountId, ActorId, Person
+from bridge.router import people
+from bridge.router.people import People
+from bridge.store.memory import MemoryStore
+from connectors.teams.validate import SigningKeys, TokenValidator
+from tests.connectors.teams.test_validate import KEY, SETTINGS, Publisher, StillClock, token
+from tests.router.fake_clock import FakeClock
+from tests.router.paper import PaperConnector
+
+# --- keys of tokens -----------------------------------------------------------------------------
+
+
+class SlowPublisher(Publisher):
+    """Answers after its gate is opened."""
+
+    def __init__(self) -> None:
+        super().__init__(k1=KEY)
+        self.open = asyncio.Event()
+        self.open.set()
+
+    async def fetch(self, url: str) -> bytes:
+        await self.open.wait()
+        return await super().fetch(url)
+
+
+async def test_a_known_key_does_not_wait_for_the_fetch_of_an_unknown_one() -> None:
+    clock, published = StillClock(), SlowPublisher()
+    validator = TokenValidator(
+        SETTINGS, SigningKeys(SETTINGS.openid_url, published.fetch, clock), clock
+    )
+    await validator.claims(f"Bearer {token()}")
+    clock.now += 11
+    published.open.clear()
+    stranger = asyncio.create_task(validator.claims(f"Bearer {token(kid='nobody')}"))
+    await asyncio.sleep(0)
+
+    async with asyncio.timeout(1):
+        await validator.claims(f"Bearer {token()}")
+
+    published.open.set()
+    with pytest.raises(Unauthorized):
+        await stranger
+
+
+async def test_a_flood_of_unknown_keys_asks_a_broken_publisher_once_in_a_while() -> None:
+    clock, published = StillClock(), Publisher()
+    published.broken = Unavailable("nobody there")
+    keys = SigningKeys(SETTINGS.openid_url, published.fetch, clock)
+
+    for number in range(100):
+        with pytest.raises(Unavailable):
+            await keys.key(f"k{number}")
+    clock.now += 3
+    with pytest.raises(Unavailable):
+        await keys.key("k1")
+
+    assert published.fetched == 2
+
+
+async def test_the_name_of_a_key_does_not_fill_the_log() -> None:
+    clock = StillClock()
+    keys = SigningKeys(SETTINGS.openid_url, Publisher(k1=KEY).fetch, clock)
+    validator = TokenValidator(SETTINGS, keys, clock)
+
+    with pytest.raises(Unauthorized) as refused:
+        await validator.claims(f"Bearer {token(kid='k' * 50_000)}")
+
+    assert len(str(refused.value)) < 300
+
+
+# --- mentions -----------------------------------------------------------------------------------
+
+
+class Directory(PaperConnector):
+    """Knows everybody, or is silent."""
+
+    silent = False
+    asked = 0
+
+    async def person(self, actor: ActorId) -> Person | None:
+        self.asked += 1
+        if self.silent:
+            await asyncio.Event().wait()
+        return Person(id=actor, name="Ann")
+
+
+async def test_ten_thousand_mentions_are_not_ten_thousand_questions(clock: FakeClock) -> None:
+    directory = Directory("slate", clock)
+    known = People(MemoryStore(clock), {AccountId("slate"): directory}, clock)
+    actors = tuple(ActorId(f"paper:slate:U{number}") for number in range(10_000))
+
+    names = await known.names(AccountId("slate"), actors)
+
+    assert len(names) == directory.asked == 100
+
+
+async def test_a_silent_directory_holds_a_message_for_one_deadline(
+    clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(people, "_DEADLINE", 0.05)
+    directory = Directory("slate", clock)
+    directory.silent = True
+    known = People(MemoryStore(clock), {AccountId("slate"): directory}, clock)
+    actors = tuple(ActorId(f"paper:slate:U{number}") for number in range(100))
+
+    async with asyncio.timeout(1):
+        assert await known.names(AccountId("slate"), actors) == {}
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
