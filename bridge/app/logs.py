@@ -5,12 +5,13 @@ What SDKs log through the standard library comes the same way, from warnings on.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import re
 import sys
 from collections.abc import Mapping, MutableMapping, Sequence
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 import orjson
 import structlog
@@ -26,10 +27,9 @@ _DEEPEST = 6
 _LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL)
 
 
-def configure_logs(settings: LogSettings, out: TextIO | None = None) -> None:
+def configure_logs(settings: LogSettings) -> None:
     """Set structlog and the standard library up for the whole process."""
-    out = sys.stderr if out is None else out
-    terminal = out is not None and out.isatty()
+    terminal = sys.stderr is not None and sys.stderr.isatty()
     as_json = settings.format == "json" or (settings.format == "auto" and not terminal)
     structlog.configure(
         processors=[
@@ -41,8 +41,7 @@ def configure_logs(settings: LogSettings, out: TextIO | None = None) -> None:
             to_json if as_json else _to_text(colors=terminal),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(settings.level),
-        logger_factory=structlog.PrintLoggerFactory(out),
-        cache_logger_on_first_use=True,
+        logger_factory=structlog.PrintLoggerFactory(cast("TextIO", _Stderr())),
     )
     route_standard_logging()
 
@@ -87,6 +86,18 @@ def _clean(key: object, value: object, depth: int) -> object:
     if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes | bytearray):
         return [_clean(None, one, depth + 1) for one in value]
     return hide_secrets(repr(value)).translate(_CONTROLS)
+
+
+class _Stderr:
+    """Whatever stderr is at the moment; one that is closed or full loses lines, not messages."""
+
+    def write(self, text: str) -> None:
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            sys.stderr.write(text)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            sys.stderr.flush()
 
 
 class _ToStructlog(logging.Handler):

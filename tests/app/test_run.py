@@ -87,7 +87,8 @@ def test_a_taken_port_ends_with_2(tmp_path: Path) -> None:
         result = cli("run", "-c", str(write(tmp_path / "taken.yaml", text)))
 
     assert result.exit_code == 2
-    assert result.stderr.startswith(f"uacs-bridge: Cannot listen on 127.0.0.1:{port}")
+    assert f"\nuacs-bridge: Cannot listen on 127.0.0.1:{port}" in f"\n{result.stderr}"
+    assert "Traceback" not in result.output
 
 
 @pytest.mark.parametrize("trouble", ["corrupt", "newer", "foreign", "folder"])
