@@ -15,7 +15,9 @@ ANN, BO = ActorId("slack:T:U1"), ActorId("slack:T%3A0:U2")
 
 
 def test_actors_are_found_once_and_in_order() -> None:
-    text = f"{mention_markdown(BO, 'Bo')} {mention_markdown(ANN, 'Ann')} {mention_markdown(BO, 'x')}"
+    text = (
+        f"{mention_markdown(BO, 'Bo')} {mention_markdown(ANN, 'Ann')} {mention_markdown(BO, 'x')}"
+    )
 
     assert mentioned_actors(text) == (BO, ANN)
 

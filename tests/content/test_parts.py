@@ -28,6 +28,8 @@ from bridge.uacs import (
 
 URL = MediaSource(url="https://f.example/a")
 STORED = MediaSource(file_id="blob:sha256-1")
+VIDEO = VideoPart(source=STORED, media_type="video/mp4")
+AUDIO = AudioPart(source=STORED, media_type="audio/ogg")
 BLOCKS = StructuredDataPart(schema_id="application/vnd.x+json", data={"a": [1]})
 
 
@@ -58,7 +60,11 @@ def test_plain_text_is_escaped() -> None:
 @pytest.mark.parametrize(
     ("part", "details", "shown"),
     [
-        (ImagePart(source=URL, media_type="image/png"), {}, "[\\[image: image/png\\]](https://f.example/a)"),
+        (
+            ImagePart(source=URL, media_type="image/png"),
+            {},
+            "[\\[image: image/png\\]](https://f.example/a)",
+        ),
         (
             ImagePart(source=URL, media_type="image/png"),
             {"name": "a.png", "alt": "a  cat\n*", "size": 1234567},
@@ -69,8 +75,8 @@ def test_plain_text_is_escaped() -> None:
             {"name": "a_b.pdf", "alt": "x", "size": 999},
             "\\[file: a_b.pdf, 999 bytes\\]",
         ),
-        (VideoPart(source=STORED, media_type="video/mp4"), {"spoiler": True}, "||\\[video: video/mp4\\]||"),
-        (AudioPart(source=STORED, media_type="audio/ogg"), {"size": 10**400}, "\\[audio: audio/ogg\\]"),
+        (VIDEO, {"spoiler": True}, "||\\[video: video/mp4\\]||"),
+        (AUDIO, {"size": 10**400}, "\\[audio: audio/ogg\\]"),
         (
             FilePart(source=MediaSource(url="data:text/plain,x"), media_type="text/plain"),
             {"name": " "},
