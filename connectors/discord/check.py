@@ -14,11 +14,11 @@ from connectors.discord.capabilities import (
     MESSAGE_CONTENT_FLAGS,
     PERMISSIONS,
     REQUIRED_PERMISSIONS,
-    SCOPES,
 )
 from connectors.discord.channels import guild_facts, permissions_in
 from connectors.discord.identity import Identity, Self
 from connectors.discord.rest import Rest
+from connectors.discord.setup import invite_link
 
 _RESET_TODO = (
     "Developer portal, your application, page Bot: Reset Token, and put it where the setting"
@@ -106,11 +106,3 @@ def _permission_todo(missing: Sequence[str]) -> str:
 
 def _invite_todo(identity: Identity) -> str:
     return f"Open {invite_link(identity.application)} and choose the server."
-
-
-def invite_link(client_id: str) -> str:
-    """Asks a server's owner for exactly the permissions that the bridge uses."""
-    total = sum(PERMISSIONS.values())
-    scopes = "+".join(SCOPES)
-    address = "https://discord.com/oauth2/authorize"
-    return f"{address}?client_id={client_id}&permissions={total}&scope={scopes}"

@@ -21,6 +21,8 @@ with warnings.catch_warnings():
     import discord.gateway
     import discord.http
 
+discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # we never speak aloud
+
 Client = discord.Client
 DiscordWebSocket = discord.gateway.DiscordWebSocket
 Intents = discord.Intents

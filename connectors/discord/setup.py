@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from bridge.ports.connector import SetupStep
 from connectors.discord.capabilities import INTENTS, PERMISSIONS, SCOPES
-from connectors.discord.check import invite_link
 
 
 def setup_steps(settings: Mapping[str, str]) -> Sequence[SetupStep]:
@@ -51,3 +50,11 @@ def _intents() -> str:
     lines = [f"{name}: {'switch it on' if name == 'MESSAGE_CONTENT' else 'not privileged'}"
              for name in INTENTS]  # fmt: skip
     return "\n".join([*lines, f"sum of their bits: {sum(INTENTS.values())}"])
+
+
+def invite_link(client_id: str) -> str:
+    """Asks a server's owner for exactly the permissions that the bridge uses."""
+    total = sum(PERMISSIONS.values())
+    scopes = "+".join(SCOPES)
+    address = "https://discord.com/oauth2/authorize"
+    return f"{address}?client_id={client_id}&permissions={total}&scope={scopes}"
