@@ -291,6 +291,9 @@ def _seconds(value: str | None, default: float) -> float:
 
 
 def _said(error: BaseException) -> str:
-    if isinstance(error, aiohttp.ClientResponseError):  # shows the address, and with it a token
+    # These show the address, and with it the token of a webhook.
+    if isinstance(error, aiohttp.ClientResponseError):
         return f"{type(error).__name__} {error.status}"
+    if isinstance(error, aiohttp.ConnectionTimeoutError):
+        return type(error).__name__
     return str(error) or type(error).__name__

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from bridge.ports.tokens import SecretRef
 
 API_URL = "https://discord.com/api/v10"
 CDN_URL = "https://cdn.discordapp.com"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class DiscordSettings(BaseModel):
@@ -30,3 +33,17 @@ class DiscordSettings(BaseModel):
         default=None,
         description="Address of the gateway socket; left out, Discord's own is used.",
     )
+
+    @field_validator("api_url", "gateway_url")
+    @classmethod
+    def _safe_address(cls, url: str | None) -> str | None:
+        """Both are given the token."""
+        parts = urlsplit(API_URL if url is None else url)
+        if parts.scheme not in ("https", "wss") and not (
+            parts.scheme in ("http", "ws") and parts.hostname in LOOPBACK
+        ):
+            raise ValueError(
+                "would send the token unencrypted; use https:// or wss:// (http:// and ws:// only "
+                "on this machine), or remove the line for Discord itself"
+            )
+        return url

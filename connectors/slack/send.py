@@ -254,4 +254,6 @@ def _what(method: str, arguments: Mapping[str, object]) -> str:
 
 
 def _words(error: BaseException) -> str:
+    if isinstance(error, aiohttp.ClientResponseError):  # shows the address: a socket's is a ticket
+        return f"{type(error).__name__} {error.status}"
     return str(error) or type(error).__name__

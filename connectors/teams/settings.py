@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 
@@ -10,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from bridge.errors import ConfigError
 from bridge.ports.tokens import SecretRef
 
+_HOST = re.compile(r"[a-z0-9.-]+|::1")
+_ODD = re.compile(r"[\s\\\x00-\x1f]")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 # `*.trafficmanager.net` would let in anybody: names there are free for every Azure customer.
 SERVICE_HOSTS = (
@@ -68,7 +71,7 @@ class TeamsSettings(BaseModel):
     @classmethod
     def _safe_address(cls, url: str) -> str:
         parts = urlsplit(url)
-        if parts.scheme != "https" and parts.hostname not in LOOPBACK:
+        if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
             raise ValueError("must be an https address (plain http only on this machine)")
         return url.rstrip("/")
 
@@ -95,6 +98,9 @@ class TeamsSettings(BaseModel):
         except ValueError:
             return False
         if parts.username is not None or parts.query or parts.fragment:
+            return False
+        # What programs read in different ways (`\`, `%2f`, white space) is read in none.
+        if not _HOST.fullmatch(host) or _ODD.search(service_url):
             return False
         secure = parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK)
         return secure and any(fnmatchcase(host, known.lower()) for known in self.service_hosts)
