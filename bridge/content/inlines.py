@@ -72,6 +72,6 @@ def _plain(node: Inline) -> str:
         case Emoji(name, unicode):
             return unicode or f":{name}:"
         case Timestamp(unix, _, fallback):
-            return fallback or str(unix)
+            return fallback if fallback.strip() else str(unix)
         case _:
             return ""

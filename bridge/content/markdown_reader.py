@@ -132,6 +132,7 @@ class _Reader:
         self._links = 0
         self._depth = 0
         self._tags = 0
+        self._has_bars = False
 
     def take(self, event: Any) -> None:
         if isinstance(event, str):
@@ -163,6 +164,7 @@ class _Reader:
 
     def _sign(self, event: str) -> None:
         if event == "Bars":
+            self._has_bars = True
             self._top.inlines.append(Text("||") if _is_literal(self._top) else _Bars())
         elif event == "Rule":
             self._flush(self._top)
@@ -263,7 +265,7 @@ class _Reader:
 
     def _run(self, frame: _Frame) -> list[Inline]:
         nodes = frame.inlines
-        if _Bars() in nodes:
+        if self._has_bars:
             nodes = self._with_spoilers(nodes)
         return normal.joined(nodes, linked=self._links > 0)
 

@@ -43,7 +43,9 @@ _DELIMITERS: dict[type[Inline], tuple[str, str]] = {
 }
 _OWN = get_args(OwnNode)
 # A `_` within a word is text in Markdown too, a `<` or `&` is unless a tag or entity follows.
-_SIGNS = re.compile(r"[\\`*\[\]~|]|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<![^\W_])_+|_+(?![^\W_]|_)|!\Z")
+_SIGNS = re.compile(
+    r"[\\`*\[\]~|]|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<![^\W_])(?<!_)_+|_+(?![^\W_]|_)|!\Z"
+)
 _LINE_START = re.compile(r"(?:[#+=:>-]|[0-9]{1,9}[.)](?=[\s<&]|$)|[ \t])")
 _SIMPLE_URL = re.compile(r"https?://[A-Za-z0-9./?=%+#,:;@!$-]*[A-Za-z0-9/]")
 _FREE = frozenset(f"{string.punctuation} \t\n")

@@ -40,6 +40,7 @@ _OWN: frozenset[type[Inline]] = frozenset(get_args(OwnNode))
 _BLANK = " \t"
 _UNCLEAN = re.compile("[\x00\x0b\x0c\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n?|\n")
+_SPECIAL = re.compile("[\x00\x0b\x0c\r\n\ud800-\udfff]|://")  # what a text may not hold
 _NO_LANGUAGE = re.compile(r"[`\s\\&]")
 _NONE: frozenset[type[Inline]] = frozenset()
 
@@ -200,11 +201,15 @@ def tidy(
 def joined(nodes: Iterable[Inline], *, linked: bool = False) -> list[Inline]:
     """A run of tidy nodes: what belongs together becomes one node, bare URLs become links."""
     found: list[Inline] = []
-    full = (node for node in nodes if not (isinstance(node, Text) and not node.value))
+    full = [node for node in nodes if type(node) is not Text or node.value]
     for kind, group in groupby(full, type):
         if kind is Text:
-            value = "".join(node.value for node in group if isinstance(node, Text))
-            _add_text(found, value, linked=linked)
+            texts = cast("list[Text]", list(group))
+            text = texts[0] if len(texts) == 1 else Text("".join([one.value for one in texts]))
+            if _SPECIAL.search(text.value):
+                _add_text(found, text.value, linked=linked)
+            else:
+                found.append(text)
         elif kind is Code:
             found.append(Code("".join(node.value for node in group if isinstance(node, Code))))
         elif kind is Break:
@@ -298,6 +303,8 @@ def _hoisted(
 ) -> tuple[list[Inline], list[Inline], list[Inline]]:
     """White space and breaks before and after, and what is between."""
     start, end = 0, len(children)
+    if end == 1 and isinstance(one := children[0], Text) and one.value.strip(_BLANK) == one.value:
+        return [], list(children), []
     while start < end and _is_blank(children[start]):
         start += 1
     while end > start and _is_blank(children[end - 1]):

@@ -211,7 +211,7 @@ INLINE = st.recursive(
         *(st.builds(kind, runs(inner)) for kind in (Strong, Emphasis, Strike, Underline, Spoiler)),
         st.builds(Link, URLS, runs(inner, 2)),
     ),
-    max_leaves=8,
+    max_leaves=6,
 )
 RUN = runs(INLINE)
 CELLS = st.lists(RUN, max_size=3).map(tuple)
@@ -240,9 +240,9 @@ BLOCK: st.SearchStrategy[Block] = st.recursive(
             st.sampled_from([None, None, 1, 7, 0, 10**10, -3]),
         )
     ),
-    max_leaves=5,
+    max_leaves=4,
 )
-DOCUMENT = documents(BLOCK, 4)
+DOCUMENT = documents(BLOCK)
 TYPED = st.lists(st.sampled_from(ALPHABET), max_size=20).map("".join) | st.text(max_size=100)
 
 
