@@ -110,9 +110,12 @@ def configuration(
 
 @asynccontextmanager
 async def running(
-    street: Street, settings: Mapping[str, Any]
+    street: Street, settings: Mapping[str, Any], *, wait: bool = True
 ) -> AsyncGenerator[tuple[Bridge, str], None]:
-    """A bridge in this process, its requests reaching it, until the block ends."""
+    """A bridge in this process, its requests reaching it, until the block ends.
+
+    `wait`: until every account hears.
+    """
     ready: asyncio.Future[tuple[Bridge, str]] = asyncio.get_running_loop().create_future()
     task = asyncio.create_task(
         run(settings_of(settings), ready=lambda bridge, url: ready.set_result((bridge, url)))
@@ -122,7 +125,7 @@ async def running(
         if task.done():
             task.result()
         bridge, url = ready.result()
-        await connect(street, settings, url)
+        await connect(street, settings, url, wait=wait)
         yield bridge, url
     finally:
         task.cancel()
@@ -130,7 +133,9 @@ async def running(
             await task
 
 
-async def connect(street: Street, settings: Mapping[str, Any], url: str) -> None:
+async def connect(
+    street: Street, settings: Mapping[str, Any], url: str, *, wait: bool = True
+) -> None:
     """Tell the platforms that call us where we are, and wait until all sockets are open."""
     async with aiohttp.ClientSession() as http:
         for name, account in settings["accounts"].items():
@@ -140,7 +145,7 @@ async def connect(street: Street, settings: Mapping[str, Any], url: str) -> None
                 async with http.post(address, json=body) as answer:
                     answer.raise_for_status()
         async with asyncio.timeout(15):
-            while not await _connected(http, url):
+            while wait and not await _connected(http, url):
                 await asyncio.sleep(0.02)
 
 

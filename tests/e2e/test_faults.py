@@ -1,0 +1,264 @@
+"""What goes wrong around the bridge, done to it on purpose; real time, real SDKs."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bridge.agents.echo import EchoAgent
+from bridge.app.build import Bridge
+from bridge.errors import StoreCorrupt
+from bridge.sandbox.faults import Fault
+from bridge.store.sqlite import SqliteStore
+from tests.e2e.house import Street, configuration, running, street
+
+PLATFORMS = ("slack", "discord", "teams")
+ROOMS = ("general", "random", "help", *(f"ch-{number}" for number in range(4, 9)))
+POSTS = {"slack": "chat.postMessage", "discord": "webhook.execute", "teams": "activity.post"}
+
+
+@asynccontextmanager
+async def at_home(
+    folder: Path, channels: Sequence[str] = ("general",), **changes: Any
+) -> AsyncGenerator[tuple[Street, Bridge], None]:
+    """A street and a bridge in which every channel of every room has spoken once."""
+    async with street(channels=max(3, len(channels))) as local:
+        settings = configuration(local, folder / "bridge.sqlite3", channels=channels) | changes
+        async with running(local, settings) as (bridge, _):
+            for name in channels:
+                await local.say("teams", name, "hello")
+                await until_shown(local, name, "hello", ("slack", "discord"))
+            yield local, bridge
+
+
+def texts(local: Street, platform: str, channel: str = "general") -> list[str]:
+    return [shown.text for shown in local.standing(platform, channel)]
+
+
+def count(local: Street, platform: str, said: str, channel: str = "general") -> int:
+    return sum(said in text for text in texts(local, platform, channel))
+
+
+async def until_shown(
+    local: Street, channel: str, said: str, where: Sequence[str] = PLATFORMS, seconds: float = 15
+) -> None:
+    await local.until(lambda: all(count(local, p, said, channel) for p in where), seconds)
+
+
+@pytest.mark.parametrize("target", PLATFORMS)
+async def test_a_refused_request_is_made_again_and_a_lost_answer_doubles_nothing(
+    tmp_path: Path, target: str
+) -> None:
+    source = PLATFORMS[PLATFORMS.index(target) - 1]
+    async with at_home(tmp_path, delivery={"settle_grace": 0.3}) as (local, bridge):
+        where = f"{target}:{POSTS[target]}:*"
+        local.around.faults.add(Fault(kind="status", where=where, status=503))
+        await local.say(source, "general", "first")
+        await until_shown(local, "general", "first")
+        local.around.faults.add(Fault(kind="lose_answer", where=where))
+        await local.say(source, "general", "second")
+        await local.say(source, "general", "third")
+        await until_shown(local, "general", "third")
+        await asyncio.sleep(0.5)
+
+        assert [count(local, target, said) for said in ("first", "second", "third")] == [1, 1, 1]
+        letters = await bridge.store.dead_letters()
+        # Teams cannot be asked: the post is listed, and not sent again by itself.
+        unproved = [letter.excerpt for letter in letters if letter.state == "unproved"]
+        assert unproved == (["second"] if target == "teams" else [])
+
+
+async def test_events_that_come_twice_late_or_in_another_order_are_shown_once(
+    tmp_path: Path,
+) -> None:
+    async with at_home(tmp_path) as (local, _):
+        for kind in ("duplicate", "delay", "reorder"):
+            for platform in PLATFORMS:
+                fault = Fault.model_validate(
+                    {"kind": kind, "where": f"{platform}:event:*", "seconds": 0.3}
+                )
+                local.around.faults.add(fault)
+                await local.say(platform, "general", f"first {kind} {platform}")
+                await local.say(platform, "general", f"after {kind} {platform}")
+        said = [f"{word}{kind} {p}" for word in ("first ", "after ") for kind in
+                ("duplicate", "delay", "reorder") for p in PLATFORMS]  # fmt: skip
+        for text in said:
+            await until_shown(local, "general", text)
+        await asyncio.sleep(0.5)
+
+        for platform in PLATFORMS:
+            standing = texts(local, platform)
+            assert len(standing) == 1 + len(said), standing
+
+
+async def test_what_is_said_while_sockets_break_arrives_once_and_in_order(tmp_path: Path) -> None:
+    async with at_home(tmp_path) as (local, _):
+        for number in range(12):
+            if number % 4 == 1:
+                await local.platforms["discord"].disconnect(
+                    ("", "reconnect", "invalidate")[number // 4]
+                )
+                await local.platforms["slack"].disconnect("crash" if number // 4 else "")
+            for platform in ("slack", "discord"):
+                await local.say(platform, "general", f"{platform} {number:02d}")
+            await asyncio.sleep(0.1)
+        await until_shown(local, "general", "slack 11", seconds=30)
+        await until_shown(local, "general", "discord 11", seconds=30)
+
+        for target in PLATFORMS:
+            for source in ("slack", "discord"):
+                standing = [t.partition(source)[2].strip() for t in texts(local, target)
+                            if f"{source} " in t]  # fmt: skip
+                assert standing == [f"{number:02d}" for number in range(12)], (source, target)
+
+
+async def test_a_wrong_token_stops_its_account_alone_and_says_what_to_do(tmp_path: Path) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        wrong = tmp_path / "token"
+        wrong.write_text("xoxb-wrong")
+        settings["accounts"]["slack"]["bot_token"] = {"file": str(wrong)}
+        async with running(local, settings, wait=False) as (bridge, _):
+            await local.until(lambda: "slack" in bridge.router.failed)
+            assert "invalid_auth" in bridge.router.failed["slack"]  # type: ignore[index]
+            assert "install the app again" in bridge.router.failed["slack"]  # type: ignore[index]
+            await asyncio.sleep(0.5)
+            await local.say("teams", "general", "all the same")
+            await until_shown(local, "general", "all the same", ("discord", "teams"))
+
+
+async def test_an_unknown_channel_is_reported_and_the_rest_of_its_room_runs(tmp_path: Path) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        settings["rooms"]["general"]["members"][0]["channel"] = "#nowhere"
+        async with running(local, settings) as (bridge, _):
+            (problem,) = bridge.problems
+            assert "'#nowhere'" in problem
+            assert "Invite the bot" in problem
+            await local.say("teams", "general", "hello")
+            await until_shown(local, "general", "hello", ("discord", "teams"))
+
+
+async def test_an_agent_that_raises_or_hangs_says_so_and_is_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    healthy = EchoAgent.run
+    troubles = iter(["raises", "hangs"])
+
+    async def run(self: EchoAgent, turn: Any, inputs: Any) -> AsyncGenerator[Any, None]:
+        match next(troubles, ""):
+            case "raises":
+                raise ZeroDivisionError("oops")
+            case "hangs":
+                await asyncio.sleep(60)
+            case _:
+                async for event in healthy(self, turn, inputs):
+                    yield event
+
+    monkeypatch.setattr(EchoAgent, "run", run)
+    async with at_home(tmp_path, delivery={"agent_idle": 0.5}) as (local, _):
+        for reason in ("ZeroDivisionError", "said nothing for", "third time"):
+            await local.say("slack", "general", f"@echo the {reason.split()[0]} question")
+            await local.say("teams", "general", f"meanwhile {reason}")
+            await until_shown(local, "general", f"meanwhile {reason}")
+            await local.until(
+                lambda reason=reason: any(
+                    reason.split()[0] in shown.text and shown.bot
+                    for shown in local.standing("discord", "general")
+                    if shown.author.startswith("echo")
+                )
+            )
+
+
+async def test_a_full_disk_acknowledges_nothing_and_loses_nothing(tmp_path: Path) -> None:
+    async with at_home(tmp_path) as (local, bridge):
+        store = bridge.store
+        assert isinstance(store, SqliteStore)
+        await set_room(store, full=True)
+        for platform in ("slack", "discord"):
+            for number in range(3):
+                await local.say(platform, "general", f"{platform} {number} {'x' * 1500}")
+        await local.say("teams", "general", f"not taken {'x' * 1500}")
+        await asyncio.sleep(1.0)
+        assert count(local, "teams", "slack 2") == count(local, "teams", "discord 2") == 0
+        handed_over = local.platforms["teams"].outbox.handed_over  # type: ignore[attr-defined]
+        taken = sum(map(len, handed_over.values()))
+
+        await set_room(store, full=False)
+        for said in ("slack 2", "discord 2"):
+            await until_shown(local, "general", said, seconds=30)
+        await asyncio.sleep(0.5)
+
+        for platform in PLATFORMS:
+            for said in [f"{p} {n}" for p in ("slack", "discord") for n in range(3)]:
+                assert count(local, platform, said) == 1
+        assert taken == 1  # only the hello: the other was refused, Teams knows that it is lost
+
+
+async def set_room(store: SqliteStore, *, full: bool) -> None:
+    """As a full disk does: SQLite finds no page more than it has."""
+
+    def limit(db: sqlite3.Connection) -> None:
+        (pages,) = db.execute("PRAGMA page_count").fetchone()
+        db.execute(f"PRAGMA max_page_count = {pages if full else 1_000_000}")
+
+    assert store.writer
+    await store.writer.run(limit)
+
+
+async def test_a_damaged_store_stops_the_start_with_what_to_do(tmp_path: Path) -> None:
+    async with street(names=("teams",)) as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        async with running(local, settings):
+            await local.say("teams", "general", "hello")
+            await asyncio.sleep(0.2)
+        whole = (tmp_path / "bridge.sqlite3").read_bytes()
+        (tmp_path / "bridge.sqlite3").write_bytes(whole[:4096] + b"\xff" * 8192 + whole[12288:])
+
+        with pytest.raises(StoreCorrupt, match="uacs-bridge db restore"):
+            async with running(local, settings):
+                pass
+
+
+@pytest.mark.parametrize("kind", ["rate_limited", "hang"])
+async def test_one_lane_in_trouble_does_not_slow_the_others(
+    tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The others' 99th percentile stays within what five runs without the fault show."""
+    async with at_home(tmp_path, channels=ROOMS) as (local, _):
+        calm = [await _worst_wait(local, f"calm {run}") for run in range(5)]
+        stuck = local.place("slack", ROOMS[-1])[1]
+        local.around.faults.add(Fault.model_validate(
+            {"kind": kind, "where": f"slack:*:{stuck}", "seconds": 30.0, "times": None}
+        ))  # fmt: skip
+        await local.say("teams", ROOMS[-1], "this one is stuck")
+        await asyncio.sleep(0.3)
+        troubled = await _worst_wait(local, "troubled")
+        assert count(local, "slack", "this one is stuck", ROOMS[-1]) == 0
+    with capsys.disabled():
+        shown = ", ".join(f"{1000 * wait:.0f}" for wait in calm)
+        print(f"\n{kind}: p99 {1000 * troubled:.0f} ms; five runs without: {shown} ms")
+    # Beside other tests on a small machine one run may be unlucky.
+    assert troubled <= 2 * max(calm) + 0.1
+
+
+async def _worst_wait(local: Street, word: str) -> float:
+    """From a person's post to our request in the other rooms, the 99th percentile of 42."""
+    waits: list[float] = []
+    loop = asyncio.get_running_loop()
+    for number in range(3):
+        for channel in ROOMS[:-1]:
+            began = loop.time()
+            said = f"{word} {number} {channel}"
+            await local.say("teams", channel, said)
+            for target in ("slack", "discord"):
+                await until_shown(local, channel, said, (target,))
+                waits.append(loop.time() - began)
+    await asyncio.sleep(2.5)  # Slack takes about one a second
+    return sorted(waits)[int(0.99 * len(waits))]
