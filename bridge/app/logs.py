@@ -17,7 +17,7 @@ import orjson
 import structlog
 from structlog.typing import Processor
 
-from bridge.app.redaction import HIDDEN, hide_secrets
+from bridge.app.redaction import HIDDEN, hide_inputs, hide_secrets
 from bridge.app.settings import LogSettings
 
 _SECRET_KEYS = re.compile(r"(?i)token$|secret$|password$|^authorization$|^cookie$|^credentials$")
@@ -78,14 +78,14 @@ def _clean(key: object, value: object, depth: int) -> object:
     if isinstance(key, str) and _SECRET_KEYS.search(key) and value:
         return HIDDEN
     if isinstance(value, str):
-        return hide_secrets(value).translate(_CONTROLS)
+        return _hidden(value)
     if depth >= _DEEPEST or value is None or isinstance(value, bool | int | float):
         return value if depth < _DEEPEST else "..."
     if isinstance(value, Mapping):
         return {str(k): _clean(k, v, depth + 1) for k, v in value.items()}
     if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes | bytearray):
         return [_clean(None, one, depth + 1) for one in value]
-    return hide_secrets(repr(value)).translate(_CONTROLS)
+    return _hidden(repr(value))
 
 
 class _Stderr:
@@ -98,6 +98,10 @@ class _Stderr:
     def flush(self) -> None:
         with contextlib.suppress(OSError, ValueError, AttributeError):
             sys.stderr.flush()
+
+
+def _hidden(text: str) -> str:
+    return hide_secrets(hide_inputs(text)).translate(_CONTROLS)
 
 
 class _ToStructlog(logging.Handler):

@@ -23,6 +23,15 @@ _SECRETS = re.compile(
 )
 
 
+# pydantic shows the value that it refused: often it is what somebody said.
+_INPUTS = re.compile(r"input_value=.*?(?=, input_type=)", re.DOTALL)
+
+
+def hide_inputs(text: str) -> str:
+    """The text of an error without the values that a model refused."""
+    return _INPUTS.sub(f"input_value={HIDDEN}", text) if "input_value=" in text else text
+
+
 def hide_secrets(text: str) -> str:
     """The text with everything hidden that looks like a token or a signed link."""
     return _SECRETS.sub(HIDDEN, text)

@@ -214,5 +214,6 @@ class Router:
     async def _fail(self, row: InboxRow, error: Exception) -> None:
         metrics.FAILED.labels(row.raw.account).inc()
         text = str(error) if isinstance(error, BridgeError) else f"{type(error).__name__}: {error}"
-        log.error("event_failed", row=row.id, account=row.raw.account, error=text)
+        # The reason may quote what was said: it is kept in the store, and shown by `status`.
+        log.error("event_failed", row=row.id, account=row.raw.account, error=type(error).__name__)
         await self._store.fail_row(row.id, text)
