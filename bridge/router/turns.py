@@ -9,6 +9,7 @@ from contextlib import aclosing
 
 import structlog
 
+from bridge.errors import BridgeError
 from bridge.model import AccountId, Byline, MessageId, OperationId, Person, PostMessage, TurnId
 from bridge.model.refs import ActorId
 from bridge.model.turns import AgentEvent, AgentInput, ToolCalled, Turn, TurnDone, TurnFailed
@@ -181,7 +182,7 @@ class Turns:
             return TurnFailed(reason=f"it said nothing for {self._policy.turn_idle:g} s")
         except Exception as error:
             log.exception("agent_raised", agent=turn.agent, turn=turn.id)
-            return TurnFailed(reason=f"{type(error).__name__}: {error}")
+            return TurnFailed(reason=_told(error))
         return TurnFailed(reason="it ended without TurnDone or TurnFailed")
 
     async def _open(self, turn: TurnId, room: Room, trigger: StoredMessage, answer: Answer) -> None:
@@ -284,6 +285,12 @@ def answer_id(turn: StoredTurn) -> MessageId:
 
 def _events(agent: Agent, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
     return agent.run(turn, _no_inputs())
+
+
+def _told(error: Exception) -> str:
+    """What the room is told. Errors of ours are written for people; another's may show addresses,
+    paths or keys: those are for the log."""
+    return str(error) if isinstance(error, BridgeError) else f"{type(error).__name__}; see the log"
 
 
 async def _no_inputs() -> AsyncIterator[AgentInput]:

@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from bridge.agents.echo import EchoAgent, EchoSettings
+from bridge.errors import AgentError
 from bridge.model import AccountId
 from bridge.model.turns import (
     AgentEvent,
@@ -150,7 +151,12 @@ async def test_bots_do_not_call_agents(clock: FakeClock) -> None:
 
 async def raises(_turn: Turn) -> AsyncGenerator[AgentEvent, None]:
     yield TextDelta(text="I will")
-    raise ValueError("no idea")
+    raise ValueError("at https://api.example?key=abc")
+
+
+async def raises_ours(_turn: Turn) -> AsyncGenerator[AgentEvent, None]:
+    yield TextDelta(text="I will")
+    raise AgentError("the model is not there")
 
 
 async def hangs(_turn: Turn) -> AsyncGenerator[AgentEvent, None]:
@@ -169,7 +175,8 @@ async def just_ends(_turn: Turn) -> AsyncGenerator[AgentEvent, None]:
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
-        (raises, "ValueError: no idea"),
+        (raises, "ValueError; see the log"),
+        (raises_ours, "the model is not there"),
         (gives_up, "the model is overloaded"),
         (just_ends, "without TurnDone"),
     ],
@@ -189,6 +196,7 @@ async def test_a_failing_agent_says_so_and_the_next_turn_is_answered(
     failed = board.texts("b")[1]
     assert "⚠️ helper could not finish this answer" in failed
     assert reason in failed
+    assert "api.example" not in failed
     assert board.texts("b")[-1] == "It is done."
 
 
