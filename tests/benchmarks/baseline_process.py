@@ -24,6 +24,8 @@ import yaml
 import yarl
 from botbuilder.core import ActivityHandler, CloudAdapterBase, TurnContext
 from botbuilder.schema import Activity
+from discord.gateway import DiscordWebSocket
+from discord.http import Route as DiscordRoute
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
@@ -100,8 +102,8 @@ class Relay:
         return self._names[user]
 
     async def _hear_discord(self, account: dict[str, Any]) -> None:
-        discord.http.Route.BASE = account["api_url"]
-        discord.gateway.DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(account["gateway_url"])
+        DiscordRoute.BASE = account["api_url"]
+        DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(account["gateway_url"])
         intents = discord.Intents.default()
         intents.message_content = True
         client = discord.Client(intents=intents)
@@ -122,6 +124,8 @@ class Relay:
         class Bot(ActivityHandler):
             async def on_message_activity(self, turn_context: TurnContext) -> None:
                 activity = turn_context.activity
+                assert activity.conversation
+                assert activity.from_property
                 channel = activity.conversation.id.partition(";")[0]
                 await relay.relay(channel, activity.text, activity.from_property.name, None)
 

@@ -21,7 +21,7 @@ class NoLimits(Budgets):
     def __init__(
         self, clock: Clock, rules: Mapping[AccountId, Mapping[str, Sequence[Rate]]]
     ) -> None:
-        super().__init__(clock, dict.fromkeys(rules, {}))
+        super().__init__(clock, {account: {} for account in rules})
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ class Street:
 
     async def until(self, holds: Callable[[], bool], seconds: float = 10.0) -> None:
         async with asyncio.timeout(seconds):
-            while not holds():
+            while not holds():  # noqa: ASYNC110 - the platforms have no event for it
                 await asyncio.sleep(0.01)
 
 
@@ -145,7 +145,7 @@ async def connect(
                 async with http.post(address, json=body) as answer:
                     answer.raise_for_status()
         async with asyncio.timeout(15):
-            while wait and not await _connected(http, url):
+            while wait and not await _connected(http, url):  # noqa: ASYNC110 - another program
                 await asyncio.sleep(0.02)
 
 

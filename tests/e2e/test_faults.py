@@ -77,24 +77,25 @@ async def test_a_refused_request_is_made_again_and_a_lost_answer_doubles_nothing
 async def test_events_that_come_twice_late_or_in_another_order_are_shown_once(
     tmp_path: Path,
 ) -> None:
-    async with at_home(tmp_path) as (local, _):
-        for kind in ("duplicate", "delay", "reorder"):
+    channels = {"duplicate": "general", "delay": "random", "reorder": "help"}
+    async with at_home(tmp_path, channels=tuple(channels.values())) as (local, _):
+        for kind, channel in channels.items():
             for platform in PLATFORMS:
-                fault = Fault.model_validate(
-                    {"kind": kind, "where": f"{platform}:event:*", "seconds": 0.3}
-                )
-                local.around.faults.add(fault)
-                await local.say(platform, "general", f"first {kind} {platform}")
-                await local.say(platform, "general", f"after {kind} {platform}")
-        said = [f"{word}{kind} {p}" for word in ("first ", "after ") for kind in
-                ("duplicate", "delay", "reorder") for p in PLATFORMS]  # fmt: skip
-        for text in said:
-            await until_shown(local, "general", text)
+                where = f"{platform}:event:{local.place(platform, channel)[1]}"
+                fault = {"kind": kind, "where": where, "seconds": 0.3}
+                local.around.faults.add(Fault.model_validate(fault))
+                await local.say(platform, channel, f"first {platform}")
+                await local.say(platform, channel, f"second {platform}")
+        said = [f"{word} {platform}" for word in ("first", "second") for platform in PLATFORMS]
+        for channel in channels.values():
+            for text in said:
+                await until_shown(local, channel, text)
         await asyncio.sleep(0.5)
 
-        for platform in PLATFORMS:
-            standing = texts(local, platform)
-            assert len(standing) == 1 + len(said), standing
+        for channel in channels.values():
+            for platform in PLATFORMS:
+                standing = texts(local, platform, channel)
+                assert len(standing) == 1 + len(said), standing
 
 
 async def test_what_is_said_while_sockets_break_arrives_once_and_in_order(tmp_path: Path) -> None:
@@ -226,39 +227,43 @@ async def test_a_damaged_store_stops_the_start_with_what_to_do(tmp_path: Path) -
                 pass
 
 
-@pytest.mark.parametrize("kind", ["rate_limited", "hang"])
-async def test_one_lane_in_trouble_does_not_slow_the_others(
-    tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
+async def test_lanes_in_trouble_do_not_slow_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The others' 99th percentile stays within what five runs without the fault show."""
     async with at_home(tmp_path, channels=ROOMS) as (local, _):
         calm = [await _worst_wait(local, f"calm {run}") for run in range(5)]
-        stuck = local.place("slack", ROOMS[-1])[1]
-        local.around.faults.add(Fault.model_validate(
-            {"kind": kind, "where": f"slack:*:{stuck}", "seconds": 30.0, "times": None}
-        ))  # fmt: skip
-        await local.say("teams", ROOMS[-1], "this one is stuck")
-        await asyncio.sleep(0.3)
-        troubled = await _worst_wait(local, "troubled")
-        assert count(local, "slack", "this one is stuck", ROOMS[-1]) == 0
+        troubled: dict[str, float] = {}
+        for kind, room in (("rate_limited", "ch-7"), ("hang", "ch-8")):
+            where = f"slack:*:{local.place('slack', room)[1]}"
+            fault = {"kind": kind, "where": where, "seconds": 30.0, "times": None}
+            local.around.faults.add(Fault.model_validate(fault))
+            await local.say("teams", room, "this one is stuck")
+            await asyncio.sleep(0.3)
+            troubled[kind] = await _worst_wait(local, kind)
+            assert count(local, "slack", "this one is stuck", room) == 0
     with capsys.disabled():
-        shown = ", ".join(f"{1000 * wait:.0f}" for wait in calm)
-        print(f"\n{kind}: p99 {1000 * troubled:.0f} ms; five runs without: {shown} ms")
-    # Beside other tests on a small machine one run may be unlucky.
-    assert troubled <= 2 * max(calm) + 0.1
+        print(
+            "\nothers' p99 in ms: five runs without fault",
+            *(f"{1000 * w:.0f}" for w in calm),
+            end="",
+        )
+        print(*(f"; {kind} {1000 * wait:.0f}" for kind, wait in troubled.items()))
+    # Beside other programs on a small machine one run may be unlucky.
+    assert max(troubled.values()) <= 2 * max(calm) + 0.1
 
 
 async def _worst_wait(local: Street, word: str) -> float:
-    """From a person's post to our request in the other rooms, the 99th percentile of 42."""
+    """From a person's post to our request in six rooms, the 99th percentile of 24."""
     waits: list[float] = []
     loop = asyncio.get_running_loop()
-    for number in range(3):
-        for channel in ROOMS[:-1]:
+    for number in range(2):
+        for channel in ROOMS[:-2]:
             began = loop.time()
             said = f"{word} {number} {channel}"
             await local.say("teams", channel, said)
             for target in ("slack", "discord"):
                 await until_shown(local, channel, said, (target,))
                 waits.append(loop.time() - began)
-    await asyncio.sleep(2.5)  # Slack takes about one a second
+    await asyncio.sleep(2.2)  # Slack takes about one a second
     return sorted(waits)[int(0.99 * len(waits))]
