@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NewType
 from uuid import UUID, uuid5
 
@@ -33,7 +34,7 @@ class ChannelRef(BaseModel):
     @property
     def key(self) -> str:
         """`platform:workspace:channel`, unique, readable, reversible by `channel_of_key`."""
-        return join_key(self.platform, self.workspace, self.channel)
+        return _channel_key(self.platform, self.workspace, self.channel)
 
     @property
     def lane(self) -> LaneId:
@@ -59,6 +60,9 @@ class Place(BaseModel):
 def join_key(*segments: str) -> str:
     """Segments -> one string with ':' between them; ':' and '%' inside are escaped."""
     return ":".join(_escape(segment) for segment in segments)
+
+
+_channel_key = lru_cache(maxsize=16384)(join_key)  # asked for several times with each message
 
 
 def join_key_to(channel: ChannelRef, segment: str) -> str:
@@ -87,7 +91,12 @@ def actor_id_of(platform: str, workspace: str, native_id: str) -> ActorId:
 
 def conversation_id_of(place: Place) -> UUID:
     """The Conversation that a channel or a thread is."""
-    return uuid5(_CONVERSATIONS, place.key)
+    return _conversation_named(place.key)
+
+
+@lru_cache(maxsize=4096)
+def _conversation_named(key: str) -> UUID:
+    return uuid5(_CONVERSATIONS, key)
 
 
 def _escape(segment: str) -> str:
