@@ -15,7 +15,9 @@ from typing import IO
 
 from playwright.sync_api import Browser, sync_playwright
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 _ARGUMENTS = [
     "--headless=new",
     "--no-sandbox",
@@ -63,12 +65,13 @@ def stop(process: subprocess.Popen[str], number: int = signal.SIGTERM) -> tuple[
 
 @contextmanager
 def running(*options: str) -> Generator[str]:
-    """A demo at a free port; gives its address."""
+    """A demo at a free port; gives its address. It ends well, and without a complaint."""
     process = start("--port", "0", *options)
     try:
         yield url_of(process)
     finally:
-        stop(process)
+        ended = stop(process)
+    assert ended == (0, "")
 
 
 @contextmanager

@@ -26,6 +26,7 @@ def shown(platform: str, raw: dict[str, Any], **changes: Any) -> Shown:
     return Shown.model_validate(fields | changes)
 
 
+_TEAMS = "**A &amp; B**\n\n**b** &#42;s&#42;<br><s>x</s>"
 _RICH = {
     "type": "rich_text",
     "elements": [
@@ -48,7 +49,7 @@ _RICH = {
         (shown("slack", {"text": "joined"}), "Bridge", "joined"),
         (shown("discord", {"content": "**b** \\*s\\* `c`\n> q"}), "Bridge", "b *s* c\nq"),
         (
-            shown("teams", {"text": "**A &amp; B**\n\n**b** &#42;s&#42;<br><s>x</s>", "textFormat": "markdown"}),
+            shown("teams", {"text": _TEAMS, "textFormat": "markdown"}),
             "A & B",
             "b *s*\nx",
         ),

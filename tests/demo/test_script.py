@@ -33,8 +33,8 @@ def _demo(*options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_script_prints_three_sides_and_one_valid_conversation() -> None:
-    done = _demo()
+def test_the_script_prints_three_sides_and_one_valid_conversation(tmp_path: Path) -> None:
+    done = _demo("--data", str(tmp_path / "kept"))
 
     assert (done.returncode, done.stderr) == (0, "")
     transcript, _, document = done.stdout.partition(ARCHIVE_MARK)
@@ -47,13 +47,6 @@ def test_the_script_prints_three_sides_and_one_valid_conversation() -> None:
     jsonschema.Draft7Validator(json.loads(_SCHEMA.read_text("utf-8"))).validate(
         json.loads(document)
     )
-
-
-def test_json_only_prints_nothing_else(tmp_path: Path) -> None:
-    done = _demo("--json-only", "--data", str(tmp_path / "kept"))
-
-    assert (done.returncode, done.stderr) == (0, "")
-    Conversation.model_validate_json(done.stdout)
     assert (tmp_path / "kept" / "demo.sqlite3").exists()
 
 
@@ -64,10 +57,11 @@ async def test_what_is_missing_on_a_side_is_told_and_fails(
         deaf = Fault(kind="drop", where="slack:event:*", times=None)
         demo.street.around.faults.add(deaf)
 
-        code = await play_script(demo, patience=0.5)
+        code = await play_script(demo, json_only=True, patience=0.3)
 
     told = capsys.readouterr()
     assert code == 1
-    assert "NOT every side shows what it should" in told.out
-    assert "discord: what Ada Park said on slack did not come within 0.5 s" in told.err
+    assert '"conversation_id"' in told.out
+    assert ARCHIVE_MARK not in told.out
+    assert "discord: what Ada Park said on slack did not come within 0.3 s" in told.err
     assert "Teams does not show what it should" in told.err

@@ -56,6 +56,8 @@ def command(
     from bridge.app.settings import LogSettings
 
     configure_logs(LogSettings(level="warning", format="text"))
-    logging.getLogger("discord.client").setLevel(logging.ERROR)  # it misses voice; nobody else does
+    for sdk in ("discord", "slack_sdk", "slack_bolt"):
+        # They miss voice, and an open socket at the end; connectors say themselves what is wrong.
+        logging.getLogger(sdk).setLevel(logging.CRITICAL)
     wishes = Wishes(scripted or json_only, json_only, port, browser, quiet_room, data)
     raise SystemExit(asyncio.run(show(wishes)))

@@ -12,16 +12,20 @@ from bridge.errors import BridgeError
 from bridge.model import ChannelRef
 from bridge.sandbox.feed import Shown
 
-_FINDS = 15.0  # seconds that a thread's root may take to come to the place where it is answered
+_PATIENCE = 15.0
 _LOOK = 0.01
 
 
 class Cast:
-    """People who speak in one room; each line is remembered by its number."""
+    """People who speak in one room; each line is remembered by its number.
 
-    def __init__(self, demo: Demo, room: str = ROOMS[0]) -> None:
+    `patience`: seconds that a thread's root may take to come to where it is answered.
+    """
+
+    def __init__(self, demo: Demo, room: str = ROOMS[0], patience: float = _PATIENCE) -> None:
         self.demo = demo
         self.room = room
+        self._patience = patience
         self._said: list[tuple[Line, Shown]] = []
 
     async def say(self, line: Line) -> Shown:
@@ -41,7 +45,7 @@ class Cast:
         source, target = self._channel(line.platform), self._channel(platform)
         store = self.demo.bridge.store
         try:
-            async with asyncio.timeout(_FINDS):
+            async with asyncio.timeout(self._patience):
                 while True:
                     message = await store.resolve(source, shown.id)
                     copies = await store.copies(message, target) if message else ()
@@ -51,7 +55,7 @@ class Cast:
         except TimeoutError:
             raise BridgeError(
                 f"Line {number} ({line.person} on {line.platform}) did not come to {platform} "
-                f"within {_FINDS:g} s"
+                f"within {self._patience:g} s"
             ) from None
 
     def _channel(self, platform: str) -> ChannelRef:

@@ -73,7 +73,7 @@ async def play_script(demo: Demo, *, json_only: bool = False, patience: float = 
 
 async def _play(demo: Demo, patience: float) -> Played:
     played = Played()
-    cast = Cast(demo)
+    cast = Cast(demo, patience=patience)
     watching = asyncio.create_task(_watch(demo, played))
     try:
         for number, line in enumerate(SCRIPT):

@@ -8,6 +8,7 @@ import { renderTeams } from "./teams.js";
 
 const RENDER = { slack: renderSlack, discord: renderDiscord, teams: renderTeams };
 const crossing = document.getElementById("crossing");
+let pressed = null; // where and when somebody at this page sent something
 let newest = null; // the message whose way is measured
 const seen = new Map(); // "platform channel id" -> when the page showed it
 let room = location.hash.slice(1) || "general";
@@ -43,7 +44,7 @@ events.addEventListener("change", (event) => {
   panes.find((pane) => pane.platform === change.message.platform)?.take(change);
   if (change.kind === "posted") {
     seen.set(keyOf(change.message), performance.now());
-    if (!change.message.bot) measure((newest = change.message), performance.now());
+    if (!change.message.bot) measure((newest = change.message), beganAt(change.message));
   }
   refresh();
 });
@@ -57,6 +58,7 @@ events.addEventListener("error", () => {
 
 /** Gives what went wrong, if something did. */
 async function say(post) {
+  pressed = { platform: post.platform, at: performance.now() };
   try {
     const answer = await fetch("/posts", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(post) });
     const said = await answer.json();
@@ -65,6 +67,12 @@ async function say(post) {
   } catch {
     return "The demo does not answer. Is it still running?";
   }
+}
+
+function beganAt(message) {
+  const at = pressed?.platform === message.platform ? pressed.at : performance.now();
+  pressed = null;
+  return at;
 }
 
 /** How long after one pane the others showed it, as this page saw it. */

@@ -246,6 +246,7 @@ export class Pane {
     this.input.value = "";
     this.grow();
     const problem = await this.act.say(post);
+    if (!problem) this.answer(null);
     trouble.hidden = !problem;
     trouble.textContent = problem ?? "";
     if (problem && !this.input.value) this.input.value = text;
