@@ -58,6 +58,7 @@ class Metered:
     """The metered sandbox and how to command it."""
 
     town: Town
+    strict: bool = True  # the baseline may lose some: it promises nothing
 
     async def post(
         self, platform: str, count: int, *, rate: float | None = None, in_flight: int = 10_000
@@ -72,8 +73,11 @@ class Metered:
         assert process.stdout
         process.stdin.write(orjson.dumps(command) + b"\n")
         found = orjson.loads(await asyncio.wait_for(process.stdout.readline(), 180))
-        assert found["missing"] == 0, f"{platform}: {found['missing']} posts were not shown"
-        assert found["doubled"] == 0, f"{platform}: {found['doubled']} posts were shown twice"
+        if self.strict and (found["missing"] or found["doubled"]):
+            raise AssertionError(
+                f"From {platform}: {found['missing']} posts were not shown everywhere, "
+                f"{found['doubled']} were shown twice"
+            )
         return found
 
 
@@ -99,6 +103,7 @@ async def metered(*, limits: bool) -> AsyncGenerator[Metered, None]:
 async def program(sandbox: Metered, who: str) -> AsyncGenerator[BridgeProcess, None]:
     """The bridge or the baseline, hearing all platforms."""
     parts, _ = rooms_across(sandbox.town)
+    sandbox.strict = who != "baseline"
     with tempfile.TemporaryDirectory(prefix="uacs-benchmark-") as folder:
         path = Path(folder)
         settings = {**parts, "store": {"path": str(path / "bridge.sqlite3")}}
