@@ -1,7 +1,7 @@
 """Mentions, channel links, custom emoji and times as links of the scheme `uacs:`, and back.
 
-`[@Ann](uacs:actor/slack:T0:U1)`, `[@devs](uacs:group/KEY)`, `[@here](uacs:broadcast/here)`,
-`[#general](uacs:channel/slack:T0:C1)`, `[:party:](uacs:emoji/party?url=...)`,
+`[@Ann](uacs:actor/chat:T0:U1)`, `[@devs](uacs:group/KEY)`, `[@here](uacs:broadcast/here)`,
+`[#general](uacs:channel/chat:T0:C1)`, `[:party:](uacs:emoji/party?url=...)`,
 `[3 May](uacs:time/1700000000?style=f)`.
 """
 

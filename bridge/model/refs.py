@@ -9,8 +9,8 @@ from uuid import UUID, uuid5
 from pydantic import BaseModel, ConfigDict
 
 AccountId = NewType("AccountId", str)  # the account's name in the configuration
-MessageId = NewType("MessageId", str)  # "slack:T0ACME:C0123:1700000000.000100"
-ActorId = NewType("ActorId", str)  # "slack:T0ACME:U0123"
+MessageId = NewType("MessageId", str)  # "platform:workspace:channel:native id"
+ActorId = NewType("ActorId", str)  # "platform:workspace:native id"
 RoomId = NewType("RoomId", str)  # the room's name in the configuration
 LaneId = NewType("LaneId", str)  # the key of the lane's channel
 OperationId = NewType("OperationId", str)
@@ -20,7 +20,7 @@ _CONVERSATIONS = UUID("0b0f5f6e-3f3c-5b0a-9d5c-2f1f0a3a7c11")  # our own UUIDv5 
 
 
 class ChannelRef(BaseModel):
-    """A channel of a workspace (Slack), guild (Discord) or tenant (Teams); it keys the lanes.
+    """A channel of a workspace (elsewhere called guild, server or tenant); it keys the lanes.
 
     The three parts are the platform's own ids, never names.
     """

@@ -1,0 +1,101 @@
+"""The house's own rules: what the core may name, what stands at the top, what may be committed."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+CORE = ("router", "content", "ports", "model", "uacs")
+PLATFORM = re.compile(r"slack|discord|\bteams\b|microsoft", re.IGNORECASE)
+TOP = {
+    "pyproject.toml", "requirements.lock", "README.md", "Dockerfile", "CHANGELOG.md", "LICENSE",
+    "bridge", "connectors", "tests", "config", "docs",
+}  # fmt: skip
+CONNECTOR_FILES = {
+    "__init__.py", "connector.py", "settings.py", "capabilities.py", "ids.py", "receive.py",
+    "decode.py", "encode.py", "send.py", "text.py", "people.py", "channels.py", "check.py",
+    "setup.py", "README.md",
+}  # fmt: skip
+
+
+def tracked() -> list[Path]:
+    found = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if found.returncode:
+        pytest.skip("not a git checkout")
+    return [Path(name) for name in found.stdout.split("\0") if name]
+
+
+def test_the_core_names_no_platform() -> None:
+    named = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for folder in CORE
+        for path in sorted((ROOT / "bridge" / folder).rglob("*.py"))
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if PLATFORM.search(line)
+    ]
+
+    assert named == []
+
+
+def test_nothing_unexpected_stands_at_the_top() -> None:
+    names = {path.parts[0] for path in tracked()}
+
+    assert {name for name in names if not name.startswith(".")} == TOP
+
+
+@pytest.mark.parametrize("platform", ["slack", "discord", "teams"])
+def test_who_knows_one_connector_knows_all(platform: str) -> None:
+    names = {path.name for path in (ROOT / "connectors" / platform).iterdir()}
+
+    assert names >= CONNECTOR_FILES
+
+
+def test_every_folder_of_tests_is_a_package() -> None:
+    folders = {(ROOT / path).parent for path in tracked() if path.parts[0] == "tests"}
+    with_python = {folder for folder in folders if list(folder.glob("*.py"))}
+
+    assert [f for f in sorted(with_python) if not (f / "__init__.py").exists()] == []
+
+
+def test_the_locks_name_no_index_and_every_package_has_a_hash() -> None:
+    for lock in (ROOT / "requirements.lock", ROOT / ".ci" / "dev.lock"):
+        text = lock.read_text("utf-8")
+        packages = re.findall(r"^[A-Za-z0-9_.\-\[\]]+==", text, re.MULTILINE)
+
+        assert packages
+        assert "://" not in text
+        assert "--index" not in text
+        assert len(re.findall(r"==[^\\]+\\\n\s+--hash=", text)) == len(packages)
+
+
+@pytest.mark.parametrize("marker", ["demo", "tests"])
+def test_the_readme_has_the_two_commands(marker: str) -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+
+    found = re.search(rf"<!-- {marker} -->\n```sh\n(.+)\n```", text)
+
+    assert found
+    assert found.group(1).startswith("python3 -m venv .venv && ")
+
+
+def test_the_links_of_the_docs_lead_somewhere() -> None:
+    broken = [
+        f"{page.relative_to(ROOT)} -> {target}"
+        for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+        for target in re.findall(r"\]\((?!https?:|mailto:|uacs:|#)([^)\s#]+)", _prose(page))
+        if not (page.parent / target).exists()
+    ]
+
+    assert broken == []
+
+
+def _prose(page: Path) -> str:
+    """The page without its code, where brackets mean other things."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"`[^`\n]*`", "", text)
