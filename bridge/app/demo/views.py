@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bridge.app.demo.world import Side
+from bridge.model.refs import split_key
 from bridge.ports.store import Explanation, OperationRecord, Timeline
 from bridge.sandbox.feed import Shown
 
@@ -68,18 +69,17 @@ def explanation_view(found: Explanation, sides: Mapping[str, Side]) -> Json:
 
 
 def _timeline_view(timeline: Timeline, number: int, sides: Mapping[str, Side]) -> Json:
-    platform, _, rest = timeline.name.partition(":")
-    if timeline.kind == "room" or platform not in sides:
-        where = timeline.name
-    else:
-        channel = rest.partition(":")[2].replace("%3A", ":").partition(":")[0]
-        where = f"{sides[platform].label} #{_channel_name(sides[platform], channel, rest)}"
+    where = timeline.name if timeline.kind == "room" else _place_name(timeline.name, sides)
     return {"kind": timeline.kind, "where": where, "number": number, "id": str(timeline.id)}
 
 
-def _channel_name(side: Side, _channel: str, key: str) -> str:
-    plain = key.replace("%3A", ":")
-    return next((one.name for one in side.channels if one.id in plain), plain)
+def _place_name(key: str, sides: Mapping[str, Side]) -> str:
+    """A place's key as people know the channel: `Slack #general`."""
+    platform, _workspace, channel, *_thread = split_key(key)
+    side = sides.get(platform)
+    if side is None or channel not in side.names:
+        return key
+    return f"{side.label} #{side.names[channel]}"
 
 
 def _operation_view(record: OperationRecord, sides: Mapping[str, Side], kept: float | None) -> Json:
