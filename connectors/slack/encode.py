@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 
 from pydantic import JsonValue
 
@@ -36,6 +37,9 @@ from connectors.slack.capabilities import (
 )
 from connectors.slack.text import text_to_mrkdwn
 
+# A preview of a link into Slack shows what our bot may see, whoever wrote the link, and the link to
+# a file may share it.
+_OF_SLACK = re.compile(r"(?i)slack(?:-files|-edge)?\.com|slack-redir\.net")
 _NAMELESS = "somebody"
 _NOTHING_YET = "…"
 
@@ -96,16 +100,39 @@ def _texts(delivery: Delivery) -> tuple[list[str], tuple[Loss, ...]]:
     whole = _mrkdwn(markdown)
     if len(whole) <= TEXT_LIMIT:
         return [whole if whole.strip() else _NOTHING_YET], losses
-    pieces = [_mrkdwn(piece) for piece in split_text(markdown, TEXT_LIMIT, _encoded_length)]
+    pieces = [written for piece in _cut(markdown, _LENGTHS) for written in piece]
     return [piece for piece in pieces if piece.strip()] or [_NOTHING_YET], losses
+
+
+def _cut(markdown: str, lengths: Sequence[Callable[[str], int]]) -> Iterator[list[str]]:
+    """What is written of each part. To measure is to write, which is slow: the length is guessed,
+    and only a part that came out too long is cut by the next, more careful measure."""
+    for part in split_text(markdown, TEXT_LIMIT, lengths[0]):
+        written = _mrkdwn(part)
+        if len(written) <= TEXT_LIMIT or len(lengths) == 1:
+            yield [written]
+        else:
+            yield from _cut(part, lengths[1:])
 
 
 def _mrkdwn(markdown: str) -> str:
     return text_to_mrkdwn(markdown_to_text(markdown))
 
 
+def _length_of_prose(markdown: str) -> int:
+    return len(markdown) + 4 * sum(map(markdown.count, "&<>"))
+
+
+def _length_of_signs(markdown: str) -> int:
+    """At most, nearly always: a sign that must not be markup becomes a date of 25 characters."""
+    return _length_of_prose(markdown) + 24 * sum(map(markdown.count, "*_~`:>"))
+
+
 def _encoded_length(markdown: str) -> int:
     return len(_mrkdwn(markdown))
+
+
+_LENGTHS = (_length_of_prose, _length_of_signs, _encoded_length)
 
 
 def _quote(quoted: Quoted) -> str:
@@ -131,7 +158,7 @@ def _post(delivery: Delivery, operation: PostMessage | EditMessage, slot: int, t
         **_byline(operation.byline),
         **_harmless(),
         "unfurl_links": False,
-        "unfurl_media": True,
+        "unfurl_media": not _OF_SLACK.search(text),
         "metadata": {
             "event_type": METADATA_TYPE,
             "event_payload": {"operation": operation.id, "slot": slot},

@@ -7,8 +7,10 @@ import pytest
 from bridge.content.text import Document, Link
 from bridge.model import ChannelRef
 from connectors.discord.text import Names, discord_to_text
+from connectors.slack.encode import encode
 from connectors.slack.text import text_to_mrkdwn
 from connectors.teams.text import text_to_teams
+from tests.security.test_injection import delivery
 
 HERE = ChannelRef(platform="discord", workspace="1", channel="2")
 
@@ -31,3 +33,20 @@ def test_a_masked_link_with_words_stays_one() -> None:
     (paragraph,) = read("[words](https://good.example)")
 
     assert [type(node) for node in paragraph.children] == [Link]  # pyright: ignore[reportAttributeAccessIssue]  # a paragraph
+
+
+@pytest.mark.parametrize(
+    ("text", "previews"),
+    [
+        ("https://example.com/a.png", True),
+        ("https://acme.slack.com/archives/C0PRIVATE/p1700000000000100", False),
+        ("https://ACME.Slack.com/files/U1/F1/plan.pdf", False),
+        ("[plan](https://files.slack.com/files-pri/T1-F1/plan.pdf)", False),
+        ("https://acme.enterprise.slack.com/files/U1/F1", False),
+    ],
+)
+def test_slack_previews_nothing_of_its_own_for_us(text: str, previews: bool) -> None:
+    """Our bot sees channels and files that the author elsewhere does not."""
+    (call,) = encode(delivery("slack", text)).calls
+
+    assert (call.body["unfurl_links"], call.body["unfurl_media"]) == (False, previews)
