@@ -23,6 +23,7 @@ from bridge.app.admin import Door
 from bridge.app.bodies import BoundedBodies
 from bridge.app.build import Bridge
 from bridge.app.gauges import gauges_of
+from bridge.app.heads import BoundedHeads
 from bridge.app.redaction import hide_secrets
 from bridge.errors import BridgeError, ConfigError, InvalidData, StoreError
 from bridge.model import AccountId, OperationId
@@ -167,7 +168,7 @@ class WebServer:
         self._port = port
         config = uvicorn.Config(
             app=app, log_config=None, log_level="warning", access_log=False, server_header=False,
-            timeout_graceful_shutdown=2, lifespan="off", ws="none",
+            timeout_graceful_shutdown=2, lifespan="off", ws="none", http=BoundedHeads,
         )  # fmt: skip
         self._server = _QuietServer(config)
         self._serving: asyncio.Task[None] | None = None

@@ -1,0 +1,55 @@
+"""Request heads, bounded in size and time: uvicorn's parser takes any, for ever."""
+
+from __future__ import annotations
+
+import asyncio
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+MOST_BYTES = 64 * 1024  # a JSON web token takes 2 KB, a proxy's headers a few
+MOST_SECONDS = 10.0
+
+
+class BoundedHeads(HttpToolsProtocol):
+    """Closes a connection whose next request's head is too long, or does not come to its end."""
+
+    _read = 0
+    _waiting: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]  # as uvicorn has it
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        waited = self._waiting
+        super().data_received(data)
+        if self._waiting is not None and self._waiting is waited:  # all of it was of one head
+            self._read += len(data)
+            if self._read > MOST_BYTES:
+                self._give_up()
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._wait()
+
+    def on_headers_complete(self) -> None:
+        self._stop_waiting()
+        super().on_headers_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        if self._waiting is None:
+            self._read = 0
+            self._waiting = self.loop.call_later(MOST_SECONDS, self._give_up)
+
+    def _stop_waiting(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+    def _give_up(self) -> None:
+        self._stop_waiting()
+        self.transport.abort()
