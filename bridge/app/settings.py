@@ -18,8 +18,8 @@ from bridge.ports.discovery import AGENTS, CONNECTORS, agent_type, connector_typ
 from bridge.ports.tokens import SecretRef
 
 _NAME = re.compile(r"^[a-z0-9][a-z0-9_-]{0,62}$")
-
-
+_OWN_ADDRESSES = ("admin", "healthz", "metrics")  # accounts are served below their names
+_HEX = re.compile(r"[0-9A-Fa-f]{32,}")  # a signing secret of Slack
 # As POSIX names them; what looks different is more likely the secret itself.
 _VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")
 
@@ -211,7 +211,8 @@ def settings_of(data: object, source: str = "configuration") -> Settings:
         problems += _crossed(settings)
         if not problems:
             return settings
-    raise ConfigError(f"{source} is not right:\n" + "\n".join(f"- {p}" for p in problems))
+    found = hide_secrets("\n".join(f"- {problem}" for problem in problems))
+    raise ConfigError(f"{source} is not right:\n{found}")
 
 
 def _with_options(
@@ -242,12 +243,16 @@ def _crossed(settings: Settings) -> list[str]:
         for name in getattr(settings, section)
         if not _NAME.match(name)
     ]
+    problems += [
+        f"accounts.{name}: this is an address of the bridge's own; choose another name"
+        for name in settings.accounts
+        if name in _OWN_ADDRESSES
+    ]
     for name, account in settings.accounts.items():
         problems += [
-            f"accounts.{name}.{key}.env: this is no name of an environment variable; "
-            f"{_secret_todo(key)}"
+            f"accounts.{name}.{key}{found}; {_secret_todo(key)}"
             for key, ref in secrets_of(account.options)
-            if ref.env is not None and not _VARIABLE.match(ref.env)
+            if (found := _misplaced(ref))
         ]
     for room, entry in settings.rooms.items():
         for index, member in enumerate(entry.members):
@@ -272,6 +277,15 @@ def secrets_of(options: object) -> Iterator[tuple[str, SecretRef]]:
         for key in type(options).model_fields:
             if isinstance(ref := getattr(options, key), SecretRef):
                 yield key, ref
+
+
+def _misplaced(ref: SecretRef) -> str:
+    """What is wrong with where a secret is said to be; empty when nothing is."""
+    if ref.env is not None and not _VARIABLE.match(ref.env):
+        return ".env: this is no name of an environment variable"
+    value = ref.env or ref.file or ref.sealed or ""
+    odd = _HEX.fullmatch(value) or hide_secrets(value) != value
+    return ": this looks like the secret itself" if odd else ""
 
 
 def _is_secret(model: type[BaseModel], loc: tuple[int | str, ...]) -> bool:
