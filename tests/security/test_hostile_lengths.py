@@ -9,7 +9,7 @@ import pytest
 from bridge.content.markdown import text_to_markdown
 from tests.security.test_injection import FROM, TO, delivery
 
-SIZE = 12_000
+SIZE = 6_000
 LIMITS = {"slack": 4000, "discord": 2000, "teams": 80_000}
 REPEATED = (
     "*", "*a ", "_a_", "[", "[a](", "> ", ">", "||", "||a", "`", "`a``", "```\n", "- ", "<", "<at>",
