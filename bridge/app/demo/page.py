@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 import orjson
-import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
@@ -28,8 +28,6 @@ from bridge.errors import BridgeError, NotFound
 from bridge.model import ChannelRef, RoomId
 from bridge.uacs import Conversation
 
-log = structlog.get_logger()
-
 _HERE = Path(__file__).parent
 _MOST_TEXT = 40_000  # characters: what the most patient of the platforms takes
 _MOST_BYTES = 400_000
@@ -47,7 +45,7 @@ class _Post(BaseModel):
     thread: str | None = None
 
 
-Play = Callable[[], Awaitable[None]]
+Play = Callable[[], Coroutine[Any, Any, None]]
 
 
 def page_app(demo: Demo, play: Play, closing: asyncio.Event) -> Starlette:
@@ -111,7 +109,7 @@ class _Page:
     async def scene(self, _request: Request) -> Response:
         """Act the scene out; while it is played, it is not begun again."""
         if self._playing is None or self._playing.done():
-            self._playing = asyncio.create_task(self._act())
+            self._playing = asyncio.create_task(self._play())
         return Response(status_code=202)
 
     async def archive(self, request: Request) -> Response:
@@ -144,12 +142,6 @@ class _Page:
 
     async def health(self, request: Request) -> Response:
         return RedirectResponse(f"{self._demo.bridge_url}{request.url.path}", status_code=307)
-
-    async def _act(self) -> None:
-        try:
-            await self._play()
-        except BridgeError as error:
-            log.warning("demo_scene_failed", error=str(error))
 
     async def _stream(self) -> AsyncGenerator[bytes]:
         """All that stands there, then every change. The watch begins first: nothing is missed."""

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import tempfile
 import webbrowser
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import structlog
 from starlette.applications import Starlette
 
 from bridge.app.demo.acting import act_out
-from bridge.app.demo.lines import OPENING, REFUSED_NAME, SCENE
+from bridge.app.demo.lines import OPENING, REFUSED_NAME, SCENE, Line
 from bridge.app.demo.page import page_app
 from bridge.app.demo.running import Demo, running_demo
 from bridge.app.demo.script import play_script
@@ -27,6 +27,7 @@ log = structlog.get_logger()
 
 _PAGE_PACE = 0.09  # seconds between two words of the agent: slow enough to be seen
 _SCRIPT_PACE = 0.03
+_ENDS = 2.0  # seconds from a store that is closed to a bridge that has ended
 _INTERRUPTED = 130  # a script that was stopped has proved nothing
 
 
@@ -74,9 +75,10 @@ async def _script(wishes: Wishes, folder: Path) -> int:
 async def _page(wishes: Wishes, folder: Path) -> int:
     closing = asyncio.Event()
     async with running_demo(folder, pace=_PAGE_PACE) as (demo, running):
-        app = page_app(demo, lambda: act_out(demo, SCENE, pause=1.3), closing)
+        app = page_app(demo, lambda: _acted(demo, running, SCENE, 1.3), closing)
         server = await _served(app, wishes.port)
-        background = asyncio.create_task(_opening(demo, wishes))
+        opening = () if wishes.quiet_room else OPENING  # the page does not begin empty
+        background = asyncio.create_task(_acted(demo, running, opening, 0.15))
         try:
             click.echo(f"The demo is at {server.url} (Ctrl-C stops it and all that it started)")
             if wishes.browser:
@@ -90,14 +92,16 @@ async def _page(wishes: Wishes, folder: Path) -> int:
     return 0
 
 
-async def _opening(demo: Demo, wishes: Wishes) -> None:
-    """The page does not begin empty."""
-    if wishes.quiet_room:
-        return
+async def _acted(
+    demo: Demo, running: asyncio.Task[None], lines: Sequence[Line], pause: float
+) -> None:
+    """Somebody acts on the page; a bridge that stops meanwhile is no failure."""
     try:
-        await act_out(demo, OPENING, pause=0.15)
+        await act_out(demo, lines, pause=pause)
     except BridgeError as error:
-        log.warning("demo_opening_failed", error=str(error))
+        await asyncio.wait({running}, timeout=_ENDS)
+        if not running.done():
+            log.warning("demo_scene_failed", error=str(error))
 
 
 async def _served(app: Starlette, port: int) -> WebServer:
