@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import pyromark
@@ -55,6 +56,7 @@ _STYLES: dict[str, type[Style]] = {
 _CONTAINERS = frozenset(("BlockQuote", "List"))
 _BLOCKS = _CONTAINERS | {"Paragraph", "Heading", "CodeBlock", "Table", "HtmlBlock", "Item"}
 _ALIGN: dict[str, Any] = {"Left": "left", "Center": "center", "Right": "right"}
+_REMEMBERED = 4096  # characters up to which a text that was read is not read again
 _MOST_TAGS = 16  # HTML tags open at once; further ones are text
 # Text in which nothing is markup: no sign anywhere, no sign or space at the start of a line.
 _MARKUP = re.compile(r"[\\`*_\[\]<>~&|\r\t]|://|^(?:[#+=-]|[ ]|[0-9]{1,9}[.)])", re.MULTILINE)
@@ -65,10 +67,18 @@ def markdown_to_text(markdown: str) -> Document:
     clean = normal.cleaned(markdown)
     if not _MARKUP.search(clean):
         return tuple(_plain(clean))
+    return _read_again(clean) if len(clean) <= _REMEMBERED else _read(clean)
+
+
+def _read(clean: str) -> Document:
     reader = _Reader()
     for event in _events(clean):
         reader.take(event)
     return reader.document()
+
+
+# One message is written for several platforms, one after the other.
+_read_again = lru_cache(maxsize=256)(_read)
 
 
 def _plain(text: str) -> Iterator[Block]:

@@ -54,6 +54,8 @@ async def settle_own_echo(passage: Passage, around: Surroundings) -> str | None:
     if not getattr(event, "own", False):
         return None
     if isinstance(event, MessagePosted) and event.operation:
+        if await around.store.resolve(event.place.channel, event.native_id):
+            return "own_echo"
         receipt = Receipt(slot=event.slot, native_id=event.native_id, thread=event.place.thread)
         await around.store.record(event.operation, [receipt])
         around.wake_lane(event.place.channel.lane)

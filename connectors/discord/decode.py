@@ -138,7 +138,7 @@ def _posted(origin: _Origin, payload: bytes) -> Event:
         place=place,
         time=data.timestamp,
         native_id=data.id,
-        message=_message(origin.channel, wrapped, author),
+        message=_message(origin.channel, wrapped, author, own=own),
         author=author,
         reply_to=_answered(data),
         addresses_us=not own and _addresses(wrapped.own, origin.channel, data),
@@ -347,17 +347,26 @@ def ids_in_text(content: str) -> list[str]:
     return _IDS_IN_TEXT.findall(content)
 
 
-def _message(channel: ChannelRef, wrapped: WrappedMessage, author: Person) -> Message:
+def _message(
+    channel: ChannelRef, wrapped: WrappedMessage, author: Person, *, own: bool = False
+) -> Message:
+    """Our own posts are never shown again: their words stay as Discord has them."""
     data = wrapped.d
-    blocks = (*_forwarded(channel, wrapped), *_said(channel, data, wrapped.names))
-    text = text_to_markdown(blocks) or "[message without text]"
+    text = data.content if own else _words(channel, wrapped)
     role = "assistant" if author.bot else "human"
     return Message(
         message_id=message_id_of(channel, data.id),
         timestamp=data.timestamp.isoformat(timespec="milliseconds"),
         actor=Actor(id=author.id, role=role, name=author.name),
-        content=(TextPart(text=text, format="markdown"),),
+        content=(
+            TextPart(text=text or "[message without text]", format="plain" if own else "markdown"),
+        ),
     )
+
+
+def _words(channel: ChannelRef, wrapped: WrappedMessage) -> str:
+    blocks = (*_forwarded(channel, wrapped), *_said(channel, wrapped.d, wrapped.names))
+    return text_to_markdown(blocks)
 
 
 def _forwarded(channel: ChannelRef, wrapped: WrappedMessage) -> Iterator[Block]:

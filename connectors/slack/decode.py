@@ -135,7 +135,7 @@ def _posted(payload: Payload) -> Event:
     common["time"] = ids.time_of(ts)
     return MessagePosted(
         native_id=ts,
-        message=_uacs(payload, post),
+        message=_uacs(payload, post, own=own),
         author=payload.author(post),
         addresses_us=not own and payload.addresses_us(post),
         own=own,
@@ -186,16 +186,17 @@ def _gone(payload: Payload, target: str, before: Json) -> Event:
     return MessageDeleted(target=target, actor=actor, **payload.common(before))
 
 
-def _uacs(payload: Payload, post: Json) -> Message:
+def _uacs(payload: Payload, post: Json, *, own: bool = False) -> Message:
+    """Our own posts are never shown again: their words stay as Slack has them."""
     ts = text_at(post, "ts")
     author = payload.author(post)
-    text = text_to_markdown(_said(post, payload.team)) or _NOTHING_SAID
+    text = text_at(post, "text") if own else text_to_markdown(_said(post, payload.team))
     role = "assistant" if author.bot else "human"
     return Message(
         message_id=message_id_of(payload.channel, ts),
         timestamp=to_timestamp(ids.time_of(ts)),
         actor=Actor(id=author.id, role=role, name=author.name),
-        content=(TextPart(text=text, format="markdown"),),
+        content=(TextPart(text=text or _NOTHING_SAID, format="plain" if own else "markdown"),),
     )
 
 

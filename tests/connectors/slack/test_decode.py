@@ -61,18 +61,21 @@ def at(ts: str = TS, thread: str | None = None, channel: str = CHANNEL) -> Json:
     return {"account": ACCOUNT, "place": place, "time": ids.time_of(ts)}
 
 
-def said(text: str, author: Person = ADA, ts: str = TS, channel: str = CHANNEL) -> Message:
+def said(
+    text: str, author: Person = ADA, ts: str = TS, channel: str = CHANNEL, *, own: bool = False
+) -> Message:
     return Message(
         message_id=message_id_of(ids.channel_ref(TEAM, channel), ts),
         timestamp=to_timestamp(ids.time_of(ts)),
         actor=Actor(id=author.id, role="assistant" if author.bot else "human", name=author.name),
-        content=(TextPart(text=text, format="markdown"),),
+        content=(TextPart(text=text, format="plain" if own else "markdown"),),
     )
 
 
 def posted(text: str, author: Person = ADA, thread: str | None = None, **changes: Any) -> Event:
+    message = said(text, author, own=bool(changes.get("own")))
     return MessagePosted(
-        native_id=TS, message=said(text, author), author=author, **at(thread=thread), **changes
+        native_id=TS, message=message, author=author, **at(thread=thread), **changes
     )
 
 
