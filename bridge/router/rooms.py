@@ -70,6 +70,7 @@ class Rooms:
         self.all = tuple(rooms)
         self.by_id = {room.id: room for room in self.all}
         self._heard: defaultdict[tuple[AccountId, ChannelRef], list[Room]] = defaultdict(list)
+        self._members = {(m.account, m.channel) for room in self.all for m in room.members}
         for room in self.all:
             for member in room.members:
                 heard = self._heard[member.account, member.channel]
@@ -82,6 +83,10 @@ class Rooms:
         What another account happens to hear there goes nowhere: to it, our posts are a stranger's.
         """
         return self._heard.get((account, channel), [])
+
+    def concern(self, account: AccountId, channel: ChannelRef) -> bool:
+        """Whether the channel is in any room through this account, to speak or to listen."""
+        return (account, channel) in self._members
 
     def heard_channels(self, account: AccountId) -> list[ChannelRef]:
         """Channels that this account listens to, each once."""

@@ -73,7 +73,13 @@ class Router:
     # --- Inbox: what connectors call ---------------------------------------------------------
 
     async def accept(self, raw: Raw) -> bool:
-        """Keep a payload; when this returns it is durable and will be worked on."""
+        """Keep a payload; when this returns it is durable and will be worked on.
+
+        What happens in channels of no room is nobody's business here, and is not kept.
+        """
+        if raw.channel is not None and not self._rooms.concern(raw.account, raw.channel):
+            metrics.OUTCOMES.labels("no_room").inc()
+            return False
         advance = raw.channel is not None and self._catch_up.is_current(raw.channel)
         row = await self._store.accept(raw, advance=advance)
         if row is None:
@@ -173,18 +179,23 @@ class Router:
         attempts = 0
         while True:
             try:
-                await self._pass_through(row)
+                await self._pass_through_or_fail(row)
             except StoreError as error:
                 attempts += 1
                 log.error("store_in_trouble", row=row.id, error=str(error))  # noqa: TRY400
                 await self._clock.sleep(self._policy.backoff(attempts))
-            except Exception as error:
-                if not isinstance(error, InvalidData):
-                    log.exception("stage_broke", row=row.id, kind=row.raw.kind)
-                await self._fail(row, error)
-                return
             else:
                 return
+
+    async def _pass_through_or_fail(self, row: InboxRow) -> None:
+        try:
+            await self._pass_through(row)
+        except StoreError:
+            raise
+        except Exception as error:
+            if not isinstance(error, InvalidData):
+                log.exception("stage_broke", row=row.id, kind=row.raw.kind)
+            await self._fail(row, error)
 
     async def _pass_through(self, row: InboxRow) -> None:
         events = self._connectors[row.raw.account].decode(row.raw)
