@@ -173,7 +173,8 @@ class Lanes:
                 self._obey(call, item.delivery.operation.account, error)
                 await self._again(item, error, 0.0, "rate_limited")
             case AuthFailed():
-                await self._again(item, error, self._policy.auth_pause, "auth_failed")
+                pause = min(self._policy.auth_pause, self._policy.backoff(item.attempts))
+                await self._again(item, error, pause, "auth_failed")
             case Unsettled():
                 operation = item.delivery.operation
                 log.warning("operation_unsettled", operation=operation.id, error=str(error))

@@ -11,6 +11,7 @@ class Policy:
 
     - `settle_grace`: how long after a broken answer a post may still arrive before we look for it.
     - `send_deadline`: how long one native call may take, whatever its connector thinks.
+    - `auth_pause`: the longest pause between two attempts with credentials that were refused.
     - `turn_idle`, `turn_total`: how long an agent may be silent, and work.
     - `stream_open`: how long an answer's first words are gathered before they are shown.
     - `first_session`: how long, after a start, rows from before wait for what catch-up may find

@@ -265,3 +265,16 @@ async def test_a_connector_that_breaks_in_unheard_of_ways_does_not_block_its_lan
 
     assert board.texts("b") == ["one", "three"]
     assert {letter.excerpt for letter in await house.store.dead_letters()} == {"two"}
+
+
+async def test_a_token_that_was_refused_for_a_moment_holds_nobody_up_for_long(
+    clock: FakeClock,
+) -> None:
+    house, slate, board = two(clock)
+    board.before_send = fail_once(AuthFailed("the token is being renewed"))
+
+    async with house.run():
+        await slate.say("s", "one")
+        await clock.advance(2)
+
+    assert board.texts("b") == board.texts("c") == ["one"]
