@@ -80,14 +80,9 @@ def sandbox_settings(
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """A whole configuration for the first app of each local platform, and its environment: one
     room for the first channel of each, one for the second, and so on, with the echo agent."""
-    from bridge.ports.discovery import connector_type
+    from bridge.app.local_accounts import local_accounts
 
-    accounts: dict[str, Any] = {}
-    environment: dict[str, str] = {}
-    for name, world in worlds.items():
-        own = dict(connector_type(name).sandbox_settings(world.apps[0], base_url))
-        environment |= own.pop("environment", {})
-        accounts[name] = {"platform": name, **own}
+    accounts, environment = local_accounts(worlds, base_url)
     settings = {
         "accounts": accounts,
         "agents": {"echo": {"kind": "echo"}},

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from bridge.app.local_accounts import local_accounts
 from bridge.errors import NotFound
-from bridge.ports.discovery import connector_type
 from bridge.sandbox.platform import LocalPlatform, SeededPerson, SeededPlace, World
 
 ROOMS = ("general", "random")
@@ -113,12 +113,7 @@ def configuration(
     worlds: Mapping[str, World], base_url: str, store: Path, pace: float
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """A whole configuration for the first app of each platform, and its environment."""
-    accounts: dict[str, Any] = {}
-    environment: dict[str, str] = {}
-    for name, world in worlds.items():
-        own = dict(connector_type(name).sandbox_settings(world.apps[0], base_url))
-        environment |= own.pop("environment", {})
-        accounts[name] = {"platform": name, **own}
+    accounts, environment = local_accounts(worlds, base_url)
     sides = {name: _side(world) for name, world in worlds.items()}
     settings = {
         "accounts": accounts,
