@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import structlog
@@ -12,7 +12,7 @@ from bridge.errors import BridgeError, RateLimited, Refused
 from bridge.model import AccountId, ChannelRef
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, ReadsHistory
-from bridge.ports.store import InboxRow, Store
+from bridge.ports.store import Store
 from bridge.router.policy import Policy
 from bridge.router.sources import Sources
 
@@ -52,14 +52,12 @@ class CatchUp:
         sources: Sources,
         clock: Clock,
         policy: Policy,
-        put: Callable[[InboxRow], None],
     ) -> None:
         self._store = store
         self._connectors = connectors
         self._sources = sources
         self._clock = clock
         self._policy = policy
-        self._put = put
         self._current: set[str] = set()
         self._runs: dict[str, int] = {}
         self._places = {account: asyncio.Semaphore(_AT_ONCE) for account in connectors}
@@ -175,7 +173,7 @@ class CatchUp:
             newest = max(newest, raw.order_key)
             if row:
                 kept += 1
-                self._put(row)
+                self._sources.put(row)
         if kept:
             log.info("caught_up", channel=channel.key, found=kept)
         return _Read(newest)

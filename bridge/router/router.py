@@ -56,7 +56,7 @@ class Router:
         self.turns = Turns(
             store, connectors, rooms, agents, self._budgets, self.lanes, clock, policy, new_id
         )
-        self._catch_up = CatchUp(store, connectors, self._sources, clock, policy, self._sources.put)
+        self._catch_up = CatchUp(store, connectors, self._sources, clock, policy)
         self._around = Surroundings(
             store=store,
             rooms=rooms,
