@@ -1,0 +1,1 @@
+"""A gateway that joins chat platforms and AI agents in shared rooms."""

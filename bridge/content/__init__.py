@@ -1,0 +1,1 @@
+"""What messages say, apart from any platform: text, markdown, splitting. Pure."""
