@@ -4,6 +4,7 @@ BridgeError
 ├── ConfigError          the configuration is wrong; nothing was started
 ├── InvalidData          a value is not what its schema asks for
 │   ├── InvalidUacs      ... a UACS document: JSON path, value, rule
+│   ├── CodecError       ... rich content that is to be translated: JSON pointer, reason
 │   └── UndecodableEvent ... a platform's payload: kept in the inbox, shown by `status`
 ├── StoreError           the store cannot do its work
 │   ├── SchemaTooNew     written by a newer version of the bridge
@@ -16,6 +17,13 @@ BridgeError
 │   └── Refused          it will never take this request as it stands
 │       ├── AuthFailed   the token is wrong, expired or lacks a permission
 │       └── NotFound     the channel, message or person is not there
+├── FileError            a file cannot be had
+│   ├── FileTooLarge     larger than the limit
+│   ├── FileMissing      nothing is kept under this id
+│   ├── FileDamaged      the bytes on the disk are not those that were kept
+│   ├── FileRefused      its address is none that the bridge asks (private, no http, too many moves)
+│   ├── FileGone         whoever has it will not give it: no such file, no permission
+│   └── FileUnavailable  not now (no connection, 5xx, too slow): try again later
 ├── Unauthorized         a request to us is not signed as it must be
 └── AgentError           an agent failed, hung or broke its contract
 """
@@ -43,6 +51,15 @@ class InvalidUacs(InvalidData):
         self.value = value
         self.rule = rule
         super().__init__(f"{path}: {_short(value)} {rule}")
+
+
+class CodecError(InvalidData):
+    """Rich content cannot be read; `pointer` is a JSON pointer to the value that is wrong."""
+
+    def __init__(self, pointer: str, reason: str) -> None:
+        self.pointer = pointer
+        self.reason = reason
+        super().__init__(f"{pointer or '/'}: {reason}")
 
 
 class UndecodableEvent(InvalidData):
@@ -106,6 +123,38 @@ class AuthFailed(Refused):
 
 class NotFound(Refused):
     """The channel, message or person is not there (or the bot cannot see it)."""
+
+
+class FileError(BridgeError):
+    """A file cannot be had. Never quotes an address: it may be signed."""
+
+
+class FileTooLarge(FileError):
+    """It is larger than the limit."""
+
+
+class FileMissing(FileError):
+    """Nothing is kept under this id."""
+
+
+class FileDamaged(FileError):
+    """The bytes on the disk are not those that were kept."""
+
+
+class FileRefused(FileError):
+    """Its address is none that the bridge asks: private, not http, too many redirects."""
+
+
+class FileGone(FileError):
+    """Whoever has it will not give it: there is no such file, or no permission for it."""
+
+
+class FileUnavailable(FileError):
+    """It cannot be had now; the same may be tried again, after `retry_after` seconds if given."""
+
+    def __init__(self, text: str, *, retry_after: float | None = None) -> None:
+        self.retry_after = retry_after
+        super().__init__(text)
 
 
 class Unauthorized(BridgeError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import structlog
 
+from bridge.app.fetch import FetchLimits, GuardedFetcher
+from bridge.app.file_links import FileLinks
 from bridge.app.origin import check_one_place
 from bridge.app.places import Places
 from bridge.app.settings import MemberSettings, Settings
@@ -17,12 +20,14 @@ from bridge.app.tokens import Tokens
 from bridge.errors import ConfigError
 from bridge.model import AccountId, ChannelRef, RoomId
 from bridge.ports.agent import Agent
+from bridge.ports.cards import Cards
 from bridge.ports.clock import Clock, SystemClock
-from bridge.ports.connector import Connector, ConnectorTools
-from bridge.ports.discovery import agent_type, connector_type
+from bridge.ports.connector import Connector, ConnectorTools, Files
+from bridge.ports.discovery import CONNECTORS, agent_type, connector_type, names_of
 from bridge.ports.store import Store
 from bridge.ports.tokens import TokenSource
 from bridge.router import AgentSeat, Member, Policy, Room, Rooms, Router
+from bridge.store.blobs import open_blobs
 from bridge.store.seal import load_or_make_key, text_to_key
 from bridge.store.sqlite import open_sqlite
 
@@ -44,10 +49,13 @@ class Bridge:
     router: Router
     clock: Clock
     problems: list[str]
+    files: Files
+    links: FileLinks | None
 
     async def close(self) -> None:
         for connector in self.connectors.values():
             await connector.close()
+        await close_files(self.files)
         await self.store.close()
 
 
@@ -63,8 +71,11 @@ async def build(settings: Settings) -> Bridge:
     clock = SystemClock()
     store = await open_store(settings, clock)
     connectors: dict[AccountId, Connector] = {}
+    files: Files | None = None
     try:
-        connectors = build_connectors(settings, store, clock)
+        links = file_links(settings, clock)
+        files = await open_files(settings, clock, links)
+        connectors = build_connectors(settings, store, clock, files=files)
         tools = _AgentTools(clock, Tokens(store))
         agents = {
             name: agent_type(entry.kind).build(name, entry.options, tools)
@@ -75,13 +86,15 @@ async def build(settings: Settings) -> Bridge:
     except BaseException:
         for connector in connectors.values():
             await connector.close()
+        if files is not None:
+            await close_files(files)
         await store.close()
         raise
     router = Router(
         store=store, connectors=connectors, rooms=rooms, agents=agents, clock=clock,
-        policy=policy_of(settings),
+        cards=all_cards(settings), files=files, policy=policy_of(settings),
     )  # fmt: skip
-    return Bridge(settings, store, connectors, agents, rooms, router, clock, problems)
+    return Bridge(settings, store, connectors, agents, rooms, router, clock, problems, files, links)
 
 
 async def open_store(settings: Settings, clock: Clock) -> Store:
@@ -92,11 +105,40 @@ async def open_store(settings: Settings, clock: Clock) -> Store:
     )
 
 
+async def open_files(settings: Settings, clock: Clock, links: FileLinks | None) -> Files:
+    """The files of these settings, in a folder beside the store."""
+    wanted = settings.files
+    blobs = await open_blobs(settings.store.path.with_suffix(".blobs"), clock=clock)
+    limits = FetchLimits(size=int(wanted.largest_mb * 1_000_000), seconds=wanted.fetch_seconds)
+    fetcher = GuardedFetcher(blobs, limits, loopback=wanted.allow_loopback)
+    return Files(blobs, fetcher) if links is None else Files(blobs, fetcher, links.url_of)
+
+
+async def close_files(files: Files) -> None:
+    await files.fetcher.close()
+    await files.blobs.close()
+
+
+def file_links(settings: Settings, clock: Clock) -> FileLinks | None:
+    """None where nobody could follow them."""
+    url = settings.web.public_url
+    if url is None:
+        return None
+    return FileLinks(key_for(settings.store.path), url, settings.files.link_days * 86_400, clock)
+
+
 def key_for(store: Path) -> bytes:
     """The key that seals secrets: from the environment, else a file beside the store."""
     if text := os.environ.get(KEY_VARIABLE):
         return text_to_key(text)
     return load_or_make_key(store.with_suffix(".key"))
+
+
+def all_cards(settings: Settings) -> Cards:
+    """Every installed platform's cards, also of those that have no account (any more)."""
+    codecs = [connector_type(name).codec() for name in names_of(CONNECTORS)]
+    key = known_key(settings.store.path) or b""
+    return Cards.over(codecs, hmac.digest(key, b"uacs-bridge tokens of actions", "sha256"))
 
 
 def known_key(store: Path) -> bytes | None:
@@ -112,10 +154,12 @@ def build_connectors(
     clock: Clock,
     only: Collection[str] | None = None,
     shelves: Shelves | None = None,
+    files: Files | None = None,
 ) -> dict[AccountId, Connector]:
     """One connector for each account (or for `only` these); only their platforms are imported."""
     tokens = Tokens(store)
     shelves = shelves or store or Overlay(None)
+    cards = all_cards(settings)
     built: dict[AccountId, Connector] = {}
     for name, entry in settings.accounts.items():
         if only is not None and name not in only:
@@ -126,6 +170,8 @@ def build_connectors(
             tokens=tokens,
             shelf=AccountShelf(shelves, account),
             public_url=settings.web.public_url,
+            files=files,
+            cards=cards,
         )
         built[account] = connector_type(entry.platform).build(account, entry.options, tools)
     return built

@@ -25,11 +25,12 @@ COMMANDS = {
     "status": "Show accounts, queues and what waits longest.",
     "rooms": "List the rooms with their channels and agents.",
     "explain": "Follow one message through the bridge, step by step.",
+    "translate": "Translate a rich message between platforms, UACS and the neutral card.",
     "archive": "Read what was said.",
     "dead-letters": "Look after what could not be delivered.",
     "secrets": "Keep tokens sealed in the bridge's own store.",
     "db": "Migrate, back up and restore the store.",
-    "schema": "Print the JSON Schema of UACS.",
+    "schema": "Print the JSON Schema of UACS, or of the card.",
 }
 
 

@@ -28,6 +28,7 @@ from bridge.ports.store import Store
 from bridge.store.maintenance import schema_version
 from bridge.store.schema import newest_version
 from bridge.store.sqlite import open_sqlite_to_read
+from bridge.uacs import Message
 
 Chapter: TypeAlias = tuple[str, Sequence[Finding]]
 
@@ -107,7 +108,25 @@ def _web(settings: Settings) -> list[Finding]:
         found.append(_address(settings.web.host, settings.web.port))
     if settings.web.public_url is not None:
         found.append(_public_url(settings.web.public_url))
+    else:
+        found.append(_no_links())
+    if settings.files.allow_loopback:
+        found.append(_loopback())
     return found
+
+
+def _loopback() -> Finding:
+    what = "files.allow_loopback is on: whoever names an address of this machine has it asked"
+    return Finding("warning", what, "take it out, unless the platforms are the sandbox's")
+
+
+def _no_links() -> Finding:
+    """No fault: who wants no open port has chosen it."""
+    what = (
+        "public_url is not set: a file that a platform does not take along with a message (too "
+        "large, or of a kind it refuses) is shown as a link to where it came from, or its name"
+    )
+    return Finding("ok", what)
 
 
 def _address(host: str, port: int) -> Finding:
@@ -234,6 +253,9 @@ class _NoInbox:
 
     def session_began(self, account: AccountId) -> None:
         return
+
+    async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:
+        return None
 
 
 async def _room(

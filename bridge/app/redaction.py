@@ -14,6 +14,7 @@ _SECRETS = re.compile(
     | \b[A-Za-z0-9_-]{23,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}  # a Discord bot's token
     | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*        # a JSON web token
     | (?<=/webhooks/)\d+/[A-Za-z0-9_-]{20,}             # a Discord webhook's address
+    | (?<=/files/)[A-Za-z0-9_-]{64,}                    # our own links to kept files
     | (?<=hooks\.slack\.com/)[A-Za-z0-9/_-]{8,}         # Slack's response and webhook addresses
     | (?i:(?<=bearer\s)|(?<=bot\s)|(?<=basic\s))[A-Za-z0-9._~+/=-]{16,}
     | (?i:(?<=[?&]token=)|(?<=[?&]sig=)|(?<=[?&]hm=)|(?<=client_secret=)|(?<=password=)

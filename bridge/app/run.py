@@ -13,6 +13,7 @@ import structlog
 from bridge.app.admin import Door
 from bridge.app.build import Bridge, build
 from bridge.app.settings import Settings
+from bridge.app.sweep import sweep_daily
 from bridge.app.web import WebServer, web_app
 
 log = structlog.get_logger()
@@ -35,17 +36,25 @@ async def run(settings: Settings, *, ready: Callable[[Bridge, str], None] | None
             routing = asyncio.create_task(
                 bridge.router.run(lambda: ready(bridge, server.url) if ready else None)
             )
+            sweeping = asyncio.create_task(_sweep(bridge))
             try:
                 await _first(routing, stop)
             finally:
                 await server.stop()
-                routing.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await routing
+                for task in (routing, sweeping):
+                    task.cancel()
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await task
         finally:
             door.close()
             await bridge.close()
             log.info("bridge_stopped")
+
+
+async def _sweep(bridge: Bridge) -> None:
+    settings = bridge.settings
+    days = settings.files.keep_unused_days
+    await sweep_daily(settings.store.path, bridge.files.blobs, bridge.clock, days)
 
 
 @contextlib.contextmanager

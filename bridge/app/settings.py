@@ -18,7 +18,7 @@ from bridge.ports.discovery import AGENTS, CONNECTORS, agent_type, connector_typ
 from bridge.ports.tokens import SecretRef
 
 _NAME = re.compile(r"^[a-z0-9][a-z0-9_-]{0,62}$")
-_OWN_ADDRESSES = ("admin", "healthz", "metrics")  # accounts are served below their names
+_OWN_ADDRESSES = ("admin", "files", "healthz", "metrics")  # accounts are served below their names
 _HEX = re.compile(r"[0-9A-Fa-f]{32,}")  # a signing secret of Slack
 # As POSIX names them; what looks different is more likely the secret itself.
 _VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")
@@ -112,6 +112,33 @@ class WebSettings(_Settings):
     )
 
 
+class FileSettings(_Settings):
+    """Pictures, films, sounds and files: what is fetched and kept, and how it is shown."""
+
+    largest_mb: float = Field(
+        default=100.0, gt=0, le=10_000, description="The largest file that is fetched, in MB."
+    )
+    fetch_seconds: float = Field(
+        default=120.0, gt=0, description="Seconds that fetching one file may take."
+    )
+    keep_unused_days: float | None = Field(
+        default=30.0,
+        ge=1,
+        description="Days after which a file that no message names any more is removed; "
+        "null: never.",
+    )
+    link_days: float = Field(
+        default=30.0,
+        gt=0,
+        le=3650,
+        description="Days for which a link to a kept file is good; needs public_url.",
+    )
+    allow_loopback: bool = Field(
+        default=False,
+        description="Whether files are also fetched from this machine: for the sandbox only.",
+    )
+
+
 class LogSettings(_Settings):
     """What is logged, and how."""
 
@@ -159,6 +186,9 @@ class Settings(_Settings):
     )
     store: StoreSettings = Field(default=StoreSettings(), description="Where everything is kept.")
     web: WebSettings = Field(default=WebSettings(), description="The bridge's own web server.")
+    files: FileSettings = Field(
+        default=FileSettings(), description="Pictures, films, sounds and files."
+    )
     log: LogSettings = Field(default=LogSettings(), description="What is logged, and how.")
     delivery: DeliverySettings = Field(
         default=DeliverySettings(), description="How patient the bridge is."

@@ -1,5 +1,5 @@
-"""The bridge's own web server: /healthz, /metrics, /admin, and each account's routes below its
-name."""
+"""The bridge's own web server: /healthz, /metrics, /admin, /files, and each account's routes below
+its name."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from bridge.app.admin import Door
 from bridge.app.bodies import BoundedBodies
 from bridge.app.build import Bridge
+from bridge.app.file_links import file_routes
 from bridge.app.gauges import gauges_of
 from bridge.app.heads import BoundedHeads
 from bridge.app.redaction import hide_secrets
@@ -59,6 +60,8 @@ def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
     routes: list[BaseRoute] = [Route("/healthz", healthz), Route("/metrics", metrics)]
     if door is not None:
         routes.append(Mount("/admin", routes=_admin_routes(bridge, door)))
+    if bridge.links is not None:
+        routes += file_routes(bridge.links, bridge.files.blobs, bridge.clock)
     for name, connector in bridge.connectors.items():
         if isinstance(connector, ServesHttp):
             routes.append(Mount(f"/{name}", routes=list(connector.routes(bridge.router))))

@@ -44,10 +44,23 @@ class PartDetails(BaseModel):
     path: StrictStr | None = None
 
 
+class KeptFile(BaseModel):
+    """Bytes that we hold: their id in the blob store, what they are, and how many."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    file_id: StrictStr
+    media_type: StrictStr
+    size: Position
+
+
 class BridgeMetadata(BaseModel):
     """Version 1. Unknown fields are kept, so that an older bridge loses nothing of a newer one.
 
-    `fallbacks` names for the content index of a payload the parts that say the same, in order.
+    `origin` is a link to the message where it was said. `kept` are the files of payloads that we
+    fetched, by the id or address that the payload has for them. `fallbacks` names for the content
+    index of a payload the parts that say the same, in order.
+    `home` is the rest of a native message, where its payloads are taken out: see `native_home`.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -56,6 +69,9 @@ class BridgeMetadata(BaseModel):
     fallbacks: Mapping[Index, tuple[Position, ...]] = Field(default_factory=dict)
     parts: Mapping[Index, PartDetails] = Field(default_factory=dict)
     state: JsonValue = None
+    origin: StrictStr | None = None
+    kept: Mapping[str, KeptFile] = Field(default_factory=dict)
+    home: JsonValue = None
 
 
 def read_bridge_metadata(message: Message) -> tuple[BridgeMetadata, list[str]]:
@@ -119,7 +135,7 @@ def _without_faults(found: Mapping[str, JsonValue], warnings: list[str]) -> Brid
     """Each addition by itself: a fault in one does not take the others away."""
     kept: dict[str, Any] = {}
     for name, value in found.items():
-        if name in ("fallbacks", "parts") and isinstance(value, dict):
+        if name in ("fallbacks", "parts", "kept") and isinstance(value, dict):
             sound = {key: one for key, one in value.items() if _holds(name, {key: one}, warnings)}
             kept[name] = sound
         elif _holds(name, value, warnings):

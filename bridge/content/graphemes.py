@@ -9,6 +9,7 @@ import unicodedata
 
 _LONGEST = 64  # a "character" of more code points is cut all the same (Zalgo)
 _JOINER = "\u200d"
+_AS_PICTURE = "\ufe0f"
 
 
 def cluster_start(text: str, cut: int, lowest: int = 0) -> int:
@@ -17,6 +18,32 @@ def cluster_start(text: str, cut: int, lowest: int = 0) -> int:
     while at > lowest and cut - at < _LONGEST and is_inside(text, at):
         at -= 1
     return at if at > lowest and not is_inside(text, at) else cut
+
+
+def display_width(text: str) -> int:
+    """How many cells of a fixed-width font the text takes: wide signs two, accents none, emoji
+    that are joined together as one."""
+    if text.isascii():
+        return len(text)
+    width = 0
+    before = ""
+    for char in text:
+        if char == _AS_PICTURE and before and _cells(before) == 1:
+            width += 1
+        elif before != _JOINER and not _is_tone(char):
+            width += _cells(char)
+        before = char
+    return width
+
+
+def _cells(char: str) -> int:
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def _is_tone(char: str) -> bool:
+    return "\U0001f3fb" <= char <= "\U0001f3ff"
 
 
 def is_inside(text: str, cut: int) -> bool:
@@ -40,7 +67,7 @@ def _extends(char: str) -> bool:
     return (
         unicodedata.category(char)[0] == "M"
         or char in "\u200c\u200d\uff9e\uff9f\u0e33\u0eb3"
-        or "\U0001f3fb" <= char <= "\U0001f3ff"
+        or _is_tone(char)
         or "\U000e0020" <= char <= "\U000e007f"
     )
 

@@ -13,9 +13,10 @@ import pyromark
 
 from bridge.content import normal
 from bridge.content.inlines import Style, plain_inlines
+from bridge.content.markdown_by_html import MARKDOWN_OPTIONS, read_by_html
 from bridge.content.text import (
+    BREAK,
     Block,
-    Break,
     Code,
     Document,
     Emphasis,
@@ -31,11 +32,6 @@ from bridge.content.text import (
 )
 from bridge.content.uacs_links import link_to_own_node
 
-MARKDOWN_OPTIONS = (
-    pyromark.Options.ENABLE_TABLES
-    | pyromark.Options.ENABLE_STRIKETHROUGH
-    | pyromark.Options.ENABLE_TASKLISTS
-)
 _TAGS: dict[str, type[Style] | None] = {
     "u": Underline,
     "ins": Underline,
@@ -58,19 +54,27 @@ _BLOCKS = _CONTAINERS | {"Paragraph", "Heading", "CodeBlock", "Table", "HtmlBloc
 _ALIGN: dict[str, Any] = {"Left": "left", "Center": "center", "Right": "right"}
 _REMEMBERED = 4096  # characters up to which a text that was read is not read again
 _MOST_TAGS = 16  # HTML tags open at once; further ones are text
-# Text in which nothing is markup: no sign anywhere, no sign or space at the start of a line.
-_MARKUP = re.compile(r"[\\`*_\[\]<>~&|\r\t]|://|^(?:[#+=-]|[ ]|[0-9]{1,9}[.)])", re.MULTILINE)
+# A line in which nothing is markup: no sign anywhere, no sign or space at its start.
+_SIGN = re.compile(r"[\\`*_\[\]<>~&|\r\t\n:]")
+_START = re.compile(r"[#+=-]|[ ]|[0-9]{1,9}[.)]")
 
 
 def markdown_to_text(markdown: str) -> Document:
     """Read UACS Markdown. Links keep http, https and mailto; others become their own text."""
     clean = normal.cleaned(markdown)
-    if not _MARKUP.search(clean):
-        return tuple(_plain(clean))
+    if not _SIGN.search(clean) and not _START.match(clean):
+        shown = clean.rstrip(" ")
+        return (Paragraph((Text(shown),)),) if shown else ()
     return _read_again(clean) if len(clean) <= _REMEMBERED else _read(clean)
 
 
 def _read(clean: str) -> Document:
+    found = read_by_html(clean)
+    return read_events(clean) if found is None else found
+
+
+def read_events(clean: str) -> Document:
+    """The whole reader: whatever there is in Markdown, by the parser's events."""
     reader = _Reader()
     for event in _events(clean):
         reader.take(event)
@@ -79,16 +83,6 @@ def _read(clean: str) -> Document:
 
 # One message is written for several platforms, one after the other.
 _read_again = lru_cache(maxsize=256)(_read)
-
-
-def _plain(text: str) -> Iterator[Block]:
-    for part in text.split("\n\n"):
-        children: list[Inline] = []
-        for line in part.split("\n"):
-            if shown := line.rstrip(" "):
-                children += [Break(), Text(shown)] if children else [Text(shown)]
-        if children:
-            yield Paragraph(tuple(children))
 
 
 def _events(markdown: str) -> Iterable[Any]:
@@ -135,6 +129,13 @@ class _Bars:
     """`||`, which opens or closes a spoiler, or is text."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Small:
+    """A tag of small print: around a whole paragraph it says what that is, elsewhere it is text."""
+
+    html: str
+
+
 class _Reader:
     def __init__(self) -> None:
         self._stack = [_Frame("Document")]
@@ -143,6 +144,7 @@ class _Reader:
         self._depth = 0
         self._tags = 0
         self._has_bars = False
+        self._has_small = False
 
     def take(self, event: Any) -> None:
         if isinstance(event, str):
@@ -180,7 +182,7 @@ class _Reader:
             self._flush(self._top)
             self._top.blocks.append(Rule())
         elif event in ("SoftBreak", "HardBreak"):
-            self._top.inlines.append(Break())
+            self._top.inlines.append(BREAK)
 
     # --- what opens and closes --------------------------------------------------------------
 
@@ -246,7 +248,7 @@ class _Reader:
     def _blocks(self, frame: _Frame) -> Iterable[Block]:
         match frame.kind:
             case "Paragraph" | "HtmlBlock":
-                return normal.paragraphs(self._run(frame))
+                return self._paragraphs(frame)
             case "Heading":
                 return normal.heading(int(frame.detail["level"][1:]), self._run(frame))
             case "BlockQuote":
@@ -270,11 +272,21 @@ class _Reader:
     def _flush(self, frame: _Frame) -> None:
         """Loose inlines among blocks (a tight list item) are a paragraph."""
         if frame.inlines:
-            frame.blocks += normal.paragraphs(self._run(frame))
+            frame.blocks += self._paragraphs(frame)
             frame.inlines.clear()
+
+    def _paragraphs(self, frame: _Frame) -> Iterable[Block]:
+        match frame.inlines:
+            case [_Small("<small>"), *inner, _Small("</small>")]:
+                frame.inlines[:] = inner
+                return normal.paragraphs(self._run(frame), subtle=True)
+            case _:
+                return normal.paragraphs(self._run(frame))
 
     def _run(self, frame: _Frame) -> list[Inline]:
         nodes = frame.inlines
+        if self._has_small:
+            nodes = [Text(node.html) if isinstance(node, _Small) else node for node in nodes]
         if self._has_bars:
             nodes = self._with_spoilers(nodes)
         return normal.joined(nodes, linked=self._links > 0)
@@ -314,7 +326,10 @@ class _Reader:
         name = html.strip("</> \n").lower()
         top = self._top
         if name == "br":
-            top.inlines.append(Break())
+            top.inlines.append(BREAK)
+        elif html.lower() in ("<small>", "</small>"):
+            self._has_small = True
+            top.inlines.append(_Small(html.lower()))
         elif name not in _TAGS:
             top.inlines += normal.joined(_lines(html, block=False), linked=True)
         elif html.startswith("</") and top.kind == f"<{name}":
@@ -379,5 +394,5 @@ def _lines(html: str, *, block: bool = True) -> list[Inline]:
     """Raw HTML is text: what it would have shown is not ours to guess."""
     nodes: list[Inline] = []
     for line in html.removesuffix("\n").split("\n"):
-        nodes += [Break(), Text(line)] if nodes else [Text(line)]
-    return [*nodes, Break()] if block else nodes
+        nodes += [BREAK, Text(line)] if nodes else [Text(line)]
+    return [*nodes, BREAK] if block else nodes

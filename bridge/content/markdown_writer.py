@@ -1,75 +1,69 @@
-"""The text tree -> UACS Markdown. What looks like markup and is none is escaped; where Markdown's
-own delimiters would not be read as meant, HTML tags that our reader knows are written."""
+"""The text tree -> UACS Markdown. Blocks are written here; runs of inlines by one of two: what
+messages mostly hold as it is and in one pass, everything else in its normal form."""
 
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Sequence
-from typing import cast, get_args
+from typing import Protocol
 
-from bridge.content.inlines import STYLES, Style
-from bridge.content.normal import normal
+from bridge.content.markdown_inlines import own_node_to_markdown, run_to_markdown
+from bridge.content.markdown_plain_run import NotPlain, plain_run_to_markdown
+from bridge.content.normal import MAX_DEPTH, code_block, normal
 from bridge.content.text import (
     Block,
-    Break,
-    Code,
     CodeBlock,
     Document,
-    Emphasis,
     Heading,
     Inline,
-    Link,
     List,
     ListItem,
     Paragraph,
     Quote,
     Rule,
-    Spoiler,
-    Strike,
-    Strong,
     Table,
-    Text,
-    Underline,
 )
-from bridge.content.uacs_links import OwnNode, own_node_to_link
 
-_DELIMITERS: dict[type[Inline], tuple[str, str]] = {
-    Strong: ("**", "strong"),
-    Emphasis: ("_", "em"),
-    Strike: ("~~", "del"),
-    Underline: ("", "u"),
-    Spoiler: ("||", "spoiler"),
-}
-_OWN = get_args(OwnNode)
-# A `_` within a word is text in Markdown too, a `<` or `&` is unless a tag or entity follows.
-_SIGNS = re.compile(
-    r"[\\`*\[\]~|]|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<![^\W_])(?<!_)_+|_+(?![^\W_]|_)|!\Z"
-)
+__all__ = ["own_node_to_markdown", "text_to_markdown"]
+
 _LINE_START = re.compile(r"(?:[#+=:>-]|[0-9]{1,9}[.)](?=[\s<&]|$)|[ \t])")
-_SIMPLE_URL = re.compile(r"https?://[A-Za-z0-9./?=%+#,:;@!$-]*[A-Za-z0-9/]")
-_FREE = frozenset(f"{string.punctuation} \t\n")
 _NOTHING = "&#32;"  # a paragraph that is empty when it is read
 _ENTITY = {" ": "&#32;", "\t": "&#9;"}
+_MOST = 999_999_999
+
+
+class _Runs(Protocol):
+    """Writes any run in its normal form, or plain ones as they are (else: NotPlain)."""
+
+    def __call__(
+        self, nodes: Sequence[Inline], *, line: bool = False, cell: bool = False
+    ) -> str: ...
 
 
 def text_to_markdown(document: Document) -> str:
     """Write UACS Markdown; `markdown_to_text` reads `normal(document)` from it again."""
-    return "\n\n".join(_blocks(normal(document)))
-
-
-def _blocks(blocks: Sequence[Block], bullet: str = "") -> list[str]:
-    """`bullet` is that of the item whose blocks these are."""
     written: list[str] = []
-    previous = bullet
+    mark = ""
+    for block in document:
+        try:
+            mark = _write((block,), written, mark, plain_run_to_markdown, 0)
+        except NotPlain:
+            mark = _write(normal((block,)), written, mark, run_to_markdown, 0)
+    return "\n\n".join(written)
+
+
+def _write(blocks: Sequence[Block], written: list[str], mark: str, runs: _Runs, depth: int) -> str:
+    """`mark` is that of the list just before, or of the item around these blocks; the mark of a
+    list at their end is given back."""
+    in_item = depth > 0 and mark != ""
     for block in blocks:
         if isinstance(block, List):
-            previous = _other_mark(block, previous)
-            written.append(_list(block, previous))
+            mark = _other_mark(block, mark)
+            written.append(_list(block, mark, runs, depth + 1))
         else:
-            previous = ""
-            written.append(_block(block, in_item=bool(bullet)))
-    return written
+            mark = ""
+            written.append(_block(block, runs, depth, in_item=in_item))
+    return mark
 
 
 def _other_mark(node: List, previous: str) -> str:
@@ -78,43 +72,61 @@ def _other_mark(node: List, previous: str) -> str:
     return marks[1] if previous == marks[0] else marks[0]
 
 
-def _block(block: Block, *, in_item: bool) -> str:
+def _block(block: Block, runs: _Runs, depth: int, *, in_item: bool) -> str:
     match block:
-        case Paragraph(children):
-            return "\n".join(map(_escape_start, _inlines(children).split("\n")))
+        case Paragraph(children, subtle):
+            text = runs(children)
+            if subtle:
+                text = f"<small>{text}</small>"
+            return "\n".join([_escape_start(line) for line in text.split("\n")])
         case Heading(level, children):
-            return f"{'#' * level} {_escape_end(_inlines(children, line=True))}"
+            marks = "#" * min(max(level, 1), 6)
+            return f"{marks} {_escape_end(runs(children, line=True))}"
         case Quote(blocks):
-            lines = "\n\n".join(_blocks(blocks)).split("\n")
-            return "\n".join(f"> {line}" if line else ">" for line in lines)
+            return _quote(blocks, runs, depth + 1)
         case CodeBlock(value, language):
-            return _fenced(value, language)
+            return _fenced(code_block(value, language))
         case Table():
-            return _table(block)
+            return _table(block, runs)
         case Rule():
             return "___" if in_item else "---"  # "- ---" would be one rule
         case List():
-            return _list(block, "-")
+            return _list(block, "-", runs, depth + 1)
 
 
-def _fenced(value: str, language: str) -> str:
-    longest = max((len(run) for run in re.findall(r"`+", value)), default=0)
+def _quote(blocks: Sequence[Block], runs: _Runs, depth: int) -> str:
+    if not blocks or depth > MAX_DEPTH:
+        raise NotPlain
+    parts: list[str] = []
+    _write(blocks, parts, "", runs, depth)
+    lines = "\n\n".join(parts).split("\n")
+    return "\n".join([f"> {line}" if line else ">" for line in lines])
+
+
+def _fenced(block: CodeBlock) -> str:
+    value, language = block.value, block.language
+    longest = 0
+    if "```" in value:
+        longest = max(len(run) for run in re.findall(r"`+", value))
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{value}\n{fence}" if value else f"{fence}{language}\n{fence}"
 
 
-def _list(node: List, mark: str) -> str:
-    written: list[str] = []
-    for number, item in enumerate(node.items):
-        if node.start is None:
-            written.append(_item(item, mark, mark))
-        else:
-            count = min(node.start + number, 999_999_999)
-            written.append(_item(item, f"{count}{mark}", mark))
-    return "\n".join(written)
+def _list(node: List, mark: str, runs: _Runs, depth: int) -> str:
+    if not node.items or depth > MAX_DEPTH:
+        raise NotPlain
+    if node.start is None:
+        return "\n".join([_item(item, mark, mark, runs, depth) for item in node.items])
+    first = min(max(node.start, 0), _MOST)
+    return "\n".join(
+        [
+            _item(item, f"{min(number, _MOST)}{mark}", mark, runs, depth)
+            for number, item in enumerate(node.items, first)
+        ]
+    )
 
 
-def _item(item: ListItem, bullet: str, mark: str) -> str:
+def _item(item: ListItem, bullet: str, mark: str, runs: _Runs, depth: int) -> str:
     body = ""
     if item.checked is not None:
         body = "[x] " if item.checked else "[ ] "
@@ -122,16 +134,17 @@ def _item(item: ListItem, bullet: str, mark: str) -> str:
             body += f"{_NOTHING}\n\n"  # a box stands before a paragraph only
     if not item.blocks:
         body += _NOTHING  # pulldown-cmark 0.13 loses quotes and code after items without text
-    for index, part in enumerate(_blocks(item.blocks, mark)):
+    parts: list[str] = []
+    _write(item.blocks, parts, mark, runs, depth)
+    for index, part in enumerate(parts):
         if index:
             body += "\n" if _is_close(item.blocks[index - 1], item.blocks[index]) else "\n\n"
         body += part
+    if "\n" not in body:
+        return f"{bullet} {body}"
     indent = " " * (len(bullet) + 1)
     first, *rest = body.split("\n")
-    lines = [indent + line if line else "" for line in rest]
-    return "\n".join(
-        [f"{bullet} {first}".rstrip(" ") if not first else f"{bullet} {first}", *lines]
-    )
+    return "\n".join([f"{bullet} {first}", *[indent + line if line else "" for line in rest]])
 
 
 def _is_close(before: Block, block: Block) -> bool:
@@ -140,131 +153,22 @@ def _is_close(before: Block, block: Block) -> bool:
     return follows and isinstance(block, List) and block.start in (None, 1)
 
 
-def _table(node: Table) -> str:
+def _table(node: Table, runs: _Runs) -> str:
+    width = len(node.header)
+    rows = (node.header, *node.rows)
+    if (
+        len(node.align) != width
+        or any(len(row) != width for row in rows)
+        or not any(map(any, rows))
+    ):
+        raise NotPlain
     marks = {"left": ":--", "center": ":-:", "right": "--:", None: "---"}
     lines = [
-        "| " + " | ".join(_inlines(cell, line=True, cell=True) for cell in row) + " |"
-        for row in (node.header, *node.rows)
+        f"| {' | '.join([runs(cell, line=True, cell=True) if cell else '' for cell in row])} |"
+        for row in rows
     ]
-    lines.insert(1, "| " + " | ".join(marks[mark] for mark in node.align) + " |")
+    lines.insert(1, f"| {' | '.join([marks[mark] for mark in node.align])} |")
     return "\n".join(lines)
-
-
-# --- inlines --------------------------------------------------------------------------------
-
-
-def _inlines(
-    nodes: Sequence[Inline], before: str = "", after: str = "", *, line: bool = False,
-    cell: bool = False,
-) -> str:  # fmt: skip
-    """A run between the characters `before` and `after`; on one `line`, in a table's `cell`."""
-    written: list[str] = []
-    last = before
-    for index, node in enumerate(nodes):
-        following = _edge(nodes[index + 1]) if index + 1 < len(nodes) else after
-        if isinstance(node, Break):
-            more = index + 1 < len(nodes) and isinstance(nodes[index + 1], Break)
-            text = "<br>" if line or more else "\n"
-        elif isinstance(node, Text):
-            text = escape(node.value, following)
-        elif isinstance(node, Code):
-            text = _code(node.value, cell=cell)
-        elif isinstance(node, Link):
-            text = _link(node, last, following, cell=cell)
-        elif type(node) in STYLES:
-            text = _styled(cast("Style", node), last, following, line=line, cell=cell)
-        else:
-            text = own_node_to_markdown(cast("OwnNode", node))
-        written.append(text)
-        last = text[-1]
-    return "".join(written)
-
-
-def own_node_to_markdown(node: OwnNode) -> str:
-    """A mention, channel link, custom emoji or time as a link of the scheme `uacs:`."""
-    label, url = own_node_to_link(node)
-    return f"[{escape(label, ']')}]({url})"
-
-
-def escape(text: str, after: str = "") -> str:
-    """Text so that nothing in it is read as markup, before the character `after`."""
-    if not _SIGNS.search(text):
-        return text
-    return _SIGNS.sub(lambda found: _escaped(found.group(), after), text)
-
-
-def _escaped(signs: str, after: str) -> str:
-    if signs == "!" and after not in ("[", "<"):  # "<": perhaps a link that is spelled out
-        return signs
-    return "".join(f"\\{sign}" for sign in signs)
-
-
-def _code(value: str, *, cell: bool) -> str:
-    longest = max((len(run) for run in re.findall(r"`+", value)), default=0)
-    tick = "`" * (longest + 1)
-    edges = value[0] + value[-1]
-    pad = " " if value.strip(" ") and ("`" in edges or edges == "  ") else ""
-    text = f"{tick}{pad}{value}{pad}{tick}"
-    return text.replace("|", "\\|") if cell else text
-
-
-def _link(node: Link, before: str, after: str, *, cell: bool) -> str:
-    if node.children == (Text(node.url),) and not (cell and "|" in node.url):
-        alone = before in ("", " ", "\n") and after in ("", " ", "\n")
-        if alone and _SIMPLE_URL.fullmatch(node.url):
-            return node.url
-        if not node.url.lower().startswith("mailto:"):
-            return f"<{node.url}>"
-    label = _inlines(node.children, "[", "]", line=True, cell=cell)
-    url = re.sub(r"[&|]", r"\\\g<0>", node.url)
-    return f"[{label}](<{url}>)" if re.search(r"[()]", url) else f"[{label}]({url})"
-
-
-def _styled(node: Style, before: str, after: str, *, line: bool, cell: bool) -> str:
-    delimiter, tag = _DELIMITERS[type(node)]
-    if delimiter == "||" and cell:
-        delimiter = ""
-    if delimiter:
-        edge = delimiter[0]
-        body = _inlines(node.children, edge, edge, line=line, cell=cell)
-        if _reads_back(delimiter, body, before, after):
-            return f"{delimiter}{body}{delimiter}"
-    body = _inlines(node.children, ">", "<", line=line, cell=cell)
-    return f"<{tag}>{body}</{tag}>"
-
-
-def _reads_back(delimiter: str, body: str, before: str, after: str) -> bool:
-    """Whether the reader takes these delimiters as meant (CommonMark 6.2, flanking rules)."""
-    first, last, sign = body[0], body[-1], delimiter[0]
-    if sign in (first, last, before, after) or first.isspace() or last.isspace():
-        return False
-    if delimiter == "||":
-        return before != "\\" and after != "\\"
-    opens = _is_free(before) or (sign != "_" and first.isalnum())
-    closes = _is_free(after) or (sign != "_" and last.isalnum())
-    return opens and closes
-
-
-def _is_free(char: str) -> bool:
-    """White space, punctuation, or nothing: what CommonMark wants outside of delimiters."""
-    return (
-        not char
-        or char in " \t\n"
-        or (char.isascii() and char.isprintable() and not char.isalnum())
-    )
-
-
-def _edge(node: Inline) -> str:
-    """A character of the kind of the first one that this node will write."""
-    if isinstance(node, Text):
-        return "\\" if _SIGNS.match(node.value) else node.value[0]
-    if isinstance(node, Break):
-        return "\n"
-    if isinstance(node, Code):
-        return "`"
-    if isinstance(node, Link) and node.children == (Text(node.url),):
-        return "<"
-    return _DELIMITERS[type(node)][0][:1] or "<" if type(node) in STYLES else "["
 
 
 def _escape_start(line: str) -> str:

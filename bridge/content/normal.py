@@ -14,6 +14,7 @@ from typing import Literal, cast, get_args
 
 from bridge.content.inlines import STYLES, Style, plain_inlines
 from bridge.content.text import (
+    BREAK,
     Block,
     Break,
     Code,
@@ -47,7 +48,18 @@ _NONE: frozenset[type[Inline]] = frozenset()
 
 def cleaned(text: str) -> str:
     """NUL and halves of characters become U+FFFD (CommonMark 2.3), page breaks are spaces."""
-    return _UNCLEAN.sub(_clean, text) if _UNCLEAN.search(text) else text
+    return text if is_clean(text) else _UNCLEAN.sub(_clean, text)
+
+
+def is_clean(text: str) -> bool:
+    if "\x00" in text or "\x0b" in text or "\x0c" in text:
+        return False
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return False
+    return True
 
 
 def _clean(found: re.Match[str]) -> str:
@@ -69,8 +81,8 @@ def _blocks(blocks: Iterable[Block], depth: int) -> Iterator[Block]:
 
 def _block(block: Block, depth: int) -> Iterable[Block]:
     match block:
-        case Paragraph(children):
-            return paragraphs(tidy(children))
+        case Paragraph(children, subtle):
+            return paragraphs(tidy(children), subtle=subtle)
         case Heading(level, children):
             return heading(level, tidy(children))
         case Quote(inner):
@@ -104,7 +116,7 @@ def flat_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
             yield block
 
 
-def paragraphs(run: Sequence[Inline]) -> Iterator[Block]:
+def paragraphs(run: Sequence[Inline], *, subtle: bool = False) -> Iterator[Block]:
     """A tidy run as paragraphs: two line breaks or more set them apart."""
     children: list[Inline] = []
     breaks = 0
@@ -113,14 +125,14 @@ def paragraphs(run: Sequence[Inline]) -> Iterator[Block]:
             breaks += 1
             continue
         if breaks > 1 and children:
-            yield Paragraph(tuple(children))
+            yield Paragraph(tuple(children), subtle)
             children = []
         elif breaks and children:
-            children.append(Break())
+            children.append(BREAK)
         breaks = 0
         children.append(node)
     if children:
-        yield Paragraph(tuple(children))
+        yield Paragraph(tuple(children), subtle)
 
 
 def heading(level: int, run: Sequence[Inline]) -> list[Block]:
@@ -135,8 +147,12 @@ def quote(blocks: Iterable[Block]) -> list[Block]:
 
 def code_block(value: str, language: str) -> CodeBlock:
     """The language is the first word of what Markdown calls the info string."""
+    value = cleaned(value)
+    if "\r" in value:
+        value = _LINE_END.sub("\n", value)
+    if language.isalnum():
+        return CodeBlock(value, language)
     words = cleaned(language).split(maxsplit=1)
-    value = _LINE_END.sub("\n", cleaned(value))
     return CodeBlock(value, _NO_LANGUAGE.sub("", words[0]) if words else "")
 
 
@@ -241,10 +257,12 @@ def link(
     """A link whose label is tidy; its own words, then the URL, where it may not be a link."""
     safe = safe_url(url)
     if safe is None:
-        rest = [] if not url or plain_inlines(label) == url else [Text(f" ({url})")]
+        shown = plain_inlines(label).strip(f"{_BLANK}\n")
+        rest = [] if not url or shown == url else [Text(f" ({url})")]
         return tidy([*label, *rest], active)
     lead, inner, tail = _hoisted(label)
-    return [*lead, Link(safe, tuple(inner or [Text(safe)])), *tail]
+    shown = inner if plain_inlines(inner).strip(_BLANK) else [Text(safe)]
+    return [*lead, Link(safe, tuple(shown)), *tail]
 
 
 def one_line(run: Sequence[Inline]) -> tuple[Inline, ...]:
@@ -266,7 +284,7 @@ def _leaf(node: Inline, *, linked: bool) -> list[Inline]:
 def _add_text(found: list[Inline], value: str, *, linked: bool) -> None:
     for number, line in enumerate(_LINE_END.split(cleaned(value))):
         if number:
-            _add_break(found, Break())
+            _add_break(found, BREAK)
         end = 0
         for start, stop in () if linked else bare_urls(line):
             if safe := safe_url(line[start:stop]):

@@ -7,6 +7,7 @@ import json
 from bridge.content.additions import PartDetails, read_bridge_metadata, select_parts
 from bridge.content.borders import close_fence
 from bridge.content.markdown import text_to_markdown
+from bridge.content.sizes import readable_size
 from bridge.content.text import CodeBlock, Inline, Link, Paragraph, Spoiler, Text
 from bridge.content.urls import safe_url
 from bridge.model import Loss
@@ -25,8 +26,6 @@ from bridge.uacs import (
 )
 
 MediaPart = ImagePart | VideoPart | AudioPart | FilePart
-_MOST_BYTES = 10**18  # no file is larger: the number is not to be believed
-_UNITS = ("bytes", "KB", "MB", "GB", "TB")
 
 
 def message_text(message: Message) -> tuple[str, tuple[Loss, ...]]:
@@ -95,12 +94,4 @@ def _media_name(part: MediaPart, details: PartDetails) -> str:
     """What it shows, else its file name, else its type; with its size where that is known."""
     names = (details.alt, details.name) if part.type == "image" else (details.name, details.alt)
     name = next((" ".join(name.split()) for name in names if name and name.strip()), "")
-    size = f", {_readable(details.size or 0)}" if 0 < (details.size or 0) < _MOST_BYTES else ""
-    return f"{name or part.media_type}{size}"
-
-
-def _readable(size: float) -> str:
-    unit = 0
-    while size >= 1000 and unit < len(_UNITS) - 1:
-        size, unit = size / 1000, unit + 1
-    return f"{size:.0f} {_UNITS[unit]}" if unit == 0 or size >= 10 else f"{size:.1f} {_UNITS[unit]}"
+    return ", ".join(filter(None, (name or part.media_type, readable_size(details.size))))

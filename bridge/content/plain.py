@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from bridge.content.graphemes import display_width
 from bridge.content.inlines import plain_inlines
-from bridge.content.normal import MAX_DEPTH, flat_blocks
+from bridge.content.normal import MAX_DEPTH, flat_blocks, normal
 from bridge.content.text import (
     Block,
+    Break,
     CodeBlock,
     Document,
     Heading,
@@ -18,6 +20,7 @@ from bridge.content.text import (
     Quote,
     Rule,
     Table,
+    Text,
 )
 
 _BOX = {None: "", True: "☑ ", False: "☐ "}
@@ -26,6 +29,50 @@ _BOX = {None: "", True: "☑ ", False: "☐ "}
 def text_to_plain(document: Document) -> str:
     """Paragraphs are set apart by an empty line; lists and quotes keep a sign of what they are."""
     return "\n\n".join(_blocks(document, 0))
+
+
+def blocks_as_line(document: Document) -> tuple[Inline, ...]:
+    """Text as one run of inlines: paragraphs become lines, other blocks what they say."""
+    run: list[Inline] = []
+    for block in document:
+        run += [Break()] if run else []
+        match block:
+            case Paragraph(children) | Heading(_, children):
+                run += children
+            case _:
+                for index, text in enumerate(text_to_plain((block,)).split("\n")):
+                    run += [Break(), Text(text)] if index else [Text(text)]
+    return tuple(run)
+
+
+def aligned_table(node: Table, cross: str) -> str:
+    """A table in characters of one width: columns of equal cells, a line below the header; `cross`
+    stands where that line meets the border of a column."""
+    rows = [[" ".join(plain_inlines(cell).split()) for cell in row] for row in _rows(node)]
+    count = max(map(len, rows))
+    if not count:
+        return ""
+    rows = [row + [""] * (count - len(row)) for row in rows]
+    widths = [max(display_width(row[column]) for row in rows) for column in range(count)]
+    align = [*node.align, *[None] * count][:count]
+    lines = [" | ".join(map(_aligned, row, widths, align)).rstrip() for row in rows]
+    lines.insert(1, f"-{cross}-".join(["-" * width for width in widths]))
+    return "\n".join(lines)
+
+
+def _rows(node: Table) -> tuple[tuple[tuple[Inline, ...], ...], ...]:
+    return (node.header, *node.rows)
+
+
+def _aligned(cell: str, width: int, how: str | None) -> str:
+    room = width - display_width(cell)
+    left = {"right": room, "center": room // 2}.get(how or "", 0)
+    return " " * left + cell + " " * (room - left)
+
+
+def plain_to_text(plain: str) -> Document:
+    """Characters as they are: lines, and paragraphs between empty ones. Bare URLs are links."""
+    return normal((Paragraph((Text(plain),)),))
 
 
 def _blocks(blocks: Iterable[Block], depth: int) -> list[str]:
@@ -43,8 +90,8 @@ def _block(block: Block, depth: int) -> str:
             return value
         case List(items, start):
             return "\n".join(_item(item, index, start, depth) for index, item in enumerate(items))
-        case Table(header, rows):
-            return "\n".join(_row(row) for row in (header, *rows))
+        case Table():
+            return "\n".join(_row(row) for row in _rows(block))
         case Rule():
             return "---"
 

@@ -3,58 +3,71 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar, dataclass_transform
 
 from bridge.model import ActorId
+
+_Node = TypeVar("_Node")
+
+
+@dataclass_transform(frozen_default=True)
+def _node(kind: type[_Node]) -> type[_Node]:
+    """A value that nobody changes: the type checker sees to that, because a class that is frozen
+    at run time takes twice as long to make, and a message is hundreds of nodes."""
+    return dataclass(slots=True, unsafe_hash=True)(kind)
+
 
 # --- inline ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Text:
     """Characters as they are; never markup, never a line break."""
 
     value: str
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Break:
     """A line break inside a paragraph."""
 
 
-@dataclass(frozen=True, slots=True)
+BREAK = Break()
+
+
+@_node
 class Strong:
     children: tuple[Inline, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Emphasis:
     children: tuple[Inline, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Strike:
     children: tuple[Inline, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Underline:
     children: tuple[Inline, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Spoiler:
     children: tuple[Inline, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Code:
     """Code in a line; nothing inside is markup."""
 
     value: str
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Link:
     """`url` is http, https or mailto; a bare URL has itself as its only child."""
 
@@ -62,7 +75,7 @@ class Link:
     children: tuple[Inline, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Mention:
     """A person; `name` without the @. Elsewhere it is readable text, never a ping by itself."""
 
@@ -70,7 +83,7 @@ class Mention:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class GroupMention:
     """A role or user group: `group` is its key, as made by `join_key`."""
 
@@ -78,14 +91,14 @@ class GroupMention:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Broadcast:
     """Everybody in the channel (or everybody who is there now)."""
 
     range: Literal["everyone", "channel", "here"]
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class ChannelLink:
     """A channel: `channel` is its ChannelRef's key; `name` without the #."""
 
@@ -93,7 +106,7 @@ class ChannelLink:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Emoji:
     """`unicode` where there is one, else a custom emoji of the platform with its picture."""
 
@@ -102,7 +115,7 @@ class Emoji:
     url: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Timestamp:
     """A moment shown in the reader's own time zone; `style` is one of t T d D f F R."""
 
@@ -132,12 +145,15 @@ Inline = (
 # --- blocks ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Paragraph:
+    """`subtle` ones are small print."""
+
     children: tuple[Inline, ...]
+    subtle: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Heading:
     """`level` 1 to 6."""
 
@@ -145,12 +161,12 @@ class Heading:
     children: tuple[Inline, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Quote:
     blocks: tuple[Block, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class CodeBlock:
     """`value` has no line break at its end."""
 
@@ -158,7 +174,7 @@ class CodeBlock:
     language: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class ListItem:
     """`checked` is None for an item without a box."""
 
@@ -166,7 +182,7 @@ class ListItem:
     checked: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class List:
     """`start` is the first number of an ordered list, None for bullets."""
 
@@ -174,7 +190,7 @@ class List:
     start: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Table:
     """Rows of cells; every row is as long as `header`."""
 
@@ -183,7 +199,7 @@ class Table:
     align: tuple[Literal["left", "center", "right"] | None, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Rule:
     """A thematic break."""
 

@@ -8,10 +8,11 @@ from urllib.parse import quote
 
 _ALLOWED = re.compile(r"(?:https?://|mailto:)[^\s/]", re.IGNORECASE)
 _UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0<>\\`\ud800-\udfff]|\s")
+_PLAIN = re.compile(r"https?://[\w.~!$&'()*+,;=:@%?#-][\w.~!$&'()*+,;=:@%/?#-]*", re.ASCII)
+_SCHEME = re.compile(r"(?<!\w)https?\Z", re.IGNORECASE)
 # White space, quotes, brackets, signs of direction and CJK punctuation end a bare URL.
-_BARE = re.compile(
-    r"\bhttps?://[^\s<>\"'`|\u200b-\u200f\u202a-\u202e\u2066-\u2069、。「」『』【】！），：；？》]+",
-    re.IGNORECASE,
+_REST = re.compile(
+    r"[^\s<>\"'`|\u200b-\u200f\u202a-\u202e\u2066-\u2069、。「」『』【】！），：；？》]+"
 )
 _TAIL = frozenset("?!.,:;*_~")
 
@@ -19,6 +20,8 @@ _TAIL = frozenset("?!.,:;*_~")
 def safe_url(url: str) -> str | None:
     """The URL with white space and signs of markup percent-encoded; None when it may not be a
     link: only http, https and mailto are."""
+    if _PLAIN.fullmatch(url):
+        return url
     if not _ALLOWED.match(url):
         return None
     return _UNSAFE.sub(_encoded, url) if _UNSAFE.search(url) else url
@@ -27,16 +30,24 @@ def safe_url(url: str) -> str | None:
 def bare_urls(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of each bare URL. Punctuation at the end belongs to the sentence, as does a
     bracket that the URL never opened (GFM, extended autolinks). `www.` alone is no link."""
-    if "://" not in text:
-        return
-    for match in _BARE.finditer(text):
-        end = match.start() + _length_without_tail(match.group())
-        if _ALLOWED.match(text, match.start(), end):
-            yield match.start(), end
+    at = text.find("://")
+    while at >= 0:
+        scheme = _SCHEME.search(text, max(0, at - 6), at)
+        rest = _REST.match(text, at + 3) if scheme else None
+        if not scheme or not rest:
+            at = text.find("://", at + 3)
+            continue
+        start = scheme.start()
+        end = start + _length_without_tail(text[start : rest.end()])
+        if _ALLOWED.match(text, start, end):
+            yield start, end
+        at = text.find("://", rest.end())
 
 
 def _length_without_tail(url: str) -> int:
     end = len(url)
+    if url[-1] not in _TAIL and url[-1] != ")":
+        return end
     surplus = url.count(")") - url.count("(")
     while end:
         if url[end - 1] == ")" and surplus > 0:

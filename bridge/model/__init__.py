@@ -46,9 +46,10 @@ from bridge.model.operations import (
     RemoveReaction,
     ShowTyping,
     UnpinMessage,
+    Upload,
 )
 from bridge.model.people import Byline, Person
-from bridge.model.raw import Raw
+from bridge.model.raw import Echo, Raw
 from bridge.model.receipts import Receipt
 from bridge.model.refs import (
     AccountId,
@@ -72,13 +73,13 @@ from bridge.model.requests import Answer, ModalWanted, OptionsWanted, Request, S
 __all__ = [
     "EVENT", "OPERATION", "AccountId", "AccountRevoked", "ActionPressed", "ActorId", "AddReaction",
     "Answer", "BudgetKey", "Byline", "Call", "Capabilities", "ChannelClosed", "ChannelCreated",
-    "ChannelRef", "ChannelRenamed", "CommandGiven", "DeleteMessage", "Delivery", "EditMessage",
-    "Encoded", "Event", "FormSubmitted", "Ignored", "LaneId", "Level", "Loss", "MemberJoined",
-    "MemberLeft", "MessageDeleted", "MessageEdited", "MessageId", "MessagePinned", "MessagePosted",
-    "MessageUnpinned", "MessagesBulkDeleted", "ModalWanted", "Operation", "OperationId",
-    "OptionsWanted", "Person", "PinMessage", "Place", "PollEnded", "PostMessage", "Quoted", "Rate",
-    "Raw", "ReactionAdded", "ReactionRemoved", "ReactionsCleared", "Receipt", "RemoveReaction",
-    "Request", "RoomId", "ShowTyping", "SubmissionGiven", "ThreadStarted", "TopicChanged",
-    "TurnId", "TypingStarted", "Unknown", "UnpinMessage", "actor_id_of", "channel_of_key",
-    "conversation_id_of", "join_key", "message_id_of", "split_key",
+    "ChannelRef", "ChannelRenamed", "CommandGiven", "DeleteMessage", "Delivery", "Echo",
+    "EditMessage", "Encoded", "Event", "FormSubmitted", "Ignored", "LaneId", "Level", "Loss",
+    "MemberJoined", "MemberLeft", "MessageDeleted", "MessageEdited", "MessageId", "MessagePinned",
+    "MessagePosted", "MessageUnpinned", "MessagesBulkDeleted", "ModalWanted", "Operation",
+    "OperationId", "OptionsWanted", "Person", "PinMessage", "Place", "PollEnded", "PostMessage",
+    "Quoted", "Rate", "Raw", "ReactionAdded", "ReactionRemoved", "ReactionsCleared", "Receipt",
+    "RemoveReaction", "Request", "RoomId", "ShowTyping", "SubmissionGiven", "ThreadStarted",
+    "TopicChanged", "TurnId", "TypingStarted", "Unknown", "UnpinMessage", "Upload", "actor_id_of",
+    "channel_of_key", "conversation_id_of", "join_key", "message_id_of", "split_key",
 ]  # fmt: skip

@@ -144,10 +144,24 @@ class BudgetKey(BaseModel):
     of: str
 
 
+class Upload(BaseModel):
+    """A file that we hold and that goes along with a call; `size` in bytes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    file_id: str
+    name: str
+    media_type: str
+    size: int
+    alt: str = ""
+    spoiler: bool = False
+
+
 class Call(BaseModel):
     """One native request. `slot` is which copy of the message it makes or changes (0, 1, ...).
 
-    `body` is in the platform's own shape; `native_id` is the copy that is edited or deleted.
+    `body` is in the platform's own shape; `native_id` is the copy that is edited or deleted;
+    `files` are staged before the call is made.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -161,6 +175,7 @@ class Call(BaseModel):
     native_id: str | None = None
     budgets: tuple[BudgetKey, ...] = ()
     body: dict[str, JsonValue]
+    files: tuple[Upload, ...] = ()
 
 
 class Encoded(BaseModel):

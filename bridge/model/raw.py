@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-from bridge.model.refs import AccountId, ChannelRef
+from bridge.model.receipts import Receipt
+from bridge.model.refs import AccountId, ChannelRef, OperationId
+
+
+class Echo(BaseModel):
+    """A post of our own. Where the platform tells which: the operation, and the copy that stands
+    there; it proves that the post arrived when its answer was lost."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    operation: OperationId | None = None
+    receipt: Receipt | None = None
 
 
 class Raw(BaseModel):
@@ -15,6 +26,7 @@ class Raw(BaseModel):
     - `order_key`: sorts the payloads of one channel as the platform ordered them; for message
       kinds it is also the catch-up cursor. Compared as text: pad what is a number.
     - `channel`: None for what belongs to no channel.
+    - `echo`: surely a post of our own that came back: evidence, and no news; not kept.
     - `payload`: the platform's JSON without its credentials.
     - `credentials`: what stood at the decoder's credential paths (JSON pointer -> value); the
       store seals them and forgets them after `credentials_ttl` seconds.
@@ -27,6 +39,7 @@ class Raw(BaseModel):
     dedupe_key: str
     order_key: str
     channel: ChannelRef | None = None
+    echo: Echo | None = None
     payload: bytes
     credentials: dict[str, str] = {}
     credentials_ttl: float = 1800.0

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 from starlette.routing import BaseRoute
 
+from bridge.content.card import Asset
+from bridge.content.rendering import public_url as open_url
 from bridge.model import (
     AccountId,
     ActorId,
@@ -22,8 +24,13 @@ from bridge.model import (
     Raw,
     Receipt,
 )
+from bridge.ports.blobs import Blobs
+from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.clock import Clock
+from bridge.ports.codec import Codec
+from bridge.ports.fetch import Bearer, Fetcher
 from bridge.ports.tokens import TokenSource
+from bridge.uacs import Message
 
 
 class Inbox(Protocol):
@@ -38,6 +45,11 @@ class Inbox(Protocol):
 
     def session_began(self, account: AccountId) -> None:
         """Events may have been missed before now: the router catches up on all channels."""
+        ...
+
+    async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:
+        """The canonical message that this native one shows, as it stands now: what a press is
+        answered from at once (its form, a question to confirm). None: it is not known."""
         ...
 
 
@@ -124,6 +136,25 @@ class FindsSent(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class FileAddress:
+    """Where the bytes of a file are now, and the token that its host may see."""
+
+    url: str
+    bearer: Bearer | None = None
+
+
+@runtime_checkable
+class OwnsFiles(Protocol):
+    """Files that people post here need a token, or have addresses that expire: they are fetched
+    when their message is admitted."""
+
+    async def file_address(self, asset: Asset) -> FileAddress | None:
+        """None for what is none of this platform's: an open address that everybody may go on
+        using. Raises PlatformError."""
+        ...
+
+
 @runtime_checkable
 class KnowsPeople(Protocol):
     """Names and pictures of people can be looked up."""
@@ -207,6 +238,16 @@ class SetupStep:
 
 
 @dataclass(frozen=True)
+class Files:
+    """Pictures, films, sounds and files: where they are kept, how they are fetched, and where
+    anybody may fetch them again (`url_of`, for `Rendering`)."""
+
+    blobs: Blobs
+    fetcher: Fetcher
+    url_of: Callable[[Asset], str] = open_url
+
+
+@dataclass(frozen=True)
 class ConnectorTools:
     """What the bridge gives to a connector."""
 
@@ -214,6 +255,8 @@ class ConnectorTools:
     tokens: TokenSource
     shelf: Shelf
     public_url: str | None = None
+    cards: Cards = NO_CARDS
+    files: Files | None = None
 
 
 class ConnectorType(Protocol):
@@ -227,6 +270,15 @@ class ConnectorType(Protocol):
 
     def build(self, account: AccountId, settings: Any, tools: ConnectorTools) -> Connector:
         """One account; `settings` is an instance of `self.settings`. No network yet."""
+        ...
+
+    def codec(self) -> Codec:
+        """How rich content is read and written. Pure: no SDK, no account."""
+        ...
+
+    def home(self, native: JsonValue) -> JsonValue:
+        """A native message as it may be sent here again: the same JSON, less what the platform
+        fills in itself (`READ_ONLY` in `capabilities.py`); a bare payload becomes a message."""
         ...
 
     def setup(self, settings: Mapping[str, str]) -> Sequence[SetupStep]:

@@ -105,6 +105,8 @@ class Settlement:
 class Admission:
     """All that one event changes, in one transaction. `row` is None for what agents say.
 
+    `begun` are those operations that are `sending` from the first: their lane is free, and its
+    worker sends them as soon as they are durable, without another `begin`.
     If `message` is already archived nothing changes but the row, which is done as a repeat.
     """
 
@@ -114,6 +116,7 @@ class Admission:
     people: tuple[Person, ...] = ()
     timelines: tuple[Timeline, ...] = ()
     operations: tuple[Operation, ...] = ()
+    begun: frozenset[OperationId] = frozenset()
     turns: tuple[NewTurn, ...] = ()
     settles: tuple[Settlement, ...] = ()
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import structlog
 
-from bridge.errors import BridgeError, RateLimited, Refused
-from bridge.model import AccountId, ChannelRef
+from bridge.errors import BridgeError, RateLimited, Refused, StoreError
+from bridge.model import AccountId, ChannelRef, Raw
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, ReadsHistory
 from bridge.ports.store import Store
@@ -62,11 +62,34 @@ class CatchUp:
         self._runs: dict[str, int] = {}
         self._places = {account: asyncio.Semaphore(_AT_ONCE) for account in connectors}
         self.behind = 0  # channels that are being read
+        self._echoes: dict[tuple[AccountId, ChannelRef], str] = {}
+        self._noted = 0.0
         self._awaited: set[tuple[AccountId, str]] = set()
 
     def is_current(self, channel: ChannelRef) -> bool:
         """Whether live events of the channel may move its cursor."""
         return channel.key in self._current
+
+    async def heard_echo(self, raw: Raw) -> None:
+        """Our own posts move the cursor too, but not one by one: to read a few again costs less."""
+        if raw.channel is None or not self.is_current(raw.channel):
+            return
+        self._echoes[raw.account, raw.channel] = raw.order_key
+        if self._clock.time() - self._noted >= self._policy.echo_interval:
+            await self._note_echoes()
+
+    async def close(self) -> None:
+        """Note how far we have heard."""
+        try:
+            await self._note_echoes()
+        except StoreError as error:
+            log.warning("cursors_not_moved", error=str(error))
+
+    async def _note_echoes(self) -> None:
+        self._noted = self._clock.time()
+        echoes, self._echoes = self._echoes, {}
+        for (account, channel), key in echoes.items():
+            await self._store.set_cursor(account, channel, key)
 
     def await_sessions(self, channels: Mapping[AccountId, list[ChannelRef]]) -> None:
         """At the start: rows kept before the last stop may be newer than what was missed, so

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import structlog
 
@@ -17,6 +17,8 @@ from bridge.model import (
     Encoded,
     LaneId,
     Loss,
+    Operation,
+    OperationId,
     PostMessage,
     Receipt,
 )
@@ -32,8 +34,13 @@ log = structlog.get_logger()
 
 @dataclass
 class _Lane:
+    """`echoes`: our own posts that came back while it worked, by operation and slot."""
+
     wake: asyncio.Event
     task: asyncio.Task[None]
+    echoes: dict[tuple[OperationId, int], Receipt] = field(
+        default_factory=dict[tuple[OperationId, int], Receipt]
+    )
 
 
 class Lanes:
@@ -53,12 +60,41 @@ class Lanes:
         self._clock = clock
         self._policy = policy
         self._lanes: dict[LaneId, _Lane] = {}
+        self._claims: dict[LaneId, OperationId] = {}
+        self._begun: set[OperationId] = set()
         self._closing = False
 
     async def start(self) -> None:
         """Go on with every lane that has something to send."""
         for lane in await self._store.open_lanes():
             self.wake(lane)
+
+    def claim(self, operation: Operation) -> bool:
+        """Whether this operation will be alone in its lane and may be queued as begun, which saves
+        a COMMIT. Only where it can be found out after a crash whether it arrived.
+
+        Every claim ends in `unclaim`, when the operation is durable or will never be.
+        """
+        lane, connector = operation.channel.lane, self._connectors.get(operation.account)
+        busy = self._closing or lane in self._lanes or lane in self._claims
+        if busy or not isinstance(connector, FindsSent):
+            return False
+        self._claims[lane] = operation.id
+        self._begun.add(operation.id)
+        return True
+
+    def unclaim(self, operation: Operation, *, queued: bool) -> None:
+        """Another may claim the lane; one that was not queued is forgotten."""
+        del self._claims[operation.channel.lane]
+        if not queued:
+            self._begun.discard(operation.id)
+
+    def heard(self, lane: LaneId, operation: OperationId, receipt: Receipt) -> None:
+        """A post came back: the proof that it arrived, should its answer be lost. Where nothing of
+        its lane is open there is nothing to prove."""
+        if running := self._lanes.get(lane):
+            running.echoes[operation, receipt.slot] = receipt
+            running.wake.set()
 
     def wake(self, lane: LaneId) -> None:
         """Something in this lane is new: a worker starts, or looks again."""
@@ -126,7 +162,7 @@ class Lanes:
         if connector is None:
             account = item.delivery.operation.account
             await self._dead(item, f"account {account!r} is no longer configured")
-        elif item.state == "sending":
+        elif item.state == "sending" and item.delivery.operation.id not in self._begun:
             await self._settle(item, connector, wake)
         elif wait > 0:
             await self._pause(wake, wait)
@@ -134,6 +170,17 @@ class Lanes:
             await self._send(item, connector)
 
     async def _send(self, item: OutboxItem, connector: Connector) -> None:
+        operation = item.delivery.operation.id
+        if operation in self._begun:
+            item = replace(item, state="waiting", attempts=item.attempts - 1)
+        try:
+            await self._carry_out(item, connector)
+        finally:
+            if operation in self._begun:  # nobody sent it: nobody needs to look for it
+                self._begun.discard(operation)
+                await self._store.postpone(operation, 0.0, "")
+
+    async def _carry_out(self, item: OutboxItem, connector: Connector) -> None:
         encoded = await self._encoded(item, connector)
         if encoded is None:
             return
@@ -160,11 +207,17 @@ class Lanes:
                 if index == 0:
                     if self._closing:
                         return False
-                    await self._store.begin(operation.id)
+                    await self._begin(operation.id)
                 receipts.append(await self._call(connector, call))
             if index + 1 < len(calls):
                 await self._store.record(operation.id, receipts[-1:])
         return True
+
+    async def _begin(self, operation: OperationId) -> None:
+        if operation in self._begun:
+            self._begun.discard(operation)
+        else:
+            await self._store.begin(operation)
 
     async def _failed(self, item: OutboxItem, call: Call, error: BridgeError) -> None:
         """What an error means for the operation: again, later, settle first, or never."""
@@ -223,6 +276,11 @@ class Lanes:
         self, item: OutboxItem, connector: FindsSent, call: Call, wake: asyncio.Event
     ) -> None:
         operation = item.delivery.operation
+        lane = self._lanes[operation.channel.lane]
+        if echo := lane.echoes.pop((operation.id, call.slot), None):
+            await self._store.record(operation.id, [echo])
+            await self._store.postpone(operation.id, 0.0, "")
+            return
         grace = (item.began or 0.0) + self._policy.settle_grace - self._clock.time()
         if grace > 0:
             await self._pause(wake, grace)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from bridge.content.interactions import Interaction
 from bridge.model import AccountId, Event, LaneId, MessageId, Operation, Person
+from bridge.ports.cards import Cards
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector
+from bridge.ports.connector import Connector, Files
 from bridge.ports.store import Admission, InboxRow, NewMessage, NewTurn, Store, Timeline
 from bridge.router.people import People
 from bridge.router.rooms import Room, Rooms
@@ -21,6 +23,8 @@ class Surroundings:
     rooms: Rooms
     connectors: Mapping[AccountId, Connector]
     people: People
+    cards: Cards
+    files: Files | None
     clock: Clock
     new_id: Callable[[], str]
     wake_lane: Callable[[LaneId], None]
@@ -30,6 +34,14 @@ class Surroundings:
         return await self.store.was_called(agent, root)
 
 
+@dataclass(frozen=True)
+class Press:
+    """What somebody did with a card, and the agent whose card it is."""
+
+    interaction: Interaction
+    agent: str
+
+
 @dataclass
 class Passage:
     """Each stage reads and adds; at the end it becomes one Admission."""
@@ -37,6 +49,7 @@ class Passage:
     row: InboxRow
     event: Event
     rooms: list[Room] = field(default_factory=list[Room])
+    press: Press | None = None
     message: NewMessage | None = None
     people: list[Person] = field(default_factory=list[Person])
     timelines: list[Timeline] = field(default_factory=list[Timeline])

@@ -20,6 +20,7 @@ class Policy:
       have is given up, so that it does not block its lane for ever.
     - `catch_up_tries`, `catch_up_grace`: failures after which a channel goes on unread; how long
       live events may be on their way when a channel has been read.
+    - `echo_interval`: how often what our own posts tell of how far we have heard is noted.
     - `drain`: how long a stop waits for what has begun.
     """
 
@@ -36,6 +37,7 @@ class Policy:
     history_shown: int = 50
     catch_up_tries: int = 5
     catch_up_grace: float = 2.0
+    echo_interval: float = 5.0
     first_session: float = 30.0
     odd_failures: int = 5
     thread_window: float = 7 * 86400.0

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from uuid import uuid4
 
 import structlog
 
 from bridge.errors import AuthFailed, BridgeError, InvalidData, StoreError
-from bridge.model import AccountId, Raw
+from bridge.model import AccountId, ChannelRef, Echo, Raw
 from bridge.ports.agent import Agent
+from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector
-from bridge.ports.store import Admission, InboxRow, Store
+from bridge.ports.connector import Connector, Files
+from bridge.ports.store import Admission, Admitted, InboxRow, Store
 from bridge.router import metrics
 from bridge.router.budgets import Budgets
 from bridge.router.catch_up import CatchUp
@@ -25,6 +27,7 @@ from bridge.router.rooms import Rooms
 from bridge.router.sources import Sources
 from bridge.router.stages import STAGES
 from bridge.router.turns import Turns
+from bridge.uacs import Message
 
 log = structlog.get_logger()
 
@@ -40,6 +43,8 @@ class Router:
         rooms: Rooms,
         agents: Mapping[str, Agent],
         clock: Clock,
+        cards: Cards = NO_CARDS,
+        files: Files | None = None,
         policy: Policy | None = None,
         new_id: Callable[[], str] = lambda: uuid4().hex,
     ) -> None:
@@ -54,14 +59,17 @@ class Router:
         self._sources = Sources(self._take)
         self.lanes = Lanes(store, connectors, self._budgets, clock, policy)
         self.turns = Turns(
-            store, connectors, rooms, agents, self._budgets, self.lanes, clock, policy, new_id
-        )
+            store, connectors, rooms, agents, self._budgets, self.lanes, clock, policy, new_id,
+            cards,
+        )  # fmt: skip
         self._catch_up = CatchUp(store, connectors, self._sources, clock, policy)
         self._around = Surroundings(
             store=store,
             rooms=rooms,
             connectors=connectors,
             people=People(store, connectors, clock),
+            cards=cards,
+            files=files,
             clock=clock,
             new_id=new_id,
             wake_lane=self.lanes.wake,
@@ -80,6 +88,9 @@ class Router:
         if raw.channel is not None and not self._rooms.concern(raw.account, raw.channel):
             metrics.OUTCOMES.labels("no_room").inc()
             return False
+        if raw.echo is not None:
+            await self._hear_echo(raw, raw.echo)
+            return True
         advance = raw.channel is not None and self._catch_up.is_current(raw.channel)
         row = await self._store.accept(raw, advance=advance)
         if row is None:
@@ -89,11 +100,24 @@ class Router:
         self._sources.put(row)
         return True
 
+    async def _hear_echo(self, raw: Raw, echo: Echo) -> None:
+        """Our own post came back."""
+        if raw.channel is not None and echo.operation and echo.receipt:
+            self.lanes.heard(raw.channel.lane, echo.operation, echo.receipt)
+        metrics.OUTCOMES.labels("own_echo").inc()
+        await self._catch_up.heard_echo(raw)
+
     def session_began(self, account: AccountId) -> None:
         """Something may have been missed: read every channel that this account listens to."""
         channels = self._rooms.heard_channels(account)
         for channel in self._catch_up.lose_sight_of(account, channels):
             self._spawn(self._catch_up.read(account, channel), f"catch up {channel.key}")
+
+    async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:
+        """The canonical message that this native one shows."""
+        known = await self._store.resolve(channel, native_id)
+        stored = await self._store.message(known) if known else None
+        return stored.message if stored else None
 
     # --- Life --------------------------------------------------------------------------------
 
@@ -155,6 +179,7 @@ class Router:
         await self.turns.close()
         await self._sources.close()
         await self.lanes.close(self._policy.drain)
+        await self._catch_up.close()
         await self._budgets.close()
 
     def _spawn(self, work: Coroutine[None, None, None], name: str) -> None:
@@ -212,7 +237,14 @@ class Router:
             await self._commit(Admission(outcome="nothing", row=row.id))
 
     async def _commit(self, admission: Admission) -> None:
-        admitted = await self._store.admit(admission)
+        claimed = [one for one in admission.operations if self.lanes.claim(one)]
+        begun = frozenset(operation.id for operation in claimed)
+        admitted = Admitted(repeat=True)
+        try:
+            admitted = await self._store.admit(replace(admission, begun=begun))
+        finally:
+            for operation in claimed:
+                self.lanes.unclaim(operation, queued=not admitted.repeat)
         outcome = "repeat" if admitted.repeat else admission.outcome
         metrics.OUTCOMES.labels(outcome.split(":")[0]).inc()
         if admitted.repeat:

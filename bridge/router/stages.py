@@ -5,12 +5,17 @@ A stage returns None to pass the event on, or the outcome with which its way end
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from typing import cast
 from uuid import UUID
 
+from bridge.content.additions import BridgeMetadata, with_bridge_metadata
+from bridge.content.interactions import SCHEMA_ID as INTERACTION
+from bridge.content.interactions import Interaction, told
 from bridge.content.mentions import mentioned_actors, rename_mentions
 from bridge.model import (
+    ActionPressed,
     Byline,
     Ignored,
     MessageId,
@@ -24,11 +29,14 @@ from bridge.model import (
     conversation_id_of,
     message_id_of,
 )
+from bridge.ports.cards import agent_of
+from bridge.ports.connector import OwnsFiles
 from bridge.ports.store import NewMessage, NewTurn, Timeline
+from bridge.router.files import Keeping
 from bridge.router.gating import agents_asked
-from bridge.router.passage import Passage, Surroundings
+from bridge.router.passage import Passage, Press, Surroundings
 from bridge.router.rooms import Member, Room
-from bridge.uacs import Message, TextPart
+from bridge.uacs import Actor, JsonTree, Message, StructuredDataPart, TextPart, to_timestamp
 
 Stage = Callable[[Passage, Surroundings], Awaitable[str | None]]
 
@@ -68,7 +76,29 @@ async def admit(passage: Passage, around: Surroundings) -> str | None:
     passage.rooms = around.rooms.hearing(event.account, event.place.channel)
     if not passage.rooms:
         return "no_room"
-    return None if isinstance(event, MessagePosted) else f"kept: {event.type}"
+    heard = isinstance(event, MessagePosted | ActionPressed)
+    return None if heard else f"kept: {event.type}"
+
+
+async def hear_press(passage: Passage, around: Surroundings) -> str | None:
+    """A press goes to the agent whose card it is, and stands in the room's memory as a message
+    that no channel shows."""
+    event = passage.event
+    if not isinstance(event, ActionPressed):
+        return None
+    known = await around.store.resolve(event.place.channel, event.target)
+    stored = await around.store.message(known) if known else None
+    if stored is None:
+        return "press: the message is not known"
+    agent = agent_of(stored.message)
+    if agent is None:
+        return "press: nobody behind this bridge hears it"
+    found = around.cards.interaction(stored.message, event.token, event.values)
+    if found is None:
+        return "press: no such action"
+    passage.press = Press(found, agent)
+    passage.event = _as_post(event, found, passage.row.raw.dedupe_key)
+    return None
 
 
 async def name_the_actor(passage: Passage, around: Surroundings) -> str | None:
@@ -86,6 +116,16 @@ async def name_the_actor(passage: Passage, around: Surroundings) -> str | None:
         native_id=event.native_id,
         audience=event.audience,
     )
+    return None
+
+
+async def keep_files(passage: Passage, around: Surroundings) -> str | None:
+    """Files of the platform are fetched now: later their addresses are dead, or need a token."""
+    new = _new(passage)
+    connector = around.connectors[passage.event.account]
+    if around.files is not None and isinstance(connector, OwnsFiles):
+        kept = await Keeping(connector, around.files, around.cards).message(new.message)
+        passage.message = replace(new, message=kept)
     return None
 
 
@@ -111,6 +151,9 @@ async def place_in_timelines(passage: Passage, around: Surroundings) -> str | No
 async def route(passage: Passage, around: Surroundings) -> str | None:
     """One operation for each channel that shall show it, one turn for each agent that is asked."""
     event, new = _posted(passage), _new(passage)
+    if passage.press:
+        passage.turns = _turn_for(passage.press, passage.rooms, new, around)
+        return None
     shown = {event.place.channel.key}
     if event.audience is None:
         for room in passage.rooms:
@@ -129,10 +172,48 @@ STAGES: tuple[Stage, ...] = (
     drop_repeats,
     settle_own_echo,
     admit,
+    hear_press,
     name_the_actor,
+    keep_files,
     place_in_timelines,
     route,
 )
+
+
+def _as_post(event: ActionPressed, found: Interaction, key: str) -> MessagePosted:
+    """The press as something that was said: the interaction, and a line that says the same."""
+    message = Message(
+        message_id=message_id_of(event.place.channel, f"press {key}"),
+        timestamp=to_timestamp(event.time),
+        actor=Actor(id=event.actor, role="human"),
+        content=(
+            StructuredDataPart(
+                schema_id=INTERACTION, data=cast("JsonTree", found.model_dump(mode="json"))
+            ),
+            TextPart(text=f"pressed {told(found)}", format="plain"),
+        ),
+    )
+    return MessagePosted(
+        account=event.account,
+        place=event.place,
+        time=event.time,
+        audience=event.audience,
+        native_id=f"press {key}",
+        message=with_bridge_metadata(message, BridgeMetadata(fallbacks={"0": (1,)})),
+        author=Person(id=event.actor, name=""),
+        reply_to=event.target,
+        addresses_us=True,
+    )
+
+
+def _turn_for(
+    press: Press, rooms: Sequence[Room], new: NewMessage, around: Surroundings
+) -> list[NewTurn]:
+    """One turn, in the first of the rooms in which the agent sits."""
+    for room in rooms:
+        if any(seat.agent == press.agent for seat in room.agents):
+            return [NewTurn(TurnId(around.new_id()), press.agent, room.id, new.id)]
+    return []
 
 
 def _posted(passage: Passage) -> MessagePosted:

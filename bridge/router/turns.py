@@ -14,6 +14,7 @@ from bridge.model import AccountId, Byline, MessageId, OperationId, Person, Post
 from bridge.model.refs import ActorId
 from bridge.model.turns import AgentEvent, AgentInput, ToolCalled, Turn, TurnDone, TurnFailed
 from bridge.ports.agent import Agent
+from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.clock import Clock, datetime_of
 from bridge.ports.connector import Connector
 from bridge.ports.store import (
@@ -51,6 +52,7 @@ class Turns:
         clock: Clock,
         policy: Policy,
         new_id: Callable[[], str],
+        cards: Cards = NO_CARDS,
     ) -> None:
         self._store = store
         self._connectors = connectors
@@ -61,6 +63,7 @@ class Turns:
         self._clock = clock
         self._policy = policy
         self._new_id = new_id
+        self._cards = cards
         self._queues: dict[tuple[str, str], deque[StoredTurn]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -188,7 +191,8 @@ class Turns:
     async def _open(self, turn: TurnId, room: Room, trigger: StoredMessage, answer: Answer) -> None:
         """The first words take their place in every lane; a turn that runs again finds them."""
         operations = self._posts(room, trigger, answer, stream=True)
-        new = self._new_message(answer.message(), trigger, "streaming")
+        message = self._cards.with_fallbacks(answer.message())
+        new = self._new_message(message, trigger, "streaming")
         admission = Admission(
             outcome="answer", message=new, timelines=(room.timeline,), operations=operations
         )
@@ -221,7 +225,7 @@ class Turns:
         self, room: Room, trigger: StoredMessage, answer: Answer, state: MessageState
     ) -> None:
         """The final state: a post where nothing was shown yet, else an edit of what was."""
-        message = answer.message()
+        message = self._cards.with_fallbacks(answer.message())
         posts = self._posts(room, trigger, answer, stream=False)
         new = self._new_message(message, trigger, state)
         admission = Admission(

@@ -10,18 +10,20 @@ from starlette.routing import BaseRoute
 
 from bridge.sandbox.faults import Faults
 from bridge.sandbox.feed import Feed, Shown
+from bridge.sandbox.files import FileStore
 from bridge.sandbox.limits import Limits
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What the local platforms share: one set of faults and limits, one feed, one address."""
+    """What the local platforms share: one set of faults and limits, one feed, files, an address."""
 
     base_url: str  # "http://127.0.0.1:8080", no slash at the end
     channels: int = 3  # channels per workspace, guild and team
     faults: Faults = field(default_factory=Faults)
     limits: Limits = field(default_factory=Limits)
     feed: Feed = field(default_factory=Feed)
+    files: FileStore = field(default_factory=FileStore)
 
 
 class SeededPlace(BaseModel):

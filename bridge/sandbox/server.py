@@ -5,30 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from importlib import import_module
 
-import orjson
 import uvicorn
-from pydantic import BaseModel, ConfigDict
 from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Match
+from starlette.types import Receive, Scope, Send
 
-from bridge.sandbox.faults import Fault
+from bridge.sandbox.control import control_routes
 from bridge.sandbox.feed import SANDBOX_PLATFORMS
 from bridge.sandbox.platform import LocalPlatform, Surroundings
 
-
-class _Post(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    workspace: str
-    channel: str
-    person: str
-    text: str
-    thread: str | None = None
+_FOUND = "uacs.route"
 
 
 def local_platforms(
@@ -46,9 +35,11 @@ def sandbox_app(around: Surroundings, platforms: dict[str, LocalPlatform]) -> St
         yield
         for platform in platforms.values():
             await platform.close()
+        around.files.close()
 
-    routes = [route for platform in platforms.values() for route in platform.routes()]
-    return Starlette(routes=routes + _control_routes(around, platforms), lifespan=lifespan)
+    groups = {name: platform.routes() for name, platform in platforms.items()}
+    groups["_control"] = control_routes(around, platforms)
+    return Starlette(routes=[_Grouped(groups)], lifespan=lifespan)
 
 
 async def serve_sandbox(
@@ -84,66 +75,35 @@ async def serve_sandbox(
     finally:
         for platform in platforms.values():
             await platform.close()
+        around.files.close()
         server.should_exit = True
         await serving
 
 
+class _Grouped(BaseRoute):
+    """Routes by the first step of their path: those of one platform make no other's slower."""
+
+    def __init__(self, groups: Mapping[str, Sequence[BaseRoute]]) -> None:
+        self._groups = groups
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        if scope["type"] not in ("http", "websocket"):
+            return Match.NONE, {}
+        best: tuple[Match, Scope] = Match.NONE, {}
+        path: str = scope["path"].removeprefix(scope.get("root_path", ""))
+        for route in self._groups.get(path.partition("/")[2].partition("/")[0], ()):
+            match, child = route.matches(scope)
+            if match is not Match.NONE:
+                child[_FOUND] = route
+            if match is Match.FULL:
+                return match, child
+            if match is Match.PARTIAL and best[0] is Match.NONE:
+                best = match, child
+        return best
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await scope[_FOUND].handle(scope, receive, send)
+
+
 def _builder(name: str) -> Callable[[Surroundings], LocalPlatform]:
     return import_module(f"bridge.sandbox.{name}").local_platform
-
-
-def _control_routes(  # noqa: C901 - nine tiny handlers
-    around: Surroundings, platforms: dict[str, LocalPlatform]
-) -> list[BaseRoute]:
-    def platform_of(request: Request) -> LocalPlatform:
-        return platforms[request.path_params["platform"]]
-
-    async def world(_request: Request) -> Response:
-        return JSONResponse({name: p.world().model_dump() for name, p in platforms.items()})
-
-    async def post(request: Request) -> Response:
-        wanted = _Post.model_validate_json(await request.body())
-        shown = await platform_of(request).post_as(**wanted.model_dump())
-        return JSONResponse(shown.model_dump())
-
-    async def messages(request: Request) -> Response:
-        query = request.query_params
-        shown = platform_of(request).messages(query["workspace"], query["channel"])
-        return JSONResponse([message.model_dump() for message in shown])
-
-    async def feed(_request: Request) -> Response:
-        async def lines() -> AsyncIterator[bytes]:
-            yield b": watching\n\n"
-            async for change in around.feed.watch():
-                yield b"data: " + orjson.dumps(change.model_dump()) + b"\n\n"
-
-        return StreamingResponse(lines(), media_type="text/event-stream")
-
-    async def faults(request: Request) -> Response:
-        if request.method == "DELETE":
-            around.faults.clear()
-        else:
-            around.faults.add(Fault.model_validate_json(await request.body()))
-        return Response(status_code=204)
-
-    async def limits(request: Request) -> Response:
-        around.limits.on = bool((await request.json())["on"])
-        return Response(status_code=204)
-
-    async def refusals(_request: Request) -> Response:
-        return JSONResponse(dict(around.feed.refusals))
-
-    async def disconnect(request: Request) -> Response:
-        await platform_of(request).disconnect()
-        return Response(status_code=204)
-
-    return [
-        Route("/_control/world", world),
-        Route("/_control/feed", feed),
-        Route("/_control/faults", faults, methods=["POST", "DELETE"]),
-        Route("/_control/limits", limits, methods=["PUT"]),
-        Route("/_control/refusals", refusals),
-        Route("/_control/{platform}/posts", post, methods=["POST"]),
-        Route("/_control/{platform}/messages", messages),
-        Route("/_control/{platform}/disconnect", disconnect, methods=["POST"]),
-    ]

@@ -51,7 +51,7 @@ def _keep_the_rest(
     for timeline in {one.id: one for one in admission.timelines}.values():
         _place(db, timeline, number, time)
     for operation in admission.operations:
-        outbox.queue(db, operation, now)
+        outbox.queue(db, operation, now, begun=operation.id in admission.begun)
     for turn in admission.turns:
         turns.queue(db, turn, now)
     for settlement in admission.settles:

@@ -232,7 +232,7 @@ class MemoryStore:
         for timeline in admission.timelines:
             self._place(timeline, admission.message, now)
         for operation in admission.operations:
-            self._queue(operation)
+            self._queue(operation, begun=operation.id in admission.begun)
         for turn in admission.turns:
             self._turns[turn.id] = StoredTurn(
                 turn.id, turn.agent, turn.room, turn.trigger, "queued", 0, now
@@ -412,9 +412,11 @@ class MemoryStore:
 
     # --- outbox -------------------------------------------------------------------------------
 
-    def _queue(self, operation: Operation) -> None:
+    def _queue(self, operation: Operation, *, begun: bool = False) -> None:
         now = self._clock.time()
-        self._operations[operation.id] = _Op(operation, due=now, created=now)
+        op = self._operations[operation.id] = _Op(operation, due=now, created=now)
+        if begun:
+            op.state, op.began, op.attempts = "sending", now, 1
 
     def _open(self) -> Iterator[_Op]:
         return (op for op in self._operations.values() if op.open)

@@ -37,8 +37,8 @@ _OPEN = ("waiting", "sending")
 _QUOTED = read_queries("archive")["quoted"]
 
 
-def queue(db: sqlite3.Connection, operation: Operation, now: float) -> None:
-    """Append it to its lane."""
+def queue(db: sqlite3.Connection, operation: Operation, now: float, *, begun: bool = False) -> None:
+    """Append it to its lane; `begun`: it is on its way as soon as this is durable."""
     body = OPERATIONS.write(operation)
     columns = (
         operation.id,
@@ -46,6 +46,9 @@ def queue(db: sqlite3.Connection, operation: Operation, now: float) -> None:
         operation.type,
         operation.message,
         body,
+        "sending" if begun else "waiting",
+        1 if begun else 0,
+        now if begun else None,
         now,
         now,
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from bridge.model import AccountId, Raw
+from bridge.model import AccountId, ChannelRef, Raw
+from bridge.uacs import Message
 
 
 class ListInbox:
@@ -16,6 +17,7 @@ class ListInbox:
         self.sessions: list[AccountId] = []
         self.repeats = 0
         self.fail_with: Exception | None = None
+        self.messages: dict[tuple[ChannelRef, str], Message] = {}
         self._changed = asyncio.Event()
         self._seen: set[tuple[AccountId, str]] = set()
 
@@ -34,6 +36,9 @@ class ListInbox:
     def session_began(self, account: AccountId) -> None:
         self.sessions.append(account)
         self._changed.set()
+
+    async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:
+        return self.messages.get((channel, native_id))
 
     async def until(self, holds: Callable[[], bool], *, seconds: float = 5.0) -> None:
         """Wait until something handed over makes `holds()` true; TimeoutError otherwise."""

@@ -763,6 +763,19 @@ class StoreContract:
 
         assert (await head(store)).attempts == 3
 
+    async def test_an_operation_may_begin_with_its_admission(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        new = said("m1")
+        begun = frozenset({OperationId("p1")})
+        await admit(store, new, post("p1", new), post("p2", new), begun=begun)
+
+        first = await head(store)
+        assert (first.state, first.attempts, first.began) == ("sending", 1, clock.now)
+        await store.settle(done("p1"))
+        second = await head(store)
+        assert (second.state, second.attempts, second.began) == ("waiting", 0, None)
+
     async def test_a_settled_or_unknown_operation_cannot_begin(self, store: Store) -> None:
         new = said("m1")
         await admit(store, new, post("p1", new))

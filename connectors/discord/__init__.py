@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
 from bridge.model import AccountId
+from bridge.ports.codec import Codec
 from bridge.ports.connector import ConnectorTools, SetupStep
+from connectors.discord.home import without_read_only
 from connectors.discord.settings import DiscordSettings
 
 if TYPE_CHECKING:
@@ -27,6 +29,14 @@ class DiscordType:
         from connectors.discord.connector import DiscordConnector  # the SDK takes a second
 
         return DiscordConnector(account, settings, tools)
+
+    def codec(self) -> Codec:
+        from connectors.discord import cards  # readers, writers and tables that few commands need
+
+        return cards
+
+    def home(self, native: JsonValue) -> JsonValue:
+        return without_read_only(native)
 
     def setup(self, settings: Mapping[str, str]) -> Sequence[SetupStep]:
         from connectors.discord.setup import setup_steps

@@ -15,6 +15,29 @@ TEXT_LIMIT = 2000
 NAME_LIMIT = 80
 THREAD_NAME_LIMIT = 100
 
+# Fields of a message that Discord fills in itself; whoever sends does not.
+READ_ONLY = frozenset({
+    "activity", "application", "application_id", "author", "call", "channel_id", "channel_type",
+    "edited_timestamp", "guild_id", "id", "interaction", "interaction_metadata", "member",
+    "mention_channels", "mention_everyone", "mention_roles", "mentions", "message_snapshots",
+    "pinned", "position", "reactions", "referenced_message", "resolved",
+    "role_subscription_data", "thread", "timestamp", "type", "webhook_id",
+})  # fmt: skip
+
+# How far messages show each node of a card; `cards/limits.py` has the numbers. Partial: it changes
+# its form or place, which a Loss names (inputs stand in a form behind a button).
+_CARD = {
+    Level.FULL: (
+        "prose", "divider", "image", "gallery", "container", "actions", "button", "choice",
+        "picker",
+    ),
+    Level.PARTIAL: (
+        "table", "context", "fields", "player", "file", "section", "columns", "carousel", "alert",
+        "badge", "progress", "rating", "tasks", "chart", "poll", "native", "text_input",
+        "number_input", "date_input", "toggle", "file_input",
+    ),
+}  # fmt: skip
+
 CAPABILITIES = Capabilities(
     platform="discord",
     features={
@@ -24,6 +47,7 @@ CAPABILITIES = Capabilities(
         "replies": Level.PARTIAL,  # webhooks cannot reply: a small line with a jump link
         "edit": Level.FULL,
         "delete": Level.FULL,
+        **{f"card.{node}": level for level, nodes in _CARD.items() for node in nodes},
     },
     text_limit=TEXT_LIMIT,
     text_unit="characters",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import AsyncIterator, Sequence
+from typing import Any
 
+from bridge.content.card import Asset
 from bridge.errors import ConfigError
 from bridge.model import (
     AccountId,
@@ -19,11 +21,19 @@ from bridge.model import (
     Raw,
     Receipt,
 )
-from bridge.ports.connector import ChannelInfo, ConnectorTools, Finding, Health, Inbox
+from bridge.ports.connector import (
+    ChannelInfo,
+    ConnectorTools,
+    FileAddress,
+    Finding,
+    Health,
+    Inbox,
+)
 from connectors.discord import decode, encode
 from connectors.discord.capabilities import CAPABILITIES
 from connectors.discord.channels import list_channels
 from connectors.discord.check import check
+from connectors.discord.files import address_of
 from connectors.discord.history import History
 from connectors.discord.identity import Self
 from connectors.discord.people import look_up_person
@@ -58,10 +68,11 @@ class DiscordConnector:
         self._us = Self(self._rest)
         self._webhooks = Webhooks(self._rest, tools.shelf, self._us)
         self._places = Places(self._rest, tools.shelf)
-        self._sender = Sender(self._rest, self._webhooks)
+        self._sender = Sender(self._rest, self._webhooks, tools.files)
         self._receiver = Receiver(
-            account, self._token, tools.clock, self._us, self._webhooks, self._places
-        )
+            account, self._token, tools.clock, self._us, self._webhooks, self._places,
+            self._respond, tools.cards,
+        )  # fmt: skip
         self._history = History(self._rest, tools.clock, self._us, self._places, self._receiver.raw)
 
     async def run(self, inbox: Inbox) -> None:
@@ -72,7 +83,7 @@ class DiscordConnector:
         return decode.decode(raw, self._cdn)
 
     def encode(self, delivery: Delivery) -> Encoded:
-        return encode.encode(delivery)
+        return encode.encode(delivery, self._tools.cards, self._tools.files)
 
     async def send(self, call: Call) -> Receipt:
         return await self._sender.send(call)
@@ -89,6 +100,9 @@ class DiscordConnector:
     ) -> AsyncIterator[Raw]:
         return self._history.read_after(channel, cursor, threads)
 
+    async def file_address(self, asset: Asset) -> FileAddress | None:
+        return address_of(asset, self._cdn)
+
     async def find_sent(self, call: Call, after: str | None) -> Receipt | None:
         return await self._history.find_sent(call, after)
 
@@ -103,6 +117,14 @@ class DiscordConnector:
 
     def health(self) -> Health:
         return self._receiver.state
+
+    async def _respond(self, interaction: dict[str, Any], answer: dict[str, Any]) -> None:
+        """Within three seconds, or the person sees that it failed."""
+        path = f"/interactions/{interaction.get('id')}/{interaction.get('token')}/callback"
+        await self._rest.request(
+            "POST", path, bucket="interaction", doing="Answering an interaction", body=answer,
+            authorised=False,
+        )  # fmt: skip
 
     async def _token(self) -> str:
         return (await self._tools.tokens.secret(self._settings.bot_token)).strip()

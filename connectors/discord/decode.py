@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from pydantic import JsonValue, ValidationError
+from pydantic import ValidationError
 
-from bridge.content.markdown import text_to_markdown
-from bridge.content.text import (
-    Block,
-    Heading,
-    Inline,
-    Link,
-    Paragraph,
-    Quote,
-    Strong,
-    Text,
-)
+from bridge.content.additions import BridgeMetadata, with_bridge_metadata
+from bridge.content.card_message import Content
 from bridge.errors import InvalidData, UndecodableEvent
 from bridge.model import (
     AccountId,
+    ActionPressed,
     ActorId,
     ChannelClosed,
     ChannelCreated,
@@ -43,30 +35,36 @@ from bridge.model import (
     Unknown,
     message_id_of,
 )
+from bridge.ports.cards import is_rich
 from bridge.uacs import Actor, Message, TextPart
 from connectors.discord import ids
 from connectors.discord.capabilities import SPOKEN_TYPES, SYSTEM_TYPES
+from connectors.discord.content import (
+    NOTHING_SAID,
+    is_typed,
+    origin_of,
+    rich_content,
+    typed_content,
+)
+from connectors.discord.presses import PRESS, SUBMISSION, pressed_on, user_of, values_in
 from connectors.discord.settings import CDN_URL
 from connectors.discord.shapes import (
-    EmbedData,
     EmojiData,
     MemberData,
     MessageData,
     OwnData,
-    SaidData,
-    StickerData,
     UserData,
     Wrapped,
     WrappedBulk,
     WrappedChannel,
     WrappedDelete,
+    WrappedInteraction,
     WrappedMessage,
     WrappedReaction,
     WrappedUpdate,
 )
 from connectors.discord.text import Names, discord_to_text
 
-_SUPPRESS_EMBEDS = 1 << 2
 _FORWARD = 1
 _IDS_IN_TEXT = re.compile(r"<(?:#|@&)(\d{1,20})>")
 
@@ -138,7 +136,7 @@ def _posted(origin: _Origin, payload: bytes) -> Event:
         place=place,
         time=data.timestamp,
         native_id=data.id,
-        message=_message(origin.channel, wrapped, author, own=own),
+        message=_message(origin, wrapped, author, payload, own=own),
         author=author,
         reply_to=_answered(data),
         addresses_us=not own and _addresses(wrapped.own, origin.channel, data),
@@ -162,7 +160,7 @@ def _updated(origin: _Origin, payload: bytes) -> Event:
         time=update.edited_timestamp,
         actor=author.id,
         target=update.id,
-        message=_message(origin.channel, wrapped, author),
+        message=_message(origin, wrapped, author, payload),
         edited_at=update.edited_timestamp,
         own=_is_own(wrapped.own, wrapped.d),
     )
@@ -266,6 +264,28 @@ def _channel_deleted(origin: _Origin, payload: bytes) -> Event:
     )
 
 
+def _interaction(origin: _Origin, payload: bytes) -> Event:
+    """A press, or a form that was sent; commands come later."""
+    wrapped = WrappedInteraction.model_validate_json(payload)
+    data, time = wrapped.d, _time(wrapped.at, origin.order_key)
+    token, target, _ = pressed_on(data)
+    user = user_of(data)
+    if data.get("type") not in (PRESS, SUBMISSION) or not (token and target and user):
+        place = Place(channel=origin.channel)
+        kind = f"interaction of type {data.get('type')}"
+        return Unknown(account=origin.account, place=place, time=time, kind=kind)
+    return ActionPressed(
+        account=origin.account,
+        place=origin.place(str(data.get("channel_id") or ""), target),
+        time=time,
+        actor=origin.actor(user),
+        target=target,
+        token=token,
+        native=data.get("data"),
+        values=values_in(data),
+    )
+
+
 _DECODERS: Mapping[str, Callable[[_Origin, bytes], Event]] = {
     "MESSAGE_CREATE": _posted,
     "MESSAGE_UPDATE": _updated,
@@ -279,6 +299,7 @@ _DECODERS: Mapping[str, Callable[[_Origin, bytes], Event]] = {
     "CHANNEL_CREATE": _channel_created,
     "CHANNEL_UPDATE": _channel_updated,
     "CHANNEL_DELETE": _channel_deleted,
+    "INTERACTION_CREATE": _interaction,
 }
 KINDS = tuple(_DECODERS)
 
@@ -348,101 +369,35 @@ def ids_in_text(content: str) -> list[str]:
 
 
 def _message(
-    channel: ChannelRef, wrapped: WrappedMessage, author: Person, *, own: bool = False
+    origin: _Origin, wrapped: WrappedMessage, author: Person, payload: bytes, *, own: bool = False
 ) -> Message:
     """Our own posts are never shown again: their words stay as Discord has them."""
-    data = wrapped.d
-    text = data.content if own else _words(channel, wrapped)
-    role = "assistant" if author.bot else "human"
-    return Message(
+    data, channel = wrapped.d, origin.channel
+    said = _own(data) if own else _content(channel, wrapped, payload)
+    message = Message(
         message_id=message_id_of(channel, data.id),
         timestamp=data.timestamp.isoformat(timespec="milliseconds"),
-        actor=Actor(id=author.id, role=role, name=author.name),
-        content=(
-            TextPart(text=text or "[message without text]", format="plain" if own else "markdown"),
-        ),
+        actor=Actor(id=author.id, role="assistant" if author.bot else "human", name=author.name),
+        content=said.parts,
     )
+    if own or not is_rich(message):
+        return message
+    link = origin_of(channel, origin.place(data.channel_id, data.id).thread, data.id)
+    return with_bridge_metadata(message, said.additions.model_copy(update={"origin": link}))
 
 
-def _words(channel: ChannelRef, wrapped: WrappedMessage) -> str:
-    blocks = (*_forwarded(channel, wrapped), *_said(channel, wrapped.d, wrapped.names))
-    return text_to_markdown(blocks)
+def _own(data: MessageData) -> Content:
+    text = data.content or NOTHING_SAID
+    return Content((TextPart(text=text, format="plain"),), BridgeMetadata())
 
 
-def _forwarded(channel: ChannelRef, wrapped: WrappedMessage) -> Iterator[Block]:
-    for snapshot in wrapped.d.message_snapshots:
-        said = tuple(_said(channel, snapshot.message, wrapped.names))
-        yield Paragraph((Text("↪ forwarded:"),))
-        yield Quote(said or (Paragraph((Text("[message without text]"),)),))
-
-
-def _said(channel: ChannelRef, data: SaidData, others: Mapping[str, str]) -> Iterator[Block]:
+def _content(channel: ChannelRef, wrapped: WrappedMessage, payload: bytes) -> Content:
+    data = wrapped.d
     people = {user.id: person_of(channel, user, None).name for user in data.mentions}
-    names = Names(channel, people, others)
-    yield from discord_to_text(data.content, names)
-    for text in _component_texts(data.components, 0):
-        yield from discord_to_text(text, names)
-    for embed in data.embeds:
-        # Discord adds embeds of other types itself, for links that the text holds already.
-        if (embed.type == "rich" and not data.flags & _SUPPRESS_EMBEDS) or not data.content:
-            yield from _embed(embed, names)
-    for file in data.attachments:
-        yield _line("file", file.title or file.description or file.filename, file.url)
-    for sticker in data.sticker_items:
-        yield _line("sticker", sticker.name, _sticker_url(sticker))
-    if data.poll:
-        yield _line("poll", data.poll.question.text or "?", "")
-        for answer in data.poll.answers:
-            yield Paragraph((Text(f"○ {answer.poll_media.text or '?'}"),))
-
-
-def _embed(embed: EmbedData, names: Names) -> Iterator[Block]:
-    if embed.author and embed.author.name:
-        yield Paragraph((Text(embed.author.name),))
-    if embed.title:
-        yield Heading(3, (_linked(embed.title, embed.url or ""),))
-    elif embed.url:
-        yield Paragraph((_linked(embed.url, embed.url),))
-    yield from discord_to_text(embed.description or "", names)
-    for named in embed.fields:
-        yield Paragraph((Strong((Text(_flat(named.name or "")),)),))
-        yield from discord_to_text(named.value or "", names)
-    if embed.image and embed.image.url:
-        yield _line("image", "embedded", embed.image.url)
-    if embed.footer and embed.footer.text:
-        yield Paragraph((Text(_flat(embed.footer.text)),))
-
-
-def _component_texts(components: Sequence[JsonValue], depth: int) -> Iterator[str]:
-    """What Components V2 say in words: the text displays, in order (docs: type 10)."""
-    for component in components:
-        if not isinstance(component, dict) or depth > 5:
-            continue
-        if component.get("type") == 10 and isinstance(content := component.get("content"), str):
-            yield content
-        inner = component.get("components")
-        if isinstance(inner, list):
-            yield from _component_texts(inner, depth + 1)
-
-
-def _line(kind: str, name: str, url: str) -> Paragraph:
-    return Paragraph((_linked(f"{kind}: {_flat(name)}", url, bracketed=True),))
-
-
-def _linked(label: str, url: str, *, bracketed: bool = False) -> Inline:
-    if url.startswith(("http://", "https://")) and not re.search(r"\s", url):
-        return Link(url, (Text(_flat(label)),))
-    return Text(f"[{_flat(label)}]" if bracketed else _flat(label))
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _sticker_url(sticker: StickerData) -> str:
-    if sticker.format_type == 4:
-        return f"https://media.discordapp.net/stickers/{sticker.id}.gif"
-    return f"{CDN_URL}/stickers/{sticker.id}.png" if sticker.format_type != 3 else ""
+    document = tuple(discord_to_text(data.content, Names(channel, people, wrapped.names)))
+    if is_typed(data):
+        return typed_content(document)
+    return rich_content(payload, data, document, channel.workspace)
 
 
 def _emoji(emoji: EmojiData | None) -> str | None:

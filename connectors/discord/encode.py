@@ -10,7 +10,21 @@ from pydantic import JsonValue
 from bridge.content.markdown import markdown_to_text
 from bridge.content.parts import message_text
 from bridge.content.split import split_text, utf16_length
-from bridge.content.text import Block, CodeBlock, Document, Heading, List, Quote, Rule, Table
+from bridge.content.text import (
+    Block,
+    CodeBlock,
+    Document,
+    Heading,
+    Inline,
+    Link,
+    List,
+    Paragraph,
+    Quote,
+    Rule,
+    Strong,
+    Table,
+    Text,
+)
 from bridge.model import (
     BudgetKey,
     Byline,
@@ -24,6 +38,8 @@ from bridge.model import (
     Quoted,
     Receipt,
 )
+from bridge.ports.cards import NO_CARDS, Cards, is_rich
+from bridge.ports.connector import Files
 from connectors.discord import ids
 from connectors.discord.capabilities import (
     GLOBAL,
@@ -33,6 +49,7 @@ from connectors.discord.capabilities import (
     TEXT_LIMIT,
     WEBHOOK_EXECUTE,
 )
+from connectors.discord.rich import Body, rich_bodies
 from connectors.discord.text import escape, text_to_discord
 
 WEBHOOK_POST, WEBHOOK_EDIT, WEBHOOK_DELETE = "webhook.execute", "webhook.edit", "webhook.delete"
@@ -48,16 +65,16 @@ _GAP = "\u200a"  # a hair space: known to pass, and hardly seen
 _URL = re.compile(r"https?://[^\s\"<>]{1,2040}")
 
 
-def encode(delivery: Delivery) -> Encoded:
+def encode(delivery: Delivery, cards: Cards = NO_CARDS, files: Files | None = None) -> Encoded:
     """Posts go on where a broken one stopped; edits change, add and take away copies."""
     operation = delivery.operation
     copies = [copy for copy in delivery.copies if not copy.deleted]
     standing = {copy.slot: copy for copy in copies}
     match operation:
         case PostMessage(byline=byline) | EditMessage(byline=byline):
-            texts, losses = _texts(delivery, byline)
+            bodies, losses = _bodies(delivery, byline, cards, files)
             editing = isinstance(operation, EditMessage)
-            calls = _write(delivery, byline, texts, standing, editing=editing)
+            calls = _write(delivery, byline, bodies, standing, editing=editing)
             return Encoded(calls=tuple(calls), losses=losses)
         case DeleteMessage():
             return Encoded(calls=tuple(_delete(delivery, copy) for copy in copies))
@@ -69,28 +86,28 @@ def encode(delivery: Delivery) -> Encoded:
 def _write(
     delivery: Delivery,
     byline: Byline,
-    texts: Sequence[str],
+    bodies: Sequence[Body],
     standing: dict[int, Receipt],
     *,
     editing: bool,
 ) -> Iterator[Call]:
     thread = next((copy.thread for copy in standing.values() if copy.thread), delivery.thread)
-    for slot, text in enumerate(texts):
+    for slot, body in enumerate(bodies):
         if slot not in standing:
-            yield _post(delivery, byline, slot, text, thread)
+            yield _post(delivery, byline, slot, body, thread)
         elif editing:
-            yield _edit(delivery, standing[slot], text)
+            yield _edit(delivery, standing[slot], body)
     if editing:
-        surplus = [copy for slot, copy in sorted(standing.items()) if slot >= len(texts)]
+        surplus = [copy for slot, copy in sorted(standing.items()) if slot >= len(bodies)]
         yield from (_delete(delivery, copy) for copy in surplus)
 
 
-def _post(delivery: Delivery, byline: Byline, slot: int, text: str, thread: str | None) -> Call:
+def _post(delivery: Delivery, byline: Byline, slot: int, shown: Body, thread: str | None) -> Call:
     operation = delivery.operation
     direct = ids.is_direct(operation.channel)
     # Links keep their previews (no SUPPRESS_EMBEDS): people expect them, and a preview is no copy
     # of ours that could be edited or relayed again.
-    body: dict[str, JsonValue] = {"content": text, "allowed_mentions": NO_PINGS}
+    body: dict[str, JsonValue] = {**shown.content, "allowed_mentions": NO_PINGS}
     if direct:
         body |= {"nonce": ids.nonce_of(operation.id, slot), "enforce_nonce": True}
     else:
@@ -107,10 +124,12 @@ def _post(delivery: Delivery, byline: Byline, slot: int, text: str, thread: str 
         thread=thread,
         budgets=_budgets(delivery, rule),
         body=body,
+        files=shown.files,
     )
 
 
-def _edit(delivery: Delivery, copy: Receipt, text: str) -> Call:
+def _edit(delivery: Delivery, copy: Receipt, shown: Body) -> Call:
+    """What is not there any more is taken away; files that stand stay where they are named."""
     operation = delivery.operation
     return Call(
         kind="edit",
@@ -121,8 +140,17 @@ def _edit(delivery: Delivery, copy: Receipt, text: str) -> Call:
         thread=copy.thread,
         native_id=copy.native_id,
         budgets=_budgets(delivery, MESSAGE_EDIT),
-        body={"content": text, "allowed_mentions": NO_PINGS},
+        body={**_emptied(shown), **shown.content, "allowed_mentions": NO_PINGS},
+        files=shown.files,
     )
+
+
+def _emptied(shown: Body) -> dict[str, JsonValue]:
+    """What an edit leaves out stays as it was (docs: resources/message)."""
+    if shown.content.keys() == {"content"}:
+        return {}
+    empty: dict[str, JsonValue] = {"content": None, "embeds": []}
+    return empty if "flags" in shown.content else {**empty, "components": []}
 
 
 def _delete(delivery: Delivery, copy: Receipt) -> Call:
@@ -147,6 +175,32 @@ def _budgets(delivery: Delivery, rule: str) -> tuple[BudgetKey, ...]:
         BudgetKey(rule=rule, of=operation.channel.channel),
         BudgetKey(rule=GLOBAL, of=operation.account),
     )
+
+
+def _bodies(
+    delivery: Delivery, byline: Byline, cards: Cards, files: Files | None
+) -> tuple[list[Body], tuple[Loss, ...]]:
+    if not is_rich(delivery.message):
+        texts, losses = _texts(delivery, byline)
+        return [Body({"content": text}) for text in texts], losses
+    return rich_bodies(delivery.message, _above(delivery, byline), cards, files)
+
+
+def _above(delivery: Delivery, byline: Byline) -> Document:
+    """Who says it, where the bot has but one name; what it answers."""
+    blocks: list[Block] = []
+    if delivery.quoted:
+        quoted = delivery.quoted
+        line: list[Inline] = [Text(f"↪ {_one_line(quoted.author)[:NAME_LIMIT]}: ")]
+        if quoted.native_id:
+            link = ids.jump_link(delivery.operation.channel, delivery.thread, quoted.native_id)
+            line.append(Link(link, (Text(link),)))
+        else:
+            line.append(Text(_one_line(quoted.excerpt)[:_EXCERPT]))
+        blocks.append(Paragraph(tuple(line)))
+    if ids.is_direct(delivery.operation.channel):
+        blocks.append(Paragraph((Strong((Text(f"{_one_line(byline.name) or '?'}:"),)),)))
+    return tuple(blocks)
 
 
 # --- words ----------------------------------------------------------------------------------

@@ -5,17 +5,21 @@ from __future__ import annotations
 import heapq
 import re
 import unicodedata
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import structlog
+from pydantic import JsonValue
 
-from bridge.errors import NotFound, PlatformError, Refused, Unavailable
+from bridge.content.card_parts import card_parts
+from bridge.errors import CodecError, NotFound, PlatformError, Refused, Unavailable
 from bridge.model import Call, ChannelRef, Raw, Receipt
 from bridge.ports.clock import Clock
+from bridge.uacs import TextPart
 from connectors.discord import ids
 from connectors.discord.capabilities import FORUM_TYPES, SPOKEN_TYPES
+from connectors.discord.cards import read_message
 from connectors.discord.identity import Self
 from connectors.discord.places import Places
 from connectors.discord.rest import Rest
@@ -235,12 +239,32 @@ def _is_that_post(message: Message, call: Call, user: str, application: str) -> 
         ours = author.get("id") == user
         if ours and message.get("nonce") is not None:
             return message["nonce"] == nonce
-        return ours and _same(message.get("content"), call.body.get("content"))
+        return ours and _says_the_same(message, call)
     return (
         message.get("application_id") == application
         and bool(message.get("webhook_id"))
         and _same(author.get("username"), call.body.get("username"))
-        and _same(message.get("content"), call.body.get("content"))
+        and _says_the_same(message, call)
+    )
+
+
+def _says_the_same(message: Message, call: Call) -> bool:
+    """By its text; embeds and components by all their words, of which Discord changes none."""
+    if "embeds" not in call.body and "components" not in call.body:
+        return _same(message.get("content"), call.body.get("content") or "")
+    return _words_in(message) == _words_in(call.body)
+
+
+def _words_in(message: Mapping[str, JsonValue]) -> str:
+    shown = {name: message.get(name) for name in ("content", "embeds", "components", "flags")}
+    try:
+        card = read_message({name: value for name, value in shown.items() if value})
+    except CodecError:
+        return ""
+    return _essence(
+        "".join(
+            told.part.text for told in card_parts(card.nodes) if isinstance(told.part, TextPart)
+        )
     )
 
 

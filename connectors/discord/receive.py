@@ -17,8 +17,9 @@ import orjson
 import structlog
 import yarl
 
-from bridge.errors import AuthFailed, PlatformError
-from bridge.model import AccountId, ChannelRef, Raw
+from bridge.errors import AuthFailed, BridgeError, PlatformError
+from bridge.model import AccountId, ChannelRef, Echo, Raw
+from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Health, Inbox
 from connectors.discord import ids
@@ -26,6 +27,7 @@ from connectors.discord.capabilities import DIRECT_TYPES, INTENTS, THREAD_TYPES
 from connectors.discord.decode import KINDS, ids_in_text
 from connectors.discord.identity import Self
 from connectors.discord.places import Places
+from connectors.discord.presses import LATER, first_answer, pressed_on
 from connectors.discord.rest import translated
 from connectors.discord.sdk import (
     Client,
@@ -36,6 +38,8 @@ from connectors.discord.sdk import (
 )
 from connectors.discord.webhooks import Webhooks
 
+_INTERACTION_S = 900.0  # as long as its token is good
+_ECHO = Echo()  # webhooks carry no id of ours: which post it is, nobody can say
 log = structlog.get_logger()
 
 _HELD_AT_MOST = 10_000  # frames; beyond that catch-up reads them back
@@ -114,6 +118,8 @@ class Receiver:
         us: Self,
         webhooks: Webhooks,
         places: Places,
+        respond: Callable[[dict[str, Any], dict[str, Any]], Awaitable[None]],
+        cards: Cards = NO_CARDS,
     ) -> None:
         self._account = account
         self._token = token
@@ -121,6 +127,9 @@ class Receiver:
         self._us = us
         self._webhooks = webhooks
         self._places = places
+        self._respond = respond
+        self._cards = cards
+        self._answers: set[asyncio.Task[None]] = set()
         self._frames: asyncio.Queue[str] = asyncio.Queue(_HELD_AT_MOST)
         self._session = ""
         self._missed = 0
@@ -137,6 +146,9 @@ class Receiver:
                 refused = error
             finally:
                 keeping.cancel()
+                for task in self._answers:
+                    task.cancel()
+                await asyncio.gather(*self._answers, return_exceptions=True)
         if refused is not None:
             self.state = Health("failed", note=str(refused))
             raise refused
@@ -210,7 +222,47 @@ class Receiver:
         if channel is None:
             return
         at = f"{self._session}:{frame.get('s')}"
+        if kind == "INTERACTION_CREATE":
+            self._answer_soon(inbox, data, channel, at, now)
+            return
         await self._keep(inbox, self.raw(kind, data, channel, at, now))
+
+    # --- interactions -----------------------------------------------------------------------
+
+    def _answer_soon(
+        self, inbox: Inbox, data: dict[str, Any], channel: ChannelRef, at: str, now: float
+    ) -> None:
+        """Discord waits three seconds; other frames do not wait for it."""
+        task = asyncio.create_task(self._answer(inbox, data, channel, at, now), name="interaction")
+        self._answers.add(task)
+        task.add_done_callback(self._answers.discard)
+
+    async def _answer(
+        self, inbox: Inbox, data: dict[str, Any], channel: ChannelRef, at: str, now: float
+    ) -> None:
+        """A press that must be asked about first is asked; all others are kept, then answered."""
+        answer = await self._first_answer(inbox, data, channel)
+        if answer is None:
+            await self._keep(inbox, self.raw("INTERACTION_CREATE", data, channel, at, now))
+            answer = {"type": LATER}
+        try:
+            await self._respond(data, answer)
+        except PlatformError as error:
+            log.warning("interaction_not_answered", account=self._account, error=str(error))
+
+    async def _first_answer(
+        self, inbox: Inbox, data: dict[str, Any], channel: ChannelRef
+    ) -> dict[str, Any] | None:
+        _, target, _ = pressed_on(data)
+        try:
+            message = await inbox.shown(channel, target) if target else None
+        except BridgeError as error:
+            log.warning("interaction_unknown", account=self._account, error=str(error))
+            return None
+        if message is None or self._cards.live_tokens(message) is None:
+            return None
+        card, _ = self._cards.read(message)
+        return first_answer(card, self._cards.tokens(message), data)
 
     def _heard(self, now: float) -> None:
         since = self.state.connected_since
@@ -282,15 +334,25 @@ class Receiver:
         own: dict[str, str | bool] = {"user": us.user, "application": us.application} if us else {}
         if isinstance(webhook := data.get("webhook_id"), str):
             own["webhook"] = self._webhooks.is_ours(webhook)
+        secret = data.get("token") if kind == "INTERACTION_CREATE" else None
+        if isinstance(secret, str):
+            data = {name: value for name, value in data.items() if name != "token"}
         wrapped: dict[str, Any] = {"d": data, "own": own, "at": heard}
         if isinstance(content, str) and (named := ids_in_text(content)):
             wrapped["names"] = self._places.names_of(named)
         message = str(data.get("message_id") or data.get("id") or (data.get("ids") or ["0"])[0])
         key = ids.order_key(message) if kind == "MESSAGE_CREATE" else ids.order_key_after(message)
         return Raw(
-            account=self._account, kind=kind, dedupe_key=_dedupe_key(kind, data, message, at),
-            order_key=key, channel=channel, payload=orjson.dumps(wrapped),
-        )  # fmt: skip
+            account=self._account,
+            kind=kind,
+            dedupe_key=_dedupe_key(kind, data, message, at),
+            order_key=key,
+            channel=channel,
+            echo=_ECHO if kind == "MESSAGE_CREATE" and own.get("webhook") else None,
+            payload=orjson.dumps(wrapped),
+            credentials={"/d/token": secret} if isinstance(secret, str) else {},
+            credentials_ttl=_INTERACTION_S,
+        )
 
     async def _keep(self, inbox: Inbox, raw: Raw) -> None:
         """There is nobody to send it again: hold it until the inbox takes it."""
@@ -318,6 +380,8 @@ def _dedupe_key(kind: str, data: dict[str, Any], message: str, at: str) -> str:
     match kind:
         case "MESSAGE_CREATE":
             return f"create:{message}"
+        case "INTERACTION_CREATE":
+            return f"interaction:{data.get('id')}"
         case "MESSAGE_UPDATE":
             return f"update:{message}:{data.get('edited_timestamp')}"
         case "MESSAGE_DELETE":

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -104,6 +112,31 @@ def translated(doing: str = "Talking to Discord") -> Generator[None]:
         raise Unsettled(text, code="broken") from error
 
 
+@dataclass(frozen=True)
+class FilePart:
+    """A file that goes along with a request, as a stream of its bytes."""
+
+    name: str
+    media_type: str
+    chunks: AsyncIterator[bytes]
+
+
+def _data(
+    body: Mapping[str, JsonValue] | None, files: Sequence[FilePart]
+) -> bytes | aiohttp.FormData | None:
+    """JSON, or with files a form that has it as one of its fields (docs: reference, "Uploading
+    Files")."""
+    if not files:
+        return None if body is None else orjson.dumps(body)
+    form = aiohttp.FormData()
+    form.add_field("payload_json", orjson.dumps(body).decode(), content_type="application/json")
+    for index, file in enumerate(files):
+        form.add_field(
+            f"files[{index}]", file.chunks, filename=file.name, content_type=file.media_type
+        )
+    return form
+
+
 class Rest:
     """Requests with the bot's token, or a webhook's own. Empty buckets are waited for."""
 
@@ -124,6 +157,7 @@ class Rest:
         doing: str,
         query: Mapping[str, str | int] | None = None,
         body: Mapping[str, JsonValue] | None = None,
+        files: Sequence[FilePart] = (),
         authorised: bool = True,
     ) -> Any:
         """The answer's JSON (None when it has none).
@@ -134,11 +168,11 @@ class Rest:
         await self._wait_for_room(bucket, doing)
         if authorised:
             await self._wait_among_all()
-        headers = {"Content-Type": "application/json"} if body is not None else {}
+        headers = {} if body is None or files else {"Content-Type": "application/json"}
         if authorised:
             headers["Authorization"] = f"Bot {await self._token()}"
         with translated(doing):
-            answer = await self._ask(method, path, query, body, headers)
+            answer = await self._ask(method, path, query, _data(body, files), headers)
         self._learn(bucket, answer.headers)
         return read_answer(answer, doing)
 
@@ -152,14 +186,13 @@ class Rest:
         method: str,
         path: str,
         query: Mapping[str, str | int] | None,
-        body: Mapping[str, JsonValue] | None,
+        data: bytes | aiohttp.FormData | None,
         headers: Mapping[str, str],
     ) -> ApiAnswer:
         if self._session is None:
             timeout = aiohttp.ClientTimeout(total=DEADLINE_S, connect=DEADLINE_S / 2)
             agent = {"User-Agent": _USER_AGENT}
             self._session = aiohttp.ClientSession(timeout=timeout, headers=agent)
-        data = orjson.dumps(body) if body is not None else None
         async with self._session.request(
             method, self._url + path, params=query, data=data, headers=headers,
             allow_redirects=False,

@@ -10,8 +10,10 @@ from pydantic import JsonValue
 
 from bridge.errors import NotFound, Refused, Unsettled
 from bridge.model import Call, Receipt
+from bridge.ports.connector import Files
 from connectors.discord import encode
 from connectors.discord.capabilities import THREAD_NAME_LIMIT
+from connectors.discord.files import opened
 from connectors.discord.rest import (
     ARCHIVED_THREAD,
     BAD_WEBHOOK_TOKEN,
@@ -30,8 +32,9 @@ _REMEMBERED = 256  # forum posts whose further parts may still come
 class Sender:
     """Makes calls. What has a known remedy (no webhook, no thread yet) is mended once."""
 
-    def __init__(self, rest: Rest, webhooks: Webhooks) -> None:
+    def __init__(self, rest: Rest, webhooks: Webhooks, files: Files | None = None) -> None:
         self._rest = rest
+        self._files = files
         self._webhooks = webhooks
         self._forum_posts: OrderedDict[str, str] = OrderedDict()  # operation -> its thread
         self._ways: Mapping[str, Callable[[Call], Awaitable[Receipt]]] = {
@@ -127,10 +130,13 @@ class Sender:
         query: Mapping[str, str | int],
         body: Mapping[str, JsonValue] | None,
     ) -> Any:
-        return await self._rest.request(
-            method, webhook.path + path, bucket=f"{call.method} {webhook.id}", doing=_doing(call),
-            query=query, body=body, authorised=False,
-        )  # fmt: skip
+        if body is not None and "components" in body:
+            query = {**query, "with_components": "true"}
+        async with opened(self._files, call, body) as (body, files):
+            return await self._rest.request(
+                method, webhook.path + path, bucket=f"{call.method} {webhook.id}",
+                doing=_doing(call), query=query, body=body, files=files, authorised=False,
+            )  # fmt: skip
 
     # --- threads ----------------------------------------------------------------------------
 
@@ -191,10 +197,11 @@ class Sender:
         self, call: Call, method: str, path: str, body: Mapping[str, JsonValue] | None
     ) -> Any:
         channel = call.thread or call.channel.channel
-        return await self._rest.request(
-            method, f"/channels/{channel}/messages{path}", bucket=f"{method} messages {channel}",
-            doing=_doing(call), body=body,
-        )  # fmt: skip
+        async with opened(self._files, call, body) as (body, files):
+            return await self._rest.request(
+                method, f"/channels/{channel}/messages{path}", doing=_doing(call),
+                bucket=f"{method} messages {channel}", body=body, files=files,
+            )  # fmt: skip
 
 
 def title_of(text: str) -> str:

@@ -186,3 +186,7 @@ class ChannelData(_Json):
 
 class WrappedChannel(Wrapped):
     d: ChannelData
+
+
+class WrappedInteraction(Wrapped):
+    d: dict[str, JsonValue]

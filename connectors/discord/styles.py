@@ -1,9 +1,11 @@
-"""What reading and writing of Discord's text share: styles, and runs of nodes made tidy. Pure."""
+"""What reading and writing of Discord's text share: signs, and runs of nodes made tidy. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
+from itertools import groupby
+from typing import cast
 
 from bridge.content.text import (
     Code,
@@ -22,26 +24,37 @@ FENCE = "```"
 LANGUAGE = re.compile(r"([A-Za-z0-9_+\-.#]+)\n")
 URL_END = ".,:;\"'!?]}*_~|"  # what ends a sentence, not an address
 LAST_SECOND = 253_402_300_799  # of the year 9999
+RULE = "─" * 12  # Discord has no rules in text
+REPLY_SIGN = "↪"  # begins the small line that says whom a reply answers
+BOXES = {True: "☑ ", False: "☐ ", None: ""}
+APART = "\u200b"  # a space of no width: where signs would run together, or be read as others
+STYLES: frozenset[type[Inline]] = frozenset((Strong, Emphasis, Strike, Underline, Spoiler))
 
 
-def tidy(children: Sequence[Inline]) -> tuple[Inline, ...]:
-    """Neighbours of one kind become one; what is empty goes; a style within itself is one."""
+def tidy(children: Iterable[Inline]) -> tuple[Inline, ...]:
+    """Neighbours of one kind become one; what is empty goes."""
     out: list[Inline] = []
-    for child in children:
-        last = out[-1] if out else None
-        if isinstance(child, Text) and not child.value:
-            continue
-        if isinstance(child, Text) and isinstance(last, Text):
-            out[-1] = Text(last.value + child.value)
-        elif isinstance(child, Code) and isinstance(last, Code):
-            out[-1] = Code(last.value + child.value)
-        elif isinstance(child, Styled) and not child.children:
-            continue
-        elif isinstance(child, Styled) and isinstance(last, Styled) and type(child) is type(last):
-            out[-1] = type(child)(tidy((*last.children, *child.children)))
+    for kind, group in groupby(filter(_is_full, children), type):
+        nodes = list(group)
+        if len(nodes) == 1:
+            out += nodes
+        elif kind is Text:
+            out.append(Text("".join([node.value for node in cast("list[Text]", nodes)])))
+        elif kind is Code:
+            out.append(Code("".join([node.value for node in cast("list[Code]", nodes)])))
+        elif kind in STYLES:
+            styled = cast("list[Styled]", nodes)
+            inner = tidy([child for node in styled for child in node.children])
+            out.append(type(styled[0])(inner))
         else:
-            out.append(child)
+            out += nodes
     return tuple(out)
+
+
+def _is_full(node: Inline) -> bool:
+    if isinstance(node, Text | Code):
+        return node.value != ""
+    return not isinstance(node, Styled) or node.children != ()
 
 
 def is_word(character: str) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
 from bridge.model import AccountId
+from bridge.ports.codec import Codec
 from bridge.ports.connector import Connector, ConnectorTools, SetupStep
+from connectors.slack.home import without_read_only
 from connectors.slack.ids import PLATFORM
 from connectors.slack.settings import SlackSettings
 from connectors.slack.setup import steps
@@ -24,6 +26,14 @@ class SlackType:
         from connectors.slack.connector import SlackConnector  # the SDK takes a second to import
 
         return SlackConnector(account, settings, tools)
+
+    def codec(self) -> Codec:
+        from connectors.slack import cards  # readers, writers and tables that few commands need
+
+        return cards
+
+    def home(self, native: JsonValue) -> JsonValue:
+        return without_read_only(native)
 
     def setup(self, settings: Mapping[str, str]) -> Sequence[SetupStep]:
         return steps(settings)

@@ -8,11 +8,88 @@ POST_PER_CHANNEL = "post_per_channel"
 POST_PER_WORKSPACE = "post_per_workspace"
 UPDATE_PER_WORKSPACE = "update_per_workspace"
 DELETE_PER_WORKSPACE = "delete_per_workspace"
+SHARE_FILES = "files.completeUploadExternal"  # the last of three requests that share files
 
 TEXT_LIMIT = 3900  # encoded characters: chat.update refuses more than 4,000, posting advises so
 NAME_LIMIT = 80
 EXCERPT_LIMIT = 200
 METADATA_TYPE = "uacs_bridge_operation"
+
+# Fields of a message, and of a view, that Slack fills in itself; whoever sends does not.
+READ_ONLY = frozenset({
+    "app_id", "bot_id", "bot_profile", "channel_type", "client_msg_id", "deleted_ts",
+    "display_as_bot", "edited", "event_ts", "hidden", "inviter", "is_locked", "is_starred",
+    "last_read", "latest_reply", "parent_user_id", "permalink", "pinned_info", "pinned_to",
+    "reactions", "replies", "reply_count", "reply_users", "reply_users_count", "root",
+    "source_team", "streaming_state", "subscribed", "subtype", "team", "ts", "type", "unread_count",
+    "upload", "user", "user_profile", "user_team",
+})  # fmt: skip
+READ_ONLY_IN_VIEW = frozenset({
+    "app_id", "app_installed_team_id", "bot_id", "hash", "id", "previous_view_id", "root_view_id",
+    "state", "team_id",
+})  # fmt: skip
+
+# What a message of blocks holds (docs.slack.dev "Block Kit", npm @slack/types, 2026-08). Texts are
+# a little shorter than Slack allows: it does not say whether it counts before or after escaping.
+BLOCKS_PER_MESSAGE = 50
+ATTACHMENTS_PER_MESSAGE = 20  # advised; 100 are refused
+FILES_PER_MESSAGE = 10
+MESSAGE_CHARACTERS = 12_000  # `msg_blocks_too_long` was seen from about 13,200 on
+TABLES_PER_MESSAGE = 1
+CHARTS_PER_MESSAGE = 2
+PLANS_PER_MESSAGE = 1
+NOTIFICATION = 150
+TEXT_OBJECT = 2_950  # 3,000
+FIELD_TEXT = 1_950  # 2,000
+FIELDS = 10
+HEADER = 150
+CONTEXT_ELEMENTS = 10
+ACTIONS = 25
+BUTTON_TEXT = 75
+BUTTON_HINT = 75
+URL = 3_000
+ALT_TEXT = 2_000
+IMAGE_TITLE = 2_000
+INPUT_LABEL = 2_000
+INPUT_VALUE = 3_000
+PLACEHOLDER = 150
+OPTION_TEXT = 75
+OPTION_VALUE = 75  # 150 by most sources
+OPTIONS = 100
+OPTION_GROUPS = 100
+BOXES = 10  # checkboxes, radio buttons
+OVERFLOW = 5
+CONFIRM_TITLE = 100
+CONFIRM_TEXT = 300
+CONFIRM_BUTTON = 30
+TABLE_ROWS = 100
+TABLE_COLUMNS = 20
+TABLE_CHARACTERS = 9_500  # 10,000
+CARD_TITLE = 150
+CARD_BODY = 200
+CARD_BUTTONS = 3
+CAROUSEL = 10
+CONTAINER_TITLE = 150
+CONTAINER_BLOCKS = 10
+CHART_TITLE = 50
+CHART_LABEL = 20
+CHART_SERIES = 12
+CHART_POINTS = 20
+TASK_TITLE = 256
+TASKS = 50
+
+# How far each node of a card is shown: PARTIAL is in another form, with all its words.
+_CARD = {
+    Level.FULL: (
+        *("prose", "table", "divider", "context", "fields", "image", "section", "container"),
+        *("carousel", "tasks", "chart", "actions", "button", "text_input", "date_input", "toggle"),
+        *("choice", "picker"),
+    ),
+    Level.PARTIAL: (
+        *("player", "gallery", "file", "columns", "alert", "badge", "progress", "rating", "poll"),
+        *("native", "number_input", "file_input"),
+    ),
+}
 
 CAPABILITIES = Capabilities(
     platform="slack",
@@ -28,6 +105,7 @@ CAPABILITIES = Capabilities(
         "heading": Level.PARTIAL,
         "table": Level.PARTIAL,
         "list": Level.PARTIAL,
+        **{f"card.{node}": level for level, nodes in _CARD.items() for node in nodes},
     },
     text_limit=TEXT_LIMIT,
     text_unit="characters",
@@ -55,6 +133,8 @@ SCOPES = {
     "channels:read": "find public channels by their name",
     "chat:write": "post, edit and delete its own messages",
     "chat:write.customize": "post under the author's name and picture",
+    "files:read": "fetch files that people share",
+    "files:write": "share files of other platforms",
     "groups:history": "read what is said in private channels that it was invited to",
     "groups:read": "find those private channels by their name",
     "im:history": "read direct messages to it",

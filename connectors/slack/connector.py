@@ -9,6 +9,7 @@ from dataclasses import replace
 from slack_bolt.async_app import AsyncApp
 from starlette.routing import BaseRoute
 
+from bridge.content.card import Asset
 from bridge.errors import BridgeError, ConfigError, Unavailable
 from bridge.model import (
     AccountId,
@@ -23,13 +24,21 @@ from bridge.model import (
     Raw,
     Receipt,
 )
-from bridge.ports.connector import ChannelInfo, ConnectorTools, Finding, Health, Inbox
+from bridge.ports.connector import (
+    ChannelInfo,
+    ConnectorTools,
+    FileAddress,
+    Finding,
+    Health,
+    Inbox,
+)
 from bridge.ports.tokens import SecretRef
 from connectors.slack.capabilities import CAPABILITIES
 from connectors.slack.channels import list_channels
 from connectors.slack.check import findings
 from connectors.slack.decode import decode
 from connectors.slack.encode import encode
+from connectors.slack.files import address_of, share_files
 from connectors.slack.history import find_post, newest_post, posts_after
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import text_at
@@ -80,9 +89,11 @@ class SlackConnector:
         return decode(raw, self._us)
 
     def encode(self, delivery: Delivery) -> Encoded:
-        return encode(delivery)
+        return encode(delivery, self._tools.cards, self._tools.files)
 
     async def send(self, call: Call) -> Receipt:
+        if call.files:
+            return await share_files(self._api, self._tools.files, call)
         return await send_call(self._api, call)
 
     async def close(self) -> None:
@@ -113,6 +124,9 @@ class SlackConnector:
 
     async def find_sent(self, call: Call, after: str | None) -> Receipt | None:
         return await find_post(self._api, self._tools.clock, call, after)
+
+    async def file_address(self, asset: Asset) -> FileAddress | None:
+        return await address_of(self._api, asset)
 
     async def person(self, actor: ActorId) -> Person | None:
         return await look_up(self._api, actor)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bridge.content.markdown import text_to_markdown
-from bridge.content.text import Document
+from bridge.content.additions import BridgeMetadata, with_bridge_metadata
+from bridge.content.card_message import Content
 from bridge.errors import InvalidData, UndecodableEvent
 from bridge.model import (
     AccountRevoked,
@@ -27,7 +27,6 @@ from bridge.model import (
     MessagePinned,
     MessagePosted,
     MessageUnpinned,
-    OperationId,
     Raw,
     ReactionAdded,
     ReactionRemoved,
@@ -35,19 +34,20 @@ from bridge.model import (
     Unknown,
     message_id_of,
 )
+from bridge.ports.cards import is_rich
 from bridge.uacs import Actor, Message, TextPart, to_timestamp
 from connectors.slack import ids
-from connectors.slack.blocks import (
-    attachments_to_text,
-    blocks_to_text,
-    files_to_text,
+from connectors.slack.content import (
+    NOTHING_SAID,
+    foreign_metadata,
     is_unfurl,
+    origin_of,
+    post_content,
 )
-from connectors.slack.capabilities import METADATA_TYPE
 from connectors.slack.ids import Identity
-from connectors.slack.json_values import Json, object_at, objects_at, text_at, whole_at
-from connectors.slack.payload import Payload
-from connectors.slack.text import mrkdwn_to_text
+from connectors.slack.json_values import Json, object_at, objects_at, text_at
+from connectors.slack.payload import Payload, operation_in
+from connectors.slack.presses import pressed
 
 # Kind -> JSON pointers of what must not lie in the open; `*` is every item of a list.
 CREDENTIALS: dict[str, tuple[str, ...]] = {
@@ -82,7 +82,6 @@ _TOLD_ELSEWHERE = {
     "message_replied": "the reply itself",
     "pinned_item": "pin_added",
 }
-_NOTHING_SAID = "[message without text]"
 
 
 def decode(raw: Raw, us: Identity | None) -> tuple[Event, ...]:
@@ -107,6 +106,8 @@ def _event(payload: Payload) -> Event:
             return _EVENTS.get(kind, _unknown)(payload)
         case "slash_commands":
             return _command(payload)
+        case "interactive":
+            return pressed(payload) or _unknown(payload)
         case _:
             return _unknown(payload)
 
@@ -126,7 +127,7 @@ def _message(payload: Payload) -> Event:
 def _posted(payload: Payload) -> Event:
     post = payload.inner
     known = payload.is_ours(post)
-    operation, slot = _operation(post)
+    operation, slot = operation_in(object_at(post, "metadata"))
     # Another account of a bridge in the same workspace posts for us too: nothing to route. Whose
     # operation it is only our own app can say: anybody may write metadata.
     own = known or (operation is not None and bool(text_at(post, "bot_id")))
@@ -143,16 +144,6 @@ def _posted(payload: Payload) -> Event:
         slot=slot if known else 0,
         **common,
     )
-
-
-def _operation(post: Json) -> tuple[OperationId | None, int]:
-    """Which operation of a bridge a post says that it is."""
-    metadata = object_at(post, "metadata")
-    if metadata.get("event_type") != METADATA_TYPE:
-        return None, 0
-    told = object_at(metadata, "event_payload")
-    operation = text_at(told, "operation")
-    return OperationId(operation) if operation else None, max(whole_at(told, "slot") or 0, 0)
 
 
 def _changed(payload: Payload) -> Event:
@@ -188,26 +179,28 @@ def _gone(payload: Payload, target: str, before: Json) -> Event:
 
 def _uacs(payload: Payload, post: Json, *, own: bool = False) -> Message:
     """Our own posts are never shown again: their words stay as Slack has them."""
-    ts = text_at(post, "ts")
     author = payload.author(post)
-    text = text_at(post, "text") if own else text_to_markdown(_said(post, payload.team))
-    role = "assistant" if author.bot else "human"
-    return Message(
-        message_id=message_id_of(payload.channel, ts),
-        timestamp=to_timestamp(ids.time_of(ts)),
-        actor=Actor(id=author.id, role=role, name=author.name),
-        content=(TextPart(text=text or _NOTHING_SAID, format="plain" if own else "markdown"),),
+    said = _own(post) if own else post_content(post, payload.team)
+    message = Message(
+        message_id=message_id_of(payload.channel, text_at(post, "ts")),
+        timestamp=to_timestamp(ids.time_of(text_at(post, "ts"))),
+        actor=Actor(id=author.id, role="assistant" if author.bot else "human", name=author.name),
+        content=said.parts,
     )
+    return message if own or not is_rich(message) else _with_additions(payload, post, message, said)
 
 
-def _said(post: Json, team: str) -> Document:
-    """People's messages are rich_text; apps' blocks have `text` as what they say in short."""
-    blocks, text = objects_at(post, "blocks"), text_at(post, "text")
-    typed = all(block.get("type") == "rich_text" for block in blocks)
-    said = blocks_to_text(blocks, team) if typed or not text.strip() else ()
-    said = said or mrkdwn_to_text(text, team)
-    said = said or attachments_to_text(objects_at(post, "attachments"), team)
-    return (*said, *files_to_text(objects_at(post, "files")))
+def _own(post: Json) -> Content:
+    text = text_at(post, "text") or NOTHING_SAID
+    return Content((TextPart(text=text, format="plain"),), BridgeMetadata())
+
+
+def _with_additions(payload: Payload, post: Json, message: Message, said: Content) -> Message:
+    """Where it stands at home, what of it says what, and what another app keeps with it."""
+    origin = origin_of(payload.team, payload.channel.channel, text_at(post, "ts"))
+    if (foreign := foreign_metadata(post)) is not None:
+        message = message.model_copy(update={"metadata": {"slack": foreign}})
+    return with_bridge_metadata(message, said.additions.model_copy(update={"origin": origin}))
 
 
 def _content(post: Json) -> tuple[object, ...]:

@@ -24,6 +24,8 @@ from bridge.model import (
     Quoted,
     Receipt,
 )
+from bridge.ports.cards import NO_CARDS, Cards, is_rich
+from bridge.ports.connector import Files
 from connectors.slack import ids
 from connectors.slack.capabilities import (
     DELETE_PER_WORKSPACE,
@@ -32,9 +34,11 @@ from connectors.slack.capabilities import (
     NAME_LIMIT,
     POST_PER_CHANNEL,
     POST_PER_WORKSPACE,
+    SHARE_FILES,
     TEXT_LIMIT,
     UPDATE_PER_WORKSPACE,
 )
+from connectors.slack.rich import Body, rich_bodies
 from connectors.slack.text import text_to_mrkdwn
 
 # A preview of a link into Slack shows what our bot may see, whoever wrote the link, and the link to
@@ -44,15 +48,15 @@ _NAMELESS = "somebody"
 _NOTHING_YET = "…"
 
 
-def encode(delivery: Delivery) -> Encoded:
+def encode(delivery: Delivery, cards: Cards = NO_CARDS, files: Files | None = None) -> Encoded:
     """The calls in their order. What this platform's connector cannot do yet is a Loss."""
     match delivery.operation:
         case PostMessage() as operation:
-            texts, losses = _texts(delivery)
-            return Encoded(calls=tuple(_posts(delivery, operation, texts)), losses=losses)
+            bodies, losses = _bodies(delivery, cards, files)
+            return Encoded(calls=tuple(_posts(delivery, operation, bodies)), losses=losses)
         case EditMessage() as operation:
-            texts, losses = _texts(delivery)
-            return Encoded(calls=tuple(_edits(delivery, operation, texts)), losses=losses)
+            bodies, losses = _bodies(delivery, cards, files)
+            return Encoded(calls=tuple(_edits(delivery, operation, bodies)), losses=losses)
         case DeleteMessage():
             calls = tuple(_delete(delivery, copy) for copy in _standing(delivery))
             return Encoded(calls=calls)
@@ -61,32 +65,54 @@ def encode(delivery: Delivery) -> Encoded:
             return Encoded(calls=(), losses=(lost,))
 
 
-def _posts(delivery: Delivery, operation: PostMessage, texts: list[str]) -> Iterator[Call]:
+def _posts(delivery: Delivery, operation: PostMessage, bodies: list[Body]) -> Iterator[Call]:
     known = {copy.slot for copy in delivery.copies}
-    for slot, text in enumerate(texts):
+    for slot, body in enumerate(bodies):
         if slot not in known:
-            yield _post(delivery, operation, slot, text)
+            yield _post(delivery, operation, slot, body)
 
 
-def _edits(delivery: Delivery, operation: EditMessage, texts: list[str]) -> Iterator[Call]:
+def _edits(delivery: Delivery, operation: EditMessage, bodies: list[Body]) -> Iterator[Call]:
     """Changed copies, then new ones for what is longer now, or fewer where it is shorter.
 
-    A copy that somebody took away stays away.
+    A copy that somebody took away stays away; files that stand stay as they are.
     """
     copies = {copy.slot: copy for copy in delivery.copies}
-    for slot, text in enumerate(texts):
+    for slot, body in enumerate(bodies):
         copy = copies.get(slot)
         if copy is None:
-            yield _post(delivery, operation, slot, text)
-        elif not copy.deleted:
-            yield _update(delivery, copy, text)
+            yield _post(delivery, operation, slot, body)
+        elif not copy.deleted and not body.files:
+            yield _update(delivery, copy, body)
     for copy in _standing(delivery):
-        if copy.slot >= len(texts):
+        if copy.slot >= len(bodies):
             yield _delete(delivery, copy)
 
 
 def _standing(delivery: Delivery) -> list[Receipt]:
     return [copy for copy in delivery.copies if not copy.deleted]
+
+
+def _bodies(
+    delivery: Delivery, cards: Cards, files: Files | None
+) -> tuple[list[Body], tuple[Loss, ...]]:
+    if not is_rich(delivery.message):
+        texts, losses = _texts(delivery)
+        return [Body({"text": text}) for text in texts], losses
+    quoted = () if delivery.quoted is None else markdown_to_text(_quote(delivery.quoted))
+    bodies, losses = rich_bodies(delivery.message, quoted, cards, files)
+    return _files_apart(bodies), losses
+
+
+def _files_apart(bodies: list[Body]) -> list[Body]:
+    """Slack shares files in a message of their own, which follows what was said."""
+    apart: list[Body] = []
+    for body in bodies:
+        if body.content or not body.files:
+            apart.append(Body(body.content or {"text": _NOTHING_YET}))
+        if body.files:
+            apart.append(Body({}, body.files))
+    return apart
 
 
 # --- text -----------------------------------------------------------------------------------
@@ -151,10 +177,13 @@ def _one_line(text: str, limit: int) -> str:
 # --- calls ----------------------------------------------------------------------------------
 
 
-def _post(delivery: Delivery, operation: PostMessage | EditMessage, slot: int, text: str) -> Call:
+def _post(delivery: Delivery, operation: PostMessage | EditMessage, slot: int, shown: Body) -> Call:
+    if shown.files:
+        return _share(delivery, operation, slot, shown)
+    text = str(shown.content.get("text", ""))
     body: dict[str, JsonValue] = {
         "channel": operation.channel.channel,
-        "text": text,
+        **shown.content,
         **_byline(operation.byline),
         **_harmless(),
         "unfurl_links": False,
@@ -183,9 +212,35 @@ def _post(delivery: Delivery, operation: PostMessage | EditMessage, slot: int, t
     )
 
 
-def _update(delivery: Delivery, copy: Receipt, text: str) -> Call:
-    """The name and picture cannot change any more; metadata stays as it is when not given."""
-    body: dict[str, JsonValue] = {"text": text, **_harmless()}
+def _share(
+    delivery: Delivery, operation: PostMessage | EditMessage, slot: int, shown: Body
+) -> Call:
+    """Files under a line with their author's name: Slack lets nobody share in another's name."""
+    author = _one_line(operation.byline.name, NAME_LIMIT) or _NAMELESS
+    comment = text_to_mrkdwn((Paragraph((Strong((Text(author),)),)),))
+    return Call(
+        kind="post",
+        method=SHARE_FILES,
+        operation=operation.id,
+        channel=operation.channel,
+        slot=slot,
+        thread=delivery.thread,
+        budgets=(
+            BudgetKey(
+                rule=POST_PER_CHANNEL, of=ids.channel_budget(operation.account, operation.channel)
+            ),
+            BudgetKey(rule=POST_PER_WORKSPACE, of=operation.account),
+        ),
+        body={"channel": operation.channel.channel, "initial_comment": comment},
+        files=shown.files,
+    )
+
+
+def _update(delivery: Delivery, copy: Receipt, shown: Body) -> Call:
+    """The name and picture cannot change any more; metadata stays as it is when not given. What
+    is not there any more is taken away."""
+    gone: dict[str, JsonValue] = {"blocks": []} if "attachments" in shown.content else {}
+    body: dict[str, JsonValue] = {**gone, **shown.content, **_harmless()}
     return _on_copy(delivery, copy, "edit", "chat.update", UPDATE_PER_WORKSPACE, body)
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 
 from bridge.content.text import Code, Emoji, Emphasis, Inline, Strike, Strong, Text
+from connectors.slack.emoji import NAME as EMOJI
+from connectors.slack.emoji import unicode_of
 
 STYLES: dict[str, type[Strong] | type[Emphasis] | type[Strike]] = {
     "*": Strong,
@@ -15,13 +17,19 @@ STYLES: dict[str, type[Strong] | type[Emphasis] | type[Strike]] = {
     "~": Strike,
 }
 RANGES = ("here", "channel", "everyone")
-# Slack reads a sign only at the border of a word; this space of no width makes a border.
+# Slack reads a sign only at the border of a word; this space of no width makes a border. At the
+# start of a line it says that what looks like an item of a list, or is set in, is text.
 BORDER = "\u200b"
 # mrkdwn has no escape. A date whose form is nonsense shows its fallback, which is never read as
 # markup (found by yhatt/jsx-slack, #125, in use there since 2020).
 LITERAL_FORM = "{_}"
-EMOJI = r"[\w+'\-]+(?:::skin-tone-[2-6])?"
-_NUMERIC_EMOJI = ("+1", "-1", "100", "1234")
+RULE = "———"
+BOXES = {True: "☑ ", False: "☐ ", None: ""}
+INDENT = "    "  # of what stands below an item of a list
+# Slack has no lists in mrkdwn; it writes those of rich text with these signs into `text`.
+ITEM = re.compile(r"([ ]*)(?:[•◦▪‣]\ufe0e?|([0-9]{1,9})\.)(?:[ ](.*)|$)")
+LOOK_LIKE_MORE = frozenset(" •◦▪‣☑☐—0123456789")  # what the like begin with
+LOOKS_LIKE_MORE = re.compile(rf"[ ]|(?:[•◦▪‣]\ufe0e?|[0-9]{{1,9}}\.)(?:[ ]|$)|[☑☐][ ]|{RULE}\s*$")
 
 DATE_FORMS = {
     "t": "{time}",
@@ -32,6 +40,7 @@ DATE_FORMS = {
     "F": "{date_long} {time}",
     "R": "{ago}",
 }
+_NAME = re.compile(EMOJI)
 _URL = re.compile(r"(?:https?://|mailto:)[^\s]", re.IGNORECASE)
 
 
@@ -41,6 +50,8 @@ def escape(text: str) -> str:
 
 
 def unescape(text: str) -> str:
+    if "&" not in text:
+        return text
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
@@ -64,9 +75,13 @@ def date_style(form: str) -> str:
 def is_emoji_name(name: str) -> bool:
     """Whether `:name:` can be an emoji: custom names are lower-case; times such as 10:30:45 are
     none."""
-    if not re.fullmatch(EMOJI, name) or name != name.lower():
-        return False
-    return name in _NUMERIC_EMOJI or any(char.isalpha() for char in name)
+    if unicode_of(name):
+        return True
+    return (
+        _NAME.fullmatch(name) is not None
+        and name == name.lower()
+        and any(char.isalpha() for char in name)
+    )
 
 
 def is_safe_url(url: str) -> bool:

@@ -4,78 +4,101 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import cast
 
-from bridge.content.inlines import merge_texts
 from bridge.content.text import (
+    BREAK,
     Block,
-    Break,
     Broadcast,
     ChannelLink,
     Code,
     CodeBlock,
     Document,
-    Emoji,
     GroupMention,
     Inline,
     Link,
+    List,
+    ListItem,
     Mention,
     Paragraph,
     Quote,
+    Rule,
     Text,
     Timestamp,
 )
 from connectors.slack import ids
+from connectors.slack.emoji import NAME, named_emoji
 from connectors.slack.mrkdwn import (
-    EMOJI,
+    BORDER,
+    INDENT,
+    ITEM,
     LITERAL_FORM,
+    LOOK_LIKE_MORE,
     RANGES,
+    RULE,
     STYLES,
     date_style,
-    is_emoji_name,
     is_safe_url,
     unescape,
     without_borders,
 )
 
+_DEEPEST = 8  # lists within one another
 _FENCE = re.compile(r"```(.+?)```", re.DOTALL)
 _QUOTED = re.compile(r"(?:&gt;|>) ?")
 _QUOTED_REST = re.compile(r"(?:&gt;&gt;&gt;|>>>) ?")
-_TOKEN = re.compile(
-    r"<(?P<control>[^<>\n]+)>"
-    r"|`(?P<code>[^`\n]+)`"
-    rf"|(?<![\w:]):(?P<emoji>{EMOJI}):(?![\w:])"
-    r"|&(?P<entity>amp|lt|gt);"
-    r"|(?P<sign>[*_~])"
-)
-_ENTITIES = {"amp": "&", "lt": "<", "gt": ">"}
+_FIRST_OF_ITEM = frozenset(" •◦▪‣0123456789—\u200b")
+# One set of characters in front: to look for the next sign is then to compare, not to match.
+_tokens = re.compile(
+    rf"""([<`:&*_~](?:
+      (?<=<)[^<>\n]+>
+    | (?<=`)[^`\n]+`
+    | (?<=:)(?<!\w:){NAME}:(?!\w)
+    | (?<=&)(?:amp|lt|gt);
+    | (?<=[*_~])))""",
+    re.VERBOSE,
+).split
+_ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">"}
+_BOXES = {"☑": True, "☐": False}
 
 
 def mrkdwn_to_text(mrkdwn: str, team: str) -> Document:
-    """Read mrkdwn of the workspace `team`; who or what is mentioned without a name has its id."""
-    text = mrkdwn.replace("\r\n", "\n")
+    """Read mrkdwn of the workspace `team`; who or what is mentioned without a name has its id.
+
+    Bullets, numbers and boxes as Slack writes them into the text of its lists are lists.
+    """
+    text = mrkdwn.replace("\r\n", "\n") if "\r" in mrkdwn else mrkdwn
+    if "```" not in text:
+        return tuple(_blocks(text.split("\n"), team))
     blocks: list[Block] = []
     place = 0
     for fence in _FENCE.finditer(text):
-        blocks += _blocks(text[place : fence.start()], team)
+        blocks += _blocks(text[place : fence.start()].split("\n"), team)
         code = fence[1].removeprefix("\n").removesuffix("\n")
         blocks.append(CodeBlock(unescape(code)))
         place = fence.end()
-    return (*blocks, *_blocks(text[place:], team))
+    return (*blocks, *_blocks(text[place:].split("\n"), team))
 
 
-def _blocks(text: str, team: str) -> Iterator[Block]:
-    """Runs of quoted and of plain lines; an empty line ends a paragraph."""
+# --- blocks ---------------------------------------------------------------------------------
+
+
+def _blocks(lines: Sequence[str], team: str) -> Iterator[Block]:
+    """Runs of quoted and of other lines; `>>>` quotes all the rest."""
     run: list[str] = []
     quoted = False
-    lines = text.split("\n")
     for number, line in enumerate(lines):
-        if _QUOTED_REST.match(line):
+        if line[:1] not in (">", "&"):
+            quote = None
+        elif _QUOTED_REST.match(line):
             yield from _run(run, team, quoted=quoted)
             rest = [_QUOTED_REST.sub("", line, count=1), *lines[number + 1 :]]
             yield from _run(rest, team, quoted=True)
             return
-        quote = _QUOTED.match(line)
+        else:
+            quote = _QUOTED.match(line)
         if bool(quote) != quoted:
             yield from _run(run, team, quoted=quoted)
             run, quoted = [], bool(quote)
@@ -83,49 +106,129 @@ def _blocks(text: str, team: str) -> Iterator[Block]:
     yield from _run(run, team, quoted=quoted)
 
 
-def _run(lines: list[str], team: str, *, quoted: bool) -> Iterator[Block]:
-    paragraphs = list(_paragraphs(lines, team))
-    if quoted and paragraphs:
-        yield Quote(tuple(paragraphs))
-    elif not quoted:
-        yield from paragraphs
+def _run(lines: Sequence[str], team: str, *, quoted: bool) -> Sequence[Block]:
+    blocks = _lines(lines, team, 0)
+    return [Quote(tuple(blocks))] if quoted and blocks else blocks
 
 
-def _paragraphs(lines: list[str], team: str) -> Iterator[Block]:
+def _lines(lines: Sequence[str], team: str, depth: int) -> list[Block]:
+    """Paragraphs, which an empty line ends, and lists."""
+    found: list[Block] = []
     children: list[Inline] = []
-    for line in [*lines, ""]:
-        if line.strip():
-            children += [Break()] * bool(children)
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        at += 1
+        blank = not line or line.isspace()
+        if not blank and line[0] in _FIRST_OF_ITEM:
+            if depth < _DEEPEST and (item := ITEM.fullmatch(line)):
+                _end(children, found)
+                block, at = _list(lines, at - 1, item, team, depth)
+                found.append(block)
+                continue
+            if line.rstrip() == RULE:
+                _end(children, found)
+                found.append(Rule())
+                continue
+            if line[0] == BORDER and line[1:2] in LOOK_LIKE_MORE:
+                line = line[1:]
+        if blank:
+            _end(children, found)
+        else:
+            children += [BREAK] * bool(children)
             children += _inlines(line, team)
-        elif children:
-            yield Paragraph(tuple(children))
-            children = []
+    _end(children, found)
+    return found
+
+
+def _end(children: list[Inline], found: list[Block]) -> None:
+    if children:
+        found.append(Paragraph(tuple(children)))
+        children.clear()
+
+
+def _list(
+    lines: Sequence[str], at: int, first: re.Match[str], team: str, depth: int
+) -> tuple[List, int]:
+    """Items at the indent of the first; what is set in further belongs to the item above it."""
+    indent, number = first[1], first[2]
+    items: list[ListItem] = []
+    item: re.Match[str] | None = first
+    while item and item[1] == indent and (item[2] is None) == (number is None):
+        inside, at = _inside(lines, at + 1, len(indent))
+        items.append(_item([item[3] or "", *inside], team, depth))
+        item = ITEM.fullmatch(lines[at]) if at < len(lines) else None
+    return List(tuple(items), None if number is None else int(number)), at
+
+
+def _inside(lines: Sequence[str], at: int, indent: int) -> tuple[list[str], int]:
+    """The lines set in below an item, empty ones among them, and where the next others are."""
+    inside: list[str] = []
+    deep = " " * indent + INDENT
+    empty = 0
+    while at < len(lines):
+        line = lines[at]
+        if line.startswith(deep) and not line.isspace():
+            inside += [""] * empty
+            inside.append(line[len(deep) :])
+            empty = 0
+        elif not line or line.isspace():
+            empty += 1
+        else:
+            break
+        at += 1
+    return inside, at - empty
+
+
+def _item(lines: list[str], team: str, depth: int) -> ListItem:
+    checked = _BOXES.get(lines[0][:1]) if lines[0][1:2] == " " else None
+    if checked is not None:
+        lines[0] = lines[0][2:]
+    return ListItem(tuple(_lines(lines, team, depth + 1)), checked)
+
+
+# --- inlines --------------------------------------------------------------------------------
 
 
 def _inlines(line: str, team: str) -> list[Inline]:
     """One line: signs that open wait for the next one of their kind that may close them."""
-    found: list[Inline] = []
+    pieces = _tokens(line)
+    if len(pieces) == 1:
+        return [Text(line)]
+    found: list[Inline | str] = [pieces[0]]
     open_signs: list[tuple[str, int]] = []
     waiting: Counter[str] = Counter()
-    place = 0
-    for token in _TOKEN.finditer(line):
-        found.append(Text(line[place : token.start()]))
-        place = token.end()
-        sign = token["sign"]
-        if not sign:
+    last = pieces[0][-1:]
+    for at in range(1, len(pieces), 2):
+        token, after = pieces[at], pieces[at + 1]
+        if len(token) > 1:
             found.append(_node(token, team))
-        elif waiting[sign] and _may_close(line, token.start(), sign):
-            _close(sign, found, open_signs, waiting)
         else:
-            if _may_open(line, token.start(), sign):
-                open_signs.append((sign, len(found)))
-                waiting[sign] += 1
-            found.append(Text(sign))
-    return _tidied([*found, Text(line[place:])])
+            follows = after[:1] or (pieces[at + 2][0] if at + 2 < len(pieces) else "")
+            _sign(token, last, follows, found, open_signs, waiting)
+        if after:
+            found.append(after)
+        last = after[-1:] or token[-1]
+    return _joined(found)
+
+
+def _sign(
+    sign: str, before: str, after: str, found: list[Inline | str],
+    open_signs: list[tuple[str, int]], waiting: Counter[str],
+) -> None:  # fmt: skip
+    if waiting[sign] and not (
+        before.isspace() or before == sign or after.isalnum() or after == sign
+    ):
+        _close(sign, found, open_signs, waiting)
+        return
+    if after and not (after.isspace() or after == sign or before.isalnum() or before == sign):
+        open_signs.append((sign, len(found)))
+        waiting[sign] += 1
+    found.append(sign)
 
 
 def _close(
-    sign: str, found: list[Inline], open_signs: list[tuple[str, int]], waiting: Counter[str]
+    sign: str, found: list[Inline | str], open_signs: list[tuple[str, int]], waiting: Counter[str]
 ) -> None:
     """Wrap everything since the sign opened; signs that opened inside it stay text."""
     while True:
@@ -133,37 +236,37 @@ def _close(
         waiting[opened] -= 1
         if opened == sign:
             break
-    found[start:] = [STYLES[sign](tuple(_tidied(found[start + 1 :])))]
+    found[start:] = [STYLES[sign](tuple(_joined(found[start + 1 :])))]
 
 
-def _may_open(line: str, at: int, sign: str) -> bool:
-    before, after = line[at - 1] if at else " ", line[at + 1 : at + 2]
-    return bool(after) and not (
-        after.isspace() or after == sign or before.isalnum() or before == sign
-    )
+def _joined(pieces: Sequence[Inline | str]) -> list[Inline]:
+    """Texts side by side become one; spaces that only made a border go."""
+    if len(pieces) == 1 and isinstance(only := pieces[0], str):
+        return [Text(only)] if only else []
+    nodes: list[Inline] = []
+    bordered = False
+    for is_text, group in groupby(pieces, lambda piece: isinstance(piece, str)):
+        if not is_text:
+            nodes += cast("list[Inline]", list(group))
+        elif text := "".join(cast("list[str]", list(group))):
+            bordered = bordered or BORDER in text
+            nodes.append(Text(text))
+    return [node for node in without_borders(nodes) if node != Text("")] if bordered else nodes
 
 
-def _may_close(line: str, at: int, sign: str) -> bool:
-    before, after = line[at - 1], line[at + 1 : at + 2]
-    return not (before.isspace() or before == sign or after.isalnum() or after == sign)
+def _node(token: str, team: str) -> Inline | str:
+    match token[0]:
+        case "<":
+            return _control(token[1:-1], team)
+        case "`":
+            return Code(unescape(token[1:-1]))
+        case "&":
+            return _ENTITIES[token]
+        case _:
+            return named_emoji(token[1:-1]) or token
 
 
-def _tidied(nodes: list[Inline]) -> list[Inline]:
-    return list(merge_texts(without_borders(list(merge_texts(nodes)))))
-
-
-def _node(token: re.Match[str], team: str) -> Inline:
-    if control := token["control"]:
-        return _control(control, team)
-    if code := token["code"]:
-        return Code(unescape(code))
-    if entity := token["entity"]:
-        return Text(_ENTITIES[entity])
-    name: str = token["emoji"]
-    return Emoji(name) if is_emoji_name(name) else Text(f":{name}:")
-
-
-def _control(inner: str, team: str) -> Inline:
+def _control(inner: str, team: str) -> Inline | str:
     """What stands in <...>: a mention, a channel, a command or a link."""
     target, _, label = inner.partition("|")
     label = unescape(label)
@@ -177,10 +280,10 @@ def _control(inner: str, team: str) -> Inline:
     url = unescape(target)
     if is_safe_url(url):
         return Link(url, (Text(label or url.removeprefix("mailto:")),))
-    return Text(label or (url if ":" in url else f"<{url}>"))
+    return label or (url if ":" in url else f"<{url}>")
 
 
-def _command(target: str, label: str, team: str) -> Inline:
+def _command(target: str, label: str, team: str) -> Inline | str:
     word, *details = target.split("^")
     if word in RANGES:
         return Broadcast(word)  # pyright: ignore[reportArgumentType]  # one of the literals
@@ -188,13 +291,13 @@ def _command(target: str, label: str, team: str) -> Inline:
         return GroupMention(ids.group_key(team, details[0]), label.removeprefix("@") or details[0])
     if word == "date" and len(details) > 1:
         return _date(details, label)
-    return Text(label or f"@{word}")
+    return label or f"@{word}"
 
 
-def _date(details: list[str], label: str) -> Inline:
+def _date(details: list[str], label: str) -> Inline | str:
     unix, form = details[:2]
     if form == LITERAL_FORM or not (unix.isascii() and unix.isdigit() and len(unix) < 12):
-        return Text(label)
+        return label
     moment = Timestamp(int(unix), date_style(form), label)
     link = unescape(details[2]) if len(details) > 2 else ""
     return Link(link, (moment,)) if is_safe_url(link) else moment

@@ -1,16 +1,17 @@
 """The text tree -> mrkdwn. Nothing in it notifies anybody, and what is text stays text.
 
-mrkdwn has no headings, lists, tables or underline: they become bold lines, bullets, aligned code
-and plain text.
+mrkdwn has no headings, tables, underline or small print: they become bold lines, aligned code and
+plain text. Lists are written as Slack writes those of rich text into the text of a message.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from bridge.content.inlines import merge_texts, plain_inlines
-from bridge.content.plain import text_to_plain
+from bridge.content.inlines import plain_inlines
+from bridge.content.normal import MAX_DEPTH, flat_blocks
+from bridge.content.plain import aligned_table
 from bridge.content.text import (
     Block,
     Break,
@@ -39,10 +40,16 @@ from bridge.content.text import (
     Timestamp,
     Underline,
 )
+from connectors.slack.emoji import unicode_of
 from connectors.slack.mrkdwn import (
     BORDER,
+    BOXES,
     DATE_FORMS,
     EMOJI,
+    INDENT,
+    LOOK_LIKE_MORE,
+    LOOKS_LIKE_MORE,
+    RULE,
     escape,
     is_at_border,
     is_emoji_name,
@@ -50,37 +57,40 @@ from connectors.slack.mrkdwn import (
     literal,
 )
 
-_SIGNS: dict[type[Inline], str] = {Strong: "*", Emphasis: "_", Strike: "~"}
+_SIGNS: dict[type[Inline], str] = {Strong: "*", Emphasis: "_", Strike: "~", Spoiler: "|"}
 # Inside a style the trick of `literal` would end the style: a letter that looks alike stands there.
 _ALIKE = {"*": "∗", "_": "ˍ", "~": "∼", "`": "ˋ", ":": "꞉"}
-_MARKUP = re.compile(rf"[*_~`]|:(?={EMOJI}:)")
+_ODD = re.compile(r"[\x00-\x1f\x7f*_~`:&<>]")
+_MARKUP = re.compile(rf"[*_~`:](?:(?<!:)|(?={EMOJI}:))")
 _EMOJI = re.compile(rf":({EMOJI}):")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_INDENT = "    "
 
 
 def text_to_mrkdwn(document: Document) -> str:
-    """Write mrkdwn; `mrkdwn_to_text` reads paragraphs, quotes, code and styles back."""
-    return _blocks(document)
+    """Write mrkdwn; `mrkdwn_to_text` reads paragraphs, quotes, lists, code and styles back."""
+    return _blocks(document, 0, in_quote=False)
 
 
-def _blocks(blocks: Sequence[Block], *, in_quote: bool = False) -> str:
-    written = ""
+# --- blocks ---------------------------------------------------------------------------------
+
+
+def _blocks(blocks: Sequence[Block], depth: int, *, in_quote: bool) -> str:
+    written: list[str] = []
     previous: Block | None = None
-    for block in blocks:
-        text = _block(block, in_quote=in_quote)
+    for block in blocks if depth < MAX_DEPTH else flat_blocks(blocks):
+        text = _block(block, depth + 1, in_quote=in_quote)
         if not text:
             continue
         if previous is not None:
             # The bar beside a quote sets it apart already.
             tight = isinstance(previous, Quote) and not isinstance(block, Quote)
-            written += "\n" if tight else "\n\n"
-        written += text
+            written.append("\n" if tight else "\n\n")
+        written.append(text)
         previous = block
-    return written
+    return "".join(written)
 
 
-def _block(block: Block, *, in_quote: bool) -> str:
+def _block(block: Block, depth: int, *, in_quote: bool) -> str:
     match block:
         case Paragraph(children):
             return _inlines(children)
@@ -88,20 +98,20 @@ def _block(block: Block, *, in_quote: bool) -> str:
             return _inlines((Strong(children),))
         case Quote(blocks):
             sign = "&gt; " if in_quote else "> "  # Slack has one level of quotes
-            return _prefixed(sign, _blocks(blocks, in_quote=True))
+            return _prefixed(sign, _blocks(blocks, depth, in_quote=True))
         case CodeBlock(value):
             return _code_lines(value) if in_quote else _fenced(value)
         case List():
-            return _list(block, in_quote=in_quote)
+            return _list(block, depth, in_quote=in_quote)
         case Table():
-            table = _table(block)
+            table = aligned_table(block, "|")
             return _code_lines(table) if in_quote else _fenced(table)
         case Rule():
-            return "———"
+            return RULE
 
 
 def _prefixed(prefix: str, text: str) -> str:
-    return "\n".join((prefix + line).rstrip() for line in text.split("\n")) if text else ""
+    return "\n".join([(prefix + line).rstrip() for line in text.split("\n")]) if text else ""
 
 
 def _fenced(value: str) -> str:
@@ -111,82 +121,97 @@ def _fenced(value: str) -> str:
 
 def _code_lines(value: str) -> str:
     """Code where no fence can stand."""
-    return "\n".join(_code(line) for line in value.split("\n"))
+    return "\n".join([_code(line) for line in value.split("\n")])
 
 
-def _list(node: List, *, in_quote: bool) -> str:
+def _list(node: List, depth: int, *, in_quote: bool) -> str:
     lines: list[str] = []
-    for number, item in enumerate(node.items):
-        sign = "•" if node.start is None else f"{node.start + number}."
-        box = {None: "", True: "☑ ", False: "☐ "}[item.checked]
-        lines.append(f"{sign} {box}{_item(item, in_quote=in_quote)}")
+    for number, item in enumerate(node.items, node.start or 0):
+        sign = "•" if node.start is None else f"{number}."
+        lines.append(f"{sign} {BOXES[item.checked]}{_item(item, depth, in_quote=in_quote)}")
     return "\n".join(lines)
 
 
-def _item(item: ListItem, *, in_quote: bool) -> str:
+def _item(item: ListItem, depth: int, *, in_quote: bool) -> str:
     """What stands below the first line is set in, but for fences: they take spaces as code."""
-    parts: list[str] = []
-    for block in item.blocks:
-        text = _block(block, in_quote=in_quote)
+    written = ""
+    previous: Block | None = None
+    for block in item.blocks if depth < MAX_DEPTH else flat_blocks(item.blocks):
+        text = _block(block, depth + 1, in_quote=in_quote)
+        if not text:
+            continue
         fenced = isinstance(block, CodeBlock | Table) and not in_quote
-        parts.append(text if fenced else text.replace("\n", "\n" + _INDENT))
-    first = item.blocks[0] if item.blocks else None
-    head = "" if isinstance(first, Paragraph | None) else "\n"
-    joined = head
-    for index, (block, text) in enumerate(zip(item.blocks, parts, strict=True)):
-        fenced = isinstance(block, CodeBlock | Table) and not in_quote
-        joined += ("" if index == 0 else "\n") + ("" if fenced or not (index or head) else _INDENT)
-        joined += text
-    return joined
+        if not fenced:
+            text = _set_in(text)
+        if previous is not None or not isinstance(block, Paragraph):
+            apart = isinstance(previous, Paragraph | List) and type(previous) is type(block)
+            written += "\n\n" if apart else "\n"
+            written += "" if fenced else INDENT
+        written += text
+        previous = block
+    return written
 
 
-def _table(node: Table) -> str:
-    rows = [[_cell(cell) for cell in row] for row in (node.header, *node.rows)]
-    width = max((len(row) for row in rows), default=0)
-    rows = [row + [""] * (width - len(row)) for row in rows]
-    widths = [max(len(row[column]) for row in rows) for column in range(width)]
-    lines = [" | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in rows]
-    lines.insert(1, "-|-".join("-" * w for w in widths))
-    return "\n".join(line.rstrip() for line in lines)
-
-
-def _cell(children: Sequence[Inline]) -> str:
-    return " ".join(text_to_plain((Paragraph(tuple(children)),)).split())
+def _set_in(text: str) -> str:
+    if "\n" not in text:
+        return text
+    first, *lines = text.split("\n")
+    return "\n".join([first, *[INDENT + line if line else "" for line in lines]])
 
 
 # --- inline ---------------------------------------------------------------------------------
 
 
-def _inlines(children: Sequence[Inline], within: str = "") -> str:
-    """`within` are the signs of the styles around."""
-    nodes = merge_texts(_shown(children, within))
-    written = ""
-    previous: Inline = Break()
+def _inlines(children: Sequence[Inline], within: str = "", *, at_start: bool = True) -> str:
+    """`within` are the signs of the styles around; `at_start` of a line."""
+    nodes = _shown(children, within)
+    written: list[str] = []
+    previous: Inline | None = None
+    last = "\n" if at_start else " "
     for index, node in enumerate(nodes):
-        more = index + 1 < len(nodes)
-        piece = _inline(node, written, within, more=more)
+        piece = _inline(node, last, within, more=index + 1 < len(nodes))
         if not piece:
             continue
-        written += BORDER + piece if _touch(previous, node, written[-1:], piece[0]) else piece
+        if previous is not None and _touch(previous, node, last, piece[0]):
+            written.append(BORDER)
+        written.append(piece)
         previous = node
-    return written
+        last = piece[-1]
+    return "".join(written)
 
 
-def _shown(children: Sequence[Inline], within: str) -> Iterator[Inline]:
-    """Styles that Slack lacks, or that are on already, leave only what is in them."""
-    for node in children:
-        if isinstance(node, Underline) or (_SIGNS.get(type(node), "-") in within):
-            yield from _shown(node.children, within)  # pyright: ignore[reportAttributeAccessIssue]  # a style
+def _shown(children: Sequence[Inline], within: str) -> list[Inline]:
+    """Styles that Slack lacks, or that are on already, leave only what is in them; texts side by
+    side become one."""
+    found: list[Inline] = []
+    stack = [iter(children)]
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+        elif isinstance(node, Text):
+            last = found[-1] if found else None
+            if isinstance(last, Text):
+                found[-1] = Text(last.value + node.value)
+            elif node.value:
+                found.append(node)
+        elif isinstance(node, Underline) or (
+            isinstance(node, Strong | Emphasis | Strike | Spoiler) and _SIGNS[type(node)] in within
+        ):
+            stack.append(iter(node.children))
         else:
-            yield node
+            found.append(node)
+    return found
 
 
 def _touch(one: Inline, other: Inline, end: str, start: str) -> bool:
     """Whether a sign where these two meet would not be read as a sign."""
+    if type(one) is Text and type(other) is Text:
+        return False
     if not (is_at_border(one) or is_at_border(other)):
         return False
     binding = "*_~`:" if isinstance(one, Emoji) or isinstance(other, Emoji) else "*_~`"
-    return all(char.isalnum() or (char and char in binding) for char in (end, start))
+    return (end.isalnum() or end in binding) and (start.isalnum() or start in binding)
 
 
 def _inline(node: Inline, before: str, within: str, *, more: bool) -> str:
@@ -197,12 +222,12 @@ def _inline(node: Inline, before: str, within: str, *, more: bool) -> str:
             return "\n"
         case Strong(inner) | Emphasis(inner) | Strike(inner):
             return _styled(_SIGNS[type(node)], inner, within)
-        case Spoiler(inner):
-            return f"||{_inlines(inner, within)}||"
         case Code(value):
             return _code(value)
         case Link(url, inner):
             return _link(url, inner, before, within, more=more)
+        case Spoiler(inner):
+            return f"||{_inlines(inner, within + '|', at_start=False)}||"
         case _:
             return _own_node(node, before, within, more=more)
 
@@ -229,27 +254,34 @@ def _own_node(node: Inline, before: str, within: str, *, more: bool) -> str:
 
 def _styled(sign: str, children: Sequence[Inline], within: str) -> str:
     """Slack's styles end with the line and do not begin or end with a space."""
-    lines = _inlines(children, within + sign).split("\n")
-    return "\n".join(_styled_line(sign, line) for line in lines)
+    inner = _inlines(children, within + sign, at_start=False)
+    if "\n" not in inner:
+        return _styled_line(sign, inner)
+    return "\n".join([_styled_line(sign, line) for line in inner.split("\n")])
 
 
 def _styled_line(sign: str, line: str) -> str:
     body = line.strip()
     if not body.strip(BORDER):
         return line
+    if body == line:
+        return f"{sign}{body}{sign}"
     start = line.index(body)
     return f"{line[:start]}{sign}{body}{sign}{line[start + len(body) :]}"
 
 
 def _code(value: str) -> str:
-    value = _CONTROLS.sub("", value.replace("\n", " ")).replace("`", _ALIKE["`"])
-    return f"`{escape(value)}`" if value.strip() else value
+    if not value.isprintable():
+        value = _CONTROLS.sub("", value.replace("\n", " "))
+    value = value.replace("`", _ALIKE["`"])
+    return f"`{escape(value)}`" if value and not value.isspace() else value
 
 
 def _link(url: str, children: Sequence[Inline], before: str, within: str, *, more: bool) -> str:
-    label = _label(plain_inlines(children))
+    said = plain_inlines(children)
     if not is_safe_url(url):
-        return _text(plain_inlines(children), before, within, more=more)
+        return _text(said, before, within, more=more)
+    label = _label(said)
     scheme, _, rest = url.partition(":")
     target = re.sub(r"[\s|<>]", lambda found: f"%{ord(found[0]):02X}", rest)
     target = escape(f"{scheme.lower()}:{target}")
@@ -257,11 +289,16 @@ def _link(url: str, children: Sequence[Inline], before: str, within: str, *, mor
 
 
 def _label(text: str) -> str:
-    return escape(_CONTROLS.sub("", " ".join(text.split("\n"))))
+    """One line, in which no fence begins: these are read before all else."""
+    if "```" in text:
+        text = text.replace("`", _ALIKE["`"])
+    return escape(_CONTROLS.sub("", text.replace("\n", " ")))
 
 
 def _text(value: str, before: str, within: str, *, more: bool) -> str:
     """Characters as they are; what Slack would read as markup is made a mere sign."""
+    if not _ODD.search(value):
+        return BORDER + value if before == "\n" and _looks_like_more(value) else value
     value = _CONTROLS.sub("", value.replace("\n", " "))
     written = ""
     place = 0
@@ -271,10 +308,17 @@ def _text(value: str, before: str, within: str, *, more: bool) -> str:
             written += _ALIKE[found[0]] if within else literal(found[0])
             place = found.end()
     written += escape(value[place:])
-    at_line_start = not before or before.endswith("\n")
-    if at_line_start and not within and written.startswith("&gt;"):
-        written = literal(">") + written.removeprefix("&gt;")
+    if before == "\n":
+        if written.startswith("&gt;"):
+            return literal(">") + written.removeprefix("&gt;")
+        if _looks_like_more(value):
+            return BORDER + written
     return written
+
+
+def _looks_like_more(value: str) -> bool:
+    """Whether a line that begins so would be read as an item of a list, or as set in."""
+    return value[:1] in LOOK_LIKE_MORE and LOOKS_LIKE_MORE.match(value) is not None
 
 
 def _is_active(found: re.Match[str], value: str, before: str, within: str, *, more: bool) -> bool:
@@ -284,10 +328,10 @@ def _is_active(found: re.Match[str], value: str, before: str, within: str, *, mo
         return True
     if sign == ":":
         name = _EMOJI.match(value, start)
-        return name is not None and is_emoji_name(name[1])
+        return name is not None and unicode_of(name[1]) is not None
     later = more or bool(within) or sign in value[start + 1 :]
     if sign == "`":
         return later
-    previous = value[start - 1] if start else before[-1:]
+    previous = value[start - 1] if start else before
     following = value[start + 1 : start + 2]
     return later and not previous.isalnum() and not following.isspace()

@@ -10,8 +10,18 @@ from typing import Any
 import orjson
 
 from bridge.errors import UndecodableEvent
-from bridge.model import ActorId, ChannelRef, Person, Place, Raw
+from bridge.model import (
+    ActorId,
+    ChannelRef,
+    Echo,
+    OperationId,
+    Person,
+    Place,
+    Raw,
+    Receipt,
+)
 from connectors.slack import ids
+from connectors.slack.capabilities import METADATA_TYPE
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import Json, object_at, objects_at, text_at, whole_at
 
@@ -58,6 +68,29 @@ def team_of(body: Json, us: Identity | None) -> str:
     if us and (us.team in told or us.team == team or not any([*told, team])):
         return us.team
     return next((name for name in [*told, team] if name), us.team if us else "")
+
+
+def echo_in(post: Json, us: Identity | None) -> Echo | None:
+    """What one of our operations surely made: our metadata, through our own bot."""
+    metadata = object_at(post, "metadata")
+    ours = us is not None and text_at(post, "bot_id") == us.bot
+    if not ours or metadata.get("event_type") != METADATA_TYPE:
+        return None
+    operation, slot = operation_in(metadata)
+    ts, thread = text_at(post, "ts"), text_at(post, "thread_ts")
+    return Echo(
+        operation=operation,
+        receipt=Receipt(slot=slot, native_id=ts, thread=thread if thread not in ("", ts) else None),
+    )
+
+
+def operation_in(metadata: Json) -> tuple[OperationId | None, int]:
+    """Which operation of a bridge a post says that it is, and which copy."""
+    if metadata.get("event_type") != METADATA_TYPE:
+        return None, 0
+    told = object_at(metadata, "event_payload")
+    operation = text_at(told, "operation")
+    return OperationId(operation) if operation else None, max(whole_at(told, "slot") or 0, 0)
 
 
 @dataclass(frozen=True)

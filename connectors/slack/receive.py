@@ -40,7 +40,7 @@ from connectors.slack import ids
 from connectors.slack.decode import CREDENTIALS, POST_SUBTYPES
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import Json, dumped, object_at, objects_at, text_at, whole_at
-from connectors.slack.payload import channel_of, team_of
+from connectors.slack.payload import channel_of, echo_in, team_of
 from connectors.slack.send import proxy_for
 
 Result = TypeVar("Result")
@@ -89,6 +89,7 @@ def raw_of(account: AccountId, body: Json, us: Identity | None, now: float) -> R
         dedupe_key=dedupe_key,
         order_key=order_key or ids.order_key_at(now),
         channel=ids.channel_ref(team, channel) if known else None,
+        echo=echo_in(event, us) if kind == "message" else None,
         payload=dumped(body),
         credentials=credentials,
     )

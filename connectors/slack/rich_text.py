@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from typing import cast
 
 from bridge.content.inlines import merge_texts
 from bridge.content.text import (
@@ -34,6 +36,7 @@ from bridge.content.text import (
     Underline,
 )
 from connectors.slack import ids
+from connectors.slack.emoji import unicode_of
 from connectors.slack.json_values import Json, object_at, objects_at, text_at, whole_at
 from connectors.slack.mrkdwn import LITERAL_FORM, RANGES, date_style, is_safe_url
 
@@ -45,32 +48,52 @@ _STYLES: tuple[tuple[str, type[Strong | Emphasis | Strike | Underline]], ...] = 
     ("bold", Strong),
 )
 _Styled = Strong | Emphasis | Strike | Underline
+_STYLED: frozenset[type[Inline]] = frozenset((Strong, Emphasis, Strike, Underline))
 
 
 def rich_text_to_text(block: Json, team: str) -> Document:
     """Read one rich_text block of the workspace `team`."""
-    blocks: list[Block] = []
+    blocks: list[Block | list[Block]] = []
     lists: list[_Level] = []
     for element in objects_at(block, "elements"):
-        if element.get("type") == "rich_text_list":
-            lists.append(_level(element, team))
-            continue
-        blocks += _nested(lists)
-        lists = []
-        blocks += _element(element, team)
-    return (*blocks, *_nested(lists))
+        level = _level(element, team) if element.get("type") == "rich_text_list" else None
+        if lists and (level is None or level.bordered != lists[-1].bordered):
+            _add(blocks, _nested(lists), bordered=lists[-1].bordered)
+            lists = []
+        if level is not None:
+            lists.append(level)
+        else:
+            _add_element(blocks, element, team)
+    if lists:
+        _add(blocks, _nested(lists), bordered=lists[-1].bordered)
+    return tuple(Quote(tuple(one)) if isinstance(one, list) else one for one in blocks)
 
 
-def _element(element: Json, team: str) -> Iterable[Block]:
+def _add(blocks: list[Block | list[Block]], found: list[Block], *, bordered: bool) -> None:
+    """A list with a border beside it goes on with the quote (a list of blocks) before it."""
+    if not bordered:
+        blocks += found
+    elif blocks and isinstance(last := blocks[-1], list):
+        last += found
+    elif found:
+        blocks.append(found)
+
+
+def _add_element(blocks: list[Block | list[Block]], element: Json, team: str) -> None:
     match element.get("type"):
         case "rich_text_quote":
-            paragraphs = tuple(_paragraphs(_inlines(element, team)))
-            return [Quote(paragraphs)] if paragraphs else []
+            paragraphs = list[Block](_paragraphs(_inlines(element, team)))
+            blocks += [paragraphs] if paragraphs else []
         case "rich_text_preformatted":
             code = "".join(_said(inner) for inner in objects_at(element, "elements"))
-            return [CodeBlock(code.removesuffix("\n"), text_at(element, "language"))]
+            said = CodeBlock(code.removesuffix("\n"), text_at(element, "language"))
+            _add(blocks, [said], bordered=_has_border(element))
         case _:
-            return _paragraphs(_inlines(element, team))
+            blocks += _paragraphs(_inlines(element, team))
+
+
+def _has_border(element: Json) -> bool:
+    return element.get("border") == 1
 
 
 def _paragraphs(nodes: Sequence[Inline]) -> Iterator[Paragraph]:
@@ -104,6 +127,7 @@ class _Level:
 
     indent: int
     start: int | None
+    bordered: bool
     items: list[list[Block]] = field(default_factory=list[list[Block]])
 
 
@@ -112,12 +136,13 @@ def _level(element: Json, team: str) -> _Level:
     indent = min(max(whole_at(element, "indent") or 0, 0), _MAX_INDENT)
     start = max(whole_at(element, "offset") or 0, 0) + 1 if ordered else None
     items = [list[Block](_paragraphs(_inlines(e, team))) for e in objects_at(element, "elements")]
-    return _Level(indent, start, items)
+    return _Level(indent, start, _has_border(element), items)
 
 
 def _nested(levels: Sequence[_Level]) -> list[Block]:
-    """A list with a larger indent belongs to the last item of the one before it."""
-    found: list[Block] = []
+    """A list with a larger indent belongs to the last item of the one before it; a list that goes
+    on after a nested one is the same list."""
+    found: list[Block | _Level] = []
     at = 0
     while at < len(levels):
         level, end = levels[at], at + 1
@@ -128,34 +153,40 @@ def _nested(levels: Sequence[_Level]) -> list[Block]:
             level.items[-1] += below
         else:
             found += below
-        items = tuple(ListItem(tuple(blocks)) for blocks in level.items)
-        found += _joined_to_last(found, List(items, level.start)) if items else []
+        last = found[-1] if found else None
+        if isinstance(last, _Level) and _goes_on(last, level):
+            last.items += level.items
+        elif level.items:
+            found.append(level)
         at = end
-    return found
+    return [_as_list(one) if isinstance(one, _Level) else one for one in found]
 
 
-def _joined_to_last(found: list[Block], node: List) -> list[Block]:
-    """A list that goes on after a nested one is the same list."""
-    last = found[-1] if found else None
-    if isinstance(last, List) and _goes_on(last, node):
-        found[-1] = List((*last.items, *node.items), last.start)
-        return []
-    return [node]
+def _goes_on(last: _Level, level: _Level) -> bool:
+    if last.start is None or level.start is None:
+        return last.start is level.start
+    return level.start in (1, last.start + len(last.items))
 
 
-def _goes_on(last: List, node: List) -> bool:
-    if last.start is None or node.start is None:
-        return last.start is node.start
-    return node.start in (1, last.start + len(last.items))
+def _as_list(level: _Level) -> List:
+    return List(tuple([ListItem(tuple(blocks)) for blocks in level.items]), level.start)
 
 
 # --- inline ---------------------------------------------------------------------------------
 
 
 def _inlines(element: Json, team: str) -> list[Inline]:
+    """Elements within elements, which Slack does not send, are read as what they hold."""
     nodes: list[Inline] = []
-    for inner in objects_at(element, "elements"):
-        nodes += _inline(inner, team)
+    stack = [iter(objects_at(element, "elements"))]
+    while stack:
+        inner = next(stack[-1], None)
+        if inner is None:
+            stack.pop()
+        elif "elements" in inner:
+            stack.append(iter(objects_at(inner, "elements")))
+        else:
+            nodes += _inline(inner, team)
     return list(_merged(nodes))
 
 
@@ -193,7 +224,9 @@ def _node(kind: str, element: Json, team: str) -> Inline:
         case "date":
             return _date(element)
         case _:
-            return Text(_said(element) or f"[{kind}]")
+            label = " ".join((_said(element) or f"[{kind}]").split("\n"))
+            url = text_at(element, "url")
+            return Link(url, (Text(label),)) if is_safe_url(url) else Text(label)
 
 
 def _date(element: Json) -> Inline:
@@ -207,10 +240,12 @@ def _date(element: Json) -> Inline:
 
 
 def _emoji(element: Json) -> Emoji:
+    """Characters where there are some, else a custom emoji of the workspace."""
     name, tone = text_at(element, "name"), whole_at(element, "skin_tone")
-    tone_name = f"{name}::skin-tone-{tone}" if tone and "::" not in name else name
+    toned = f"{name}::skin-tone-{tone}" if tone and "::" not in name else name
     url = text_at(element, "url")
-    return Emoji(tone_name or "unknown", _characters(element), url if is_safe_url(url) else None)
+    characters = _characters(element) or unicode_of(toned) or unicode_of(name)
+    return Emoji(toned or "unknown", characters, url if is_safe_url(url) else None)
 
 
 def _characters(element: Json) -> str | None:
@@ -239,14 +274,10 @@ def _with_style(node: Inline, style: Json) -> Inline:
 def _merged(nodes: Iterable[Inline]) -> tuple[Inline, ...]:
     """Neighbours of the same style become one: Slack gives every run its own full style."""
     merged: list[Inline] = []
-    for node in nodes:
-        last = merged[-1] if merged else None
-        if isinstance(node, _Styled) and isinstance(last, type(node)):
-            merged[-1] = type(node)((*last.children, *node.children))
+    for kind, group in groupby(nodes, type):
+        if kind in _STYLED:
+            children = [child for node in group for child in cast("_Styled", node).children]
+            merged.append(cast("type[_Styled]", kind)(_merged(children)))
         else:
-            merged.append(node)
-    inner = (
-        type(node)(_merged(node.children)) if isinstance(node, _Styled) else node
-        for node in merged
-    )  # fmt: skip
-    return merge_texts(inner)
+            merged += group
+    return merge_texts(merged)

@@ -95,6 +95,24 @@ class WebApi:
                 await self._clock.sleep(min(error.retry_after, _LONGEST_WAIT))
         return await self.read(method, **arguments)
 
+    async def token(self) -> str:
+        return await self._token()
+
+    @property
+    def host(self) -> str:
+        """Where the Web API is: `slack.com`, or the local platform."""
+        return urlsplit(self._base_url).hostname or ""
+
+    async def upload(self, url: str, chunks: AsyncIterator[bytes], size: int) -> None:
+        """The bytes of a file to the address that Slack gave for it; it may be repeated."""
+        headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
+        with translated("Uploading a file", once=False):
+            async with self._open_session().post(
+                url, data=chunks, headers=headers, allow_redirects=False
+            ) as response:
+                if response.status >= 400:
+                    raise _lost("Uploading a file", f"HTTP {response.status}", once=False)
+
     async def close(self) -> None:
         session, self._session = self._session, None
         if session is not None:

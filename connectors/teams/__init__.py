@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pydantic import JsonValue
+
 from bridge.model import AccountId
+from bridge.ports.codec import Codec
 from bridge.ports.connector import ConnectorTools, SetupStep
+from connectors.teams.home import without_read_only
 from connectors.teams.ids import PLATFORM
 from connectors.teams.settings import TeamsSettings
 from connectors.teams.setup import setup_steps
@@ -31,6 +35,14 @@ class TeamsType:
 
         settings.check_safe(account)
         return TeamsConnector(account, settings, tools)
+
+    def codec(self) -> Codec:
+        from connectors.teams import cards  # readers, writers and tables that few commands need
+
+        return cards
+
+    def home(self, native: JsonValue) -> JsonValue:
+        return without_read_only(native)
 
     def setup(self, settings: Mapping[str, str]) -> Sequence[SetupStep]:
         return setup_steps(settings)

@@ -6,8 +6,53 @@ from bridge.model import Capabilities, Level, Rate
 
 TEXT_LIMIT = 28_000  # UTF-16 units; the service takes about 100 KB a message and advises 80 KB
 
+# A card's activity in bytes of UTF-16: what the oldest documented limit (28 KB, incoming webhooks)
+# still takes; newer pages say 40 KB and 100 KB.
+CARD_LIMIT = 28_000
+CARDS_PER_MESSAGE = 10
+
+# How far Adaptive Cards 1.5, as Teams draws them, show each node of a card.
+CARD_NODES = {
+    "prose": Level.FULL,
+    "table": Level.FULL,
+    "divider": Level.FULL,
+    "context": Level.FULL,
+    "fields": Level.FULL,
+    "image": Level.FULL,
+    "player": Level.PARTIAL,  # films of a few houses; else a picture and a link
+    "gallery": Level.FULL,
+    "file": Level.PARTIAL,  # a link
+    "section": Level.FULL,
+    "columns": Level.FULL,
+    "container": Level.PARTIAL,  # five styles stand for all colours
+    "carousel": Level.PARTIAL,  # as a whole; within a card only pages with nothing to press
+    "alert": Level.FULL,
+    "badge": Level.FULL,
+    "progress": Level.FULL,
+    "rating": Level.FULL,
+    "tasks": Level.PARTIAL,  # a list behind signs
+    "chart": Level.FULL,
+    "poll": Level.PARTIAL,  # nobody can vote
+    "native": Level.PARTIAL,  # elements of Adaptive Cards go home; others are their fallback
+    "actions": Level.FULL,
+    "button": Level.FULL,
+    "text_input": Level.FULL,
+    "number_input": Level.FULL,
+    "date_input": Level.FULL,
+    "toggle": Level.FULL,
+    "choice": Level.PARTIAL,  # no headings; it tells nothing by itself
+    "picker": Level.PARTIAL,  # people only
+    "file_input": Level.DROPPED,
+}
+
 CONVERSATION = "conversation"
 APP_AND_TENANT = "app_and_tenant"
+
+# Fields of an activity that the service fills in itself; whoever sends does not.
+READ_ONLY = frozenset({
+    "callerId", "channelId", "conversation", "from", "id", "localTimestamp", "localTimezone",
+    "rawLocalTimestamp", "rawTimestamp", "recipient", "serviceUrl", "timestamp",
+})  # fmt: skip
 
 CAPABILITIES = Capabilities(
     platform="teams",
@@ -19,6 +64,7 @@ CAPABILITIES = Capabilities(
         "replies": Level.PARTIAL,
         "edit": Level.FULL,
         "delete": Level.FULL,
+        **{f"card.{node}": level for node, level in CARD_NODES.items()},
     },
     text_limit=TEXT_LIMIT,
     text_unit="utf16",

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import structlog
 from starlette.routing import BaseRoute
 
+from bridge.content.card import Asset
 from bridge.errors import AuthFailed, PlatformError
 from bridge.model import (
     AccountId,
@@ -22,7 +23,15 @@ from bridge.model import (
     Raw,
     Receipt,
 )
-from bridge.ports.connector import ChannelInfo, ConnectorTools, Finding, Health, Inbox
+from bridge.ports.connector import (
+    ChannelInfo,
+    ConnectorTools,
+    FileAddress,
+    Finding,
+    Health,
+    Inbox,
+)
+from bridge.ports.fetch import Bearer
 from connectors.teams import ids
 from connectors.teams.activity import Json, Us, object_of, string, tenant_of
 from connectors.teams.capabilities import CAPABILITIES
@@ -88,7 +97,14 @@ class TeamsConnector:
         return decode(raw, self._us)
 
     def encode(self, delivery: Delivery) -> Encoded:
-        return encode(delivery, self._settings.app_id)
+        return encode(delivery, self._settings.app_id, self._tools.cards, self._tools.files)
+
+    async def file_address(self, asset: Asset) -> FileAddress | None:
+        """Pictures in messages lie behind the service's own address, and need the bot's token."""
+        if not asset.url or not self._settings.may_be_called(asset.url):
+            return None
+        token = await self._token.get()
+        return FileAddress(asset.url, Bearer(token, self._settings.service_hosts))
 
     async def send(self, call: Call) -> Receipt:
         return await self._sender.send(call)

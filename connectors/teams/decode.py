@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from bridge.content.markdown import text_to_markdown
+from bridge.content.additions import with_bridge_metadata
 from bridge.content.text import (
     Block,
     Break,
@@ -38,9 +38,12 @@ from bridge.model import (
     Unknown,
     message_id_of,
 )
-from bridge.uacs import Actor, Message, TextPart, to_timestamp
+from bridge.ports.cards import is_rich
+from bridge.uacs import Actor, Message, to_timestamp
 from connectors.teams import ids
 from connectors.teams.activity import Activity, Json, Us, object_of, objects, parsed, string
+from connectors.teams.content import message_content, origin_of
+from connectors.teams.presses import is_press, pressed
 from connectors.teams.text import ReadHtml, html_to_text
 
 _MAX_HTML = 256 * 1024  # longer ones are read as the plain text beside them
@@ -57,8 +60,8 @@ def decode(raw: Raw, us: Us) -> Sequence[Event]:
 
 # --- messages ---------------------------------------------------
 def _posted(activity: Activity) -> Sequence[Event]:
-    if _is_press(activity):
-        return _unknown(activity)
+    if is_press(activity.json):
+        return _pressed(activity)
     author = activity.person(activity.author)
     document, reply_to, addressed = _said(activity)
     own_id = _needed_id(activity)
@@ -107,23 +110,30 @@ def _is_personal(activity: Activity) -> bool:
     return string(object_of(activity.json, "conversation"), "conversationType") == "personal"
 
 
-def _is_press(activity: Activity) -> bool:
-    """A card's Action.Submit comes as a message without text."""
-    json = activity.json
-    nothing_said = not string(json, "text") and not objects(json, "attachments")
-    return nothing_said and json.get("value") is not None
+def _invoked(activity: Activity) -> Sequence[Event]:
+    return _pressed(activity) if is_press(activity.json) else _unknown(activity)
+
+
+def _pressed(activity: Activity) -> Sequence[Event]:
+    event = pressed(activity)
+    return [event] if event is not None else _unknown(activity)
 
 
 def _message(activity: Activity, author: Person, document: Document, own_id: str) -> Message:
     said_at = ids.milliseconds_of(own_id)
     time = datetime.fromtimestamp(said_at / 1000, UTC) if said_at else activity.time()
     role = "assistant" if author.bot else "human"
-    return Message(
+    said = message_content(activity.json, document, activity.tenant)
+    message = Message(
         message_id=message_id_of(activity.place(own_id).channel, own_id),
         timestamp=to_timestamp(time),
         actor=Actor(id=author.id, role=role, name=author.name),
-        content=(TextPart(text=text_to_markdown(document), format="markdown"),),
+        content=said.parts,
     )
+    if not is_rich(message):
+        return message
+    origin = origin_of(activity.conversation, own_id, activity.tenant)
+    return with_bridge_metadata(message, said.additions.model_copy(update={"origin": origin}))
 
 
 def _said(activity: Activity) -> tuple[Document, str | None, bool]:
@@ -131,9 +141,8 @@ def _said(activity: Activity) -> tuple[Document, str | None, bool]:
     mentions = _Mentions(activity)
     read = _read_text(activity, mentions)
     document = _without_first(read.document, mentions.us)
-    document = (*(document or read.document), *_attached(activity, read.pictures))
     reply_to = read.reply_to or _quoted(activity)
-    return document or _line("[empty message]"), reply_to, mentions.of_us
+    return document or read.document, reply_to, mentions.of_us
 
 
 def _read_text(activity: Activity, mentions: _Mentions) -> ReadHtml:
@@ -233,33 +242,6 @@ def _without_first(document: Document, us: ActorId) -> Document:
         while rest and isinstance(rest[0], Break):
             del rest[0]
     return (Paragraph(tuple(rest)), *document[1:]) if rest else document[1:]
-
-
-def _attached(activity: Activity, pictures: int) -> Document:
-    """A line for each attachment that is not the text itself, nor one of its pictures."""
-    labels: list[str] = []
-    for attachment in objects(activity.json, "attachments"):
-        if pictures and string(attachment, "contentType").startswith("image/"):
-            pictures -= 1
-        elif label := _attachment_label(attachment):
-            labels.append(label)
-    return tuple(block for label in labels for block in _line(label))
-
-
-def _attachment_label(attachment: Json) -> str:
-    kind, name = string(attachment, "contentType").lower(), string(attachment, "name")
-    if kind.startswith(("text/html", "text/plain")) and not attachment.get("contentUrl"):
-        return ""
-    if ".card." in kind or kind.endswith(".card"):
-        title = name or string(object_of(attachment, "content"), "title")
-        return f"[card: {title or kind.rsplit('.', 1)[-1]}]"
-    family = kind.split("/", 1)[0]
-    noun = family if family in ("image", "video", "audio") else "file"
-    return f"[{noun}: {name}]" if name else f"[{noun}]"
-
-
-def _line(text: str) -> Document:
-    return (Paragraph((Text(text),)),)
 
 
 def _quoted(activity: Activity) -> str | None:
@@ -381,5 +363,6 @@ _DECODERS: dict[str, Callable[[Activity], Sequence[Event]]] = {
     "messageReaction": _reacted,
     "conversationUpdate": _conversation_updated,
     "installationUpdate": _ignored("the app was installed or removed"),
+    "invoke": _invoked,
     "typing": _ignored("somebody is writing"),
 }

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pydantic import JsonValue
-
 from bridge.content.markdown import markdown_to_text
 from bridge.content.parts import message_text
 from bridge.content.split import split_text, utf16_length
@@ -30,18 +28,24 @@ from bridge.model import (
     Receipt,
     ShowTyping,
 )
+from bridge.ports.cards import NO_CARDS, Cards, is_rich
+from bridge.ports.connector import Files
 from connectors.teams.capabilities import APP_AND_TENANT, CONVERSATION, TEXT_LIMIT
+from connectors.teams.rich import Body, rich_bodies
 from connectors.teams.text import escape_name, escape_text, text_to_teams
 
 _QUOTE_LIMIT = 160
 
 
-def encode(delivery: Delivery, app_id: str) -> Encoded:
+def encode(
+    delivery: Delivery, app_id: str, cards: Cards = NO_CARDS, files: Files | None = None
+) -> Encoded:
     """The native calls of one delivery; `app_id` is whose budget they count against."""
     operation = delivery.operation
     match operation:
         case PostMessage(byline=byline) | EditMessage(byline=byline):
-            return _written(delivery, byline, app_id)
+            bodies, losses = _bodies(delivery, byline, cards, files)
+            return _written(delivery, bodies, losses, app_id)
         case DeleteMessage():
             return Encoded(
                 calls=tuple(_delete(delivery, copy, app_id) for copy in _standing(delivery))
@@ -54,22 +58,34 @@ def encode(delivery: Delivery, app_id: str) -> Encoded:
             return Encoded(calls=(), losses=(Loss(path="", kind="not_supported", what=what),))
 
 
-def _written(delivery: Delivery, byline: Byline, app_id: str) -> Encoded:
-    """Post what is not there yet, edit what is; copies beyond the last part are taken away."""
+def _bodies(
+    delivery: Delivery, byline: Byline, cards: Cards, files: Files | None
+) -> tuple[list[Body], tuple[Loss, ...]]:
+    if is_rich(delivery.message):
+        author = f"**{escape_name(byline.name)}**"
+        quote = _quote_line(delivery.quoted) if delivery.quoted else ""
+        return rich_bodies(delivery.message, author, quote, cards, files)
     markdown, losses = message_text(delivery.message)
     texts, more_losses = _texts(markdown, byline, delivery.quoted)
+    return [_activity(text) for text in texts], (*losses, *more_losses)
+
+
+def _written(
+    delivery: Delivery, bodies: list[Body], losses: tuple[Loss, ...], app_id: str
+) -> Encoded:
+    """Post what is not there yet, edit what is; copies beyond the last part are taken away."""
     copies = {copy.slot: copy for copy in _standing(delivery)}
     editing = isinstance(delivery.operation, EditMessage)
     calls: list[Call] = []
-    for slot, text in enumerate(texts):
+    for slot, body in enumerate(bodies):
         if slot not in copies:
-            calls.append(_post(delivery, slot, text, app_id))
+            calls.append(_post(delivery, slot, body, app_id))
         elif editing:
-            calls.append(_edit(delivery, copies[slot], text, app_id))
+            calls.append(_edit(delivery, copies[slot], body, app_id))
     if editing:
-        surplus = [copy for slot, copy in copies.items() if slot >= len(texts)]
+        surplus = [copy for slot, copy in copies.items() if slot >= len(bodies)]
         calls += [_delete(delivery, copy, app_id) for copy in surplus]
-    return Encoded(calls=tuple(calls), losses=(*losses, *more_losses))
+    return Encoded(calls=tuple(calls), losses=losses)
 
 
 def _standing(delivery: Delivery) -> list[Receipt]:
@@ -171,7 +187,7 @@ _INNER = ("children", "blocks", "items", "header", "rows")  # where nodes hold o
 # --- calls --------------------------------------------------------------------------------------
 
 
-def _post(delivery: Delivery, slot: int, text: str, app_id: str) -> Call:
+def _post(delivery: Delivery, slot: int, body: Body, app_id: str) -> Call:
     operation = delivery.operation
     return Call(
         kind="post",
@@ -181,11 +197,11 @@ def _post(delivery: Delivery, slot: int, text: str, app_id: str) -> Call:
         slot=slot,
         thread=delivery.thread,
         budgets=_budgets(delivery, app_id),
-        body=_activity(text),
+        body=body,
     )
 
 
-def _edit(delivery: Delivery, copy: Receipt, text: str, app_id: str) -> Call:
+def _edit(delivery: Delivery, copy: Receipt, body: Body, app_id: str) -> Call:
     operation = delivery.operation
     return Call(
         kind="edit",
@@ -196,7 +212,7 @@ def _edit(delivery: Delivery, copy: Receipt, text: str, app_id: str) -> Call:
         thread=copy.thread,
         native_id=copy.native_id,
         budgets=_budgets(delivery, app_id),
-        body=_activity(text) | {"id": copy.native_id},
+        body=body | {"id": copy.native_id},
     )
 
 
@@ -215,7 +231,7 @@ def _delete(delivery: Delivery, copy: Receipt, app_id: str) -> Call:
     )
 
 
-def _activity(text: str) -> dict[str, JsonValue]:
+def _activity(text: str) -> Body:
     return {"type": "message", "textFormat": "markdown", "text": text}
 
 

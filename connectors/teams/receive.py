@@ -23,13 +23,20 @@ from starlette.routing import Route
 
 from bridge.errors import BridgeError, PlatformError, Unauthorized
 from bridge.ports.connector import Inbox
-from connectors.teams.activity import Json, Us, parsed, raw_of, string, tenant_of
+from connectors.teams.activity import Json, Us, object_of, parsed, raw_of, string, tenant_of
+from connectors.teams.presses import is_press
 from connectors.teams.references import Reference, References, reference_of
 from connectors.teams.settings import TeamsSettings
 from connectors.teams.validate import TokenValidator, check_belongs
 
 MAX_BODY = 1024 * 1024
 _BODY_WITHIN = 10.0  # seconds
+# learn.microsoft.com "Universal Actions": the text is shown to the one who pressed (2026-06).
+_HEARD = {
+    "statusCode": 200,
+    "type": "application/vnd.microsoft.activity.message",
+    "value": "✓",
+}
 _NOT_IMPLEMENTED = 501
 
 log = structlog.get_logger(__name__)
@@ -209,7 +216,10 @@ class _Bot(ActivityHandler):
             await super().on_turn(turn_context)
 
     async def on_invoke_activity(self, turn_context: TurnContext) -> InvokeResponse:
-        """Cards and dialogs come later; until then Teams shows that we do not know them."""
+        """A press is in the inbox already: its author answers in a message. Dialogs and sign-ins
+        are none of ours, and Teams shows so."""
+        if is_press(self._json) and object_of(object_of(self._json, "value"), "action"):
+            return InvokeResponse(status=200, body=_HEARD)
         return InvokeResponse(status=_NOT_IMPLEMENTED, body={"code": "NotSupported"})
 
 

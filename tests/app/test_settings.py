@@ -61,7 +61,7 @@ def test_every_key_of_every_model_stands_in_the_example() -> None:
 def test_the_example_shows_the_defaults() -> None:
     example = read_settings(EXAMPLE)
 
-    for part in ("store", "log", "delivery"):
+    for part in ("store", "files", "log", "delivery"):
         shown, default = getattr(example, part), Settings.model_fields[part].default
         assert shown.model_dump(exclude={"path"}) == default.model_dump(exclude={"path"})
 

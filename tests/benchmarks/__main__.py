@@ -10,9 +10,9 @@ from typing import Any
 
 import orjson
 
-from tests.benchmarks import relay, uacs_codec
+from tests.benchmarks import cards, relay, uacs_codec
 
-PARTS = ("codec", "cpu", "pace", "limits")
+PARTS = ("codec", "cards", "cpu", "pace", "limits")
 
 
 def main() -> None:
@@ -34,6 +34,8 @@ def _measure(part: str, size: relay.Size, *, quick: bool) -> Any:
     match part:
         case "codec":
             return uacs_codec.measure(3 if quick else uacs_codec.RUNS)
+        case "cards":
+            return cards.measure(3 if quick else cards.PAIRS)
         case "cpu":
             return asyncio.run(relay.cpu_ratios(size))
         case "pace":
@@ -46,6 +48,8 @@ def _table(part: str, found: Any) -> str:
     match part:
         case "codec":
             return "\nUACS round trip\n" + uacs_codec.table(found)
+        case "cards":
+            return "\nCards\n" + cards.table(found)
         case "cpu":
             return _cpu_table(found)
         case "pace":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-import pyromark
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -13,9 +12,12 @@ from markdown_it import MarkdownIt
 
 from bridge.content.inlines import leaves, plain_inlines
 from bridge.content.markdown import markdown_to_text, text_to_markdown, text_to_plain
-from bridge.content.markdown_reader import (
-    MARKDOWN_OPTIONS,
-    _Reader,  # pyright: ignore[reportPrivateUsage]  # the long way, to compare the short one with
+from bridge.content.markdown_by_html import read_by_html
+from bridge.content.markdown_inlines import run_to_markdown
+from bridge.content.markdown_plain_run import plain_run_to_markdown
+from bridge.content.markdown_reader import read_events
+from bridge.content.markdown_writer import (
+    _write,  # pyright: ignore[reportPrivateUsage]  # the long way, to compare the short one with
 )
 from bridge.content.normal import cleaned, flat_blocks, normal
 from bridge.content.text import (
@@ -109,6 +111,11 @@ READ: list[tuple[str, tuple[Block, ...]]] = [
     )),)),
     ("a\x00b\ud800", (Paragraph((Text("a\ufffdb\ufffd"),)),)),
     ("> \n\n#\n\nx", (Paragraph((Text("x"),)),)),
+    ("<small>a **b**\nc</small>\n\nd", (
+        Paragraph((Text("a "), Strong((Text("b"),)), Break(), Text("c")), subtle=True),
+        Paragraph((Text("d"),)),
+    )),
+    ("a <small>b</small>", (Paragraph((Text("a <small>b</small>"),)),)),
 ]  # fmt: skip
 
 
@@ -181,7 +188,7 @@ ALPHABET = [
     "\x00", "\ud800", "\r\n", "\u2028", "。", "http://a", "https://b.c/d)", "&amp;", "&#124;",
     "<b>", "<u>", "</u>", "<br>", "||", "**", "```", "---", "- ", "1. ", "[x] ", "    ",
     "uacs:actor/x", "](", "mailto:a@b", "www.x.y", "\x0b", "\x85", "\u3000", "§", "€", "\ufeff",
-    "[a]: /u", "<!--", "<div>",
+    "[a]: /u", "<!--", "<div>", "<small>", "</small>",
 ]  # fmt: skip
 WORDS = st.lists(st.sampled_from(ALPHABET), max_size=6).map("".join)
 URLS = st.builds(
@@ -222,7 +229,7 @@ def documents(inner: st.SearchStrategy[Block], most: int = 3) -> st.SearchStrate
 
 
 BLOCK: st.SearchStrategy[Block] = st.recursive(
-    st.builds(Paragraph, RUN)
+    st.builds(Paragraph, RUN, st.sampled_from([False, False, True]))
     | st.builds(Heading, st.integers(0, 7), RUN)
     | st.builds(CodeBlock, WORDS, st.just("py") | WORDS)
     | st.builds(Table, CELLS, st.lists(CELLS, max_size=2).map(tuple), st.just(("left", None)))
@@ -276,22 +283,89 @@ def test_any_string_is_read_and_written(markdown: str) -> None:
     holds_for_a_text(markdown)
 
 
-@pytest.mark.long
-@settings(max_examples=20_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(DOCUMENT, TYPED)
-def test_many_trees_and_strings_keep_the_laws(document: Document, markdown: str) -> None:
+def test_a_link_that_may_not_be_one_and_says_its_address_says_it_once() -> None:
+    document = (Paragraph((Link("a", (Text(" a"), Break())),)),)
+
+    assert normal(document) == (Paragraph((Text(" a"),)),)
     holds_for_a_tree(document)
-    holds_for_a_text(markdown)
+
+
+@pytest.mark.parametrize("words", [Code("\r\n"), Code(" \t"), Strong((Code("\f"),))])
+def test_a_link_that_says_nothing_shows_its_url(words: Inline) -> None:
+    document = (Paragraph((Link("http://a", (words,)),)),)
+
+    assert normal(document) == (Paragraph((Link("http://a", (Text("http://a"),)),)),)
+    holds_for_a_tree(document)
+
+
+ORDINARY = st.lists(
+    st.tuples(
+        st.sampled_from(
+            ["", "", "", "- ", "  - ", "1. ", "2) ", "# ", "> ", "- [x] ", "    ", "```\n", "---",
+             "| a | b |\n|---|:-:|\n| 1 | **2** |\n", "```py\na < b\n```\n"]
+        ),
+        st.lists(
+            st.sampled_from(
+                ["a", "two words", "é", "😀", "**b**", "_i_", "~~s~~", "`c`", "**a _b_ c**",
+                 "***x***", "[l](http://x.y/z)", "[ **l** ](https://x.y/%20)", "https://a.b/c_d", "<https://a.b>",
+                 "a_b_c", "2 * 3", "\\*", "&amp;", "<", "&", "a  ", "x\\",
+                 "[@Ann](uacs:actor/s:T:U)", "**a**__b__", "`a``b`", "|", "[x]", "100%"]
+            ),
+            max_size=5,
+        ).map(" ".join),
+        st.sampled_from(["\n", "\n", "\n\n"]),
+    ).map("".join),
+    max_size=8,
+).map("".join)  # fmt: skip
+
+
+def holds_for_both_readers(markdown: str) -> None:
+    clean = cleaned(markdown)
+
+    assert markdown_to_text(markdown) == read_events(clean)
+    assert read_by_html(clean) in (None, read_events(clean))
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.text(alphabet="abc 1.,;!?'\"()%@^${}\n:/-+=#é😀", max_size=60))
-def test_the_short_way_for_plain_text_gives_what_the_parser_gives(text: str) -> None:
-    long_way = _Reader()
-    for event in pyromark.events(text, options=MARKDOWN_OPTIONS):
-        long_way.take(event)
+@given(TYPED | ORDINARY | st.text(alphabet="abc 1.,;!?'\"()%@^${}\n:/-+=#é😀", max_size=60))
+def test_the_short_ways_give_what_the_parsers_events_give(markdown: str) -> None:
+    holds_for_both_readers(markdown)
 
-    assert markdown_to_text(text) == long_way.document()
+
+def holds_for_both_writers(document: Document) -> None:
+    whole = normal(document)
+    written: list[str] = []
+    mark = ""
+    for block in whole:
+        mark = _write((block,), written, mark, run_to_markdown, 0)
+
+    assert text_to_markdown(document) == "\n\n".join(written)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(DOCUMENT | ORDINARY.map(markdown_to_text))
+def test_plain_trees_are_written_as_the_whole_writer_writes_them(document: Document) -> None:
+    holds_for_both_writers(document)
+
+
+@pytest.mark.long
+@settings(max_examples=20_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(DOCUMENT, TYPED | ORDINARY)
+def test_many_trees_and_strings_keep_the_laws(document: Document, markdown: str) -> None:
+    holds_for_a_tree(document)
+    holds_for_a_text(markdown)
+    holds_for_both_readers(markdown)
+    holds_for_both_writers(document)
+
+
+def test_a_common_answer_takes_the_short_ways() -> None:
+    markdown = "## A\n\n- **b** `c`\n  - [d](https://x.y/z?a=b&c)\n\n> _e_\n\n| f |\n| --- |\n| g |"
+
+    document = read_by_html(markdown)
+
+    assert document is not None
+    for block in document:
+        _write((block,), [], "", plain_run_to_markdown, 0)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])

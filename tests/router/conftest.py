@@ -11,6 +11,8 @@ import pytest
 
 from bridge.model import AccountId, RoomId
 from bridge.ports.agent import Agent
+from bridge.ports.cards import NO_CARDS
+from bridge.ports.connector import Files
 from bridge.ports.store import Store
 from bridge.router import AgentSeat, Member, Policy, Room, Rooms, Router
 from bridge.store.memory import MemoryStore
@@ -33,6 +35,8 @@ class House:
         self.store = store
         self.connectors = {AccountId(c.account): c for c in connectors}
         self.agents: dict[str, Agent] = {}
+        self.cards = NO_CARDS
+        self.files: Files | None = None
         self.seats: tuple[AgentSeat, ...] = ()
         self.policy = Policy(settle_grace=1.0, drain=0.5)
         self.rooms: list[Room] = []
@@ -55,6 +59,8 @@ class House:
             rooms=Rooms(self.rooms),
             agents=self.agents,
             clock=self.clock,
+            cards=self.cards,
+            files=self.files,
             policy=self.policy,
         )
         ready = asyncio.Event()

@@ -20,6 +20,7 @@ from bridge.model import (
     Capabilities,
     ChannelRef,
     Delivery,
+    Echo,
     Encoded,
     Event,
     Level,
@@ -102,6 +103,7 @@ class PaperConnector:
             dedupe_key=number,
             order_key=number,
             channel=self.channel(channel),
+            echo=Echo() if more.get("own") and self.capabilities.echo else None,
             payload=orjson.dumps(payload),
         )
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from bridge.errors import AuthFailed, PlatformError, RateLimited, Refused, Unavailable, Unsettled
-from bridge.model import AccountId, Call, Delivery, Encoded
+from bridge.model import AccountId, Call, Delivery, Encoded, Rate
 from bridge.store.memory import MemoryStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -132,6 +132,50 @@ async def test_a_process_that_died_while_sending_settles_first(clock: FakeClock)
         await slate.say("s", "two")
         await clock.advance(30)
 
+    assert board.texts("b") == ["one", "two"]
+
+
+async def test_a_post_to_a_free_lane_is_begun_when_it_is_admitted_and_sent_once(
+    clock: FakeClock,
+) -> None:
+    house, slate, board = two(clock, PaperWithHistory)
+    states: list[tuple[str, int]] = []
+
+    async def look(call: Call) -> None:
+        item = await house.store.head(call.channel.lane)
+        assert item is not None
+        states.append((item.state, item.attempts))
+
+    board.before_send = look
+    async with house.run():
+        await slate.say("s", "one")
+        await slate.say("s", "two")
+        await clock.advance(30)
+
+    assert board.texts("b") == board.texts("c") == ["one", "two"]
+    assert states == [("sending", 1)] * 4
+
+
+async def test_what_was_begun_and_never_sent_is_put_back_when_the_bridge_stops(
+    clock: FakeClock,
+) -> None:
+    slow = {"channel": (Rate(count=1, seconds=60.0),)}
+    slate = PaperConnector("slate", clock)
+    board = PaperWithHistory("board", clock, budgets=slow)
+    house = House(clock, MemoryStore(clock), (slate, board))
+    house.room("plaza", (slate, "s", "both"), (board, "b", "both"))
+
+    async with house.run():
+        await slate.say("s", "one")
+        await clock.let_work()
+        await slate.say("s", "two")
+        await clock.let_work()
+    stopped = await house.store.head(board.channel("b").lane)
+    async with house.run():
+        await clock.advance(200)
+
+    assert stopped is not None
+    assert (stopped.state, stopped.delivery.message.actor.name) == ("waiting", "Ann of slate")
     assert board.texts("b") == ["one", "two"]
 
 

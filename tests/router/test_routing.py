@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from uuid import UUID
 
-from bridge.errors import RateLimited, Unavailable
-from bridge.model import AccountId, ChannelRef, Raw, RoomId
+from bridge.errors import RateLimited, Unavailable, Unsettled
+from bridge.model import AccountId, Call, ChannelRef, Echo, Raw, Receipt, RoomId
 from bridge.ports.connector import Inbox
 from bridge.ports.store import Store
 from bridge.router import Member, Room
@@ -69,6 +69,60 @@ async def test_our_own_post_coming_back_goes_nowhere(house: House) -> None:
         await house.clock.let_work()
 
     assert connector(house, "board").texts("b") == []
+
+
+async def test_an_echo_is_no_news_it_is_not_kept_but_tells_how_far_we_have_heard(
+    clock: FakeClock,
+) -> None:
+    slate = PaperWithHistory("slate", clock, echo=True)
+    board = PaperConnector("board", clock)
+    house = House(clock, MemoryStore(clock), (slate, board))
+    house.room("plaza", (slate, "s", "both"), (board, "b", "both"))
+
+    async with house.run():
+        await clock.advance(10)
+        await slate.say("s", "our own words", own=True)
+        await clock.advance(10)
+        last = await slate.say("s", "our own words again", own=True)
+        await clock.let_work()
+
+    assert sum((await house.store.status()).inbox.values()) == 0
+    assert await house.store.cursor(slate.account, slate.channel("s")) == last
+
+
+async def test_an_echo_settles_at_once_the_post_whose_answer_was_lost(clock: FakeClock) -> None:
+    slate = PaperConnector("slate", clock)
+    board = PaperWithHistory("board", clock, echo=True)
+    house = House(clock, MemoryStore(clock), (slate, board))
+    house.room("plaza", (slate, "s", "both"), (board, "b", "both"))
+    board.after_send = _echo_and_break(board)
+
+    async with house.run():
+        await slate.say("s", "one")
+        await clock.let_work()
+        still_open = await house.store.open_lanes()
+
+    assert board.texts("b") == ["one"]
+    assert still_open == []
+
+
+def _echo_and_break(board: PaperConnector) -> Callable[[Call], object]:
+    """Nobody hears the answer, but the post comes back at once."""
+    echoes: set[asyncio.Task[bool]] = set()
+
+    def harm(call: Call) -> None:
+        board.after_send = None
+        (post,) = board.channels["b"]
+        raw = Raw(
+            account=board.account, kind="post", dedupe_key=post.id, order_key=post.id,
+            channel=board.channel("b"), payload=b"{}",
+            echo=Echo(operation=call.operation, receipt=Receipt(native_id=post.id)),
+        )  # fmt: skip
+        assert board.inbox
+        echoes.add(asyncio.ensure_future(board.inbox.accept(raw)))
+        raise Unsettled("the connection broke")
+
+    return harm
 
 
 async def test_a_channel_outside_every_room_is_not_heard(house: House) -> None:

@@ -90,6 +90,7 @@ def sandbox_settings(
         "store": {"path": "data/bridge.sqlite3"},
         "web": {"host": "127.0.0.1", "port": bridge_port,
                 "public_url": f"http://127.0.0.1:{bridge_port}"},
+        "files": {"allow_loopback": True},
     }  # fmt: skip
     return settings, environment
 

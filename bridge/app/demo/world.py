@@ -121,6 +121,7 @@ def configuration(
         "rooms": {room: _room(sides, room) for room in ROOMS},
         "store": {"path": str(store)},
         "web": {"host": "127.0.0.1", "port": 0},
+        "files": {"allow_loopback": True},
         "delivery": {"drain": 1.0},
     }
     return settings, environment

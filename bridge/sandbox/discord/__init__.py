@@ -16,7 +16,13 @@ channel.get channel.edit channel.delete channel.typing message.list message.crea
 message.edit message.delete message.bulk_delete reaction.add reaction.remove reaction.list
 thread.start thread.archived thread.join thread.leave webhook.list webhook.create webhook.get
 webhook.edit webhook.delete webhook.execute webhook.message.get webhook.message.edit
-webhook.message.delete
+webhook.message.delete interaction.callback poll.expire poll.voters attachment.refresh
+
+Files are served under `/discord/attachments` (signed addresses that expire, as the CDN's) and
+pictures that messages name elsewhere under `/discord/external`, where nothing is fetched. Their
+fault is `discord:cdn:<channel>`, that of telling an application of a press
+`discord:interaction:<channel>`. `LocalDiscord.desk.patience` is how long a person waits for an
+answer: Discord's 3 s unless a test says otherwise.
 """
 
 from __future__ import annotations

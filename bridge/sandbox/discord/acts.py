@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from bridge.sandbox.discord.checks import Draft
+from bridge.sandbox.discord.drafts import Draft
 from bridge.sandbox.discord.errors import thread_is_archived
 from bridge.sandbox.discord.events import Event
 from bridge.sandbox.discord.permissions import Permission, permissions_in
@@ -31,7 +31,11 @@ from bridge.sandbox.discord.state import (
     Webhook,
 )
 from bridge.sandbox.discord.text import ALL_MENTIONS, Allowed, find_mentions, read_text
+from bridge.sandbox.discord.uploads import attach
 from bridge.sandbox.feed import Change, Feed, Shown
+
+EPHEMERAL = 1 << 6
+MOST_WHISPERS = 1000
 
 
 class Acts:
@@ -61,22 +65,34 @@ class Acts:
     ) -> Json:
         """Say something in a channel or thread; gives the message as REST shows it."""
         self._open_thread(channel, author)
+        message = self.compose(channel, author, draft, message_id=message_id)
+        message.type = MessageType.REPLY if reference else MessageType.DEFAULT
+        message.webhook_id = webhook.id if webhook else None
+        message.application_id = application_id
+        message.reference = reference
+        find_mentions(message, self.state, allowed, reply_to.author if reply_to else None)
+        return self.publish(message, nonce)
+
+    def compose(
+        self, channel: Channel, author: User, draft: Draft, *, message_id: int | None = None
+    ) -> Message:
+        """The message that a draft makes, not yet in its channel."""
         message = Message(
             id=message_id or self.state.ids.next(),
             channel=channel,
             author=author,
             content=draft.content or "",
-            type=MessageType.REPLY if reference else MessageType.DEFAULT,
-            embeds=[{"type": "rich"} | embed for embed in draft.embeds or []],
+            embeds=draft.embeds or [],
             components=draft.components or [],
             flags=draft.flags or 0,
             tts=draft.tts,
-            webhook_id=webhook.id if webhook else None,
-            application_id=application_id,
-            reference=reference,
+            poll=draft.poll,
         )
-        find_mentions(message, self.state, allowed, reply_to.author if reply_to else None)
-        return self._publish_new(message, nonce)
+        if draft.files:
+            message.attachments = attach(self.state, channel, draft.files, [])
+        if message.poll is not None:
+            message.poll.ends = self.state.now() + message.poll.hours * 3600
+        return message
 
     def edit(self, message: Message, draft: Draft, allowed: Allowed) -> Json:
         """Change what a request names of a message; the rest stays."""
@@ -84,17 +100,60 @@ class Acts:
             message.content = draft.content or ""
             find_mentions(message, self.state, allowed)
         if draft.embeds is not None:
-            message.embeds = [{"type": "rich"} | embed for embed in draft.embeds]
+            message.embeds = draft.embeds
         if draft.components is not None:
             message.components = draft.components
+        if draft.files is not None:
+            message.attachments = attach(
+                self.state, message.channel, draft.files, message.attachments,
+                ephemeral=message.audience is not None,
+            )  # fmt: skip
         if draft.flags is not None:
             message.flags = draft.flags | message.flags & 1 << 15
         message.edited = iso_time(self.state.now())
+        if message.audience is not None:
+            return message_json(message, self.state)
         shape = self._update(message)
         self._show("edited", message, shape)
         return shape
 
+    def whisper(self, message: Message, person: int) -> Json:
+        """Show a composed message to one person only; nobody else hears of it."""
+        message.audience = person
+        message.flags |= EPHEMERAL
+        for attachment in message.attachments:
+            attachment.ephemeral = True
+        whispers = self.state.whispers
+        whispers[message.id] = message
+        while len(whispers) > MOST_WHISPERS:
+            del whispers[next(iter(whispers))]
+        return message_json(message, self.state)
+
+    def vote(self, message: Message, user: User, answers: set[int]) -> None:
+        """A person gives these answers to the message's poll, and takes others back."""
+        if message.poll is None:
+            return
+        added, taken = message.poll.vote(user.id, answers)
+        for name, numbers in (
+            ("MESSAGE_POLL_VOTE_REMOVE", taken), ("MESSAGE_POLL_VOTE_ADD", added),
+        ):  # fmt: skip
+            for number in numbers:
+                data = {
+                    "user_id": str(user.id), "message_id": str(message.id), "answer_id": number,
+                    **_place(message.channel),
+                }  # fmt: skip
+                self._tell(Event(name, message.channel, data))
+
+    def end_poll(self, message: Message) -> Json:
+        if message.poll is not None:
+            message.poll.finalized = True
+            message.poll.ends = self.state.now()
+        return self._update(message)
+
     def delete(self, message: Message) -> None:
+        if message.audience is not None:
+            self.state.whispers.pop(message.id, None)
+            return
         channel = message.channel
         self._remove(message)
         self._tell(Event("MESSAGE_DELETE", channel, {"id": str(message.id), **_place(channel)}))
@@ -120,7 +179,7 @@ class Acts:
             type=MessageType.THREAD_STARTER,
             reference=reference_to(message),
         )
-        self._publish_new(starter)
+        self.publish(starter)
         return thread
 
     def start_thread(
@@ -244,7 +303,8 @@ class Acts:
             channel.thread.standing -= 1
         self._show("deleted", message, message_json(message, self.state))
 
-    def _publish_new(self, message: Message, nonce: str | int | None = None) -> Json:
+    def publish(self, message: Message, nonce: str | int | None = None) -> Json:
+        """Put a composed message into its channel and tell of it."""
         channel = message.channel
         channel.add(message)
         if channel.thread is not None and _counts(message):
@@ -319,7 +379,7 @@ class Acts:
             type=MessageType.THREAD_CREATED,
             reference=reference,
         )
-        self._publish_new(line)
+        self.publish(line)
 
     def _reaction(self, message: Message, user: User, emoji: Json) -> Json:
         return {

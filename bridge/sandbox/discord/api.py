@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -17,16 +18,20 @@ from starlette.types import Receive, Scope, Send
 
 from bridge.sandbox.discord.acts import Acts
 from bridge.sandbox.discord.call import Call, Created, Route
-from bridge.sandbox.discord.errors import ApiError, too_large, unauthorized
+from bridge.sandbox.discord.errors import ApiError, invalid_json, too_large, unauthorized
 from bridge.sandbox.discord.routes import all_routes
-from bridge.sandbox.discord.state import App
+from bridge.sandbox.discord.state import App, Channel
 from bridge.sandbox.faults import Fault, Faults
 from bridge.sandbox.feed import Feed
+from bridge.sandbox.files import FileStore, TooMuch
 from bridge.sandbox.limits import Limits, Window
+from bridge.sandbox.multipart import BadMultipart, Bounds, read_multipart
 
 PREFIX = "/discord/api/v10"
 GLOBAL = Window(50, 1)
-_LARGEST_REQUEST = 25 * 1024 * 1024
+LARGEST_FILE = 10 << 20
+_LARGEST_REQUEST = 25 << 20
+_BESIDE_FILES = 4 << 20
 _LIMITED = "You are being rate limited."
 # discord.py takes a 429 without Via for a Cloudflare ban and gives up (http.py, 2.7.1).
 _VIA = {"Via": "1.1 local"}
@@ -45,8 +50,11 @@ class _Asked:
 class Api:
     """Answers `/discord/api/v10/...`."""
 
-    def __init__(self, acts: Acts, faults: Faults, limits: Limits, feed: Feed) -> None:
+    def __init__(
+        self, acts: Acts, faults: Faults, limits: Limits, feed: Feed, files: FileStore
+    ) -> None:
         self._acts = acts
+        self._files = files
         self._faults = faults
         self._limits = limits
         self._feed = feed
@@ -60,27 +68,58 @@ class Api:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         try:
-            raw = await _body(request)
             route, params = self._routes.find(request.method, _path(scope))
+            call = Call(self._acts, params, request.query_params, b"", self._app(request))
+            asked = self._asked(route, call, request)
+            await self._read_body(request, call, asked)
         except ClientDisconnect:
             return
         except ApiError as error:
             await self._refusal(error, "unknown", {})(scope, receive, send)
             return
-        call = Call(
-            acts=self._acts,
-            params=params,
-            query=request.query_params,
-            raw=raw,
-            content_type=request.headers.get("content-type", ""),
-            token=self._app(request),
-        )
-        asked = self._asked(route, call, request)
         response = await self._answer(asked, call)
+        self._forget_unused(call)
         if self._fault(asked, "lose_answer"):
             await _break_connection(receive)
             return
         await response(scope, receive, send)
+
+    async def _read_body(self, request: Request, call: Call, asked: _Asked) -> None:
+        """JSON whole, files piece by piece: what is too large is refused before it is kept."""
+        kind = request.headers.get("content-type", "")
+        if not kind.startswith("multipart/form-data"):
+            call.raw = await _body(request)
+            return
+        largest = self._largest_file(asked.channel)
+        body = max(_LARGEST_REQUEST, largest + _BESIDE_FILES)
+        bounds = Bounds(file=largest, values=_BESIDE_FILES, body=body)
+        try:
+            call.parts = await read_multipart(kind, request.stream(), self._files, bounds)
+        except TooMuch:
+            raise too_large() from None
+        except BadMultipart:
+            raise invalid_json() from None
+
+    def _place_of_hook(self, params: Mapping[str, str]) -> Channel | None:
+        """The channel of a webhook, or of the interaction that is answered."""
+        given = params.get("webhook_id", "")
+        webhook = self._acts.state.webhooks.get(int(given)) if given.isdecimal() else None
+        if webhook is not None:
+            return webhook.channel
+        interaction = self._acts.state.interactions.get(params.get("token", ""))
+        return interaction.channel if interaction else None
+
+    def _largest_file(self, channel_id: str) -> int:
+        channels = self._acts.state.channels
+        channel = channels.get(int(channel_id)) if channel_id.isdecimal() else None
+        guild = channel.guild if channel else None
+        return guild.largest_file if guild else LARGEST_FILE
+
+    def _forget_unused(self, call: Call) -> None:
+        """Files of a request that was refused, or that nothing took."""
+        for part in call.parts:
+            if part.file is not None and part.file.id not in self._acts.state.files_in_use:
+                self._files.forget(part.file)
 
     async def _answer(self, asked: _Asked, call: Call) -> Response:
         if fault := self._fault(asked, "status", "rate_limited", "hang"):
@@ -184,10 +223,9 @@ class Api:
 
     def _asked(self, route: Route, call: Call, request: Request) -> _Asked:
         params = call.params
-        webhook = None
-        if given := params.get("webhook_id"):
-            webhook = self._acts.state.webhooks.get(int(given) if given.isdecimal() else 0)
-        channel = str(webhook.channel.id) if webhook else params.get("channel_id", "")
+        channel = params.get("channel_id", "")
+        if place := self._place_of_hook(params):
+            channel = str(place.id)
         major = params.get("webhook_id") or channel or params.get("guild_id", "")
         # Requests without authorization count against the address (docs: topics/rate-limits).
         address = request.client.host if request.client else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,6 @@ from bridge.sandbox.discord.acts import Acts
 from bridge.sandbox.discord.checks import Form, is_snowflake, not_a_snowflake
 from bridge.sandbox.discord.errors import (
     ApiError,
-    files_are_not_built,
     invalid_json,
     missing_access,
     missing_permissions,
@@ -25,6 +24,7 @@ from bridge.sandbox.discord.errors import (
 from bridge.sandbox.discord.permissions import Permission, permissions_in
 from bridge.sandbox.discord.state import App, Channel, Guild, Message, State
 from bridge.sandbox.limits import Window
+from bridge.sandbox.multipart import Part
 
 Answer = Any  # what goes out as JSON; None: 204
 
@@ -44,8 +44,8 @@ class Call:
     params: Mapping[str, str]
     query: Mapping[str, str]
     raw: bytes
-    content_type: str
     token: App | None
+    parts: Sequence[Part] = ()  # of a multipart body
 
     @property
     def state(self) -> State:
@@ -59,10 +59,15 @@ class Call:
         return self.token
 
     def form(self) -> Form:
-        if self.content_type.startswith("multipart/"):
-            raise files_are_not_built()
+        """The body: JSON, or the `payload_json` of a form, or a form's own fields."""
+        raw = self.raw
+        if self.parts:
+            fields = {part.name: part.value for part in self.parts if part.file is None}
+            if "payload_json" not in fields:
+                return Form({n: v.decode("utf-8", "replace") for n, v in fields.items()})
+            raw = fields["payload_json"]
         try:
-            return Form(orjson.loads(self.raw) if self.raw else {})
+            return Form(orjson.loads(raw) if raw else {})
         except orjson.JSONDecodeError:
             raise invalid_json() from None
 

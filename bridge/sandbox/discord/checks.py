@@ -5,15 +5,12 @@ from __future__ import annotations
 import base64
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
-from bridge.sandbox.discord.errors import ApiError, empty_message, invalid_form
+from bridge.sandbox.discord.errors import ApiError, invalid_form
 
 CONTENT_MAX = 2000
 V2_FLAG = 1 << 15
-_SETTABLE_FLAGS = (1 << 2) | (1 << 12) | (1 << 13) | V2_FLAG
-_EMBED_TEXTS = {"title": 256, "description": 4096}
 _FORBIDDEN_IN_NAMES = ("clyde", "discord")
 
 
@@ -109,23 +106,6 @@ class Form:
         return int(value)
 
 
-@dataclass(frozen=True)
-class Draft:
-    """What a request wants a message to say; None: nothing said of it."""
-
-    content: str | None = None
-    embeds: list[dict[str, Any]] | None = None
-    components: list[dict[str, Any]] | None = None
-    flags: int | None = None
-    allowed_mentions: dict[str, Any] | None = None
-    tts: bool = False
-    given: dict[str, Any] = field(default_factory=dict[str, Any])
-
-    @property
-    def is_empty(self) -> bool:
-        return not (self.content or self.embeds or self.components)
-
-
 def is_snowflake(value: Any) -> bool:
     """An id as a number or as decimal digits, within 64 bits."""
     if isinstance(value, bool):
@@ -133,34 +113,6 @@ def is_snowflake(value: Any) -> bool:
     if isinstance(value, str):
         return value.isascii() and value.isdecimal() and len(value) <= 20
     return isinstance(value, int) and 0 <= value < 1 << 64
-
-
-def read_draft(form: Form) -> Draft:
-    """The fields that all posts and edits share."""
-    flags = form.number("flags") & _SETTABLE_FLAGS if "flags" in form.body else None
-    draft = Draft(
-        content=form.text("content", most=CONTENT_MAX),
-        embeds=form.objects("embeds", 10),
-        components=form.objects("components", 40 if (flags or 0) & V2_FLAG else 5),
-        flags=flags,
-        allowed_mentions=form.mapping("allowed_mentions"),
-        tts=form.flag("tts"),
-        given=form.body,
-    )
-    _check_embeds(form, draft.embeds or [])
-    _check_mentions(form, draft.allowed_mentions)
-    if (flags or 0) & V2_FLAG and (draft.content or draft.embeds):
-        flag = "MessageFlags.IS_COMPONENTS_V2"
-        text = f"The 'content' and 'embeds' fields cannot be used when using {flag}"
-        form.fail("content", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2", text)
-    return draft
-
-
-def check_not_empty(form: Form, draft: Draft) -> None:
-    """Faults first, then 50006 when there is nothing to show."""
-    form.done()
-    if draft.is_empty:
-        raise empty_message()
 
 
 def read_webhook_name(form: Form, key: str, *, required: bool) -> str | None:
@@ -230,29 +182,7 @@ def not_a_snowflake(key: str, value: str) -> ApiError:
     return invalid_form({key: {"_errors": [{"code": "NUMBER_TYPE_COERCE", "message": text}]}})
 
 
-def _check_embeds(form: Form, embeds: list[dict[str, Any]]) -> None:
-    total = 0
-    for index, embed in enumerate(embeds):
-        for key, most in _EMBED_TEXTS.items():
-            if isinstance(text := embed.get(key), str):
-                form.length(f"embeds.{index}.{key}", text.strip(), 0, most)
-        total += _embed_size(embed)
-    if total > 6000:
-        text = "Embed size exceeds maximum size of 6000"
-        form.fail("embeds", "MAX_EMBED_SIZE_EXCEEDED", text)
-
-
-def _embed_size(embed: dict[str, Any]) -> int:
-    texts = [embed.get("title"), embed.get("description")]
-    for part, key in (("footer", "text"), ("author", "name")):
-        texts.append(embed[part].get(key) if isinstance(embed.get(part), dict) else None)
-    fields = embed.get("fields")
-    for item in fields if isinstance(fields, list) else []:
-        texts += [item.get("name"), item.get("value")] if isinstance(item, dict) else []
-    return sum(len(text.strip()) for text in texts if isinstance(text, str))
-
-
-def _check_mentions(form: Form, given: dict[str, Any] | None) -> None:
+def check_mentions(form: Form, given: dict[str, Any] | None) -> None:
     if given is None:
         return
     parse = given.get("parse") or []

@@ -136,5 +136,17 @@ def threads_only_in_forums() -> ApiError:
     return ApiError(400, 220003, "Webhooks can only create threads in forum channels")
 
 
-def files_are_not_built() -> ApiError:
-    return ApiError(501, 0, "The local Discord takes no multipart uploads yet; send JSON")
+def unknown_interaction() -> ApiError:
+    return ApiError(404, 10062, "Unknown interaction")
+
+
+def already_acknowledged() -> ApiError:
+    return ApiError(400, 40060, "Interaction has already been acknowledged.")
+
+
+def not_a_poll() -> ApiError:
+    return ApiError(400, 520006, "Cannot expire a non-poll message")
+
+
+def poll_stays() -> ApiError:
+    return ApiError(400, 520003, "Cannot edit a poll message")

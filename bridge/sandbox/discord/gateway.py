@@ -73,6 +73,13 @@ class Gateway:
                 whole = whole or orjson.dumps(event.data)
                 session.dispatch(event.name, whole)
 
+    def tell_app(self, app: App, name: str, data: bytes) -> bool:
+        """Dispatch something to one application alone; whether it has a session."""
+        sessions = [session for session in self._sessions.values() if session.app is app]
+        for session in sessions:
+            session.dispatch(name, data)
+        return bool(sessions)
+
     def disconnect(self, reason: str = "") -> None:
         """Close every socket: at once, after op 7 ("reconnect") or for good ("invalidate")."""
         if reason == "invalidate":

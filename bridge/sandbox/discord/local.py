@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+import secrets
+from collections.abc import Sequence
+from urllib.parse import unquote, urlsplit
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 
 from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.discord.acts import Acts
 from bridge.sandbox.discord.api import PREFIX, Api
-from bridge.sandbox.discord.checks import CONTENT_MAX, Draft, is_snowflake
+from bridge.sandbox.discord.checks import CONTENT_MAX, is_snowflake
 from bridge.sandbox.discord.deliveries import Deliveries
+from bridge.sandbox.discord.drafts import Draft, FileWish
 from bridge.sandbox.discord.errors import ApiError
 from bridge.sandbox.discord.gateway import Gateway
+from bridge.sandbox.discord.hands import Hands
+from bridge.sandbox.discord.interactions import Desk
 from bridge.sandbox.discord.permissions import permissions_in
 from bridge.sandbox.discord.pictures import avatar_png, picture_type
 from bridge.sandbox.discord.routes.channels import speak_permission
 from bridge.sandbox.discord.seed import seed
-from bridge.sandbox.discord.state import SPOKEN, Channel, Message, State, User
+from bridge.sandbox.discord.state import SPOKEN, Channel, Message, State, User, Webhook
 from bridge.sandbox.discord.text import ALL_MENTIONS
 from bridge.sandbox.feed import Shown
+from bridge.sandbox.files import file_response
+from bridge.sandbox.hands import Choice, Filled, GivenFile, OpenForm, Outcome, Press
+from bridge.sandbox.multipart import Part
 from bridge.sandbox.platform import Surroundings, World
 
 _THREAD_NAME_MAX = 100
@@ -33,14 +41,17 @@ class LocalDiscord:
     name = "discord"
 
     def __init__(self, around: Surroundings) -> None:
-        self.state = State()
+        self.state = State(base_url=around.base_url)
+        self._around = around
         self._world = seed(self.state, around.channels)
         address = urlsplit(around.base_url)
         scheme = "wss" if address.scheme == "https" else "ws"
         self._gateway = Gateway(self.state, f"{scheme}://{address.netloc}/discord/gateway")
         self._deliveries = Deliveries(around.faults, self._gateway.tell, self._gateway.disconnect)
         self._acts = Acts(self.state, around.feed, self._deliveries.tell, around.base_url)
-        self._api = Api(self._acts, around.faults, around.limits, around.feed)
+        self._api = Api(self._acts, around.faults, around.limits, around.feed, around.files)
+        self.desk = Desk(self._acts, self._gateway, around.faults)
+        self._hands = Hands(self._acts, self.desk, around.files)
 
     def routes(self) -> list[BaseRoute]:
         return [
@@ -49,6 +60,9 @@ class LocalDiscord:
             WebSocketRoute("/discord/gateway/", self._gateway.serve),
             Route("/discord/avatars/{user_id}/{file}", self._avatar),
             Route("/discord/embed/avatars/{file}", self._avatar),
+            Route("/discord/attachments/{channel_id}/{own_id}/{name}", self._file),
+            Route("/discord/media/attachments/{channel_id}/{own_id}/{name}", self._file),
+            Route("/discord/external/{mark}/{scheme}/{rest:path}", self._elsewhere),
         ]
 
     def world(self) -> World:
@@ -58,17 +72,92 @@ class LocalDiscord:
         self, workspace: str, channel: str, person: str, text: str, thread: str | None = None
     ) -> Shown:
         """A person says something; in `@me`, `channel` is a DM or one of its two users."""
+        return self._say(workspace, channel, person, thread, Draft(content=_checked(text)))
+
+    async def post_files(
+        self, workspace: str, channel: str, person: str, files: Sequence[GivenFile],
+        text: str = "", thread: str | None = None,
+    ) -> Shown:  # fmt: skip
+        """A person shares files, all in one message."""
+        place = self._channel(workspace, channel, self._person(person))
+        largest = place.guild.largest_file if place.guild else 10 << 20
+        if not 1 <= len(files) <= 10 or any(len(file.data) > largest for file in files):
+            raise InvalidData(f"A message takes 1 to 10 files of at most {largest} bytes")
+        wishes = [self._wish(file) for file in files]
+        draft = Draft(content=_checked(text) if text else None, files=wishes)
+        return self._say(workspace, channel, person, thread, draft)
+
+    async def press(self, press: Press) -> Outcome:
+        if press.form:
+            raise InvalidData("Nothing is pressed in a modal of Discord: send it")
+        user = self._person(press.person)
+        message = self._touched(press.workspace, press.channel, press.message, user)
+        return await self._hands.press(user, message, press.action, press.values)
+
+    async def choose(self, choice: Choice) -> Outcome:
+        if choice.form:
+            raise InvalidData("Nothing is told of a modal before it is sent: give all values then")
+        user = self._person(choice.person)
+        message = self._touched(choice.workspace, choice.channel, choice.message, user)
+        return await self._hands.choose(user, message, choice.action, choice.value)
+
+    async def fill(self, filled: Filled) -> Outcome:
+        user = self._person(filled.person)
+        if filled.close:
+            return self._hands.close(user, filled.form)
+        return await self._hands.fill(user, filled.form, filled.values)
+
+    def forms(self, workspace: str, person: str) -> list[OpenForm]:
+        return self._hands.forms(self._person(person).id)
+
+    def whispers(self, workspace: str, person: str) -> list[Shown]:
+        """What only this person sees, wherever it stands."""
+        own = self._person(person).id
+        found = [m for m in self.state.whispers.values() if m.audience == own]
+        return [self._acts.shown(message) for message in found]
+
+    def create_webhook_as(self, channel: str, person: str, name: str) -> Webhook:
+        """A person makes a webhook in the channel's settings: no application owns it."""
+        place = self.state.channels.get(_id(channel))
+        if place is None:
+            raise NotFound(f"Channel {channel!r} not found; see world()")
+        webhook = Webhook(
+            id=self.state.ids.next(), token="local_" + secrets.token_urlsafe(46)[:62],
+            channel=place, name=name, avatar=None, user=self._person(person), application_id=None,
+        )  # fmt: skip
+        self._acts.add_webhook(webhook)
+        return webhook
+
+    def _say(
+        self, workspace: str, channel: str, person: str, thread: str | None, draft: Draft
+    ) -> Shown:
         author = self._person(person)
         place = self._channel(workspace, channel, author)
         if thread is not None:
             place = self._thread(place, thread, author)
         _check_may_speak(place, author)
-        draft = Draft(content=_checked(text))
         try:
             shape = self._acts.post(place, author, draft)
         except ApiError as error:
             raise InvalidData(f"Thread {thread!r} takes no messages: {error}") from None
         return self._acts.shown(place.messages[int(shape["id"])], shape)
+
+    def _wish(self, file: GivenFile) -> FileWish:
+        kept = self._around.files.keep(file.data)
+        part = Part("files[0]", file.name, file.content_type, b"", kept)
+        return FileWish(part=part, description=file.alt or None, spoiler=file.spoiler)
+
+    def _touched(self, workspace: str, channel: str, message: str, user: User) -> Message:
+        """A message of a channel or one of its threads, or one that only this person sees."""
+        place = self._channel(workspace, channel, user)
+        wanted = _id(message)
+        for each in (place, *self.state.threads_of(place)):
+            if wanted in each.messages:
+                return each.messages[wanted]
+        whisper = self.state.whispers.get(wanted)
+        if whisper is None or whisper.audience != user.id:
+            raise NotFound(f"Message {message!r} not found in channel {channel!r}")
+        return whisper
 
     async def edit_as(self, channel: str, message: str, text: str) -> Shown:
         """A person changes a message of theirs; `channel` may be a thread."""
@@ -103,6 +192,24 @@ class LocalDiscord:
             return RedirectResponse(kept)
         data = kept or avatar_png(key)
         return Response(data, media_type=picture_type(data))
+
+    async def _file(self, request: Request) -> Response:
+        """A file, for those with an address that has not ended. Faults: `discord:cdn:<channel>`."""
+        params = request.path_params
+        fault = self._around.faults.take(f"discord:cdn:{params['channel_id']}", "status")
+        if fault is not None:
+            return PlainTextResponse("", fault.status)
+        file = f"/attachments/{params['channel_id']}/{params['own_id']}/{params['name']}"
+        found = self.state.attachments.get(_id(params["own_id"]))
+        if found is None or not self.state.cdn.allows(file, request.url.query):
+            return PlainTextResponse("This content is no longer available.", 404)
+        answer = file_response(self._around.files, found[1].kept, found[1].content_type)
+        return answer or PlainTextResponse("This content is no longer available.", 404)
+
+    async def _elsewhere(self, request: Request) -> Response:
+        """The proxy of pictures elsewhere: it sends there."""
+        params = request.path_params
+        return RedirectResponse(f"{params['scheme']}://{unquote(params['rest'])}")
 
     def _person(self, person: str) -> User:
         user = self.state.users.get(_id(person))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from bridge.sandbox.discord.permissions import guild_permissions
+from bridge.sandbox.discord.rich.polls import poll_json
+from bridge.sandbox.discord.rich_shapes import rich_json
 from bridge.sandbox.discord.snowflakes import made_at
 from bridge.sandbox.discord.state import (
     App,
@@ -23,6 +25,7 @@ from bridge.sandbox.discord.state import (
 Json = dict[str, Any]
 
 HAS_THREAD = 1 << 5
+_PLAIN: Json = {"attachments": [], "embeds": [], "components": []}
 _LIMITED_FLAGS = {1 << 8: 1 << 13, 1 << 1: 1 << 15, 1 << 15: 1 << 19}  # intent -> app flag
 
 
@@ -224,7 +227,7 @@ def guild_json(guild: Guild) -> Json:
         "public_updates_channel_id": None,
         "safety_alerts_channel_id": None,
         "vanity_url_code": None,
-        "premium_tier": 0,
+        "premium_tier": guild.premium_tier,
         "premium_subscription_count": 0,
         "premium_progress_bar_enabled": False,
         "preferred_locale": "en-US",
@@ -253,10 +256,10 @@ def own_guild_json(guild: Guild, app: App) -> Json:
 
 def message_json(message: Message, state: State) -> Json:
     """A message as REST gives it, with the message that it answers when that still stands."""
-    shape = _plain_message_json(message)
+    shape = _plain_message_json(message, state)
     if message.type in (MessageType.REPLY, MessageType.THREAD_STARTER) and message.reference:
         target = _referenced(message.reference, state)
-        shape["referenced_message"] = _plain_message_json(target) if target else None
+        shape["referenced_message"] = _plain_message_json(target, state) if target else None
     return shape
 
 
@@ -277,6 +280,7 @@ def gateway_message_json(message: Message, shape: Json) -> Json:
 def without_content(shape: Json) -> Json:
     """A message as an app without the intent MESSAGE_CONTENT sees it."""
     bare: Json = shape | {"content": "", "embeds": [], "attachments": [], "components": []}
+    bare.pop("poll", None)
     if bare.get("referenced_message"):
         bare["referenced_message"] = without_content(bare["referenced_message"])
     return bare
@@ -300,7 +304,8 @@ def webhook_json(webhook: Webhook, base_url: str, *, token: bool = True, user: b
     return shape
 
 
-def _plain_message_json(message: Message) -> Json:
+def _plain_message_json(message: Message, state: State) -> Json:
+    is_rich = message.embeds or message.components or message.attachments
     shape: Json = {
         "id": str(message.id),
         "channel_id": str(message.channel.id),
@@ -313,9 +318,7 @@ def _plain_message_json(message: Message) -> Json:
         "mention_everyone": message.mention_everyone,
         "mentions": [user_json(user) for user in message.mentions],
         "mention_roles": [str(role) for role in message.mention_roles],
-        "attachments": [],
-        "embeds": message.embeds,
-        "components": message.components,
+        **(rich_json(message, state) if is_rich else _PLAIN),
         "pinned": False,
         "flags": message.flags | (HAS_THREAD if message.thread else 0),
     }
@@ -325,6 +328,10 @@ def _plain_message_json(message: Message) -> Json:
         shape["application_id"] = str(message.application_id)
     if message.reference is not None:
         shape["message_reference"] = message.reference
+    if message.poll is not None:
+        shape["poll"] = poll_json(message.poll)
+    if message.interaction is not None:
+        shape["interaction_metadata"] = message.interaction
     if message.thread is not None:
         shape["thread"] = thread_json(message.thread)
     if message.reactions:
@@ -341,7 +348,7 @@ def _plain_message_json(message: Message) -> Json:
 
 def _author(message: Message) -> Json:
     user = message.author
-    if message.webhook_id is None:
+    if message.webhook_id is None or message.interaction is not None:
         return user_json(user)
     # A webhook's author is the webhook under the name of the post; it has no account.
     return {

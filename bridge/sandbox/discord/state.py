@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import time
 from bisect import bisect_left, bisect_right
@@ -10,7 +11,10 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
+from bridge.sandbox.discord.cdn import Cdn
+from bridge.sandbox.discord.rich.polls import Poll
 from bridge.sandbox.discord.snowflakes import Snowflakes
+from bridge.sandbox.files import KeptFile
 
 
 class ChannelType(IntEnum):
@@ -107,6 +111,12 @@ class Guild:
     members: dict[int, Member] = field(default_factory=dict[int, Member])
     channels: dict[int, Channel] = field(default_factory=dict[int, "Channel"])
     threads: dict[int, Channel] = field(default_factory=dict[int, "Channel"])
+    premium_tier: int = 0
+
+    @property
+    def largest_file(self) -> int:
+        """Bytes of one file (discord-api-docs reference, "Uploading Files"; by boost tier)."""
+        return {2: 50, 3: 100}.get(self.premium_tier, 10) << 20
 
 
 @dataclass(slots=True)
@@ -197,6 +207,22 @@ class Reaction:
 
 
 @dataclass(slots=True)
+class Attachment:
+    """A file of a message; `given` is the name it was sent under, before it was made plain."""
+
+    id: int
+    filename: str
+    given: str
+    content_type: str
+    kept: KeptFile
+    title: str | None = None
+    description: str | None = None
+    dimensions: tuple[int, int] | None = None
+    spoiler: bool = False
+    ephemeral: bool = False
+
+
+@dataclass(slots=True)
 class Message:
     id: int
     channel: Channel
@@ -216,6 +242,31 @@ class Message:
     reference: dict[str, Any] | None = None
     thread: Channel | None = None  # the thread that began from this message
     reactions: dict[str, Reaction] = field(default_factory=dict[str, Reaction])
+    attachments: list[Attachment] = field(default_factory=list[Attachment])
+    poll: Poll | None = None
+    interaction: dict[str, Any] | None = None  # `interaction_metadata` of an answer to one
+    audience: int | None = None  # the one person who sees it
+
+
+@dataclass(slots=True, eq=False)
+class Interaction:
+    """What a person did with an application's message or modal, and how far it is answered."""
+
+    id: int
+    token: str
+    kind: int  # 3 component, 5 modal
+    app: App
+    user: User
+    channel: Channel
+    data: dict[str, Any]
+    made: float
+    told: asyncio.Future[int]  # the type of the first answer
+    source: Message | None = None  # the message that was touched
+    answer: int | None = None
+    original: Message | None = None
+    loading: bool = False
+    modal: dict[str, Any] | None = None
+    followups: dict[int, Message] = field(default_factory=dict[int, Message])
 
 
 @dataclass(slots=True)
@@ -232,8 +283,11 @@ class Webhook:
 class State:
     """Everything by its id. Time comes from `now` (seconds since 1970)."""
 
-    def __init__(self, now: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, now: Callable[[], float] = time.time, base_url: str = "http://localhost"
+    ) -> None:
         self.now = now
+        self.cdn = Cdn(base_url, now)
         self.ids = Snowflakes(now)
         self.users: dict[int, User] = {}
         self.apps: dict[str, App] = {}  # by token
@@ -242,6 +296,10 @@ class State:
         self.dms: dict[frozenset[int], Channel] = {}
         self.webhooks: dict[int, Webhook] = {}
         self.pictures: dict[str, str | bytes] = {}  # hash -> address or bytes
+        self.attachments: dict[int, tuple[Channel, Attachment]] = {}
+        self.files_in_use: set[str] = set()  # of the file store
+        self.whispers: dict[int, Message] = {}
+        self.interactions: dict[str, Interaction] = {}  # by token
         self.nonces: dict[tuple[int, int, str], tuple[float, int]] = {}  # -> when, message
 
     def app_of(self, user_id: int) -> App | None:

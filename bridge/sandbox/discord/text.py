@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bridge.sandbox.discord.permissions import Permission, permissions_in
+from bridge.sandbox.discord.rich.components import TEXT, walk
 from bridge.sandbox.discord.state import Channel, Guild, Message, State, User
 
 _CODE = r"```.*?```|``.*?``|`[^`\n]*`"
@@ -54,7 +55,7 @@ def find_mentions(
     users: dict[int, User] = {}
     roles: list[int] = []
     everyone = False
-    for token in _TOKENS.finditer(message.content):
+    for token in _TOKENS.finditer(_all_text(message)):
         if token["user"] and (user := state.users.get(int(token["user"]))):
             users[user.id] = user
         elif token["role"]:
@@ -87,6 +88,14 @@ def read_text(content: str, guild: Guild | None, state: State) -> str:
         return f":{token['emoji']}:" if token["emoji"] else token[0]
 
     return _TOKENS.sub(shown, content)
+
+
+def _all_text(message: Message) -> str:
+    """The content, and the texts of the newer components: they ping as well."""
+    if not message.components:
+        return message.content
+    texts = [c["content"] for c in walk(message.components) if c["type"] == TEXT]
+    return "\n".join([message.content, *texts])
 
 
 def _shown_user(user_id: int, guild: Guild | None, state: State) -> str | None:

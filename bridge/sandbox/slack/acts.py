@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from bridge.sandbox.feed import Change, Feed, Shown
 from bridge.sandbox.slack import events
+from bridge.sandbox.slack.blocks.kept import new_id
 from bridge.sandbox.slack.events import Event
+from bridge.sandbox.slack.files import share
 from bridge.sandbox.slack.shapes import message_json, shown
-from bridge.sandbox.slack.state import App, Channel, Message, Person, Reaction, Slack, Workspace
+from bridge.sandbox.slack.state import (
+    App,
+    Channel,
+    File,
+    Message,
+    Person,
+    Reaction,
+    Slack,
+    Workspace,
+)
 from bridge.sandbox.slack.text import rich_text
 
 Json = dict[str, Any]
 Tell = Callable[[App, Event], None]
+MOST_WHISPERS = 500  # per channel
 
 
 @dataclass(slots=True)
@@ -34,6 +45,7 @@ class Draft:
     broadcast: bool = False
     subtype: str | None = None
     client_msg_id: str | None = None
+    files: list[File] | None = None
 
 
 class Acts:
@@ -48,6 +60,8 @@ class Acts:
     def post(self, workspace: Workspace, channel: Channel, draft: Draft) -> tuple[Message, Shown]:
         message = self.compose(channel, draft)
         channel.add(message)
+        for file in draft.files or ():
+            share(file, channel, message)
         raw = message_json(message, workspace.id)
         root = events.root_of(channel, message, workspace.id)
         self._announce(workspace, channel, events.posted(channel, message, raw, root), message.app)
@@ -59,12 +73,21 @@ class Acts:
         at = channel.next_at(self.now())
         blocks = draft.blocks
         if blocks is None and draft.text and not draft.attachments and draft.subtype is None:
-            blocks = rich_text(draft.text, block_id())
+            blocks = rich_text(draft.text, new_id())
         return Message(
             at, draft.text, draft.user, draft.app, draft.username, draft.icons, blocks,
             draft.attachments, draft.metadata, draft.parent, draft.broadcast, draft.subtype,
-            draft.client_msg_id,
+            draft.client_msg_id, files=draft.files,
         )  # fmt: skip
+
+    def whisper(self, channel: Channel, draft: Draft, person: str) -> Message:
+        """Say something to one person only; no app hears of it, and it is not kept for long."""
+        message = self.compose(channel, draft)
+        message.audience = person
+        channel.whispers[message.at] = message
+        while len(channel.whispers) > MOST_WHISPERS:
+            del channel.whispers[next(iter(channel.whispers))]
+        return message
 
     def edit(
         self, workspace: Workspace, channel: Channel, message: Message, wanted: Json, by: str
@@ -83,6 +106,8 @@ class Acts:
     def delete(self, workspace: Workspace, channel: Channel, message: Message) -> None:
         before = message_json(message, workspace.id)
         channel.remove(message)
+        for file in message.files or ():
+            file.shares[channel.id].remove(message.ts)
         at = channel.next_at(self.now())
         if message.removed:
             raw = message_json(message, workspace.id)
@@ -150,7 +175,3 @@ class Acts:
         seen = shown(workspace, channel, message, raw)
         self._feed.publish(Change(kind=kind, message=seen))
         return seen
-
-
-def block_id() -> str:
-    return secrets.token_urlsafe(4)[:5]

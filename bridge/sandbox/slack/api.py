@@ -11,17 +11,19 @@ from typing import Any
 import orjson
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
 
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.limits import Window
 from bridge.sandbox.platform import Surroundings
 from bridge.sandbox.slack.acts import Acts
 from bridge.sandbox.slack.arguments import ApiError, Arguments, read_arguments
+from bridge.sandbox.slack.broken import Broken
 from bridge.sandbox.slack.methods import METHODS
 from bridge.sandbox.slack.methods.call import Call, Method
 from bridge.sandbox.slack.sockets import Sockets
 from bridge.sandbox.slack.state import App, Slack
+from bridge.sandbox.slack.uploads import Uploads
+from bridge.sandbox.slack.views import Views
 
 Json = dict[str, Any]
 # About one message a second and channel, short bursts let pass (docs, no number given): here any
@@ -31,30 +33,19 @@ _JSON = "application/json; charset=utf-8"
 _WORDS = {503: "service_unavailable", 504: "request_timeout"}
 
 
-class Broken(Response):
-    """No answer at all: the connection breaks after the work is done."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # uvicorn's `receive` belongs to the request cycle, which holds the transport.
-        transport = getattr(getattr(receive, "__self__", None), "transport", None)
-        if transport is None:
-            raise ConnectionResetError("the local Slack lost this answer on request")
-        transport.abort()
-        while (await receive())["type"] != "http.disconnect":
-            pass
-
-
 class WebApi:
     """`POST|GET /slack/api/<method>`."""
 
     def __init__(
-        self, around: Surroundings, slack: Slack, acts: Acts, sockets: Sockets,
-        clock: Callable[[], float] = time.monotonic,
+        self, around: Surroundings, slack: Slack, acts: Acts, sockets: Sockets, uploads: Uploads,
+        views: Views, clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         self._around = around
         self._slack = slack
         self._acts = acts
         self._sockets = sockets
+        self._uploads = uploads
+        self._views = views
         self._clock = clock
 
     async def endpoint(self, request: Request) -> Response:
@@ -107,8 +98,9 @@ class WebApi:
     def _run(self, known: Method, app: App, args: Arguments) -> Json:
         workspace = self._slack.workspaces[app.team]
         call = Call(
-            self._slack, self._acts, self._sockets, workspace, app, args, self._around.base_url
-        )
+            self._slack, self._acts, self._sockets, workspace, app, args, self._around.base_url,
+            self._uploads, self._views,
+        )  # fmt: skip
         if known.scope:
             call.need(known.scope)
         return {"ok": True} | known.run(call)

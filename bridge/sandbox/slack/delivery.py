@@ -1,4 +1,4 @@
-"""Events -> the apps: over Socket Mode or signed HTTP, with retries and faults on request.
+"""Events and interactions -> the apps: over Socket Mode or signed HTTP, with faults on request.
 
 First attempts keep the order of a channel. What is not acknowledged is tried again three times:
 at once, after a minute and after five, whether or not the app is there, and then it is lost
@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 import aiohttp
 import orjson
@@ -55,6 +56,17 @@ class Parcel:
     timer: asyncio.TimerHandle | None = field(default=None, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back for an interaction: `failed` says why nothing did, `payload` what else."""
+
+    failed: str = ""
+    payload: Json = field(default_factory=dict[str, Any])
+
+
+TIMED_OUT = "The app did not respond in time"
+
+
 class Delivery:
     """Brings events to apps until `close`."""
 
@@ -64,6 +76,7 @@ class Delivery:
         self._sockets = sockets
         self._faults = faults
         self._unacked: dict[str, Parcel] = {}
+        self._asked: dict[str, asyncio.Future[Any]] = {}
         self._held: dict[tuple[str, str], list[Parcel]] = {}
         self._lanes: dict[tuple[str, str], deque[Parcel]] = {}
         self._timers: set[asyncio.TimerHandle] = set()
@@ -86,7 +99,31 @@ class Delivery:
         else:
             self._go_wrong(parcel, fault)
 
-    def acknowledge(self, _app: App, envelope_id: str) -> None:
+    async def ask(self, app: App, payload: Json, channel: str, *, answerable: bool) -> Answer:
+        """Send an interaction and wait for its answer; it is not sent again.
+
+        Faults: `slack:interaction:<channel>`, `drop`, `delay`, `duplicate` and `disconnect`.
+        """
+        where = f"slack:interaction:{channel or '-'}"
+        if self._faults.take(where, "disconnect"):
+            self.disconnect(app)
+        fault = self._faults.take(where, "drop", "delay", "duplicate")
+        if fault is not None and fault.kind == "delay":
+            await asyncio.sleep(fault.seconds)
+        if fault is not None and fault.kind == "drop":
+            await asyncio.sleep(self.pace.ack_seconds)
+            return Answer(TIMED_OUT)
+        asked = self._ask(app, payload, answerable=answerable)
+        if fault is not None and fault.kind == "duplicate":
+            first, _ = await asyncio.gather(asked, self._ask(app, payload, answerable=answerable))
+            return first
+        return await asked
+
+    def acknowledge(self, _app: App, envelope_id: str, payload: Any = None) -> None:
+        if (waiting := self._asked.pop(envelope_id, None)) is not None:
+            if not waiting.done():
+                waiting.set_result(payload)
+            return
         parcel = self._unacked.pop(envelope_id, None)
         if parcel and parcel.timer:
             parcel.timer.cancel()
@@ -132,6 +169,45 @@ class Delivery:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._http is not None:
             await self._http.close()
+
+    async def _ask(self, app: App, payload: Json, *, answerable: bool) -> Answer:
+        if app.request_url is not None:
+            return await self._ask_over_http(app, app.request_url, payload)
+        socket = self._sockets.choose(app)
+        if socket is None:
+            return Answer("The app is not connected")
+        envelope_id = str(uuid.uuid4())
+        waiting: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._asked[envelope_id] = waiting
+        socket.send(
+            {
+                "envelope_id": envelope_id, "payload": payload, "type": "interactive",
+                "accepts_response_payload": answerable,
+            }
+        )  # fmt: skip
+        try:
+            async with asyncio.timeout(self.pace.ack_seconds):
+                answer = await waiting
+        except TimeoutError:
+            return Answer(TIMED_OUT)
+        finally:
+            self._asked.pop(envelope_id, None)
+        return Answer(payload=answer if isinstance(answer, dict) else {})
+
+    async def _ask_over_http(self, app: App, url: str, payload: Json) -> Answer:
+        """One signed form, as interactivity comes over HTTP."""
+        body = urlencode({"payload": orjson.dumps(payload).decode()}).encode()
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        try:
+            async with self._post(app, url, body, {}, form) as answer:
+                text, status = await answer.read(), answer.status
+        except TimeoutError:
+            return Answer(TIMED_OUT)
+        except (aiohttp.ClientError, ValueError) as error:
+            return Answer(f"The app could not be reached: {type(error).__name__}")
+        if status >= 300:
+            return Answer(f"The app responded with status code {status}")
+        return Answer(payload=_json_object(text))
 
     def _go_wrong(self, parcel: Parcel, fault: Fault) -> None:
         match fault.kind:
@@ -225,12 +301,18 @@ class Delivery:
             return "unknown_error"
 
     def _post(
-        self, app: App, url: str, body: bytes, headers: dict[str, str]
+        self,
+        app: App,
+        url: str,
+        body: bytes,
+        headers: dict[str, str],
+        kind: dict[str, str] | None = None,
     ) -> aiohttp.client._RequestContextManager:  # pyright: ignore[reportPrivateUsage]  # aiohttp names it nowhere else
         if self._http is None:
             self._http = aiohttp.ClientSession()
         return self._http.post(
-            url, data=body, headers=headers | signed_headers(app.signing_secret, body),
+            url, data=body,
+            headers=headers | signed_headers(app.signing_secret, body) | (kind or {}),
             timeout=aiohttp.ClientTimeout(total=self.pace.ack_seconds),
             max_redirects=_MOST_REDIRECTS,
         )  # fmt: skip
@@ -260,6 +342,14 @@ class Delivery:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _json_object(text: bytes) -> Json:
+    try:
+        found = orjson.loads(text) if text.strip() else {}
+    except orjson.JSONDecodeError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def signed_headers(signing_secret: str, body: bytes, now: float | None = None) -> dict[str, str]:

@@ -61,6 +61,8 @@ def event_callback(app: App, event: Event, event_id: str) -> Json:
 def posted(channel: Channel, message: Message, raw: Json, root: Json | None) -> Event:
     """`message`; a reply that the channel shows too is a `thread_broadcast` with its root."""
     body = raw | _place(channel, message.ts)
+    if message.files:
+        body["subtype"] = "file_share"
     if message.parent is not None:
         body["parent_user_id"] = channel.messages[message.parent].user
     if root is not None:

@@ -21,6 +21,8 @@ SCOPES = frozenset(
         "channels:read",
         "chat:write",
         "chat:write.customize",
+        "files:read",
+        "files:write",
         "groups:history",
         "groups:read",
         "im:history",

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bridge.sandbox.feed import Shown
+from bridge.sandbox.slack.files import file_json
 from bridge.sandbox.slack.state import App, Channel, Message, Person, Workspace, ts_of
 from bridge.sandbox.slack.text import read_text
 
@@ -30,12 +31,11 @@ def message_json(message: Message, team: str, *, metadata: bool = True) -> Json:
         shape["subtype"] = "thread_broadcast"
     if message.client_msg_id:
         shape["client_msg_id"] = message.client_msg_id
-    if message.blocks is not None:
-        shape["blocks"] = message.blocks
-    if message.attachments:
-        shape["attachments"] = message.attachments
+    shape |= _rich_content(message)
     if message.edited_at is not None:
         shape["edited"] = {"user": message.edited_by, "ts": ts_of(message.edited_at)}
+    if message.audience is not None:
+        shape["is_ephemeral"] = True
     if metadata and message.metadata is not None:
         shape["metadata"] = message.metadata
     if message.thread is not None:
@@ -44,6 +44,19 @@ def message_json(message: Message, team: str, *, metadata: bool = True) -> Json:
         shape |= _thread_facts(message)
     if message.reactions:
         shape["reactions"] = [reaction_json(r.name, r.users) for r in message.reactions.values()]
+    return shape
+
+
+def _rich_content(message: Message) -> Json:
+    """Blocks, attachments and files."""
+    shape: Json = {}
+    if message.blocks is not None:
+        shape["blocks"] = message.blocks
+    if message.attachments:
+        shape["attachments"] = message.attachments
+    if message.files:
+        shape["files"] = [file_json(file) for file in message.files]
+        shape |= {"upload": False, "display_as_bot": False}
     return shape
 
 

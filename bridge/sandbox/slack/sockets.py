@@ -18,6 +18,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from bridge.sandbox.slack.state import App
 
 Json = dict[str, Any]
+OnAck = Callable[[str, Any], None]  # the envelope's id, and the payload that came back
 MOST_SOCKETS = 10  # live sockets per app (docs, 2026-08)
 _HOST = "applink-sandbox"
 
@@ -45,7 +46,7 @@ class Socket:
         self.leaving = True
         self._frames.put_nowait(None)
 
-    async def run(self, on_ack: Callable[[str], None]) -> None:
+    async def run(self, on_ack: OnAck) -> None:
         """Until either side closes."""
         writing = asyncio.create_task(self._write())
         reading = asyncio.create_task(self._read(on_ack))
@@ -63,11 +64,11 @@ class Socket:
                 await self._websocket.send_text(frame.decode())
             await self._websocket.close()
 
-    async def _read(self, on_ack: Callable[[str], None]) -> None:
+    async def _read(self, on_ack: OnAck) -> None:
         while (frame := await self._websocket.receive())["type"] != "websocket.disconnect":
-            envelope_id = _acknowledged(frame.get("text") or "")
-            if envelope_id is not None:
-                on_ack(envelope_id)
+            acknowledged = _acknowledged(frame.get("text") or "")
+            if acknowledged is not None:
+                on_ack(*acknowledged)
 
 
 class Sockets:
@@ -99,7 +100,7 @@ class Sockets:
             return list(self._live.get(app.id, ()))
         return [socket for sockets in self._live.values() for socket in sockets]
 
-    async def serve(self, websocket: WebSocket, on_ack: Callable[[App, str], None]) -> None:
+    async def serve(self, websocket: WebSocket, on_ack: Callable[[App, str, Any], None]) -> None:
         """The endpoint behind `open`'s URL."""
         app = self._tickets.pop(websocket.query_params.get("ticket", ""), None)
         if app is None or not app.active:
@@ -114,7 +115,7 @@ class Sockets:
             socket.send(_hello(app, len(live) + 1))
         live.append(socket)
         try:
-            await socket.run(lambda envelope_id: on_ack(app, envelope_id))
+            await socket.run(lambda envelope_id, payload: on_ack(app, envelope_id, payload))
         finally:
             live.remove(socket)
 
@@ -128,10 +129,11 @@ def _hello(app: App, connections: int) -> Json:
     }
 
 
-def _acknowledged(text: str) -> str | None:
+def _acknowledged(text: str) -> tuple[str, Any] | None:
+    """The envelope that a frame acknowledges, and what stands beside it."""
     try:
         frame = orjson.loads(text)
     except orjson.JSONDecodeError:
         return None
     envelope_id = frame.get("envelope_id") if isinstance(frame, dict) else None
-    return envelope_id if isinstance(envelope_id, str) else None
+    return (envelope_id, frame.get("payload")) if isinstance(envelope_id, str) else None

@@ -11,6 +11,8 @@ from bisect import bisect_left, bisect_right, insort
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from bridge.sandbox.files import KeptFile
+
 Json = dict[str, Any]
 ChannelKind = Literal["channel", "group", "im"]
 
@@ -49,6 +51,7 @@ class App:
     request_url: str | None = None  # None: Socket Mode
     active: bool = True
     listening: bool = False  # it has asked for events once: by a socket or a request URL
+    unfurl_domains: frozenset[str] = frozenset()
     updated: int = 0
 
 
@@ -69,6 +72,32 @@ class Person:
 class Reaction:
     name: str
     users: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class File:
+    """An uploaded file. Either a person or an app gave it; `kept` are its bytes once they came.
+
+    `shares`: channel -> the ts of the messages that show it.
+    """
+
+    id: str
+    team: str
+    name: str
+    title: str
+    user: str
+    created: int
+    size: int
+    address: str  # where its bytes are, without the last part
+    permalink: str
+    app: App | None = None
+    mimetype: str = ""
+    alt: str = ""
+    kept: KeptFile | None = None
+    dimensions: tuple[int, int] | None = None
+    completed: bool = False  # the second step of its upload is done
+    public: bool = False
+    shares: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
 
 
 @dataclass(slots=True)
@@ -93,6 +122,8 @@ class Message:
     client_msg_id: str | None = None
     edited_at: int | None = None
     edited_by: str | None = None
+    files: list[File] | None = None
+    audience: str | None = None  # the one person who sees it
     removed: bool = False  # a deleted parent that stays as a tombstone over its replies
     replies: list[int] = field(default_factory=list[int])
     repliers: dict[str, int] = field(default_factory=dict[str, int])  # author -> replies
@@ -125,6 +156,7 @@ class Channel:
     members: dict[str, None] = field(default_factory=dict[str, None])
     messages: dict[int, Message] = field(default_factory=dict[int, Message])
     timeline: list[int] = field(default_factory=list[int])  # what the channel itself shows
+    whispers: dict[int, Message] = field(default_factory=dict[int, Message])
     last_at: int = 0
 
     def next_at(self, now: float) -> int:
@@ -185,6 +217,7 @@ class Workspace:
     people: dict[str, Person] = field(default_factory=dict[str, Person])
     channels: dict[str, Channel] = field(default_factory=dict[str, Channel])
     by_name: dict[str, Channel] = field(default_factory=dict[str, Channel])
+    files: dict[str, File] = field(default_factory=dict[str, File])
 
     def add_channel(self, channel: Channel) -> Channel:
         self.channels[channel.id] = channel

@@ -6,25 +6,30 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from bridge.content.json_tree import check_nesting
+from bridge.errors import CodecError
 from bridge.sandbox.limits import Window
 from bridge.sandbox.platform import Surroundings
 from bridge.sandbox.teams import refusals, shapes
+from bridge.sandbox.teams.cards.checks import check_attachments, counted
 from bridge.sandbox.teams.refusals import BrokenAnswer, Refusal, answer
+from bridge.sandbox.teams.room import Happening, Room
 from bridge.sandbox.teams.state import (
     THREAD_MARK,
     Bot,
     Conversation,
     Json,
+    Kind,
     Message,
+    SharedFile,
     Team,
-    Tenant,
     split_thread,
 )
 from bridge.sandbox.teams.tokens import Login
@@ -35,10 +40,10 @@ SEND_ALL_BOTS = (Window(14, 1), Window(16, 2))
 READ = (Window(14, 1), Window(16, 2), Window(120, 30), Window(3600, 3600))
 READ_ALL_BOTS = (Window(28, 1), Window(32, 2))
 PER_APP_AND_TENANT = (Window(50, 1),)
+VIEWS = ("original", "thumbnail")
 MAX_UTF16_BYTES = 100 * 1024
+_DEEPEST = 100  # lists and objects within one another
 _MAX_BODY = 4 * 1024 * 1024  # images as data URIs do not count; without end they may not be either
-
-Published: TypeAlias = Callable[[Literal["posted", "edited", "deleted"], Message], object]
 
 
 @dataclass(frozen=True)
@@ -48,25 +53,24 @@ class Call:
     bot: Bot
     target: str
     root: str | None
-    item: str  # the activity or the member named in the path
+    item: str  # the activity, the member or the attachment named in the path
     body: Json
     sent: bytes
     query: dict[str, str]
+    view: str = ""  # of an attachment
 
 
 Act: TypeAlias = Callable[[Call], Response]
 
 
 class Connector:
-    """Answers bots; `published` hears of every visible change."""
+    """Answers bots; the room hears of every visible change."""
 
-    def __init__(
-        self, around: Surroundings, tenant: Tenant, login: Login, published: Published
-    ) -> None:
+    def __init__(self, around: Surroundings, room: Room, login: Login) -> None:
         self._around = around
-        self._tenant = tenant
+        self._room = room
+        self._tenant = room.tenant
         self._login = login
-        self._published = published
 
     def routes(self) -> list[BaseRoute]:
         one = "/v3/conversations/{target}"
@@ -83,6 +87,8 @@ class Connector:
             f"{one}/pagedmembers": {"GET": ("members.paged", self._paged_members)},
             "/v3/teams/{target}": {"GET": ("team.get", self._team_details)},
             "/v3/teams/{target}/conversations": {"GET": ("team.channels", self._team_channels)},
+            "/v3/attachments/{item}": {"GET": ("attachment.info", self._attachment_info)},
+            "/v3/attachments/{item}/views/{view}": {"GET": ("attachment.get", self._attachment)},
         }
         methods = ["GET", "POST", "PUT", "DELETE", "PATCH"]
         return [Route(path, self._endpoint(acts), methods=methods) for path, acts in table.items()]
@@ -93,13 +99,23 @@ class Connector:
             try:
                 if act is None:
                     raise refusals.no_such_method(request.method)
-                call = _call(request, self._bot(request), await request.body())
+                call = self._call(request, self._bot(request), await request.body())
                 return await self._run(name, call, act, reading=request.method == "GET")
             except Refusal as refusal:
                 self._around.feed.refused("teams", str(refusal.status), name)
                 return refusal.response()
 
         return endpoint
+
+    def _call(self, request: Request, bot: Bot, sent: bytes) -> Call:
+        body = _parsed(sent) if request.method in ("POST", "PUT") else {}
+        params = request.path_params
+        item, view = params.get("item", ""), params.get("view", "")
+        target = params.get("target") or _channel_of(body) or _first_member(body)
+        if not target and (picture := self._room.drive.find(item)):
+            target = picture.conversation.id
+        bare, root = split_thread(target)
+        return Call(bot, bare, root, item, body, sent, dict(request.query_params), view)
 
     def _bot(self, request: Request) -> Bot:
         """Who calls: by token, or by the address that bots without authentication are given."""
@@ -145,7 +161,7 @@ class Connector:
 
     def _post(self, call: Call) -> Response:
         conversation = self._conversation(call)
-        kind = _checked(call.body)
+        kind = _checked(call.body, conversation.kind)
         root = self._root(conversation, call)
         if conversation.blocked & {call.bot.app_id}:
             raise refusals.writes_blocked()
@@ -172,7 +188,7 @@ class Connector:
 
     def _update(self, call: Call) -> Response:
         message = self._own(call)
-        if _checked(call.body) != "message":
+        if _checked(call.body, message.conversation.kind) != "message":
             raise refusals.bad_argument("Unknown activity type")
         if call.body.get("text") and call.body.get("attachments"):
             raise refusals.bad_syntax("Activity resulted into multiple skype activities")
@@ -180,6 +196,7 @@ class Connector:
         message.text_format = call.body.get("textFormat") or "markdown"
         message.sent = call.sent
         message.edited = True
+        message.views.clear()
         self._published("edited", message)
         return answer({"id": message.id})
 
@@ -212,7 +229,7 @@ class Connector:
         if not isinstance(activity, dict) or call.body.get("isGroup") is False:
             raise refusals.bad_syntax("Incorrect conversation creation parameters")
         channel = self._conversation(call)
-        if _checked(activity) != "message" or channel.kind != "channel":
+        if _checked(activity, channel.kind) != "message" or channel.kind != "channel":
             raise refusals.bad_syntax("Incorrect conversation creation parameters")
         message = self._add(channel, call, activity, orjson.dumps(activity), None)
         thread = f"{channel.id}{THREAD_MARK}{message.id}"
@@ -228,7 +245,7 @@ class Connector:
         if chat is None or call.bot.app_id not in chat.installed:
             raise refusals.not_installed_personally()
         activity = call.body.get("activity")
-        if isinstance(activity, dict) and _checked(activity) == "message":
+        if isinstance(activity, dict) and _checked(activity, chat.kind) == "message":
             self._add(chat, call, activity, orjson.dumps(activity), None)
         return answer({"id": chat.id}, 201)
 
@@ -243,6 +260,31 @@ class Connector:
         self._tenant.add_message(message)
         self._published("posted", message)
         return message
+
+    def _published(self, kind: Happening, message: Message) -> None:
+        self._room.publish(kind, message)
+
+    def _attachment_info(self, call: Call) -> Response:
+        picture = self._picture(call)
+        size = picture.kept.size if picture.kept else 0
+        views = [{"viewId": view, "size": size} for view in VIEWS]
+        return answer({"name": picture.name, "type": picture.content_type, "views": views})
+
+    def _attachment(self, call: Call) -> Response:
+        picture = self._picture(call)
+        served = self._room.drive.served(picture) if call.view in VIEWS else None
+        if served is None:
+            raise refusals.attachment_not_found()
+        return served
+
+    def _picture(self, call: Call) -> SharedFile:
+        """A picture of a conversation that the bot is in."""
+        picture = self._room.drive.find(call.item)
+        if picture is None or not picture.is_picture:
+            raise refusals.attachment_not_found()
+        if call.bot.app_id not in picture.conversation.installed:
+            raise refusals.not_in_roster()
+        return picture
 
     def _members(self, call: Call) -> Response:
         people = self._conversation(call).people
@@ -293,14 +335,6 @@ class Connector:
         return conversation
 
 
-def _call(request: Request, bot: Bot, sent: bytes) -> Call:
-    body = _parsed(sent) if request.method in ("POST", "PUT") else {}
-    target = request.path_params.get("target") or _channel_of(body) or _first_member(body)
-    bare, root = split_thread(target)
-    item = request.path_params.get("item", "")
-    return Call(bot, bare, root, item, body, sent, dict(request.query_params))
-
-
 def _parsed(sent: bytes) -> Json:
     if len(sent) > _MAX_BODY:
         raise refusals.too_big()
@@ -310,10 +344,19 @@ def _parsed(sent: bytes) -> Json:
         raise refusals.bad_syntax(f"Could not parse the payload: {error}") from error
     if not isinstance(body, dict):
         raise refusals.bad_syntax("Could not parse the payload: not an object")
+    if sent.count(b"{") + sent.count(b"[") > _DEEPEST:
+        _check_depth(body)
     return body
 
 
-def _checked(activity: Json) -> str:
+def _check_depth(body: Json) -> None:
+    try:
+        check_nesting(body, _DEEPEST)
+    except CodecError as error:
+        raise refusals.bad_syntax(f"Could not parse the payload: {error}") from error
+
+
+def _checked(activity: Json, where: Kind) -> str:
     """The type of an activity that Teams takes; raises what it refuses."""
     kind = activity.get("type")
     if kind not in ("message", "typing"):
@@ -324,6 +367,8 @@ def _checked(activity: Json) -> str:
     if kind == "message" and not text.strip() and not attachments:
         needed = "Activity must include non empty 'text' field or at least 1 attachment"
         raise refusals.bad_syntax(needed)
+    if attachments:
+        check_attachments(activity, where)
     if _utf16_bytes(activity) > MAX_UTF16_BYTES:
         raise refusals.too_big()
     return kind
@@ -331,15 +376,10 @@ def _checked(activity: Json) -> str:
 
 def _utf16_bytes(activity: Json) -> int:
     """The size that counts: text, mentions and cards as UTF-16; not the bytes of data URIs."""
-    kept = [_without_data(attachment) for attachment in activity.get("attachments") or []]
-    counted = [activity.get("text"), activity.get("entities"), kept]
-    return len(orjson.dumps(counted).decode().encode("utf-16-le"))
-
-
-def _without_data(attachment: Any) -> Any:
-    if isinstance(attachment, dict) and str(attachment.get("contentUrl")).startswith("data:"):
-        return attachment | {"contentUrl": ""}
-    return attachment
+    attachments = activity.get("attachments")
+    kept = counted(attachments) if attachments else []
+    sent = [activity.get("text"), activity.get("entities"), kept]
+    return len(orjson.dumps(sent).decode().encode("utf-16-le"))
 
 
 def _member_id(account: Any) -> str:

@@ -6,6 +6,7 @@ import asyncio
 from collections import defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import aiohttp
 import orjson
@@ -16,6 +17,7 @@ from bridge.sandbox.teams.tokens import PushTokens
 
 _TRY_AGAIN = frozenset({502, 503, 504})
 _LATEST_REORDER = 5.0
+_LARGEST_ANSWER = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -23,12 +25,13 @@ class Delivering:
     """How hard the service tries. One more try when there was no answer, then the event is lost.
 
     Reports of Teams agree on a repeat after 15 s without an answer (msteams-docs #6084, #4592)
-    and on nothing beyond it.
+    and on nothing beyond it. Invokes are asked once: a person waits for their answer.
     """
 
     answer_within: float = 15.0
     retries: int = 1
     retry_after: float = 1.0
+    answer_invokes_within: float = 10.0
 
 
 @dataclass(frozen=True)
@@ -42,12 +45,22 @@ class Lost:
 
 
 @dataclass(frozen=True)
+class Answered:
+    """What a bot answered an invoke with; status 0: nothing in time, `reason` says why."""
+
+    status: int
+    body: Any = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class _Event:
     bot: Bot
     conversation: str
     activity_id: str
     service_url: str
     body: bytes
+    done: asyncio.Future[str] | None = None  # "" when a bot took it, else why it was lost
 
 
 class _Lane:
@@ -72,6 +85,7 @@ class Outbox:
         self._tenant_id = tenant_id
         self._lanes: dict[tuple[str, str], _Lane] = {}
         self._late: set[asyncio.Task[None]] = set()
+        self._awaited: set[asyncio.Future[str]] = set()
         self._client: aiohttp.ClientSession | None = None
 
     def push(self, bot: Bot, conversation: str, activity: Json) -> None:
@@ -81,6 +95,50 @@ class Outbox:
         url = activity["serviceUrl"]
         event = _Event(bot, conversation, activity["id"], url, orjson.dumps(activity))
         self._push_faulty(event)
+
+    async def tell(self, bot: Bot, conversation: str, activity: Json) -> str:
+        """The same, and wait: "" when the bot took it, else why it was lost."""
+        if not bot.endpoint:
+            return "the bot has no endpoint"
+        done: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._awaited.add(done)
+        done.add_done_callback(self._awaited.discard)
+        url = activity["serviceUrl"]
+        body = orjson.dumps(activity)
+        self._push_faulty(_Event(bot, conversation, activity["id"], url, body, done))
+        return await done
+
+    async def ask(self, bot: Bot, conversation: str, activity: Json) -> Answered:
+        """Post an invoke and wait for its answer."""
+        if not bot.endpoint:
+            return Answered(0, reason="the bot has no endpoint")
+        where = f"teams:invoke:{conversation}"
+        fault = self._around.faults.take(where, "drop", "delay")
+        if fault is not None and fault.kind == "drop":
+            return Answered(0, reason="dropped by a fault")
+        url = activity["serviceUrl"]
+        event = _Event(bot, conversation, activity["id"], url, orjson.dumps(activity))
+        try:
+            async with asyncio.timeout(self.delivering.answer_invokes_within):
+                if fault is not None:
+                    await asyncio.sleep(fault.seconds)
+                return await self._asked(bot.endpoint, event)
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            return Answered(0, reason=f"no answer: {type(error).__name__}")
+
+    async def _asked(self, endpoint: str, event: _Event) -> Answered:
+        async with self._session().post(
+            endpoint, data=event.body, headers=self._headers(event)
+        ) as response:
+            raw = await response.content.read(_LARGEST_ANSWER + 1)
+            while not response.content.at_eof() and len(raw) <= _LARGEST_ANSWER:
+                raw += await response.content.read(_LARGEST_ANSWER + 1)
+        if len(raw) > _LARGEST_ANSWER:
+            return Answered(response.status, reason="the answer is too large")
+        try:
+            return Answered(response.status, orjson.loads(raw) if raw.strip() else None)
+        except orjson.JSONDecodeError:
+            return Answered(response.status, reason="the answer is not JSON")
 
     async def idle(self) -> None:
         """Wait until everything is handed over or lost."""
@@ -98,6 +156,9 @@ class Outbox:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        for done in list(self._awaited):
+            if not done.done():
+                done.set_result("the local Teams was closed")
         self._lanes.clear()
         await self.break_connections()
 
@@ -168,6 +229,7 @@ class Outbox:
             reason, again = await self._try(event)
             if not reason:
                 self.handed_over[event.bot.app_id].append(event.activity_id)
+                _settle(event, "")
                 return
             if not again or not tries_left:
                 self._lose(event, reason)
@@ -209,3 +271,9 @@ class Outbox:
     def _lose(self, event: _Event, reason: str) -> None:
         lost = Lost(event.bot.app_id, event.activity_id, event.conversation, reason)
         self.lost.append(lost)
+        _settle(event, reason)
+
+
+def _settle(event: _Event, reason: str) -> None:
+    if event.done is not None and not event.done.done():
+        event.done.set_result(reason)

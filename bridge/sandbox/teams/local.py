@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import time
-from typing import Literal
+from collections.abc import Sequence
 
 from starlette.routing import BaseRoute, Mount
 
-from bridge.errors import NotFound, Refused
-from bridge.sandbox.feed import Change, Shown
+from bridge.errors import InvalidData, NotFound, Refused
+from bridge.sandbox.feed import Shown
+from bridge.sandbox.hands import Choice, Filled, GivenFile, OpenForm, Outcome, Press
 from bridge.sandbox.platform import SeededPerson, SeededPlace, Surroundings, World
 from bridge.sandbox.teams import shapes
 from bridge.sandbox.teams.api import Connector
 from bridge.sandbox.teams.control import control_routes
+from bridge.sandbox.teams.drive import Drive
 from bridge.sandbox.teams.events import Outbox
 from bridge.sandbox.teams.login import LoginPages
+from bridge.sandbox.teams.presses import Presses
+from bridge.sandbox.teams.room import Room
 from bridge.sandbox.teams.seed import new_channel, personal_chat, seed
 from bridge.sandbox.teams.state import Bot, Conversation, Json, Message, Person, Team
-from bridge.sandbox.teams.text import typed
 from bridge.sandbox.teams.tokens import Keys, Login, PushTokens
 
 
@@ -33,13 +36,17 @@ class LocalTeams:
         login = Login(self.tenant, self.keys)
         self.push_tokens = PushTokens(self.keys)
         self.outbox = Outbox(around, self.push_tokens, self.tenant.id)
-        self._connector = Connector(around, self.tenant, login, self._publish)
+        self.drive = Drive(around)
+        self._room = Room(around, self.tenant, self.outbox, self.drive)
+        self._presses = Presses(self._room)
+        self._connector = Connector(around, self._room, login)
         self._login_pages = LoginPages(around, login, self.keys)
 
     def routes(self) -> list[BaseRoute]:
         inner = [
             Mount("/svc", routes=self._connector.routes()),
             Mount("/noauth/{app}", routes=self._connector.routes()),
+            *self.drive.routes(),
             *self._login_pages.routes(),
             *control_routes(self),
         ]
@@ -66,18 +73,60 @@ class LocalTeams:
     async def post_as(
         self, workspace: str, channel: str, person: str, text: str, thread: str | None = None
     ) -> Shown:
-        conversation = self._conversation(workspace, channel)
-        author = self._person(conversation, person)
-        root = self._root(conversation, thread) if thread else None
-        own_id = self.tenant.next_id(time.time())
-        message = self.tenant.add_message(Message(own_id, conversation, author, root, text))
-        shown = self._publish("posted", message)
-        self._tell_bots(message)
-        return shown
+        return self._room.say(self._message(workspace, channel, person, text, thread))
+
+    async def post_files(
+        self,
+        workspace: str,
+        channel: str,
+        person: str,
+        files: Sequence[GivenFile],
+        text: str = "",
+        thread: str | None = None,
+    ) -> Shown:
+        """Pictures stand inside the message, other files are shared from the person's drive."""
+        if not files:
+            raise InvalidData("A message with files has one at least")
+        message = self._message(workspace, channel, person, text, thread)
+        message.files = [self.drive.keep(file, message.conversation) for file in files]
+        return self._room.say(message)
+
+    async def press(self, press: Press) -> Outcome:
+        if press.form:
+            by = self._known_person(press.workspace, press.person)
+            return await self._presses.press_in_form(by, press.form, press.action, press.values)
+        by, message = self._seen(press.workspace, press.channel, press.person, press.message)
+        return await self._presses.press(by, message, press.action, press.values)
+
+    async def choose(self, choice: Choice) -> Outcome:
+        if choice.form:
+            by = self._known_person(choice.workspace, choice.person)
+            return self._presses.choose_in_form(by, choice.form, choice.action, choice.value)
+        by, message = self._seen(choice.workspace, choice.channel, choice.person, choice.message)
+        return self._presses.choose(by, message, choice.action, choice.value)
+
+    async def fill(self, filled: Filled) -> Outcome:
+        by = self._known_person(filled.workspace, filled.person)
+        if filled.close:
+            return self._presses.close_form(by, filled.form)
+        return await self._presses.submit_form(by, filled.form, filled.values)
+
+    def forms(self, workspace: str, person: str) -> list[OpenForm]:
+        return self._presses.forms(self._known_person(workspace, person).id)
+
+    def whispers(self, workspace: str, person: str) -> list[Shown]:
+        """The messages in which cards changed for this person alone."""
+        by = self._known_person(workspace, person)
+        return [
+            self._room.shown(message, by.id)
+            for conversation in self.tenant.conversations.values()
+            for message in conversation.visible()
+            if any(viewer == by.id for viewer, _ in message.views)
+        ]
 
     def messages(self, workspace: str, channel: str) -> list[Shown]:
         conversation = self._conversation(workspace, channel)
-        return [shapes.shown(self.tenant, message) for message in conversation.visible()]
+        return [self._room.shown(message) for message in conversation.visible()]
 
     async def disconnect(self, reason: str = "") -> None:
         """Teams has no sockets: this only ends the deliveries in progress."""
@@ -93,9 +142,7 @@ class LocalTeams:
         bot.auth = bot.auth if auth is None else auth
 
     def service_url(self, app: str) -> str:
-        bot = self._bot(app)
-        path = "svc/" if bot.auth else f"noauth/{bot.app_id}/"
-        return f"{self._around.base_url}/teams/{path}"
+        return self._room.service_url(self._bot(app))
 
     def install(self, app: str, where: str) -> None:
         """Install a bot in a team, a group chat or for a person; it hears of it, each time."""
@@ -125,13 +172,13 @@ class LocalTeams:
         channel.team = found
         found.channels.append(channel)
         self.tenant.conversations[channel.id] = channel
-        for bot in self._bots_in(channel):
+        for bot in self._room.bots_in(channel):
             created = shapes.channel_created(
                 self.tenant,
                 channel,
                 found.people[0],
                 bot,
-                self.service_url(bot.app_id),
+                self._room.service_url(bot),
                 time.time(),
             )
             self.outbox.push(bot, found.id, created)
@@ -143,22 +190,6 @@ class LocalTeams:
         if chat is None:
             raise NotFound(f"{app!r} is not installed for {person!r}; install it first")
         return chat.id
-
-    def _tell_bots(self, message: Message) -> None:
-        conversation = message.conversation
-        said = typed(message.text, [*conversation.people, *self._bots_in(conversation)])
-        mentioned = {mention["mentioned"]["id"] for mention in said.mentions}
-        for bot in self._bots_in(conversation):
-            hears = bot.hears_all or bot.id in mentioned or conversation.kind == "personal"
-            if bot.endpoint and hears:
-                url = self.service_url(bot.app_id)
-                activity = shapes.message_activity(self.tenant, message, said, bot, url)
-                self.outbox.push(bot, conversation.id, activity)
-
-    def _publish(self, kind: Literal["posted", "edited", "deleted"], message: Message) -> Shown:
-        shown = shapes.shown(self.tenant, message)
-        self._around.feed.publish(Change(kind=kind, message=shown))
-        return shown
 
     def _app(self, bot: Bot) -> Json:
         base = f"{self._around.base_url}/teams"
@@ -181,9 +212,6 @@ class LocalTeams:
             "group_chat": chat.id,
             "not_installed": closed.id,
         }
-
-    def _bots_in(self, conversation: Conversation) -> list[Bot]:
-        return [b for app_id, b in self.tenant.bots.items() if app_id in conversation.installed]
 
     def _bot(self, app: str) -> Bot:
         if (bot := self.tenant.bot(app)) is None:
@@ -210,10 +238,33 @@ class LocalTeams:
             return self.tenant.personal[app_id, where]
         return self._conversation(self.tenant.id, where)
 
-    def _person(self, conversation: Conversation, person: str) -> Person:
-        found = self.tenant.people.get(person)
+    def _message(
+        self, workspace: str, channel: str, person: str, text: str, thread: str | None
+    ) -> Message:
+        conversation = self._conversation(workspace, channel)
+        author = self._person(conversation, person)
+        root = self._root(conversation, thread) if thread else None
+        return Message(self.tenant.next_id(time.time()), conversation, author, root, text)
+
+    def _seen(
+        self, workspace: str, channel: str, person: str, message: str
+    ) -> tuple[Person, Message]:  # fmt: skip
+        """A message that a person can touch."""
+        conversation = self._conversation(workspace, channel)
+        by = self._person(conversation, person)
+        found = self.tenant.message(conversation, message)
         if found is None:
+            raise NotFound(f"No message {message!r} in {channel!r}")
+        return by, found
+
+    def _known_person(self, workspace: str, person: str) -> Person:
+        found = self.tenant.people.get(person)
+        if found is None or workspace != self.tenant.id:
             raise NotFound(f"No person {person!r} in the local Teams; see /_control/world")
+        return found
+
+    def _person(self, conversation: Conversation, person: str) -> Person:
+        found = self._known_person(self.tenant.id, person)
         if found not in conversation.people:
             raise Refused(f"{found.name!r} is not a member of {conversation.name!r}")
         return found

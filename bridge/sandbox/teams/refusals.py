@@ -97,6 +97,10 @@ def member_not_found() -> Refusal:
     return _coded(404, "MemberNotFoundInConversation", "Member not found in conversation.")
 
 
+def attachment_not_found() -> Refusal:
+    return _coded(404, "AttachmentNotFound", "Attachment not found.")
+
+
 def no_such_method(method: str) -> Refusal:
     text = f"The requested resource does not support http method '{method}'."
     return Refusal(405, {"message": text})

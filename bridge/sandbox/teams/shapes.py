@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from datetime import UTC, datetime
+from hashlib import sha256
+from html import escape
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import orjson
 
 from bridge.sandbox.feed import Shown
+from bridge.sandbox.teams.cards.checks import ADAPTIVE, DOWNLOAD_INFO
 from bridge.sandbox.teams.state import (
     THREAD_MARK,
     Bot,
@@ -15,16 +20,22 @@ from bridge.sandbox.teams.state import (
     Json,
     Message,
     Person,
+    SharedFile,
     Team,
     Tenant,
 )
 from bridge.sandbox.teams.text import Typed, readable
 
+if TYPE_CHECKING:
+    from bridge.sandbox.teams.drive import Drive
+
+_PAGE_SECONDS = 24 * 3600  # how long the addresses in what people see are good
+_PICTURE_KIND = "http://schema.skype.com/AMSImage"
 _CLIENT = {"locale": "en-US", "country": "US", "platform": "Web", "timezone": "Etc/UTC"}
 
 
 def message_activity(
-    tenant: Tenant, message: Message, said: Typed, bot: Bot, service_url: str
+    tenant: Tenant, message: Message, said: Typed, bot: Bot, service_url: str, drive: Drive
 ) -> Json:
     """A person's message as Teams posts it to a bot."""
     activity = _activity("message", message.id, _time(message), tenant, bot, service_url)
@@ -40,8 +51,30 @@ def message_activity(
         "locale": "en-US",
         "localTimezone": "Etc/UTC",
     }
+    if message.files:
+        activity["attachments"] = _files(message, said, service_url, drive)
+        if not message.text:
+            del activity["text"]
     # Documented as not guaranteed; the chain is named by `conversation.id`.
     return activity | ({"replyToId": message.root} if message.root else {})
+
+
+def pressed(
+    tenant: Tenant, card: Message, by: Person, bot: Bot, url: str, now: float, more: Json
+) -> Json:
+    """What a press on a card tells its bot: a message without text, or an invoke."""
+    own_id = f"f:{uuid4()}"
+    activity = _activity("message", own_id, rfc3339(now), tenant, bot, url) | {
+        "from": _account(by),
+        "conversation": _conversation(tenant, card.conversation, card.root or card.id),
+        "entities": [{"type": "clientInfo", **_CLIENT}],
+        "channelData": _channel_data(tenant, card.conversation)
+        | {"source": {"name": "message"}, "legacy": {"replyToId": _legacy_id(card.id)}},
+        "replyToId": card.id,
+        "locale": "en-US",
+        "localTimezone": "Etc/UTC",
+    }
+    return activity | more
 
 
 def members_added(
@@ -115,9 +148,12 @@ def team_channels(team: Team) -> Json:
     }
 
 
-def shown(tenant: Tenant, message: Message) -> Shown:
+def shown(tenant: Tenant, message: Message, drive: Drive, viewer: str = "") -> Shown:
+    """What people see; `viewer`, a person's id, sees the cards that were answered to them."""
     author = message.author
-    sent = orjson.loads(message.sent) if message.sent else {"type": "message", "text": message.text}
+    raw: Json = seen(message, viewer) if message.sent else {"type": "message", "text": message.text}
+    if message.files:
+        raw["attachments"] = [_open_file(file, drive) for file in message.files]
     return Shown(
         platform="teams",
         workspace=tenant.id,
@@ -130,8 +166,70 @@ def shown(tenant: Tenant, message: Message) -> Shown:
         text=readable(message.text, message.text_format) if message.sent else message.text,
         time=_time(message),
         edited=message.edited,
-        raw=sent | {"id": message.id},
+        raw=raw | {"id": message.id},
     )
+
+
+def seen(message: Message, viewer: str = "") -> Json:
+    """A bot's activity as one person sees it."""
+    activity: Json = orjson.loads(message.sent) if message.sent else {}
+    for (person, number), card in message.views.items():
+        if person == viewer and number < len(activity.get("attachments") or []):
+            activity["attachments"][number] = {"contentType": ADAPTIVE, "content": card}
+    return activity
+
+
+def _files(message: Message, said: Typed, service_url: str, drive: Drive) -> list[Json]:
+    """Pictures for all; documents as files in personal chats, elsewhere as marks in the HTML."""
+    pictures = [file for file in message.files if file.is_picture]
+    documents = [file for file in message.files if not file.is_picture]
+    personal = message.conversation.kind == "personal"
+    html = said.html.removesuffix("\n</div>") if message.text else "<div>"
+    html += "".join(f"<div>{_picture_html(file)}</div>" for file in pictures) + "\n</div>"
+    if not personal:
+        html += "".join(f'<attachment id="{file.id.lower()}"></attachment>' for file in documents)
+    found: list[Json] = [
+        {
+            "contentType": "image/*",
+            "contentUrl": f"{service_url}v3/attachments/{file.id}/views/original",
+        }
+        for file in pictures
+    ]
+    found += [_download_info(file, drive) for file in documents if personal]
+    return [*found, {"contentType": "text/html", "content": html}]
+
+
+def _picture_html(file: SharedFile) -> str:
+    width, height = file.dimensions or (0, 0)
+    source = f"https://us-api.asm.skype.com/v1/objects/{file.id}/views/imgo"
+    size = f' style="width:{width}px; height:{height}px"' if width else ""
+    words = escape(file.alt or "image")
+    return (
+        f'<img alt="{words}" itemscope="image" itemtype="{_PICTURE_KIND}" src="{source}"'
+        f' id="x_{file.id}"{size}>'
+    )
+
+
+def _download_info(file: SharedFile, drive: Drive) -> Json:
+    return {
+        "contentType": DOWNLOAD_INFO,
+        "contentUrl": drive.content_url(file),
+        "name": file.name,
+        "content": {
+            "downloadUrl": drive.download_url(file),
+            "uniqueId": file.id,
+            "fileType": file.file_type,
+        },
+    }
+
+
+def _open_file(file: SharedFile, drive: Drive) -> Json:
+    """A file for the eyes of people: its address opens without signing in."""
+    url = drive.download_url(file, _PAGE_SECONDS)
+    shape: dict[str, Any] = {
+        "contentType": file.content_type, "contentUrl": url, "name": file.name,
+    }  # fmt: skip
+    return shape | ({"alt": file.alt} if file.alt else {})
 
 
 def _activity(kind: str, own_id: str, time: str, tenant: Tenant, bot: Bot, url: str) -> Json:
@@ -155,6 +253,11 @@ def _event(
         "entities": [{"type": "clientInfo", "locale": "en-US"}],
         "locale": "en-US",
     }
+
+
+def _legacy_id(own_id: str) -> str:
+    digest = sha256(f"legacy {own_id}".encode()).digest()
+    return "1:1" + urlsafe_b64encode(digest).decode().rstrip("=")
 
 
 def _account(author: Person | Bot) -> Json:

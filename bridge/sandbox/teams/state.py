@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from bridge.sandbox.files import KeptFile
 
 Json: TypeAlias = dict[str, Any]
 Kind: TypeAlias = Literal["channel", "groupChat", "personal"]
@@ -51,10 +54,38 @@ class Team:
 
 
 @dataclass
+class SharedFile:
+    """A file that stands in Teams: a picture inside a message, or a document in a drive.
+
+    `id` is the picture's (`0-...`), or the drive's (an upper-case GUID). `kept` is None until the
+    bytes are there.
+    """
+
+    id: str
+    name: str
+    content_type: str
+    conversation: Conversation
+    kept: KeptFile | None = None
+    alt: str = ""
+    dimensions: tuple[int, int] | None = None
+
+    @property
+    def is_picture(self) -> bool:
+        return self.id.startswith("0-")
+
+    @property
+    def file_type(self) -> str:
+        """What stands after the last dot of its name."""
+        return self.name.rpartition(".")[2].lower() if "." in self.name else ""
+
+
+@dataclass
 class Message:
     """A message of a person or a bot; `sent` is the JSON that a bot sent, empty for people.
 
     `text` is what is said in the conversation's own markup: as a person typed it, as a bot sent it.
+    `views` are the cards that single people see in place of an attachment: an app answered their
+    press with them. Keys: the person's id, the attachment's number.
     """
 
     id: str
@@ -66,6 +97,10 @@ class Message:
     sent: bytes = b""
     edited: bool = False
     deleted: bool = False
+    files: list[SharedFile] = field(default_factory=lambda: list[SharedFile]())
+    views: dict[tuple[str, int], Json] = field(
+        default_factory=lambda: dict[tuple[str, int], Json]()
+    )
 
 
 @dataclass

@@ -1,8 +1,8 @@
 -- INDEXED BY: left alone, SQLite would read all links of a channel to find those of one message.
 
 -- name: queue
-INSERT INTO operations (id, lane, type, message, body, due, created)
-VALUES (?, ?, ?, (SELECT n FROM messages WHERE id = ?), ?, ?, ?);
+INSERT INTO operations (id, lane, type, message, body, state, attempts, began, due, created)
+VALUES (?, ?, ?, (SELECT n FROM messages WHERE id = ?), ?, ?, ?, ?, ?, ?);
 
 -- name: same_waiting
 SELECT 1 FROM operations

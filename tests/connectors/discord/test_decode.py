@@ -10,11 +10,13 @@ from typing import Any
 import orjson
 import pytest
 
+from bridge.content.additions import read_bridge_metadata
 from bridge.content.markdown import markdown_to_text
 from bridge.content.text import Link, Paragraph, Text
 from bridge.errors import UndecodableEvent
 from bridge.model import (
     AccountId,
+    ActionPressed,
     ActorId,
     ChannelClosed,
     ChannelCreated,
@@ -35,7 +37,7 @@ from bridge.model import (
     Unknown,
     message_id_of,
 )
-from bridge.uacs import Actor, Message, TextPart
+from bridge.uacs import Actor, Message, StructuredDataPart, TextPart
 from connectors.discord.decode import KINDS, decode
 from connectors.discord.ids import channel_ref
 from tests.connectors.discord.payloads import (
@@ -118,15 +120,6 @@ def test_the_first_message_of_a_forum_post_is_a_root() -> None:
     assert posted(message(id=THREAD, channel_id=THREAD)).place == HERE
 
 
-def test_a_forward_is_quoted() -> None:
-    snapshot = {"message": {"content": "**old** news", "embeds": [], "attachments": []}}
-
-    event = posted(message("", message_reference={"type": 1, "message_id": "12"},
-                           message_snapshots=[snapshot]))  # fmt: skip
-
-    assert text(event) == "↪ forwarded:\n\n> **old** news"
-
-
 NAMES: list[tuple[dict[str, Any], str]] = [
     ({}, "Annie"),
     ({"member": {"nick": None}}, "Ann B."),
@@ -201,37 +194,104 @@ def test_ids_in_the_text_get_the_names_that_are_known() -> None:
     )
 
 
-WITHOUT_WORDS: list[tuple[dict[str, Any], str]] = [
-    (
-        {"attachments": [{"id": "1", "filename": "a_b.pdf", "url": "https://cdn.yz/a.pdf?ex=1"}]},
-        "[file: a_b.pdf](https://cdn.yz/a.pdf?ex=1)",
-    ),
-    ({"embeds": [{"type": "rich", "title": "T", "description": "**d**"}]}, "### T\n\n**d**"),
-    (
-        {
-            "embeds": [
-                {"title": "T", "url": "https://x.yz", "fields": [{"name": "n", "value": "v"}]},
-            ]
-        },
-        "### [T](https://x.yz)\n\n**n**\n\nv",
-    ),
-    ({"sticker_items": [{"id": "9", "name": "wave", "format_type": 1}]},
-     "[sticker: wave](https://cdn.discordapp.com/stickers/9.png)"),
-    ({"sticker_items": [{"id": "9", "name": "wave", "format_type": 3}]}, "\\[sticker: wave\\]"),
-    ({"components": [{"type": 17, "components": [{"type": 10, "content": "# V2"}]}]}, "# V2"),
-    (
-        {"poll": {"question": {"text": "Tea?"}, "answers": [{"poll_media": {"text": "yes"}}]}},
-        "\\[poll: Tea?\\]\n\n○ yes",
-    ),
-    ({}, "[message without text]"),
-]  # fmt: skip
+PDF = {"id": "1", "filename": "a_b.pdf", "url": "https://cdn.yz/a.pdf?ex=1"}
+EMBED = {"type": "rich", "title": "T", "description": "**d**"}
+V2 = {"type": 17, "components": [{"type": 10, "content": "# V2"}]}
+POLL = {"question": {"text": "Tea?"}, "answers": [{"poll_media": {"text": "yes"}}]}
+STICKER = {"id": "9", "name": "wave", "format_type": 1}
+SNAPSHOT = {"message": {"content": "**old** news", "embeds": [], "attachments": []}}
+RICH: list[tuple[dict[str, Any], str, str]] = [
+    ({"attachments": [PDF]}, "attachments", "file"),
+    ({"embeds": [EMBED]}, "embeds", "text"),
+    ({"components": [V2], "flags": 1 << 15}, "components", "text"),
+    ({"poll": POLL}, "poll", "text"),
+    ({"sticker_items": [STICKER]}, "stickers", "image"),
+    ({"message_snapshots": [SNAPSHOT]}, "forwards", "text"),
+]
 
 
-@pytest.mark.parametrize(("changed", "expected"), WITHOUT_WORDS)
-def test_posts_without_words_say_honestly_what_they_are(
-    changed: dict[str, Any], expected: str
+@pytest.mark.parametrize(("changed", "payload", "fallback"), RICH)
+def test_a_rich_post_keeps_its_payload_and_says_what_it_says(
+    changed: dict[str, Any], payload: str, fallback: str
 ) -> None:
-    assert text(posted(message("", **changed))) == expected
+    event = posted(message("", **changed))
+
+    kept, said, *_ = event.message.content
+    assert isinstance(kept, StructuredDataPart)
+    assert kept.schema_id == f"application/vnd.discord.{payload}+json"
+    assert said.type == fallback
+    additions, _ = read_bridge_metadata(event.message)
+    assert additions.origin == (
+        f"https://discord.com/channels/{GUILD}/{CHANNEL}/1300000000000000000"
+    )
+
+
+def test_a_text_stands_before_its_embeds_and_keeps_its_names() -> None:
+    event = posted(message("**see**", embeds=[EMBED]))
+
+    assert [part.type for part in event.message.content] == ["text", "structured_data", "text"]
+    assert isinstance(event.message.content[0], TextPart)
+    assert event.message.content[0].text == "**see**"
+
+
+def test_a_post_of_nothing_says_so() -> None:
+    assert text(posted(message(""))) == "[message without text]"
+
+
+def interaction(**changed: Any) -> dict[str, Any]:
+    return {
+        "id": "77", "application_id": "5", "type": 3, "guild_id": GUILD, "channel_id": CHANNEL,
+        "member": {"user": user()}, "message": {"id": "1300000000000000000"},
+        "data": {"custom_id": "tok1", "component_type": 2},
+        **changed,
+    }  # fmt: skip
+
+
+def test_a_press_tells_who_what_and_where() -> None:
+    (event,) = decode(raw(interaction(), "INTERACTION_CREATE"))
+
+    assert isinstance(event, ActionPressed)
+    assert (event.target, event.token, event.actor) == ("1300000000000000000", "tok1", ANN_ID)
+    assert event.values == {}
+
+
+def test_a_choice_tells_what_was_chosen() -> None:
+    data = {"custom_id": "tok1#2", "component_type": 3, "values": ["a", "b"]}
+
+    (event,) = decode(raw(interaction(data=data), "INTERACTION_CREATE"))
+
+    assert isinstance(event, ActionPressed)
+    assert (event.token, event.values) == ("tok1", {"tok1": ["a", "b"]})
+
+
+def test_a_form_tells_all_that_was_filled_in() -> None:
+    fields = [
+        {"type": 18, "component": {"type": 4, "custom_id": "tok2", "value": "because"}},
+        {"type": 18, "component": {"type": 3, "custom_id": "tok3", "values": ["x"]}},
+        {"type": 18, "component": {"type": 23, "custom_id": "tok4", "value": True}},
+    ]
+    sent = interaction(type=5, data={"custom_id": "tok1", "components": fields})
+
+    (event,) = decode(raw(sent, "INTERACTION_CREATE"))
+
+    assert isinstance(event, ActionPressed)
+    assert event.token == "tok1"
+    assert event.values == {"tok2": "because", "tok3": ["x"], "tok4": True}
+
+
+def test_a_press_that_was_asked_about_counts_for_the_message_it_was_asked_about() -> None:
+    asked = interaction(message={"id": "999"}, data={"custom_id": "tok1#ok:130"})
+
+    (event,) = decode(raw(asked, "INTERACTION_CREATE"))
+
+    assert isinstance(event, ActionPressed)
+    assert (event.token, event.target) == ("tok1", "130")
+
+
+def test_a_command_is_kept_unknown() -> None:
+    (event,) = decode(raw(interaction(type=2), "INTERACTION_CREATE"))
+
+    assert isinstance(event, Unknown)
 
 
 def test_previews_of_links_are_not_said_twice() -> None:

@@ -111,7 +111,7 @@ READ_ONLY: list[tuple[str, Document]] = [
     ("see https://x.yz/a).", line(Text("see "), Link("https://x.yz/a", t("https://x.yz/a")),
                                   Text(")."))),
     ('[l](https://x.yz "tip")', line(Link("https://x.yz", t("l")))),
-    ("-# small", line(Text("small"))),
+    ("-# small", (Paragraph(t("small"), subtle=True),)),
     (">>> a\nb\n\nc", (Quote((Paragraph((Text("a"), Break(), Text("b"))), Paragraph(t("c")))),)),
     ("> > a", (Quote(line(Text("> a"))),)),
     (r"\*no\* \_x\_ \\", line(Text(r"*no* _x_ " + "\\"))),
@@ -159,6 +159,13 @@ WRITTEN_ONLY: list[tuple[Document, str]] = [
     (
         (List((ListItem(line(Text("x")), True), ListItem(line(Text("y")), False))),),
         "- ☑ x\n- ☐ y",
+    ),
+    (line(Text("───")), "\u200b───"),
+    ((List((ListItem(line(Text("☑ x"))),)),), "- \u200b☑ x"),
+    ((List((ListItem((CodeBlock("a\n\nb"),)),)),), "- ```\n  a\n  \u200b\n  b\n  ```"),
+    (
+        (Table((t("👍🏽"), ()), ((t("a"), t("漢")),), ("right", None)),),
+        "```\n👍🏽 |\n---+---\n a | 漢\n```",
     ),
 ]
 

@@ -10,10 +10,9 @@ import pytest
 
 from bridge.errors import UndecodableEvent
 from bridge.model import EVENT
-from connectors.slack.blocks import blocks_to_text
+from connectors.slack.content import post_content
 from connectors.slack.decode import decode
 from connectors.slack.json_values import objects_at
-from connectors.slack.text import text_to_mrkdwn
 from tests.connectors.slack.payloads import US, envelope, raw
 
 CORPUS = os.environ.get("UACS_CORPUS")
@@ -46,8 +45,8 @@ def test_every_event_is_decoded_or_called_undecodable() -> None:
     assert decoded > 0.9 * (decoded + undecodable)
 
 
-def test_every_block_says_something_or_nothing_without_a_fault() -> None:
+def test_every_block_is_kept_and_says_something() -> None:
     for name, body in _objects("blocks"):
         blocks = objects_at(body, "blocks") or [body]
-        mrkdwn = text_to_mrkdwn(blocks_to_text(blocks, "T1"))
-        assert isinstance(mrkdwn, str), name
+        said = post_content({"blocks": list(blocks)}, "T1")
+        assert said.parts, name

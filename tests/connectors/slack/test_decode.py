@@ -11,6 +11,7 @@ import pytest
 from bridge.errors import UndecodableEvent
 from bridge.model import (
     AccountRevoked,
+    ActionPressed,
     ChannelClosed,
     ChannelCreated,
     ChannelRenamed,
@@ -120,27 +121,6 @@ POSTS: dict[str, tuple[Json, Event]] = {
         post("see *this*:wave:", blocks=TYPED),
         posted("see **this**👋"),
     ),
-    "an app's blocks have a text beside them": (
-        post("Build done", blocks=SECTION),
-        posted("Build done"),
-    ),
-    "blocks alone say what they say": (post("", blocks=SECTION), posted("**Build** done")),
-    "attachments alone say what they say": (
-        post("", attachments=[{"fallback": "3 new issues", "color": "#f00"}]),
-        posted("3 new issues"),
-    ),
-    "a file alone is a link": (
-        post("", subtype="file_share", files=[FILE]),
-        posted("[file: plan.pdf](https://acme.slack.test/files/F1)"),
-    ),
-    "a file that may not be seen has its id": (
-        post("", subtype="file_share", files=[{"id": "F2", "file_access": "check_file_info"}]),
-        posted("\\[file: F2\\]"),
-    ),
-    "text and file": (
-        post("the plan", subtype="file_share", files=[FILE]),
-        posted("the plan\n\n[file: plan.pdf](https://acme.slack.test/files/F1)"),
-    ),
     "nothing at all is said to be nothing": (post(""), posted("[message without text]")),
     "the payload may know the name": (
         post(user_profile={"display_name": "ada", "image_72": "https://p.test/ada.png"}),
@@ -193,6 +173,130 @@ POSTS: dict[str, tuple[Json, Event]] = {
     ),
     "a person cannot pass as a bridge": (post(metadata=METADATA), posted("hello")),
 }
+
+
+def payload(kind: str, data: object) -> Json:
+    schema_id = f"application/vnd.slack.{kind}+json"
+    return {"type": "structured_data", "schema_id": schema_id, "data": data}
+
+
+def a_file(file: str, media_type: str) -> Json:
+    return {"type": "file", "source": {"file_id": f"slack:{file}"}, "media_type": media_type}
+
+
+ISSUES = [{"fallback": "3 new issues", "color": "#f00"}]
+HIDDEN = {"id": "F2", "file_access": "check_file_info"}
+TEXT = {"type": "text", "text": "**Build** done"}
+PREVIEW = {"from_url": "https://a.test", "title": "A page", "text": "about it"}
+
+RICH: dict[str, tuple[Json, list[Json], Json]] = {
+    "an app's blocks are what it says, its text is a notification": (
+        post("in short", blocks=SECTION),
+        [payload("blocks", SECTION), TEXT],
+        {"fallbacks": {"0": [1]}, "parts": {"0": {"path": "/blocks"}}},
+    ),
+    "attachments alone say what they say": (
+        post("", attachments=ISSUES),
+        [payload("attachments", ISSUES), {"type": "text", "text": "3 new issues"}],
+        {"fallbacks": {"0": [1]}, "parts": {"0": {"path": "/attachments"}}},
+    ),
+    "blocks and attachments keep their order": (
+        post("", blocks=SECTION, attachments=[PREVIEW, *ISSUES]),
+        [
+            payload("blocks", SECTION), TEXT, payload("attachments", ISSUES),
+            {"type": "text", "text": "3 new issues"},
+        ],
+        {
+            "fallbacks": {"0": [1], "2": [3]},
+            "parts": {"0": {"path": "/blocks"}, "2": {"path": "/attachments"}},
+        },
+    ),
+    "a file is a file": (
+        post("", subtype="file_share", files=[FILE]),
+        [payload("files", [FILE]), a_file("F1", "application/pdf")],
+        {"fallbacks": {"0": [1]}, "parts": {"0": {"path": "/files"}, "1": {"name": "plan.pdf"}}},
+    ),
+    "a file that may not be seen has its id": (
+        post("", subtype="file_share", files=[HIDDEN]),
+        [payload("files", [HIDDEN]), a_file("F2", "application/octet-stream")],
+        {"fallbacks": {"0": [1]}, "parts": {"0": {"path": "/files"}}},
+    ),
+    "text and file": (
+        post("the plan", subtype="file_share", files=[FILE]),
+        [
+            {"type": "text", "text": "the plan"}, payload("files", [FILE]),
+            a_file("F1", "application/pdf"),
+        ],
+        {"fallbacks": {"1": [2]}, "parts": {"1": {"path": "/files"}, "2": {"name": "plan.pdf"}}},
+    ),
+}  # fmt: skip
+ORIGIN = f"https://slack.com/app_redirect?team={TEAM}&channel={CHANNEL}&message_ts={TS}"
+
+
+@pytest.mark.parametrize("name", RICH)
+def test_a_rich_post_keeps_its_payloads_and_says_what_they_say(name: str) -> None:
+    event, content, additions = RICH[name]
+
+    found = decoded(event)
+
+    assert isinstance(found, MessagePosted)
+    document = orjson.loads(found.message.model_dump_json())
+    assert document["content"] == content
+    assert document["metadata"] == {"uacs_bridge": {"version": 1, "origin": ORIGIN, **additions}}
+
+
+def test_what_another_app_keeps_with_its_message_stays_with_it() -> None:
+    kept = {"event_type": "task", "event_payload": {"id": 7}}
+
+    found = decoded(post("", blocks=SECTION, metadata=kept))
+
+    assert isinstance(found, MessagePosted)
+    assert (found.message.metadata or {})["slack"] == kept
+
+
+def press(**changes: Any) -> Json:
+    return {
+        "type": "block_actions", "team": {"id": TEAM}, "user": {"id": "UADA"},
+        "channel": {"id": CHANNEL}, "container": {"message_ts": TS},
+        "message": {"ts": TS, "thread_ts": ROOT},
+        "actions": [{
+            "type": "button", "action_id": "tok1", "block_id": "b", "value": "v",
+            "action_ts": LATER,
+        }],
+        "state": {"values": {"b": {
+            "tok2": {"type": "plain_text_input", "value": "because"},
+            "tok3": {"type": "multi_static_select", "selected_options": [{"value": "x"}]},
+            "tok4": {"type": "datepicker", "selected_date": None},
+        }}},
+        **changes,
+    }  # fmt: skip
+
+
+def test_a_press_tells_who_what_where_and_all_inputs() -> None:
+    (found,) = decode(raw(press()), US)
+
+    assert found == ActionPressed(
+        target=TS, actor=ADA.id, token="tok1", native=press()["actions"][0],
+        values={"tok2": "because", "tok3": ["x"]}, **at(LATER, thread=ROOT),
+    )  # fmt: skip
+
+
+def test_a_choice_from_a_menu_tells_what_was_chosen() -> None:
+    menu = {
+        "type": "static_select", "action_id": "tok9", "selected_option": {"value": "large"},
+        "action_ts": LATER,
+    }  # fmt: skip
+
+    (found,) = decode(raw(press(actions=[menu], state={})), US)
+
+    assert isinstance(found, ActionPressed)
+    assert (found.token, found.values) == ("tok9", {"tok9": "large"})
+
+
+def test_an_interaction_that_is_no_press_is_kept_unknown() -> None:
+    (found,) = decode(raw(press(type="view_submission")), US)
+
+    assert isinstance(found, Unknown)
 
 
 @pytest.mark.parametrize("name", POSTS)

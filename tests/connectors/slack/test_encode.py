@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,12 +29,19 @@ from bridge.model import (
     Receipt,
     RoomId,
 )
-from bridge.uacs import Actor, FilePart, MediaSource, Message, TextPart
+from bridge.ports.cards import Cards
+from bridge.ports.clock import SystemClock
+from bridge.ports.connector import Files
+from bridge.ports.fetch import Fetched
+from bridge.store.memory_blobs import MemoryBlobs
+from bridge.uacs import Actor, Message, TextPart, read_message
+from connectors.slack import cards
 from connectors.slack.capabilities import CAPABILITIES, TEXT_LIMIT
 from connectors.slack.encode import encode
 from connectors.slack.ids import channel_ref
 from connectors.slack.text import text_to_mrkdwn
 
+Json = dict[str, Any]
 CHANNEL = channel_ref("T1", "C1")
 COMMON: dict[str, Any] = {
     "id": OperationId("op-1"),
@@ -190,20 +198,92 @@ def test_code_that_is_cut_is_closed_and_opened_again() -> None:
     assert all(str(c.body["text"]).endswith("\n```") for c in calls)
 
 
-def test_what_is_no_text_is_said_and_is_a_loss() -> None:
-    source = MediaSource(url="https://f.test/a.pdf")
-    given = message("see").model_copy(
-        update={
-            "content": (TextPart(text="see"), FilePart(source=source, media_type="application/pdf"))
+def rich(*parts: Json, quoted: Quoted | None = None, files: Files | None = None) -> Encoded:
+    document = orjson.loads(message("see").model_dump_json())
+    given = read_message(orjson.dumps({**document, "content": parts}))
+    delivery = Delivery(operation=PostMessage(byline=ANN, **COMMON), message=given, quoted=quoted)
+    return encode(delivery, Cards.over([cards], bytes(32)), files)
+
+
+class NoFetcher:
+    """Nothing is fetched to encode."""
+
+    async def fetch(self, url: str, **_more: Any) -> Fetched:
+        raise AssertionError(url)
+
+    async def close(self) -> None:
+        return
+
+
+def test_a_file_with_an_address_is_a_link_below_the_words() -> None:
+    link = {"url": "https://f.test/a.pdf"}
+    encoded = rich(
+        {"type": "text", "text": "see"},
+        {"type": "file", "source": link, "media_type": "application/pdf"},
+    )
+
+    (call,) = encoded.calls
+    assert "https://f.test/a.pdf" in orjson.dumps(call.body).decode()
+    assert call.body["username"] == "Ann"
+    assert encoded.losses
+
+
+def test_blocks_go_home_as_they_came() -> None:
+    blocks = [{"type": "header", "text": {"type": "plain_text", "text": "Hi"}, "block_id": "b1"}]
+    encoded = rich(
+        {
+            "type": "structured_data", "schema_id": "application/vnd.slack.blocks+json",
+            "data": blocks,
         }
+    )  # fmt: skip
+
+    (call,) = encoded.calls
+    assert call.body["blocks"] == blocks
+    assert encoded.losses == ()
+
+
+def test_buttons_that_nobody_hears_are_no_buttons_at_home() -> None:
+    button = {
+        "type": "button", "action_id": "a", "text": {"type": "plain_text", "text": "Approve"}
+    }  # fmt: skip
+    encoded = rich(
+        {
+            "type": "structured_data", "schema_id": "application/vnd.slack.blocks+json",
+            "data": [{"type": "actions", "elements": [button]}],
+        }
+    )  # fmt: skip
+
+    (call,) = encoded.calls
+    assert '"action_id":"a"' not in orjson.dumps(call.body).decode()
+    assert [loss.kind for loss in encoded.losses] == ["foreign_action"]
+    assert "Approve" in orjson.dumps(call.body).decode()
+
+
+def test_what_a_rich_message_answers_stands_above_it() -> None:
+    card = {"type": "card", "nodes": ["# Plan", {"type": "divider"}, "text"]}
+    encoded = rich(
+        {"type": "structured_data", "schema_id": "application/vnd.uacs.card+json", "data": card},
+        quoted=Quoted(author="Bob", excerpt="which plan?"),
     )
 
-    encoded = encode(Delivery(operation=PostMessage(byline=ANN, **COMMON), message=given))
+    (call,) = encoded.calls
+    first = orjson.dumps(call.body["blocks"]).decode()
+    assert first.index("which plan?") < first.index("Plan", first.index("which plan?") + 12)
 
-    assert encoded.calls[0].body["text"] == (
-        "see\n\n<https://f.test/a.pdf|[file: application/pdf]>"
+
+def test_files_that_we_hold_follow_in_a_message_of_their_own() -> None:
+    kept = {"file_id": "blob:sha256-" + "0" * 64}
+    encoded = rich(
+        {"type": "text", "text": "see"},
+        {"type": "image", "source": kept, "media_type": "image/png"},
+        files=Files(MemoryBlobs(SystemClock()), NoFetcher()),
     )
-    assert [loss.kind for loss in encoded.losses] == ["media_as_text"]
+
+    said, shared = encoded.calls
+    assert (said.slot, said.method) == (0, "chat.postMessage")
+    assert (shared.slot, shared.method) == (1, "files.completeUploadExternal")
+    assert [one.file_id for one in shared.files] == [kept["file_id"]]
+    assert shared.body["initial_comment"] == "*Ann*"
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\n"])

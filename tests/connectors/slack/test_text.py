@@ -29,6 +29,7 @@ from bridge.content.text import (
     Mention,
     Paragraph,
     Quote,
+    Rule,
     Strike,
     Strong,
     Text,
@@ -75,9 +76,33 @@ READ: dict[str, Document] = {
     ),
     "<!date^soon^{ago}|soon>": line(Text("soon")),
     ":tada: 10:30:45 :+1: a:b:c": line(
-        Emoji("tada"), Text(" 10:30:45 "), Emoji("+1"), Text(" a:b:c")
+        Emoji("tada", "🎉"), Text(" 10:30:45 "), Emoji("+1", "👍"), Text(" a:b:c")
     ),
-    ":wave::skin-tone-3:": line(Emoji("wave::skin-tone-3")),
+    ":wave::skin-tone-3:": line(Emoji("wave::skin-tone-3", "👋🏼")),
+    ":tada::tada:!": line(Emoji("tada", "🎉"), Emoji("tada", "🎉"), Text("!")),
+    "*:simple_smile:* 12:100:00 :100:": line(
+        Strong((Emoji("simple_smile", "🙂"),)), Text(" 12:100:00 "), Emoji("100", "💯")
+    ),
+    "root:x:0:0 ::1 :30: :party_parrot: :Smile:": line(
+        Text("root:x:0:0 ::1 :30: :party_parrot: :Smile:")
+    ),
+    "so:\n• a\n    ◦ ☑ b\n        c\n\n    d\n• e\n3. f\n4. g": (
+        *line(Text("so:")),
+        List((
+            ListItem((
+                *line(Text("a")),
+                List((ListItem(line(Text("b"), Break(), Text("c")), checked=True),)),
+                *line(Text("d")),
+            )),
+            ListItem(line(Text("e"))),
+        )),
+        List((ListItem(line(Text("f"))), ListItem(line(Text("g")))), 3),
+    ),
+    "\u200b• no list\n\u200b1. nor this": line(Text("• no list"), Break(), Text("1. nor this")),
+    "2026. was\n1.5 and - x": (
+        List((ListItem(line(Text("was"))),), 2026), *line(Text("1.5 and - x")),
+    ),
+    "a\n———\n&gt; • q": (*line(Text("a")), Rule(), Quote((List((ListItem(line(Text("q"))),)),))),
     "&gt; q1\n&gt; q2\nafter": (
         Quote((Paragraph((Text("q1"), Break(), Text("q2"))),)), *line(Text("after"))
     ),
@@ -138,6 +163,9 @@ def test_every_inline_element_is_read() -> None:
             {"type": "link", "url": "slack://open"},
             {"type": "emoji", "name": "wave", "unicode": "1f44b-1f3fd", "skin_tone": 4},
             {"type": "emoji", "name": "party", "url": "https://e.test/p.gif"},
+            {"type": "emoji", "name": "tada"},
+            {"type": "emoji", "name": "wave", "skin_tone": 3},
+            {"type": "emoji", "name": "partyparrot"},
             {"type": "user", "user_id": "UADA"},
             {"type": "channel", "channel_id": "C9"},
             {"type": "usergroup", "usergroup_id": "S1"},
@@ -152,8 +180,9 @@ def test_every_inline_element_is_read() -> None:
     assert document == line(
         Underline((Text("x"),)), Strike((Code("f()"),)), Link("https://a.test", (Text("A"),)),
         Text("slack://open"), Emoji("wave::skin-tone-4", "👋🏽"),
-        Emoji("party", None, "https://e.test/p.gif"), ADA, ChannelLink("slack:T1:C9", "C9"),
-        GroupMention("slack:T1:S1", "S1"), Broadcast("everyone"),
+        Emoji("party", None, "https://e.test/p.gif"), Emoji("tada", "🎉"),
+        Emoji("wave::skin-tone-3", "👋🏼"), Emoji("partyparrot"), ADA,
+        ChannelLink("slack:T1:C9", "C9"), GroupMention("slack:T1:S1", "S1"), Broadcast("everyone"),
         Timestamp(1700000000, "t", "22:13"), Text("#ff0000[1][canvas]"),
     )  # fmt: skip
 
@@ -170,6 +199,17 @@ def test_lists_nest_by_their_indent_and_go_on_after_it() -> None:
 
     deep = List((item("deep"),))
     assert document == (List((item("one"), item("two", deep), item("three")), 1),)
+
+
+def test_many_lists_that_go_on_are_read_in_linear_time() -> None:
+    lists = [items("x", indent=number % 2) for number in range(10_000)]
+    start = time.process_time()
+
+    (block,) = rich(*lists)
+
+    assert isinstance(block, List)
+    assert len(block.items) == 5_000
+    assert time.process_time() - start < 3
 
 
 def test_quotes_and_code_are_blocks() -> None:
@@ -189,6 +229,11 @@ def test_quotes_and_code_are_blocks() -> None:
 WRITTEN: dict[str, str] = {
     "**b** _i_ ~~s~~ `c`": "*b* _i_ ~s~ `c`",
     "foo**bar**baz": "foo\u200b*bar*\u200bbaz",
+    "- a\n\n  b\n- c": "• a\n\n    b\n• c",
+    "1\\. a\n• b": "\u200b1. a\n\u200b• b",
+    "&#32;&#32;in": "\u200b  in",
+    "5 of :party: and :smile:": "5 of :party: and <!date^00000000^{_}|:>smile:",
+    "😀 [:party:](uacs:emoji/party?url=https%3A%2F%2Fe.test%2Fp.png)": "😀 :party:",
     "**two\nlines**": "*two*\n*lines*",
     r"\*lit\* and snake_case": "<!date^00000000^{_}|*>lit* and snake_case",
     r"5 \* 3 \* 2": "5 * 3 * 2",

@@ -12,12 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bridge.content.additions import read_bridge_metadata
 from bridge.content.markdown import markdown_to_text
 from bridge.content.mentions import mention_markdown
 from bridge.content.text import Paragraph, Text
 from bridge.errors import UndecodableEvent
 from bridge.model import (
     AccountId,
+    ActionPressed,
     ChannelClosed,
     ChannelCreated,
     ChannelRef,
@@ -37,7 +39,7 @@ from bridge.model import (
     Unknown,
     message_id_of,
 )
-from bridge.uacs import Actor, Message, TextPart, to_datetime
+from bridge.uacs import Actor, Message, StructuredDataPart, TextPart, to_datetime
 from connectors.teams import ids
 from connectors.teams.activity import Us, raw_of
 from connectors.teams.decode import decode
@@ -189,52 +191,62 @@ def test_a_quoted_message_is_what_the_reply_answers_and_not_part_of_the_text() -
     ]  # fmt: skip
 
 
+CONTENT = "application/vnd.microsoft.teams.file.download.info"
+PLAN = {
+    "contentType": CONTENT,
+    "name": "plan.pdf",
+    "content": {"downloadUrl": "https://files.example/secret", "fileType": "pdf"},
+}
+PICTURE = {"contentType": "image/png", "contentUrl": "https://x.example/1"}
+BODY = {"type": "AdaptiveCard", "version": "1.5", "body": [{"type": "TextBlock", "text": "Hi"}]}
+ADAPTIVE = {"contentType": "application/vnd.microsoft.card.adaptive", "content": BODY}
+HERO = {"contentType": "application/vnd.microsoft.card.hero", "content": {"title": "Lunch"}}
+
+
+def rich(payload: Any) -> Message:
+    (event,) = events_of(payload)
+    assert isinstance(event, MessagePosted)
+    return event.message
+
+
 @pytest.mark.parametrize(
-    ("attachment", "text"),
+    ("attachment", "schema_id", "fallback"),
     [
-        (
-            {
-                "contentType": "application/vnd.microsoft.teams.file.download.info",
-                "name": "plan.pdf",
-                "content": {"downloadUrl": "https://files.example/secret", "fileType": "pdf"},
-            },
-            "\\[file: plan.pdf\\]",
-        ),
-        ({"contentType": "image/png", "contentUrl": "https://x.example/1"}, "\\[image\\]"),
-        (
-            {"contentType": "application/vnd.microsoft.card.adaptive", "content": {"body": []}},
-            "\\[card: adaptive\\]",
-        ),
-        (
-            {"contentType": "application/vnd.microsoft.card.hero", "content": {"title": "Lunch"}},
-            "\\[card: Lunch\\]",
-        ),
-        ({}, "\\[file\\]"),
+        (PLAN, CONTENT, "text"),
+        (PICTURE, "image/png", "image"),
+        (ADAPTIVE, "application/vnd.microsoft.card.adaptive+json", "text"),
+        (HERO, "application/vnd.microsoft.card.hero", "text"),
     ],
 )
-def test_posts_without_text_say_honestly_what_they_carry(attachment: Any, text: str) -> None:
-    assert text_of(activity(text="", attachments=[attachment])) == text
+def test_an_attachment_is_kept_and_says_what_it_says(
+    attachment: Any, schema_id: str, fallback: str
+) -> None:
+    message = rich(activity(text="", attachments=[attachment]))
+
+    kept, said = message.content
+    assert isinstance(kept, StructuredDataPart)
+    assert (kept.schema_id, said.type) == (schema_id, fallback)
+    additions, _ = read_bridge_metadata(message)
+    assert additions.fallbacks == {"0": (1,)}
+    assert (additions.origin or "").startswith("https://teams.microsoft.com/l/message/")
 
 
-def test_a_picture_in_the_text_is_named_once() -> None:
-    picture = '<p>see <img itemtype="http://schema.skype.com/AMSImage" src="https://a.example"></p>'
-    payload = activity(
-        text="see", attachments=[{"contentType": "image/*", "contentUrl": "x"}, html(picture)]
-    )
+def test_a_text_stands_before_its_attachments() -> None:
+    message = rich(activity(text="see", attachments=[html("<p>see</p>"), ADAPTIVE, PLAN]))
 
-    assert text_of(payload) == "see \\[image\\]"
+    assert [part.type for part in message.content] == [
+        "text", "structured_data", "text", "structured_data", "text",
+    ]  # fmt: skip
+
+
+def test_where_a_file_can_be_fetched_stays_secret() -> None:
+    message = rich(activity(text="", attachments=[PLAN]))
+
+    assert "files.example" not in message.model_dump_json()
 
 
 def test_a_post_of_nothing_is_said_to_be_empty() -> None:
     assert text_of(activity(text=" ")) == "\\[empty message\\]"
-
-
-def test_files_beside_a_text_are_named_below_it() -> None:
-    payload = activity(
-        text="see", attachments=[html("<p>see</p>"), {"contentType": "a/b", "name": "a_b.txt"}]
-    )
-
-    assert text_of(payload) == "see\n\n\\[file: a_b.txt\\]"
 
 
 def test_text_that_looks_like_markup_stays_text() -> None:
@@ -250,6 +262,36 @@ def test_a_press_on_a_card_is_not_a_message() -> None:
             account=US.account, place=Place(channel=HERE), time=to_datetime(TIME), kind="message"
         )
     ]
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        activity(
+            value={"token": "tok1", "tok2": "because", "tok3": "a,b", "many": ["tok3"]},
+            replyToId="1699",
+        ),
+        activity(
+            "invoke",
+            name="adaptiveCard/action",
+            replyToId="1699",
+            value={
+                "action": {
+                    "type": "Action.Execute",
+                    "verb": "press",
+                    "data": {"token": "tok1", "tok2": "because", "tok3": "a,b", "many": ["tok3"]},
+                }
+            },
+        ),
+    ],
+    ids=["submit", "execute"],
+)
+def test_a_press_tells_who_what_where_and_all_inputs(payload: Any) -> None:
+    (event,) = events_of(payload)
+
+    assert isinstance(event, ActionPressed)
+    assert (event.target, event.token, event.actor) == ("1699", "tok1", PERSON.id)
+    assert event.values == {"tok2": "because", "tok3": ["a", "b"]}
 
 
 def test_an_edit_is_the_whole_message_as_it_is_now() -> None:

@@ -136,7 +136,7 @@ def test_what_is_shown_otherwise_is_a_loss() -> None:
     assert kinds == {"heading_as_bold", "spoiler_shown", "table_as_lines"}
 
 
-def test_a_part_that_is_no_text_is_named_and_a_loss() -> None:
+def test_a_file_with_an_address_is_a_link_under_its_author() -> None:
     part = FilePart(
         source=MediaSource(url="https://x.example/plan.pdf"), media_type="application/pdf"
     )
@@ -149,8 +149,9 @@ def test_a_part_that_is_no_text_is_named_and_a_loss() -> None:
 
     encoded = encode(made, APP_ID)
 
-    assert "https://x.example/plan.pdf" in str(encoded.calls[0].body["text"])
-    assert [loss.kind for loss in encoded.losses] == ["media_as_text"]
+    (call,) = encoded.calls
+    assert "https://x.example/plan.pdf" in str(call.body)
+    assert str(call.body["text"]).startswith("**")
 
 
 def test_long_text_is_split_and_every_part_names_the_author() -> None:

@@ -178,9 +178,19 @@ async def test_a_huge_body_is_refused_unread(endpoint: Endpoint) -> None:
 
 
 async def test_an_invoke_is_kept_and_answered_at_once(endpoint: Endpoint) -> None:
-    answer = await endpoint.post(activity("invoke", name="adaptiveCard/action", value={"a": 1}))
+    answer = await endpoint.post(activity("invoke", name="task/fetch", value={"a": 1}))
 
     assert (answer.status_code, answer.json()) == (501, {"code": "NotSupported"})
+    assert len(endpoint.inbox.raws) == 1
+
+
+async def test_a_press_is_kept_and_told_to_have_been_heard(endpoint: Endpoint) -> None:
+    action = {"type": "Action.Execute", "verb": "press", "data": {"token": "t"}}
+    answer = await endpoint.post(
+        activity("invoke", name="adaptiveCard/action", value={"action": action}, replyToId="1")
+    )
+
+    assert (answer.status_code, answer.json()["statusCode"]) == (200, 200)
     assert len(endpoint.inbox.raws) == 1
 
 

@@ -8,9 +8,11 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
+import httpx
 import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
+from starlette.applications import Starlette
 
 from bridge.sandbox.platform import LocalPlatform, Surroundings
 from bridge.sandbox.server import serve_sandbox
@@ -71,3 +73,19 @@ def refused(code: str) -> Any:
     with pytest.raises(SlackApiError) as caught:
         yield caught
     assert caught.value.response["error"] == code
+
+
+@pytest.fixture
+async def desk(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Any]:
+    """See `desk.Desk`."""
+    from tests.sandbox.slack.desk import Clock, Desk
+
+    around, clock = Surroundings("http://sandbox"), Clock()
+    around.limits.on = False
+    slack = LocalSlack(around, now=clock)
+    transport = httpx.ASGITransport(Starlette(routes=slack.routes()))
+    async with httpx.AsyncClient(transport=transport, base_url="http://sandbox") as http:
+        desk = Desk(slack, around, http, clock)
+        monkeypatch.setattr(around.feed, "publish", desk.changes.append)
+        yield desk
+    await slack.close()

@@ -16,6 +16,8 @@ from bridge.sandbox.slack.methods.call import Call
 from bridge.sandbox.slack.methods.conversations import history
 from bridge.sandbox.slack.sockets import Sockets
 from bridge.sandbox.slack.state import ts_of
+from bridge.sandbox.slack.uploads import Uploads
+from bridge.sandbox.slack.views import Views
 
 START = 1_700_000_000_000_000
 
@@ -39,7 +41,11 @@ class Reader:
         sockets = Sockets("http://sandbox")
         arguments = Arguments(values)
         app = self.team.apps[0]
-        return history(Call(self.local.slack, acts, sockets, self.team, app, arguments, ""))
+        uploads, views = Uploads(Surroundings("http://sandbox"), self.local.slack), Views(acts.now)
+        call = Call(
+            self.local.slack, acts, sockets, self.team, app, arguments, "", uploads, views
+        )  # fmt: skip
+        return history(call)
 
     def all_pages(self, **args: Any) -> list[list[int]]:
         pages: list[list[int]] = []

@@ -2,84 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
 from typing import Any
 
-import httpx
-import orjson
 import pytest
-from starlette.applications import Starlette
 
-from bridge.sandbox.feed import Change
 from bridge.sandbox.limits import Limits
-from bridge.sandbox.platform import Surroundings
-from bridge.sandbox.slack import LocalSlack
 from bridge.sandbox.slack.api import PER_CHANNEL
-from bridge.sandbox.slack.state import App, Channel
+from bridge.sandbox.slack.state import Channel
 from tests.sandbox.slack.conftest import ADA, GENERAL, RANDOM
+from tests.sandbox.slack.desk import Desk
 
 QUIET, ATTIC, ELSEWHERE = "C0ACMEQUIET", "C0ACMEATTIC", "C0GLOBEX001"
 HUGE_METADATA = {"event_type": "t", "event_payload": {"a": "x" * 17_000}}
 Json = dict[str, Any]
-
-
-@dataclass
-class Clock:
-    """A clock that stands still until told."""
-
-    now: float = 1_700_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@dataclass
-class Desk:
-    """The local Slack without a network, and one app's token."""
-
-    slack: LocalSlack
-    around: Surroundings
-    http: httpx.AsyncClient
-    clock: Clock
-    token: str = "xoxb-sandbox-acme"
-    changes: list[Change] = field(default_factory=list[Change])
-
-    @property
-    def app(self) -> App:
-        return self.slack.slack.apps["A0ACME01"]
-
-    async def call(self, method: str, **args: Any) -> Json:
-        headers = {"Authorization": f"Bearer {self.token}"}
-        url = f"/slack/api/{method}"
-        charset = {"Content-Type": "application/json; charset=utf-8"}
-        answer = await self.http.post(url, content=orjson.dumps(args), headers=headers | charset)
-        return answer.json()
-
-    async def error(self, method: str, **args: Any) -> str:
-        return (await self.call(method, **args)).get("error", "")
-
-    async def post(self, text: str = "hello", channel: str = GENERAL, **args: Any) -> str:
-        return (await self.call("chat.postMessage", channel=channel, text=text, **args))["ts"]
-
-    async def says(self, text: str, thread: str | None = None) -> str:
-        return (await self.slack.post_as("T0ACME", GENERAL, ADA, text, thread)).id
-
-    def without(self, *scopes: str) -> None:
-        self.app.scopes -= set(scopes)
-
-
-@pytest.fixture
-async def desk(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk]:
-    around, clock = Surroundings("http://sandbox"), Clock()
-    around.limits.on = False
-    slack = LocalSlack(around, now=clock)
-    transport = httpx.ASGITransport(Starlette(routes=slack.routes()))
-    async with httpx.AsyncClient(transport=transport, base_url="http://sandbox") as http:
-        desk = Desk(slack, around, http, clock)
-        monkeypatch.setattr(around.feed, "publish", desk.changes.append)
-        yield desk
-    await slack.close()
 
 
 async def test_auth_test_names_the_bot_and_its_workspace(desk: Desk) -> None:
@@ -229,7 +164,9 @@ async def test_posts_that_slack_refuses(desk: Desk, args: Json, error: str) -> N
 async def test_refused_blocks_are_pointed_at(desk: Desk) -> None:
     message = "missing required field: type [json-pointer:/blocks/1]"
 
-    assert await desk.call("chat.postMessage", channel=GENERAL, blocks=[{"type": "x"}, {}]) == {
+    assert await desk.call(
+        "chat.postMessage", channel=GENERAL, blocks=[{"type": "divider"}, {}]
+    ) == {
         "ok": False,
         "error": "invalid_blocks",
         "errors": [message],
@@ -390,7 +327,7 @@ async def test_an_update_replaces_text_and_blocks_and_keeps_the_rest(desk: Desk)
     message = (await desk.call("conversations.history", channel=GENERAL))["messages"][0]
     assert "metadata" not in message
     assert message["edited"] == {"user": "U0ACMEBOT1", "ts": "1700000090.000000"}
-    assert message["attachments"] == [{"id": 1, "text": "kept"}]
+    assert message["attachments"] == [{"id": 1, "text": "kept", "fallback": "kept"}]
     whole = await desk.call("conversations.history", channel=GENERAL, include_all_metadata=True)
     assert whole["messages"][0]["metadata"] == metadata
     assert [(c.kind, c.message.text) for c in desk.changes] == [

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from typing import Any
+from typing import Any, Protocol
 
 import requests
 from aiohttp import web
@@ -132,7 +133,15 @@ class OwnCredentialsFactory(ServiceClientCredentialsFactory):
         return self._credentials
 
 
-def message_route(adapter: CloudAdapterBase, bot: EchoBot) -> Handler:
+class Turning(Protocol):
+    """A bot that keeps what went wrong in it."""
+
+    failed: list[Exception]
+
+    async def on_turn(self, turn_context: TurnContext) -> None: ...
+
+
+def message_route(adapter: CloudAdapterBase, bot: Turning) -> Handler:
     async def messages(request: web.Request) -> web.Response:
         activity = Activity().deserialize(await request.json())
         header = request.headers.get("Authorization")
@@ -144,11 +153,15 @@ def message_route(adapter: CloudAdapterBase, bot: EchoBot) -> Handler:
         except PermissionError:
             return web.Response(status=401)
         try:
-            await adapter.process_activity(allowed, activity, bot.on_turn)
+            answer: Any = await adapter.process_activity(allowed, activity, bot.on_turn)
         except Exception as error:  # noqa: BLE001 - a test looks at it
             bot.failed.append(error)
             return web.Response(status=500)
-        return web.Response(status=201)
+        if answer is None:
+            return web.Response(status=201)
+        # CloudAdapter.process makes JSON of what is JSON already; this does it once.
+        text = None if answer.body is None else json.dumps(answer.body)
+        return web.Response(status=answer.status, text=text, content_type="application/json")
 
     return messages
 

@@ -14,25 +14,36 @@ from tests.sandbox.teams.running import RunningTeams
 
 
 class Inbox:
-    """What arrived; `answers` are the next statuses (0: break the connection), then 201."""
+    """What arrived; `answers` are the next statuses (0: break the connection), then 201.
+
+    Invokes are answered with the next of `replies` as JSON, then with 200 and nothing.
+    """
 
     def __init__(self) -> None:
         self.activities: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.answers: list[int] = []
+        self.replies: list[Any] = []
         self.seconds = 0.0
 
     @property
     def texts(self) -> list[str]:
         return [activity["text"] for activity in self.activities]
 
+    @property
+    def invokes(self) -> list[dict[str, Any]]:
+        return [activity for activity in self.activities if activity["type"] == "invoke"]
+
     async def take(self, request: web.Request) -> web.StreamResponse:
         self.activities.append(await request.json())
         self.headers.append(dict(request.headers))
         await asyncio.sleep(self.seconds)
-        status = self.answers.pop(0) if self.answers else 201
+        invoked = self.activities[-1]["type"] == "invoke"
+        status = self.answers.pop(0) if self.answers else 200 if invoked else 201
         if status == 0 and request.transport:
             request.transport.close()
+        if invoked and status == 200 and self.replies:
+            return web.json_response(self.replies.pop(0))
         return web.Response(status=status or 201)
 
 

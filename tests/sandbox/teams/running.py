@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.feed import Shown
+from bridge.sandbox.hands import Hand
 from bridge.sandbox.platform import Surroundings
 from bridge.sandbox.server import sandbox_app
 from bridge.sandbox.teams import local_platform
@@ -93,6 +94,11 @@ class RunningTeams:
         who = list(self.teams.tenant.people)[person]
         where = channel or self.channel
         return await self.do(self.teams.post_as(self.tenant, where, who, text, thread))
+
+    def hand(self, person: int = 0, channel: str = "") -> Hand:
+        """One person's hands; what they do runs in the host's loop."""
+        who = list(self.teams.tenant.people)[person]
+        return Hand(self.teams, self.tenant, channel or self.channel, who)
 
     async def listen(self, key: str, url: str) -> None:
         await self.call(lambda: self.teams.set_endpoint(key, url))

@@ -259,7 +259,8 @@ async def test_an_edit_holds_to_the_conversation_and_to_one_kind_of_content(
     teams: RunningTeams,
 ) -> None:
     elsewhere = teams.teams.world().places[2].channel
-    card = {"contentType": "application/vnd.microsoft.card.adaptive", "content": {}}
+    empty = {"type": "AdaptiveCard", "version": "1.5"}
+    card = {"contentType": "application/vnd.microsoft.card.adaptive", "content": empty}
 
     async with as_bot(teams) as rest:
         own = (await rest.post(teams.channel, "hello")).body["id"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bridge.sandbox.discord.call import Routes
 from bridge.sandbox.discord.routes.channels import CHANNEL_ROUTES
 from bridge.sandbox.discord.routes.guilds import GUILD_ROUTES
+from bridge.sandbox.discord.routes.interactions import INTERACTION_ROUTES
 from bridge.sandbox.discord.routes.messages import MESSAGE_ROUTES
 from bridge.sandbox.discord.routes.reactions import REACTION_ROUTES
 from bridge.sandbox.discord.routes.threads import THREAD_ROUTES
@@ -21,4 +22,5 @@ def all_routes() -> Routes:
         + REACTION_ROUTES
         + THREAD_ROUTES
         + WEBHOOK_ROUTES
+        + INTERACTION_ROUTES
     )

@@ -6,17 +6,11 @@ from typing import Any
 
 from bridge.sandbox.discord.acts import reference_to
 from bridge.sandbox.discord.call import Answer, Call, Route
-from bridge.sandbox.discord.checks import (
-    Draft,
-    Form,
-    check_not_empty,
-    read_anchor,
-    read_draft,
-    read_limit,
-)
+from bridge.sandbox.discord.checks import Form, read_anchor, read_limit
+from bridge.sandbox.discord.drafts import Draft, check_edit, check_not_empty, read_draft
 from bridge.sandbox.discord.errors import (
-    empty_message,
     missing_permissions,
+    not_a_poll,
     not_a_text_channel,
     not_in_a_dm,
     not_the_author,
@@ -26,12 +20,13 @@ from bridge.sandbox.discord.errors import (
 from bridge.sandbox.discord.events import hears_content
 from bridge.sandbox.discord.permissions import Permission
 from bridge.sandbox.discord.routes.channels import speak_permission
-from bridge.sandbox.discord.shapes import Json, message_json, without_content
+from bridge.sandbox.discord.shapes import Json, message_json, user_json, without_content
 from bridge.sandbox.discord.state import SPOKEN, Channel, Message, MessageType
 from bridge.sandbox.discord.text import ALL_MENTIONS, allowed_from
 from bridge.sandbox.limits import Window
 
 _NONCE_LASTS_S = 300.0
+_MOST_REFRESHED = 50
 
 
 def list_messages(call: Call) -> Answer:
@@ -56,7 +51,9 @@ def create_message(call: Call) -> Answer:
     _need_text(channel)
     call.need(channel, speak_permission(channel))
     form = call.form()
-    draft = read_draft(form)
+    draft = read_draft(form, call.parts)
+    if draft.files:
+        call.need(channel, Permission.ATTACH_FILES)
     nonce = _read_nonce(form)
     target = _read_reference(call, channel, form)
     check_not_empty(form, draft)
@@ -70,15 +67,13 @@ def edit_message(call: Call) -> Answer:
     _need_text(channel)
     message = call.message(channel)
     form = call.form()
-    if message.author.id != call.app.user.id or message.webhook_id is not None:
+    if message.author.id != call.app.user.id or message.webhook_id not in (None, call.app.id):
         _suppress_embeds_of_another(call, channel, form)
         return call.acts.edit(message, read_draft(form), ALL_MENTIONS)
     if message.type not in SPOKEN:
         raise system_message()
-    draft = read_draft(form)
-    form.done()
-    if would_be_empty(message, draft):
-        raise empty_message()
+    draft = read_draft(form, call.parts)
+    check_edit(form, draft, message)
     return call.acts.edit(message, draft, allowed_from(draft.allowed_mentions, ALL_MENTIONS))
 
 
@@ -110,6 +105,38 @@ def delete_many(call: Call) -> Answer:
     call.acts.delete_many(channel, [message for message in found if message])
 
 
+def expire_poll(call: Call) -> Answer:
+    channel = call.channel()
+    message = call.message(channel)
+    if message.poll is None:
+        raise not_a_poll()
+    if message.author.id != call.app.user.id:
+        raise not_the_author()
+    call.acts.end_poll(message)
+    return seen_message(call, message)
+
+
+def list_voters(call: Call) -> Answer:
+    channel = call.channel(Permission.READ_MESSAGE_HISTORY)
+    message = call.message(channel)
+    if message.poll is None:
+        raise unknown_message()
+    voters = message.poll.votes.get(call.id("answer_id"), {})
+    return {"users": [user_json(call.state.users[user]) for user in voters]}
+
+
+def refresh_urls(call: Call) -> Answer:
+    """Addresses of files that ended, or soon will -> fresh ones."""
+    form = call.form()
+    urls = form.body.get("attachment_urls")
+    if not isinstance(urls, list) or not 1 <= len(urls) <= _MOST_REFRESHED:
+        text = f"Must be between 1 and {_MOST_REFRESHED} in length."
+        form.fail("attachment_urls", "BASE_TYPE_BAD_LENGTH", text)
+    form.done()
+    pairs = [(str(url), call.state.cdn.refreshed(str(url))) for url in urls or ()]
+    return {"refreshed_urls": [{"original": old, "refreshed": new} for old, new in pairs]}
+
+
 def seen_message(call: Call, message: Message) -> Json:
     """A message as the asking bot sees it: its own reactions, content if it may have that."""
     shape = message_json(message, call.state)
@@ -120,14 +147,6 @@ def seen_message(call: Call, message: Message) -> Json:
         reaction["me"] = app.user.id in kept.users
     whole = hears_content(message, app.user.id, app.id, app.granted)
     return shape if whole else without_content(shape)
-
-
-def would_be_empty(message: Message, draft: Draft) -> bool:
-    """Whether nothing would be left to show of a message after an edit."""
-    content = (draft.content or "") if "content" in draft.given else message.content
-    embeds = message.embeds if draft.embeds is None else draft.embeds
-    components = message.components if draft.components is None else draft.components
-    return not (content or embeds or components)
 
 
 def _need_text(channel: Channel) -> None:
@@ -211,11 +230,15 @@ def _suppress_embeds_of_another(call: Call, channel: Channel, form: Form) -> Non
 
 _ONE = "/channels/{channel_id}/messages/{message_id}"
 _ALL = "/channels/{channel_id}/messages"
+_POLL = "/channels/{channel_id}/polls/{message_id}"
 MESSAGE_ROUTES = [
     Route("GET", _ALL, "message.list", list_messages, Window(10, 5)),
     Route("POST", _ALL, "message.create", create_message, Window(5, 5)),
     Route("GET", _ONE, "message.get", get_message, Window(10, 5)),
     Route("PATCH", _ONE, "message.edit", edit_message, Window(5, 5)),
     Route("DELETE", _ONE, "message.delete", delete_message, Window(5, 1)),
+    Route("POST", _POLL + "/expire", "poll.expire", expire_poll),
+    Route("GET", _POLL + "/answers/{answer_id}", "poll.voters", list_voters),
+    Route("POST", "/attachments/refresh-urls", "attachment.refresh", refresh_urls),
     Route("POST", _ALL + "/bulk-delete", "message.bulk_delete", delete_many, Window(1, 1)),
 ]

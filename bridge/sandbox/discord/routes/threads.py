@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bridge.sandbox.discord.call import Answer, Call, Created, Route
-from bridge.sandbox.discord.checks import Draft, Form, check_not_empty, read_draft, read_limit
+from bridge.sandbox.discord.checks import Form, read_limit
+from bridge.sandbox.discord.drafts import Draft, check_not_empty, read_draft
 from bridge.sandbox.discord.errors import (
     missing_access,
     thread_exists,
@@ -107,7 +108,7 @@ def _start_forum_post(call: Call, channel: Channel) -> Answer:
     first = form.mapping("message")
     form.done()
     inner = Form(first or {})
-    draft: Draft = read_draft(inner)
+    draft: Draft = read_draft(inner, call.parts)
     check_not_empty(inner, draft)
     user = call.app.user
     thread = call.acts.start_thread(channel, user, name, minutes=minutes, tags=tags)

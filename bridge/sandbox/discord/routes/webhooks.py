@@ -7,18 +7,21 @@ import secrets
 from bridge.sandbox.discord.acts import author_of
 from bridge.sandbox.discord.call import Answer, Call, Route
 from bridge.sandbox.discord.checks import (
-    Draft,
     Form,
-    check_not_empty,
     read_address,
     read_anchor,
-    read_draft,
     read_picture,
     read_webhook_name,
 )
+from bridge.sandbox.discord.drafts import (
+    Draft,
+    check_edit,
+    check_not_empty,
+    interactive,
+    read_draft,
+)
 from bridge.sandbox.discord.errors import (
     bad_webhook_token,
-    empty_message,
     forum_needs_thread,
     missing_permissions,
     threads_only_in_forums,
@@ -28,11 +31,17 @@ from bridge.sandbox.discord.errors import (
     unknown_webhook,
     wrong_channel_type,
 )
+from bridge.sandbox.discord.interactions import Answers
 from bridge.sandbox.discord.permissions import Permission, permissions_in
-from bridge.sandbox.discord.routes.messages import would_be_empty
+from bridge.sandbox.discord.routes.interactions import (
+    delete_answer,
+    edit_answer,
+    follow_up,
+    get_answer,
+)
 from bridge.sandbox.discord.routes.threads import read_tags
 from bridge.sandbox.discord.shapes import Json, message_json, webhook_json
-from bridge.sandbox.discord.state import Channel, ChannelType, Message, Webhook
+from bridge.sandbox.discord.state import Channel, ChannelType, Interaction, Message, Webhook
 from bridge.sandbox.discord.text import USERS_ONLY, allowed_from
 from bridge.sandbox.limits import Window
 
@@ -107,9 +116,11 @@ def delete_with_token(call: Call) -> Answer:
 
 def execute(call: Call) -> Answer:
     """Post under any name. Without `wait` the answer is empty and comes as soon."""
+    if (interaction := _interaction(call)) is not None:
+        return follow_up(call, interaction)
     webhook = _webhook(call)
     form = call.form()
-    draft = read_draft(form)
+    draft = _draft(call, webhook, form)
     name = read_webhook_name(form, "username", required=False)
     picture = read_address(form, "avatar_url")
     check_not_empty(form, draft)
@@ -128,27 +139,52 @@ def execute(call: Call) -> Answer:
 
 
 def get_own_message(call: Call) -> Answer:
+    if (interaction := _interaction(call)) is not None:
+        return get_answer(call, interaction)
     return message_json(_own_message(call, _webhook(call)), call.state)
 
 
 def edit_own_message(call: Call) -> Answer:
-    message = _own_message(call, _webhook(call))
+    if (interaction := _interaction(call)) is not None:
+        return edit_answer(call, interaction)
+    webhook = _webhook(call)
+    message = _own_message(call, webhook)
     form = call.form()
-    draft: Draft = read_draft(form)
-    form.done()
-    if would_be_empty(message, draft):
-        raise empty_message()
+    draft = _draft(call, webhook, form)
+    check_edit(form, draft, message)
     return call.acts.edit(message, draft, allowed_from(draft.allowed_mentions, USERS_ONLY))
 
 
 def delete_own_message(call: Call) -> Answer:
-    call.acts.delete(_own_message(call, _webhook(call)))
+    if (interaction := _interaction(call)) is not None:
+        delete_answer(call, interaction)
+    else:
+        call.acts.delete(_own_message(call, _webhook(call)))
+
+
+def _draft(call: Call, webhook: Webhook, form: Form) -> Draft:
+    """What an application's webhook says; others have components only on request, and none that
+    can be pressed (docs: resources/webhook, execute webhook)."""
+    if webhook.application_id is not None:
+        return read_draft(form, call.parts)
+    if call.query.get("with_components", "").lower() not in ("1", "true"):
+        form.body.pop("components", None)
+    draft = read_draft(form, call.parts)
+    if interactive(draft):
+        text = "Only webhooks of an application can send interactive components"
+        form.fail("components", "WEBHOOK_NOT_OWNED_BY_APPLICATION", text)
+    return draft
 
 
 def seen_webhook(call: Call, webhook: Webhook) -> Json:
     """A webhook as a bot sees it: the token of another app's webhook stays hidden."""
     own = webhook.application_id in (None, call.app.id)
     return webhook_json(webhook, call.acts.base_url, token=own)
+
+
+def _interaction(call: Call) -> Interaction | None:
+    """The same addresses with an application's id and an interaction's token answer to that."""
+    return Answers(call.acts).hook(call.id("webhook_id"), call.params["token"])
 
 
 def _webhook(call: Call) -> Webhook:

@@ -7,7 +7,7 @@ page; the docs page is taken. chat.postMessage's "several hundred a minute" is t
 
 from __future__ import annotations
 
-from bridge.sandbox.slack.methods import chat, conversations, people, reactions
+from bridge.sandbox.slack.methods import chat, conversations, files, people, reactions, views
 from bridge.sandbox.slack.methods.call import Method
 
 TIER_2, TIER_3, TIER_4, SPECIAL = 20, 50, 100, 600
@@ -31,6 +31,10 @@ METHODS: dict[str, Method] = {
     "conversations.members": Method(conversations.members, TIER_4),
     "conversations.open": Method(conversations.open_direct, TIER_3),
     "conversations.replies": Method(conversations.replies, TIER_3),
+    "files.completeUploadExternal": Method(files.complete_upload, TIER_4, "files:write"),
+    "files.delete": Method(files.delete, TIER_3, "files:write"),
+    "files.getUploadURLExternal": Method(files.get_upload_url, TIER_4, "files:write"),
+    "files.info": Method(files.info, TIER_4, "files:read"),
     "reactions.add": Method(reactions.add, TIER_3, "reactions:write"),
     "reactions.get": Method(reactions.get, TIER_3, "reactions:read"),
     "reactions.remove": Method(reactions.remove, TIER_2, "reactions:write"),
@@ -40,4 +44,7 @@ METHODS: dict[str, Method] = {
     "users.list": Method(people.list_users, TIER_2, "users:read"),
     "users.lookupByEmail": Method(people.lookup_by_email, TIER_3, "users:read.email"),
     "users.profile.get": Method(people.user_profile, TIER_4, "users:read"),
+    "views.open": Method(views.open_view, TIER_4),
+    "views.push": Method(views.push, TIER_4),
+    "views.update": Method(views.update, TIER_4),
 }

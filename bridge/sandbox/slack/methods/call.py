@@ -12,6 +12,8 @@ from bridge.sandbox.slack.acts import Acts
 from bridge.sandbox.slack.arguments import ApiError, Arguments
 from bridge.sandbox.slack.sockets import Sockets
 from bridge.sandbox.slack.state import App, Channel, Message, Slack, Workspace
+from bridge.sandbox.slack.uploads import Uploads
+from bridge.sandbox.slack.views import Views
 
 Json = dict[str, Any]
 Item = TypeVar("Item")
@@ -30,6 +32,8 @@ class Call:
     app: App
     args: Arguments
     base_url: str
+    uploads: Uploads
+    views: Views
 
     def need(self, scope: str) -> None:
         if scope not in self.app.scopes:

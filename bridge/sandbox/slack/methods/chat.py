@@ -1,25 +1,20 @@
 """chat.*: posting, editing and deleting, with what Slack refuses.
 
-Limits: reference/limits.md and docs.slack.dev `chat.postMessage` (2026-08).
+Limits: docs.slack.dev `chat.postMessage` (2026-08).
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import orjson
 
-from bridge.sandbox.slack.acts import Draft, block_id
+from bridge.sandbox.slack.acts import Draft
+from bridge.sandbox.slack.content import LONGEST_TEXT, edited_content, new_content
 from bridge.sandbox.slack.methods.call import ApiError, Call, Json
 from bridge.sandbox.slack.shapes import icons_of, message_json
 from bridge.sandbox.slack.state import Channel, Message, at_of, ts_of
-from bridge.sandbox.slack.text import posted_text, rich_text
+from bridge.sandbox.slack.text import posted_text
 
-LONGEST_TEXT = 40_000  # longer is cut, not refused
 LONGEST_UPDATE = 4_000
-LONGEST_MARKDOWN = 12_000
-MOST_BLOCKS = 50
-MOST_ATTACHMENTS = 100
 LARGEST_METADATA = 16_384  # bytes of JSON; Slack names the error and, as far as found, no number
 _TRUNCATED = (
     "[WARN] Your message was truncated but still posted. "
@@ -30,7 +25,7 @@ SILENT_SUBTYPES = ("channel_join", "channel_leave")
 
 def post_message(call: Call) -> Json:
     channel = _destination(call)
-    content = _content(call)
+    content = new_content(call.args, call.workspace, call.app)
     draft = Draft(call.app.bot_user, app=call.app, **content, **_identity(call))
     draft.metadata = _metadata(call)
     draft.parent = _thread(call, channel)
@@ -44,13 +39,15 @@ def post_message(call: Call) -> Json:
 
 
 def post_ephemeral(call: Call) -> Json:
-    """Only one person sees it; nothing of it stays, and no app hears of it."""
+    """Only one person sees it, and no app hears of it."""
     channel = _destination(call)
     user = call.args.required("user")
     if user not in channel.members:
         raise ApiError("user_not_in_channel")
-    _content(call)
-    return {"message_ts": ts_of(channel.next_at(call.acts.now()))}
+    content = new_content(call.args, call.workspace, call.app)
+    draft = Draft(call.app.bot_user, app=call.app, **content, **_identity(call))
+    draft.parent = _thread(call, channel)
+    return {"message_ts": call.acts.whisper(channel, draft, user).ts}
 
 
 def update(call: Call) -> Json:
@@ -110,68 +107,12 @@ def _destination(call: Call) -> Channel:
     return channel
 
 
-def _content(call: Call) -> Json:
-    """Text, blocks and attachments as Slack keeps them."""
-    blocks = _blocks(call)
-    attachments = _attachments(call)
-    if call.args.has("markdown_text"):
-        return _markdown(call, blocks) | {"attachments": attachments}
-    text = call.args.text("text")
-    if not text.strip() and not blocks and not attachments:
-        raise ApiError("no_text")
-    link = call.args.text("parse") != "none"
-    return {
-        "text": posted_text(text[:LONGEST_TEXT], link=link),
-        "blocks": blocks,
-        "attachments": attachments,
-    }
-
-
-def _markdown(call: Call, blocks: list[Any] | None) -> Json:
-    markdown = call.args.text("markdown_text")
-    if call.args.has("text") or blocks:
-        raise ApiError("markdown_text_conflict")
-    if len(markdown) > LONGEST_MARKDOWN:
-        raise ApiError("msg_too_long")
-    block = {"type": "markdown", "text": markdown, "block_id": block_id()}
-    return {"text": posted_text(markdown), "blocks": [block]}
-
-
-def _blocks(call: Call) -> list[Any] | None:
-    blocks = call.args.items("blocks", "invalid_blocks_format")
-    if blocks is None:
-        return None
-    if len(blocks) > MOST_BLOCKS:
-        message = f"no more than {MOST_BLOCKS} items allowed [json-pointer:/blocks]"
-        raise _invalid_blocks(message)
-    for index, block in enumerate(blocks):
-        if not isinstance(block, dict) or not isinstance(block.get("type"), str):
-            raise _invalid_blocks(f"missing required field: type [json-pointer:/blocks/{index}]")
-    return [{"block_id": block_id()} | block for block in blocks]
-
-
-def _invalid_blocks(message: str) -> ApiError:
-    about = {"messages": [f"[ERROR] {message}"]}
-    return ApiError("invalid_blocks", errors=[message], response_metadata=about)
-
-
 def _truncation(call: Call) -> Json:
     """What Slack says beside a text that it cut (api.slack.com changelog, 2018-04)."""
     if len(call.args.text("text")) <= LONGEST_TEXT:
         return {}
     about = {"messages": [_TRUNCATED], "warnings": ["message_truncated"]}
     return {"warning": "message_truncated", "response_metadata": about}
-
-
-def _attachments(call: Call) -> list[Any] | None:
-    attachments = call.args.items("attachments", "invalid_attachments")
-    if attachments is None:
-        return None
-    if len(attachments) > MOST_ATTACHMENTS:
-        raise ApiError("too_many_attachments")
-    if not all(isinstance(attachment, dict) for attachment in attachments):
-        raise ApiError("invalid_attachments")
-    return [{"id": number} | attachment for number, attachment in enumerate(attachments, 1)]
 
 
 def _metadata(call: Call) -> Json | None:
@@ -221,18 +162,26 @@ def _thread(call: Call, channel: Channel) -> int | None:
 
 def _edited_fields(call: Call, message: Message) -> Json:
     """New text drops the old blocks; attachments and metadata stay unless given (docs)."""
+    kept = _kept_files(call, message)
     if not any(call.args.has(name) for name in ("text", "markdown_text", "blocks", "attachments")):
-        if "metadata" not in call.args.values:
+        if "metadata" not in call.args.values and not kept:
             raise ApiError("no_text")
-        return {"metadata": _metadata(call)}
-    content = _content(call)
-    if content["attachments"] is None:
-        content["attachments"] = message.attachments
-    if content["blocks"] is None and content["text"] and not content["attachments"]:
-        content["blocks"] = rich_text(content["text"], block_id())
+        return kept | ({"metadata": _metadata(call)} if "metadata" in call.args.values else {})
+    content = edited_content(call.args, message, call.workspace, call.app)
     if "metadata" in call.args.values:
         content["metadata"] = _metadata(call)
-    return content
+    return content | kept
+
+
+def _kept_files(call: Call, message: Message) -> Json:
+    """`file_ids` names the files that the message shows from now on."""
+    wanted = call.args.items("file_ids", "invalid_arguments")
+    if wanted is None:
+        return {}
+    files = [call.workspace.files.get(str(own_id)) for own_id in wanted]
+    if any(file is None or file.app is not call.app for file in files):
+        raise ApiError("file_not_found")
+    return {"files": [file for file in files if file is not None]}
 
 
 def _editor(message: Message) -> str:

@@ -1,0 +1,40 @@
+"""Once a day: kept files that nothing names any more are removed."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import structlog
+
+from bridge.errors import StoreError
+from bridge.ports.blobs import Blobs
+from bridge.ports.clock import Clock
+from bridge.store.file_use import files_in_use
+
+log = structlog.get_logger()
+
+_DAY = 86_400.0
+_FIRST = 600.0  # seconds after the start, which has other work
+
+
+async def sweep(store: Path, blobs: Blobs, clock: Clock, days: float) -> int:
+    """Remove files that were last put before so many days, and that no message (but deleted ones)
+    and nobody's picture names; how many."""
+    used = await asyncio.to_thread(files_in_use, store)
+    return await blobs.sweep(used, clock.time() - days * _DAY)
+
+
+async def sweep_daily(store: Path, blobs: Blobs, clock: Clock, days: float | None) -> None:
+    """Until cancelled; without `days` every file is kept for ever."""
+    if days is None:
+        return
+    await clock.sleep(_FIRST)
+    while True:
+        try:
+            removed = await sweep(store, blobs, clock, days)
+        except StoreError as error:
+            log.warning("files_not_swept", error=str(error))
+        else:
+            log.info("files_swept", removed=removed)
+        await clock.sleep(_DAY)

@@ -1,0 +1,211 @@
+"""One rich message from one format to another: JSON in, JSON and losses out. No network, no clock.
+
+Formats are the installed platforms, `uacs` (a Message) and `card` (the neutral tree).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, cast
+
+from pydantic import JsonValue
+
+from bridge.app.json_text import check_json
+from bridge.app.translate_uacs import (
+    card_to_message,
+    json_to_message,
+    message_to_card,
+    message_to_native,
+    native_to_message,
+)
+from bridge.content.card import Button, Card, Native, Node
+from bridge.content.card_json import MAX_DEPTH, card_from_json, card_to_json
+from bridge.content.card_walk import walk
+from bridge.content.interactions import action_token
+from bridge.content.json_tree import check_nesting
+from bridge.content.native_home import at_place
+from bridge.content.rendering import Rendering
+from bridge.errors import CodecError
+from bridge.model import Loss
+from bridge.ports.cards import Cards
+from bridge.ports.codec import Codec, TellsWhatIsNotRead
+from bridge.ports.connector import ConnectorType
+from bridge.ports.discovery import CONNECTORS, connector_type, names_of
+from bridge.uacs import Message
+
+UACS, CARD = "uacs", "card"
+_DEEPEST_VALUE = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """The message as the target takes it, in as many messages as it needs, and what was lost."""
+
+    messages: tuple[JsonValue, ...]
+    losses: tuple[Loss, ...] = ()
+
+
+@cache
+def _kind(platform: str) -> ConnectorType:
+    """Asking for entry points reads the disk: 20 ms, ten times what a message takes."""
+    return connector_type(platform)
+
+
+def formats() -> tuple[str, ...]:
+    """What can be translated from and to."""
+    return (*names_of(CONNECTORS), UACS, CARD)
+
+
+def translate(
+    payload: JsonValue, *, source: str, target: str, through_tree: bool = False
+) -> Translation:
+    """`payload` as the source's API gives it -> messages as the target's API takes them.
+
+    Every action counts as live: its token is made of its place alone. A message that goes home
+    stays as it is, less what the platform fills in itself; `through_tree` reads and writes it
+    instead. Raises CodecError for a payload that is not of this source; ConfigError for a format
+    that is not installed.
+    """
+    check_json(payload)
+    match source, target:
+        case ("uacs", _):
+            return _from_uacs(payload, target, through_tree)
+        case ("card", "card") if not through_tree:
+            card_from_json(payload)
+            return Translation((payload,))
+        case ("card", "uacs"):
+            message, losses = card_to_message(payload)
+            return Translation((message,), losses)
+        case ("card", _):
+            return _write(card_from_json(payload), target)
+        case _:
+            return _from_platform(_kind(source), payload, target, through_tree)
+
+
+def token(path: str) -> str:
+    """The token of the action that stood there: 22 characters, the same in every run."""
+    return action_token(bytes(32), "", path)
+
+
+RENDERING = Rendering(token=token)
+
+
+# --- from a platform ------------------------------------------------------------------------
+
+
+def _from_platform(
+    kind: ConnectorType, native: JsonValue, target: str, through_tree: bool
+) -> Translation:
+    codec = kind.codec()
+    if target == UACS:
+        message, losses = native_to_message(kind.platform, codec, native)
+        return Translation((message,), losses)
+    if target == kind.platform and not through_tree:
+        codec.payloads(native)  # raises where it is no message of this platform at all
+        return Translation((kind.home(native),))
+    written = _write(codec.read_message(native), target)
+    return Translation(written.messages, (*_not_read(codec, native), *written.losses))
+
+
+def _not_read(codec: Codec, native: JsonValue) -> Iterator[Loss]:
+    if not isinstance(codec, TellsWhatIsNotRead):
+        return
+    for payload in codec.payloads(native):
+        yield from codec.left_out(payload)
+        for path in codec.unexpanded(payload):
+            found = at_place(native, path)
+            what = found if isinstance(found, str) else "a place for data"
+            yield Loss(path=path, kind="template_unexpanded", what=what, shown_as=what)
+
+
+# --- from UACS ------------------------------------------------------------------------------
+
+
+def _from_uacs(payload: JsonValue, target: str, through_tree: bool) -> Translation:
+    message = json_to_message(payload)
+    if target == UACS:
+        return Translation((payload,))
+    if not through_tree and (home := _at_home(target, message)) is not None:
+        return Translation((home,))
+    card, losses = _cards().read(message)
+    written = _write(card, target)
+    return Translation(written.messages, (*losses, *written.losses))
+
+
+def _at_home(target: str, message: Message) -> JsonValue:
+    """What stands in the message for this target already; None where it is to be written."""
+    if target == CARD:
+        return message_to_card(message)
+    kind = _kind(target)
+    native = message_to_native(kind.platform, kind.codec(), message)
+    return None if native is None else kind.home(native)
+
+
+@cache
+def _cards() -> Cards:
+    """Every installed platform's cards: a message may hold payloads of any."""
+    return Cards.over((_kind(name).codec() for name in names_of(CONNECTORS)), bytes(32))
+
+
+# --- to anything ----------------------------------------------------------------------------
+
+
+def _write(card: Card, target: str) -> Translation:
+    if target == CARD:
+        written, losses = _card_json(card)
+        return Translation((written,), losses)
+    if target == UACS:
+        return translate(card_to_json(card), source=CARD, target=UACS)
+    written = _kind(target).codec().write_card(card, RENDERING)
+    messages = tuple(_plain(one.body) for one in written.messages)
+    return Translation(messages, written.losses)
+
+
+def _card_json(card: Card) -> tuple[JsonValue, tuple[Loss, ...]]:
+    """The tree as JSON that can be read again: authors' own values may be nested too deep."""
+    written = card_to_json(card)
+    if not _is_deep(written, MAX_DEPTH):
+        return written, ()
+    deep = [node for node in walk(card.nodes) if _is_deep(_own_value(node), _DEEPEST_VALUE)]
+    losses = (
+        Loss(path=node.at, kind="value_dropped", what=f"{node.type}: a value of many levels")
+        for node in deep
+    )
+    return _without_deep_values(written), tuple(losses)
+
+
+def _own_value(node: Node) -> JsonValue:
+    """What only its author understands."""
+    match node:
+        case Native(payload=value) | Button(value=value):
+            return value
+        case _:
+            return None
+
+
+def _is_deep(value: object, most: int) -> bool:
+    try:
+        check_nesting(value, most)
+    except CodecError:
+        return True
+    return False
+
+
+def _without_deep_values(written: JsonValue) -> JsonValue:
+    stack: list[JsonValue] = [written]
+    while stack:
+        one = stack.pop()
+        if isinstance(one, list):
+            stack += one
+        elif isinstance(one, dict):
+            own = "payload" if one.get("type") == "native" else "value"
+            if own in one and _is_deep(one[own], _DEEPEST_VALUE):
+                one[own] = None
+            stack += (item for key, item in one.items() if key != own)
+    return written
+
+
+def _plain(body: Any) -> JsonValue:
+    return cast("JsonValue", body)

@@ -1,0 +1,408 @@
+"""A node that a destination lacks -> the nearest simpler nodes, one named fallback each. Pure.
+
+Every function keeps all words, in order. The writer that calls one adds the Loss, named after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from bridge.content.card import (
+    Alert,
+    Asset,
+    Badge,
+    Carousel,
+    Chart,
+    Choice,
+    Columns,
+    Container,
+    Context,
+    Credit,
+    Fields,
+    File,
+    Image,
+    LabelledValue,
+    Node,
+    Nodes,
+    Player,
+    Poll,
+    Progress,
+    Prose,
+    Rating,
+    Section,
+    Table,
+    Task,
+    Tasks,
+)
+from bridge.content.graphemes import display_width
+from bridge.content.inlines import plain_inlines
+from bridge.content.plain import blocks_as_line
+from bridge.content.text import (
+    Block,
+    Break,
+    CodeBlock,
+    Document,
+    Emoji,
+    Heading,
+    Inline,
+    Link,
+    List,
+    ListItem,
+    Paragraph,
+    Quote,
+    Strong,
+    Text,
+    Timestamp,
+)
+from bridge.content.text import Table as TextTable
+from bridge.content.urls import safe_url
+from bridge.model import Loss
+
+Line = tuple[Inline, ...]
+
+_ALERT_SIGNS = {"info": "ℹ️", "success": "✅", "warning": "⚠️", "error": "⛔"}
+_TASK_SIGNS = {"pending": "⏳", "running": "🔄", "done": "✅", "failed": "❌"}
+_BAR = 10
+
+
+def loss(node: Node | Asset, kind: str, what: str, shown_as: str = "", at: str = "") -> Loss:
+    """A Loss at the place where the node stood."""
+    return Loss(path=at or getattr(node, "at", ""), kind=kind, what=what, shown_as=shown_as)
+
+
+def prose(*blocks: Block, at: str = "", subtle: bool = False) -> Prose:
+    return Prose(blocks, at=at, subtle=subtle)
+
+
+def line_prose(line: Line, at: str = "", *, subtle: bool = False) -> Prose:
+    return Prose((Paragraph(line),), at=at, subtle=subtle)
+
+
+# --- structure ------------------------------------------------------------------------------
+
+
+def open_container(node: Container) -> Nodes:
+    """What stands around a container, as nodes above and below its own."""
+    return (*head_of_container(node), *node.nodes, *foot_of_container(node))
+
+
+def head_of_container(node: Container) -> Nodes:
+    """Hero, author, title (linked), subtitle; the thumbnail at their side."""
+    head: list[Node] = []
+    if node.hero is not None:
+        head.append(node.hero)
+    if node.author is not None:
+        head.append(credit_as_context(node.author))
+    titled: list[Node] = []
+    if node.title:
+        url = safe_url(node.link) if node.link else None
+        title: Line = (Link(url, node.title),) if url else node.title
+        titled.append(prose(Heading(3, title), at=node.at))
+    if node.subtitle:
+        titled.append(line_prose(node.subtitle, node.at, subtle=True))
+    if node.thumbnail is not None and titled:
+        head.append(Section(tuple(titled), node.thumbnail, at=node.at))
+    else:
+        head += titled
+        head += [node.thumbnail] if node.thumbnail is not None else []
+    return tuple(head)
+
+
+def foot_of_container(node: Container) -> Nodes:
+    """Its source and time, in small print."""
+    if node.footer is None and node.time is None:
+        return ()
+    credit = node.footer or Credit((), at=node.at)
+    parts = credit_as_context(credit).items if node.footer is not None else ()
+    if node.time is not None:
+        moment = line_prose((timestamp(node.time),), credit.at)
+        parts = (*parts, moment)
+    return (Context(parts, at=credit.at),)
+
+
+def credit_as_context(credit: Credit) -> Context:
+    """`[icon] name`, linked."""
+    url = safe_url(credit.link) if credit.link else None
+    text: Line = (Link(url, credit.text),) if url and credit.text else credit.text
+    icon = (Image(credit.icon, size="icon", at=credit.at),) if credit.icon is not None else ()
+    return Context((*icon, *((line_prose(text, credit.at),) if text else ())), at=credit.at)
+
+
+def timestamp(unix: int) -> Timestamp:
+    """A moment in the reader's time, in UTC where that is not known."""
+    try:
+        shown = datetime.fromtimestamp(unix, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    except (OverflowError, OSError, ValueError):
+        shown = str(unix)
+    return Timestamp(unix, "f", shown)
+
+
+def stack_columns(node: Columns) -> Nodes:
+    """One column below the other."""
+    return tuple(one for column in node.columns for one in column.nodes)
+
+
+def stack_section(node: Section) -> Nodes:
+    return (node.accessory, *node.nodes) if node.leading else (*node.nodes, node.accessory)
+
+
+def stack_carousel(node: Carousel) -> Nodes:
+    return node.cards
+
+
+# --- text -----------------------------------------------------------------------------------
+
+
+def fields_as_prose(node: Fields) -> Prose:
+    """`**label** value` lines; a value of several blocks stands below its label."""
+    return Prose(tuple(block for one in node.items for block in labelled(one)), at=node.at)
+
+
+def labelled(field: LabelledValue) -> Iterator[Block]:
+    label: Line = (Strong(field.label),) if field.label else ()
+    first, *rest = field.value or (Paragraph(()),)
+    if isinstance(first, Paragraph):
+        gap: Line = (Text(" "),) if label and first.children else ()
+        yield Paragraph((*label, *gap, *first.children))
+        yield from rest
+    else:
+        yield from (Paragraph(label),) if label else ()
+        yield from field.value
+
+
+def alert_as_prose(node: Alert) -> Prose:
+    """A quote behind the sign of its level."""
+    return Prose((Quote(lead(_sign(_ALERT_SIGNS[node.level]), node.text)),), at=node.at)
+
+
+def badge_as_prose(node: Badge) -> Prose:
+    text: Line = (Strong(node.text),) if node.text else ()
+    hint: Line = (Text(" ("), *node.hint, Text(")")) if node.hint and text else node.hint
+    return line_prose((*text, *hint), node.at)
+
+
+def progress_as_prose(node: Progress) -> Prose:
+    """`label ▓▓▓░░░░░░░ 30 %`."""
+    label: Line = (*node.label, Text(" ")) if node.label else ()
+    if node.value is None or not node.most:
+        return line_prose((*label, *_sign("⏳")), node.at)
+    share = min(max(node.value / node.most, 0.0), 1.0)
+    full = round(share * _BAR)
+    bar = f"{'▓' * full}{'░' * (_BAR - full)} {share * 100:.0f} %"
+    return line_prose((*label, Text(bar)), node.at)
+
+
+def rating_as_prose(node: Rating) -> Prose:
+    """`★★★★☆ 4.2/5 (37)`."""
+    most = min(max(node.most, 1), 10)
+    full = min(max(round(node.value / max(node.most, 1) * most), 0), most)
+    count = "" if node.count is None else f" ({node.count})"
+    stars = f"{'★' * full}{'☆' * (most - full)} {node.value:g}/{node.most}{count}"
+    return line_prose((Text(stars),), node.at)
+
+
+def tasks_as_nodes(node: Tasks) -> Nodes:
+    """A title, then each task behind the sign of its status, its details below it."""
+    title = (line_prose((Strong(node.title),), node.at),) if node.title else ()
+    return (*title, *(one for task in node.tasks for one in _task(task)))
+
+
+def _task(task: Task) -> Nodes:
+    first = line_prose((*_sign(_TASK_SIGNS[task.status]), *task.title), task.at)
+    sources = (line_prose(task.sources, task.at, subtle=True),) if task.sources else ()
+    return (first, *task.details, *task.output, *sources)
+
+
+def poll_as_nodes(node: Poll) -> Nodes:
+    """The question and its answers, with the votes where they are known."""
+    items = tuple(
+        ListItem((Paragraph(_answer(one.emoji, one.text, one.votes)),)) for one in node.answers
+    )
+    blocks: list[Block] = [Paragraph((*_sign("📊"), Strong(node.question)))]
+    blocks += [List(items)] if items else []
+    told = [prose(*blocks, at=node.at)]
+    if node.ends is not None and not node.closed:
+        told.append(line_prose((Text("until "), timestamp(node.ends)), node.at, subtle=True))
+    return tuple(told)
+
+
+def _answer(emoji: str, text: Line, votes: int | None) -> Line:
+    sign: Line = (Text(f"{emoji} "),) if emoji else ()
+    return (*sign, *text, *(() if votes is None else (Text(f": {votes}"),)))
+
+
+def choice_as_prose(node: Choice) -> Prose:
+    """The options as a list, those chosen beforehand ticked."""
+    items = tuple(
+        ListItem(
+            (
+                Paragraph(
+                    (*one.label, *((Text(": "), *one.description) if one.description else ()))
+                ),
+            ),
+            one.value in node.values if node.many else None,
+        )
+        for one in node.options
+    )
+    label: tuple[Block, ...] = (Paragraph((Strong(node.label),)),) if node.label else ()
+    return Prose((*label, *((List(items),) if items else ())), at=node.at)
+
+
+# --- tables and charts ----------------------------------------------------------------------
+
+
+def chart_as_table(node: Chart) -> Table:
+    """A row for each label, a column for each series."""
+    labels = list(dict.fromkeys(p.label for one in node.series for p in one.points))
+    head = [node.x_title, *(one.name or node.y_title for one in node.series)]
+    rows: list[list[str]] = [head]
+    values = [{p.label: p.value for p in one.points} for one in node.series]
+    rows += [
+        [label, *(f"{one[label]:g}" if label in one else "" for one in values)] for label in labels
+    ]
+    if node.value is not None:
+        rows.append(["", f"{node.value:g}"])
+    cells = tuple(tuple(_cell(text, node.at) for text in row) for row in rows)
+    return Table(cells, title=(Text(node.title),) if node.title else (), at=node.at)
+
+
+def _cell(text: str, at: str) -> Nodes:
+    return (line_prose((Text(text),), at),) if text else ()
+
+
+def text_table(node: Table) -> tuple[TextTable, Nodes]:
+    """The table of its cells' texts, and the nodes that no text says (pictures, actions)."""
+    rest: list[Node] = []
+    rows: list[tuple[Line, ...]] = []
+    width = max((len(row) for row in node.rows), default=0)
+    for row in node.rows:
+        lines = [_cell_line(cell, rest) for cell in row]
+        rows.append((*lines, *(((),) * (width - len(lines)))))
+    header = rows[0] if node.header and rows else ((),) * width
+    body = tuple(rows[1:] if node.header else rows)
+    align = (*node.align, *((None,) * (width - len(node.align))))[:width]
+    return TextTable(header, body, align), tuple(rest)
+
+
+def _cell_line(cell: Nodes, rest: list[Node]) -> Line:
+    line: list[Inline] = []
+    for node in cell:
+        said = _line_in_cell(node)
+        if said is None:
+            rest.append(node)
+            continue
+        line += [Break()] if line and said else []
+        line += said
+    return tuple(line)
+
+
+def _line_in_cell(node: Node) -> Line | None:
+    match node:
+        case Prose(text):
+            return blocks_as_line(text)
+        case Badge():
+            return blocks_as_line(badge_as_prose(node).text)
+        case Progress():
+            return blocks_as_line(progress_as_prose(node).text)
+        case Rating():
+            return blocks_as_line(rating_as_prose(node).text)
+        case _:
+            return None
+
+
+def table_as_code(table: TextTable, width: int = 60) -> CodeBlock | None:
+    """Columns in a fixed-width block; None when they would be wider than `width` cells."""
+    rows = [
+        [plain_inlines(cell).replace("\n", " ") for cell in row]
+        for row in (table.header, *table.rows)
+    ]
+    columns = [max(display_width(row[i]) for row in rows) for i in range(len(table.header))]
+    if sum(columns) + 3 * max(len(columns) - 1, 0) > width:
+        return None
+    lines = [_padded(row, columns, table.align) for row in rows]
+    if any(rows[0]):
+        lines.insert(1, "─┼─".join("─" * one for one in columns))
+    else:
+        del lines[0]
+    return CodeBlock("\n".join(lines))
+
+
+def _padded(row: Sequence[str], columns: Sequence[int], align: Sequence[str | None]) -> str:
+    cells: list[str] = []
+    for index, (text, width) in enumerate(zip(row, columns, strict=True)):
+        room = width - display_width(text)
+        how = align[index] if index < len(align) else None
+        left = room if how == "right" else room // 2 if how == "center" else 0
+        cells.append(" " * left + text + " " * (room - left))
+    return " │ ".join(cells).rstrip()
+
+
+def table_as_prose(table: TextTable) -> Document:
+    """A table that is too wide: each row as a list item of `header: cell` lines."""
+    items = tuple(ListItem((Paragraph(_row(table.header, row)),)) for row in table.rows)
+    head = () if any(table.rows) or not any(table.header) else (Paragraph(_row((), table.header)),)
+    return (*head, List(items)) if items else head
+
+
+def _row(header: Sequence[Line], row: Sequence[Line]) -> Line:
+    line: list[Inline] = []
+    for index, cell in enumerate(row):
+        if not cell:
+            continue
+        line += [Break()] if line else []
+        label = header[index] if index < len(header) else ()
+        line += [Strong(label), Text(": ")] if label else []
+        line += cell
+    return tuple(line)
+
+
+# --- media ----------------------------------------------------------------------------------
+
+
+def image_as_prose(node: Image, url: str) -> Prose:
+    """`🖼 what it shows`, a link where there is one."""
+    title = node.title or _text(node.asset.alt) or _text(node.asset.name) or (Text("image"),)
+    return line_prose((*_sign("🖼"), *_linked(title, url or node.asset.page)), node.at)
+
+
+def file_as_prose(node: File, url: str) -> Prose:
+    title = node.title or _text(node.asset.name) or _text(node.asset.alt) or (Text("file"),)
+    return line_prose((*_sign("📎"), *_linked(title, url or node.asset.page)), node.at)
+
+
+def player_as_nodes(node: Player, url: str) -> Nodes:
+    """A link behind a sign, its author and description; its picture above."""
+    sign = "🎬" if node.kind == "video" else "🔊"
+    name = node.title or _text(node.asset.alt) or _text(node.asset.name) or (Text(node.kind),)
+    lines: list[Block] = [Paragraph((*_sign(sign), *_linked(name, node.link or url)))]
+    lines += [Paragraph(one) for one in (node.author, node.description) if one]
+    poster = (Image(node.poster, at=node.at),) if node.poster is not None else ()
+    return (*poster, prose(*lines, at=node.at))
+
+
+def _linked(title: Line, url: str) -> Line:
+    safe = safe_url(url) if url else None
+    return (Link(safe, title),) if safe else title
+
+
+# --- small ----------------------------------------------------------------------------------
+
+
+def lead(sign: Line, document: Document) -> Document:
+    """The document with a sign before its first words."""
+    match document:
+        case (Paragraph(children), *rest):
+            return (Paragraph((*sign, *children)), *rest)
+        case (Heading(level, children), *rest):
+            return (Heading(level, (*sign, *children)), *rest)
+        case _:
+            return (Paragraph(sign), *document)
+
+
+def _sign(emoji: str) -> Line:
+    return (Emoji(emoji, emoji), Text(" "))
+
+
+def _text(value: str) -> Line:
+    return (Text(value),) if value.strip() else ()

@@ -1,0 +1,74 @@
+"""A file's name as somebody gave it -> one that is safe on any disk, in any header. Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+LONGEST = 120  # characters
+_MOST_BYTES = 200  # file systems take 255
+_LONGEST_ENDING = 16
+_JOINERS = "\u200c\u200d"  # Persian and emoji need them
+_FORBIDDEN = re.compile(r'[<>:"|?*%]')  # on Windows; the last one in addresses
+_DEVICES = re.compile(r"(?i)(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)")
+_ENDINGS = {
+    "image/png": ".png",
+    "image/jpeg": ".jpg",
+    "image/gif": ".gif",
+    "image/webp": ".webp",
+    "image/avif": ".avif",
+    "image/heic": ".heic",
+    "image/bmp": ".bmp",
+    "image/tiff": ".tif",
+    "image/svg+xml": ".svg",
+    "video/mp4": ".mp4",
+    "video/quicktime": ".mov",
+    "video/webm": ".webm",
+    "video/matroska": ".mkv",
+    "audio/mpeg": ".mp3",
+    "audio/mp4": ".m4a",
+    "audio/ogg": ".ogg",
+    "audio/wav": ".wav",
+    "audio/flac": ".flac",
+    "audio/aac": ".aac",
+    "application/pdf": ".pdf",
+    "application/zip": ".zip",
+    "application/json": ".json",
+    "text/plain": ".txt",
+    "text/html": ".html",
+    "text/csv": ".csv",
+    "text/markdown": ".md",
+}
+
+
+def safe_file_name(name: str, media_type: str = "") -> str:
+    """The last part of the path, in one line, without what hides, turns or ends a name; never
+    empty, at most `LONGEST` characters. A file without a name gets its kind's."""
+    last = re.split(r"[/\\]", name[: 64 * LONGEST].rstrip("/\\ "))[-1]
+    seen = "".join(char for char in last if _is_seen(char))
+    clean = _FORBIDDEN.sub("_", " ".join(seen.split())).strip(". ")
+    if not clean.strip("_" + _JOINERS):
+        return f"{_kind_word(media_type)}{_ENDINGS.get(media_type, '')}"
+    return _shortened(f"_{clean}" if _DEVICES.match(clean) else clean)
+
+
+def _is_seen(char: str) -> bool:
+    """Spaces stay; controls, halves of characters, unassigned ones and hidden signs do not."""
+    return char in _JOINERS or not unicodedata.category(char).startswith("C")
+
+
+def _kind_word(media_type: str) -> str:
+    word = media_type.partition("/")[0]
+    return word if word in ("image", "video", "audio") else "file"
+
+
+def _shortened(name: str) -> str:
+    """From its middle: the ending says what opens it."""
+    stem, dot, ending = name.rpartition(".")
+    if not stem or " " in ending or len(ending) > _LONGEST_ENDING:
+        stem, dot, ending = name, "", ""
+    tail = dot + ending
+    stem = stem[: LONGEST - len(tail)]
+    while len((stem + tail).encode()) > _MOST_BYTES:
+        stem = stem[:-1]
+    return stem.rstrip(". ") + tail

@@ -1,0 +1,149 @@
+"""Globs of names and content types as languages: what one matches, and whether one covers others.
+
+`*` is any run of characters but `/`, `**` any run at all, `{a,b}` one of several. Pure, bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
+
+from bridge.errors import InvalidData
+
+_MOST_ALTERNATIVES = 1000
+_MOST_STATES = 20_000
+SEPARATOR = "\0"  # between the fields of one pattern; no star runs over it
+
+_Pattern = tuple[str, ...]  # characters, and the two stars
+_STAR, _STARS = "*", "**"
+
+
+def matches(glob: str, text: str) -> bool:
+    """Whether the glob describes the whole text."""
+    return any(_matches(pattern, text) for pattern in _patterns(glob))
+
+
+def covers(wide: Sequence[str], narrow: str) -> bool:
+    """Whether every text that `narrow` describes is described by one of `wide`.
+
+    Raises InvalidData for globs so tangled that it would take too long to find out.
+    """
+    machines = [pattern for glob in wide for pattern in _patterns(glob)]
+    return all(_is_covered(pattern, machines) for pattern in _patterns(narrow))
+
+
+@lru_cache(maxsize=1024)
+def _patterns(glob: str) -> tuple[_Pattern, ...]:
+    """One pattern for each way to choose among the alternatives."""
+    found: list[_Pattern] = []
+    for text in _alternatives(glob):
+        found.append(_pattern(text))
+        if len(found) > _MOST_ALTERNATIVES:
+            raise InvalidData(f"Glob {glob!r} has more than {_MOST_ALTERNATIVES} alternatives")
+    return tuple(found)
+
+
+def _alternatives(glob: str) -> Iterator[str]:
+    start = glob.find("{")
+    end = _closing(glob, start) if start >= 0 else -1
+    if end < 0:
+        yield glob
+        return
+    for choice in _choices(glob[start + 1 : end]):
+        yield from _alternatives(glob[:start] + choice + glob[end + 1 :])
+
+
+def _closing(glob: str, start: int) -> int:
+    depth = 0
+    for index in range(start, len(glob)):
+        depth += {"{": 1, "}": -1}.get(glob[index], 0)
+        if not depth:
+            return index
+    return -1
+
+
+def _choices(inner: str) -> list[str]:
+    """The parts between the commas that lie in no inner braces."""
+    choices, depth = [""], 0
+    for char in inner:
+        depth += {"{": 1, "}": -1}.get(char, 0)
+        if char == "," and not depth:
+            choices.append("")
+        else:
+            choices[-1] += char
+    return choices
+
+
+def _pattern(text: str) -> _Pattern:
+    signs: list[str] = []
+    for char in text:
+        if char != "*":
+            signs.append(char)
+        elif signs and signs[-1] == _STAR:
+            signs[-1] = _STARS
+        elif not signs or signs[-1] != _STARS:
+            signs.append(_STAR)
+    return tuple(signs)
+
+
+def _matches(pattern: _Pattern, text: str) -> bool:
+    states = _rest(pattern, frozenset((0,)))
+    for char in text:
+        states = _step(pattern, states, char)
+        if not states:
+            return False
+    return len(pattern) in states
+
+
+def _rest(pattern: _Pattern, states: frozenset[int]) -> frozenset[int]:
+    """With the states that are reached by letting stars stand for nothing."""
+    found = set(states)
+    for state in states:
+        at = state
+        while at < len(pattern) and pattern[at] in (_STAR, _STARS):
+            at += 1
+            found.add(at)
+    return frozenset(found)
+
+
+def _step(pattern: _Pattern, states: frozenset[int], char: str) -> frozenset[int]:
+    after: set[int] = set()
+    for state in states:
+        if state == len(pattern):
+            continue
+        sign = pattern[state]
+        runs_on = char != SEPARATOR and (sign == _STARS or (sign == _STAR and char != "/"))
+        if runs_on:
+            after.add(state)
+        elif sign == char and sign not in (_STAR, _STARS):
+            after.add(state + 1)
+    return _rest(pattern, frozenset(after))
+
+
+def _is_covered(narrow: _Pattern, wide: Sequence[_Pattern]) -> bool:
+    """Walk through both at once: wherever the narrow one may end, one of the wide ones must."""
+    written = set(chain(narrow, *wide)) - {_STAR, _STARS}
+    alphabet = sorted(written | {"/", _other(written)})
+    start = (_rest(narrow, frozenset((0,))), tuple(_rest(p, frozenset((0,))) for p in wide))
+    seen, waiting = {start}, [start]
+    while waiting:
+        mine, theirs = waiting.pop()
+        if len(narrow) in mine and not any(len(p) in s for p, s in zip(wide, theirs, strict=True)):
+            return False
+        for char in alphabet:
+            step = _step(narrow, mine, char)
+            if not step:
+                continue
+            state = (step, tuple(_step(p, s, char) for p, s in zip(wide, theirs, strict=True)))
+            if state not in seen:
+                seen.add(state)
+                waiting.append(state)
+        if len(seen) > _MOST_STATES:
+            raise InvalidData("These globs are too tangled to be compared; write simpler ones")
+    return True
+
+
+def _other(written: set[str]) -> str:
+    """A character that stands for all that no glob names."""
+    return next(char for char in map(chr, range(1, 0x10FFFF)) if char not in written)

@@ -1,0 +1,64 @@
+"""A native message without its payloads, and put together again: what goes home goes as it came.
+
+In: a native message and where its payloads stood. Out: the rest, for the metadata of the UACS
+message, and from both the native message again, byte for byte. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pydantic import JsonValue
+
+
+def without_payloads(native: JsonValue, places: Iterable[str]) -> JsonValue:
+    """The message with null where payloads stood (JSON pointers); it shares the rest."""
+    rest = native
+    for place in places:
+        rest = _put(rest, _steps(place), None)
+    return rest
+
+
+def with_payloads(rest: JsonValue, payloads: Mapping[str, JsonValue]) -> JsonValue:
+    """The message again. Places that are not there any more change nothing."""
+    native = rest
+    for place, payload in payloads.items():
+        native = _put(native, _steps(place), payload)
+    return native
+
+
+def at_place(native: JsonValue, place: str) -> JsonValue:
+    """What stands at a JSON pointer; None where nothing does."""
+    found = native
+    for step in _steps(place):
+        found = _step(found, step)
+    return found
+
+
+def _steps(place: str) -> list[str]:
+    return [step.replace("~1", "/").replace("~0", "~") for step in place.split("/")[1:]]
+
+
+def _step(value: JsonValue, step: str) -> JsonValue:
+    match value:
+        case dict():
+            return value.get(step)
+        case list() if step.isascii() and step.isdigit() and int(step) < len(value):
+            return value[int(step)]
+        case _:
+            return None
+
+
+def _put(value: JsonValue, steps: list[str], new: JsonValue) -> JsonValue:
+    """The value with `new` at that place: containers on the way are copied, no others."""
+    if not steps:
+        return new
+    first, *rest = steps
+    match value:
+        case dict() if first in value:
+            return {**value, first: _put(value[first], rest, new)}
+        case list() if first.isascii() and first.isdigit() and int(first) < len(value):
+            index = int(first)
+            return [*value[:index], _put(value[index], rest, new), *value[index + 1 :]]
+        case _:
+            return value

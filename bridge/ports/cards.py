@@ -1,0 +1,166 @@
+"""Rich messages for everybody who shows or hears them: one reader over all codecs. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import cast
+
+from pydantic import JsonValue
+
+from bridge.content.additions import (
+    KeptFile,
+    PartDetails,
+    read_bridge_metadata,
+    with_bridge_metadata,
+)
+from bridge.content.card import Asset, Card
+from bridge.content.card_assets import key_of, with_assets
+from bridge.content.card_json import SCHEMA_ID, card_from_json
+from bridge.content.card_message import card_of
+from bridge.content.card_parts import DetailedPart, card_parts
+from bridge.content.interactions import (
+    Interaction,
+    action_token,
+    find_action,
+    interaction_with,
+)
+from bridge.content.rendering import Payload, Rendering, public_url
+from bridge.errors import CodecError
+from bridge.model import Loss
+from bridge.ports.codec import Codec, TellsPresses
+from bridge.uacs import ContentPart, Message, StructuredDataPart
+
+_AGENT = "agent:"
+_IN_PART = re.compile(r"/content/(\d{1,9})/data")
+
+
+@dataclass(frozen=True)
+class Cards:
+    """Reads any message as a card; `key` makes the tokens of its actions."""
+
+    codecs: Mapping[str, Codec]
+    key: bytes
+
+    @staticmethod
+    def over(codecs: Iterable[Codec], key: bytes) -> Cards:
+        """With every schema id that one of the codecs reads."""
+        return Cards({schema_id: codec for codec in codecs for schema_id in codec.SCHEMA_IDS}, key)
+
+    def read(self, message: Message) -> tuple[Card, tuple[Loss, ...]]:
+        """The whole message as one card, and what could not be read."""
+        readers = {schema_id: codec.read_payload for schema_id, codec in self.codecs.items()}
+        card, losses = card_of(message, readers)
+        kept = read_bridge_metadata(message)[0].kept
+        return (with_assets(card, partial(_held, kept)) if kept else card), losses
+
+    def rendering(
+        self, message: Message, *, url_of: Callable[[Asset], str] = public_url, uploads: bool
+    ) -> Rendering:
+        """How the message is to be shown away from home: its actions live where an agent said it,
+        else links to where it was said."""
+        origin = read_bridge_metadata(message)[0].origin or ""
+        token = self.live_tokens(message)
+        return Rendering(token=token, origin=origin, url_of=url_of, uploads=uploads)
+
+    def with_fallbacks(self, message: Message) -> Message:
+        """The message with the parts that say the same behind each payload that has none; an
+        agent need not write them."""
+        additions, _ = read_bridge_metadata(message)
+        if additions.fallbacks or not any(
+            isinstance(part, StructuredDataPart) for part in message.content
+        ):
+            return message
+        parts: list[ContentPart] = []
+        details: dict[str, PartDetails] = {}
+        fallbacks: dict[str, tuple[int, ...]] = {}
+        for index, part in enumerate(message.content):
+            if (known := additions.parts.get(str(index))) is not None:
+                details[str(len(parts))] = known
+            parts.append(part)
+            said = self._said_by(part)
+            if said:
+                first = len(parts)
+                fallbacks[str(first - 1)] = tuple(range(first, first + len(said)))
+            for one in said:
+                if one.details is not None:
+                    details[str(len(parts))] = one.details
+                parts.append(one.part)
+        if not fallbacks:
+            return message
+        changes: dict[str, object] = {"fallbacks": fallbacks, "parts": details}
+        with_parts = message.model_copy(update={"content": tuple(parts)})
+        return with_bridge_metadata(with_parts, additions.model_copy(update=changes))
+
+    def _said_by(self, part: ContentPart) -> tuple[DetailedPart, ...]:
+        if not isinstance(part, StructuredDataPart):
+            return ()
+        codec = self.codecs.get(part.schema_id)
+        data = cast("JsonValue", part.data)
+        try:
+            if part.schema_id == SCHEMA_ID:
+                return card_parts(card_from_json(data).nodes)
+            if codec is not None:
+                return card_parts(codec.read_payload(Payload(part.schema_id, data)).nodes)
+        except CodecError:
+            return ()
+        return ()
+
+    def tokens(self, message: Message) -> Callable[[str], str]:
+        """The token of the action at a path of this message."""
+        return partial(action_token, self.key, message.message_id)
+
+    def live_tokens(self, message: Message) -> Callable[[str], str] | None:
+        """The same, where somebody behind this bridge hears a press: an agent said it."""
+        return self.tokens(message) if agent_of(message) else None
+
+    def interaction(
+        self, message: Message, token: str, values: Mapping[str, JsonValue]
+    ) -> Interaction | None:
+        """What a press of this token means; None when no action of the message carries it."""
+        card, _ = self.read(message)
+        token_of = self.tokens(message)
+        action = find_action(card, token_of, token)
+        if action is None:
+            return None
+        found = interaction_with(card, action, values, token_of, message.message_id)
+        return found.model_copy(update={"native": self._at_home(message, found)})
+
+    def _at_home(self, message: Message, found: Interaction) -> JsonValue:
+        """What the author would have received where the payload is at home."""
+        place = _IN_PART.match(found.path)
+        part = message.content[int(place.group(1))] if place else None
+        if place is None or not isinstance(part, StructuredDataPart):
+            return None
+        codec = self.codecs.get(part.schema_id)
+        if not isinstance(codec, TellsPresses):
+            return None
+        payload = Payload(part.schema_id, cast("JsonValue", part.data), place.group())
+        return codec.native_press(payload, found)
+
+
+def _held(kept: Mapping[str, KeptFile], asset: Asset) -> Asset:
+    """The asset as we hold it, where we do."""
+    found = kept.get(key_of(asset))
+    if found is None:
+        return asset
+    return replace(
+        asset, url="", private=False, file_id=found.file_id, media_type=found.media_type,
+        size=found.size,
+    )  # fmt: skip
+
+
+NO_CARDS = Cards({}, b"")
+
+
+def is_rich(message: Message) -> bool:
+    """Whether there is more to show than text."""
+    return any(part.type != "text" for part in message.content)
+
+
+def agent_of(message: Message) -> str | None:
+    """The name of the agent that said it."""
+    actor = message.actor.id
+    return actor.removeprefix(_AGENT) if actor.startswith(_AGENT) else None

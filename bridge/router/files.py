@@ -1,0 +1,85 @@
+"""The files of one message on their way into the blob store, before their addresses expire."""
+
+from __future__ import annotations
+
+import structlog
+
+from bridge.content.additions import (
+    BridgeMetadata,
+    KeptFile,
+    read_bridge_metadata,
+    with_bridge_metadata,
+)
+from bridge.content.card import Asset
+from bridge.content.card_assets import assets_in, key_of
+from bridge.errors import FileError, PlatformError
+from bridge.ports.cards import Cards
+from bridge.ports.connector import Files, OwnsFiles
+from bridge.uacs import AudioPart, ContentPart, FilePart, ImagePart, MediaSource, Message, VideoPart
+
+log = structlog.get_logger()
+
+_MOST = 20  # files of one message that are fetched
+_MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
+
+
+class Keeping:
+    """Fetches what a connector calls its own, through the guarded fetcher."""
+
+    def __init__(self, connector: OwnsFiles, files: Files, cards: Cards) -> None:
+        self._connector = connector
+        self._files = files
+        self._cards = cards
+
+    async def message(self, message: Message) -> Message:
+        """The message with its files kept; what cannot be had stays as it is told."""
+        if not _may_hold_files(message):
+            return message
+        card, _ = self._cards.read(message)
+        wanted = {key_of(asset): asset for asset in assets_in(card) if key_of(asset)}
+        kept: dict[str, KeptFile] = {}
+        for key, asset in list(wanted.items())[:_MOST]:
+            if (found := await self._keep(asset)) is not None:
+                kept[key] = found
+        return _with_kept(message, kept) if kept else message
+
+    async def _keep(self, asset: Asset) -> KeptFile | None:
+        try:
+            address = await self._connector.file_address(asset)
+            if address is None:
+                return None
+            fetched = await self._files.fetcher.fetch(
+                address.url, media_type=asset.media_type, bearer=address.bearer
+            )
+        except (FileError, PlatformError) as error:
+            log.warning("file_not_kept", reason=str(error))
+            return None
+        return KeptFile(
+            file_id=fetched.blob.file_id, media_type=fetched.media_type, size=fetched.blob.size
+        )
+
+
+def _may_hold_files(message: Message) -> bool:
+    """Text alone, as most of what is said, needs no look."""
+    return any(part.type not in ("text", "tool_call", "tool_result") for part in message.content)
+
+
+def _with_kept(message: Message, kept: dict[str, KeptFile]) -> Message:
+    parts = tuple(_held(part, kept) for part in message.content)
+    additions, _ = read_bridge_metadata(message)
+    together: dict[str, object] = {"kept": {**additions.kept, **kept}}
+    noted: BridgeMetadata = additions.model_copy(update=together)
+    return with_bridge_metadata(message.model_copy(update={"content": parts}), noted)
+
+
+def _held(part: ContentPart, kept: dict[str, KeptFile]) -> ContentPart:
+    """A media part whose bytes we hold names them; its type stays within its kind."""
+    if not isinstance(part, _MEDIA):
+        return part
+    found = kept.get(part.source.file_id or part.source.url or "")
+    if found is None:
+        return part
+    changes: dict[str, object] = {"source": MediaSource(file_id=found.file_id)}
+    if part.type == "file" or found.media_type.startswith(f"{part.type}/"):
+        changes["media_type"] = found.media_type
+    return part.model_copy(update=changes)

@@ -1,0 +1,227 @@
+"""The control side over HTTP: people's hands and eyes, faults and limits. For tests and the demo.
+
+| request | what |
+|---|---|
+| `GET /_control/world` | tokens, ids, places and people that the platforms were seeded with |
+| `GET /_control/feed` | every visible change, as server-sent events |
+| `POST`, `DELETE /_control/faults` | one thing to do wrong (`Fault`), or none any more |
+| `PUT /_control/limits` | `{"on": false}`: rate limits off or on |
+| `GET /_control/refusals` | what was refused, and how often |
+| `POST /_control/<platform>/posts` | a person says something: `{workspace, channel, person, text, thread}` |
+| `POST /_control/<platform>/files` | a person shares files: the same and `files`, a list of `GivenFile`; or a multipart form whose parts with a file name are the files |
+| `POST /_control/<platform>/presses` | a person presses a button (`Press`); answers the `Outcome` |
+| `POST /_control/<platform>/choices` | a person chooses, or fills one input in (`Choice`) |
+| `GET /_control/<platform>/forms` | what stands open before a person (`workspace`, `person`) |
+| `POST /_control/<platform>/forms` | a person sends or closes a form (`Filled`) |
+| `GET /_control/<platform>/whispers` | what a person alone can see (`workspace`, `person`) |
+| `GET /_control/<platform>/messages` | what stands in a channel (`workspace`, `channel`) |
+| `POST /_control/<platform>/disconnect` | close every app's sockets |
+
+Wrong input is answered 400, what is not there 404, what a person may not do 403, as `{"error"}`.
+`bridge.sandbox.hands.Hand` is the same in Python. Each platform has controls of its own, too: see
+the docstrings of their packages.
+"""  # noqa: E501  # a table
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from bridge.errors import BridgeError, InvalidData, NotFound
+from bridge.sandbox.faults import Fault
+from bridge.sandbox.files import TooMuch
+from bridge.sandbox.hands import Choice, Filled, GivenFile, Handled, Press
+from bridge.sandbox.multipart import BadMultipart, Bounds, read_multipart
+from bridge.sandbox.platform import LocalPlatform, Surroundings
+
+Answerer = Callable[[Request], Awaitable[Response]]
+Model = TypeVar("Model", bound=BaseModel)
+_LARGEST_FILES = 1 << 28
+
+
+class _Post(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    workspace: str
+    channel: str
+    person: str
+    text: str
+    thread: str | None = None
+
+
+class _Share(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    workspace: str
+    channel: str
+    person: str
+    files: list[GivenFile]
+    text: str = ""
+    thread: str | None = None
+
+
+def control_routes(around: Surroundings, platforms: Mapping[str, LocalPlatform]) -> list[BaseRoute]:
+    """All routes under `/_control`."""
+    control = _Control(around, platforms)
+    hands = "/_control/{platform}/"
+    return [
+        Route("/_control/world", control.world),
+        Route("/_control/feed", control.feed),
+        Route("/_control/faults", control.faults, methods=["POST", "DELETE"]),
+        Route("/_control/limits", control.limits, methods=["PUT"]),
+        Route("/_control/refusals", control.refusals),
+        Route(hands + "posts", _said(control.post), methods=["POST"]),
+        Route(hands + "files", _said(control.share), methods=["POST"]),
+        Route(hands + "presses", _said(control.press), methods=["POST"]),
+        Route(hands + "choices", _said(control.choose), methods=["POST"]),
+        Route(hands + "forms", _said(control.fill), methods=["POST"]),
+        Route(hands + "forms", _said(control.forms)),
+        Route(hands + "whispers", _said(control.whispers)),
+        Route(hands + "messages", _said(control.messages)),
+        Route(hands + "disconnect", _said(control.disconnect), methods=["POST"]),
+    ]
+
+
+class _Control:
+    """The handlers."""
+
+    def __init__(self, around: Surroundings, platforms: Mapping[str, LocalPlatform]) -> None:
+        self._around = around
+        self._platforms = platforms
+
+    async def world(self, _request: Request) -> Response:
+        worlds = {name: p.world().model_dump() for name, p in self._platforms.items()}
+        return JSONResponse(worlds)
+
+    async def feed(self, _request: Request) -> Response:
+        async def lines() -> AsyncIterator[bytes]:
+            yield b": watching\n\n"
+            async for change in self._around.feed.watch():
+                yield b"data: " + orjson.dumps(change.model_dump()) + b"\n\n"
+
+        return StreamingResponse(lines(), media_type="text/event-stream")
+
+    async def faults(self, request: Request) -> Response:
+        if request.method == "DELETE":
+            self._around.faults.clear()
+        else:
+            self._around.faults.add(Fault.model_validate_json(await request.body()))
+        return Response(status_code=204)
+
+    async def limits(self, request: Request) -> Response:
+        self._around.limits.on = bool((await request.json())["on"])
+        return Response(status_code=204)
+
+    async def refusals(self, _request: Request) -> Response:
+        return JSONResponse(dict(self._around.feed.refusals))
+
+    async def post(self, request: Request) -> Response:
+        wanted = await _body(request, _Post)
+        shown = await self._platform(request).post_as(**wanted.model_dump())
+        return JSONResponse(shown.model_dump())
+
+    async def share(self, request: Request) -> Response:
+        kind = request.headers.get("content-type", "")
+        if kind.startswith("multipart/form-data"):
+            wanted = await self._shared_form(request, kind)
+        else:
+            wanted = await _body(request, _Share)
+        shown = await self._hands(request).post_files(
+            wanted.workspace, wanted.channel, wanted.person, wanted.files, wanted.text,
+            wanted.thread,
+        )  # fmt: skip
+        return JSONResponse(shown.model_dump())
+
+    async def press(self, request: Request) -> Response:
+        return _json(await self._hands(request).press(await _body(request, Press)))
+
+    async def choose(self, request: Request) -> Response:
+        return _json(await self._hands(request).choose(await _body(request, Choice)))
+
+    async def fill(self, request: Request) -> Response:
+        return _json(await self._hands(request).fill(await _body(request, Filled)))
+
+    async def forms(self, request: Request) -> Response:
+        query = request.query_params
+        found = self._hands(request).forms(query["workspace"], query["person"])
+        return JSONResponse([form.model_dump(mode="json") for form in found])
+
+    async def whispers(self, request: Request) -> Response:
+        query = request.query_params
+        found = self._hands(request).whispers(query["workspace"], query["person"])
+        return JSONResponse([shown.model_dump() for shown in found])
+
+    async def messages(self, request: Request) -> Response:
+        query = request.query_params
+        found = self._platform(request).messages(query["workspace"], query["channel"])
+        return JSONResponse([message.model_dump() for message in found])
+
+    async def disconnect(self, request: Request) -> Response:
+        await self._platform(request).disconnect()
+        return Response(status_code=204)
+
+    async def _shared_form(self, request: Request, kind: str) -> _Share:
+        files = self._around.files
+        bounds = Bounds(file=_LARGEST_FILES, values=1 << 20, body=_LARGEST_FILES + (1 << 20))
+        try:
+            parts = await read_multipart(kind, request.stream(), files, bounds)
+        except (BadMultipart, TooMuch) as error:
+            raise InvalidData(f"Not a form: {error}") from error
+        fields: dict[str, Any] = {
+            p.name: p.value.decode("utf-8", "replace") for p in parts if p.file is None
+        }
+        given: list[GivenFile] = []
+        for part in parts:
+            if part.file is not None and part.filename:
+                data = files.read(part.file) or b""
+                given.append(
+                    GivenFile(name=part.filename, data=data, content_type=part.content_type)
+                )
+                files.forget(part.file)
+        return _Share.model_validate({**fields, "files": given})
+
+    def _platform(self, request: Request) -> LocalPlatform:
+        name = request.path_params["platform"]
+        found = self._platforms.get(name)
+        if found is None:
+            raise NotFound(f"No platform {name!r} here; there are {', '.join(self._platforms)}")
+        return found
+
+    def _hands(self, request: Request) -> Handled:
+        found = self._platform(request)
+        if not isinstance(found, Handled):
+            raise NotFound(f"People on the local {found.name} only write")
+        return found
+
+
+def _said(answer: Answerer) -> Answerer:
+    """Errors as answers that say what is wrong."""
+
+    async def answered(request: Request) -> Response:
+        try:
+            return await answer(request)
+        except NotFound as error:
+            return JSONResponse({"error": str(error)}, 404)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            return JSONResponse({"error": f"{first['loc']}: {first['msg']}"}, 400)
+        except (InvalidData, KeyError) as error:
+            return JSONResponse({"error": str(error)}, 400)
+        except BridgeError as error:
+            return JSONResponse({"error": str(error)}, 403)
+
+    return answered
+
+
+async def _body(request: Request, model: type[Model]) -> Model:
+    return model.model_validate_json(await request.body())
+
+
+def _json(model: BaseModel) -> Response:
+    return JSONResponse(model.model_dump(mode="json"))

@@ -1,0 +1,146 @@
+"""Small checks of JSON that say what is wrong where, in the words of Slack's own validator. Pure.
+
+The words are those of github.com/slackhq/hack-json-schema, which Slack checks requests with
+(2019-2021), and of refusals that were seen since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Json = dict[str, Any]
+_MOST_FAULTS = 20
+
+
+@dataclass(slots=True)
+class Faults:
+    """What was found wrong; `about` is what checks must know of the world around."""
+
+    surface: str = "message"  # message, modal or home
+    knows_file: Callable[[Json], bool] = lambda _file: True
+    may_embed: Callable[[str], bool] = lambda _url: False
+    said: list[str] = field(default_factory=list[str])
+
+    def say(self, message: str, pointer: str) -> None:
+        if len(self.said) < _MOST_FAULTS:
+            self.said.append(f"{message} [json-pointer:{pointer}]")
+
+
+Check = Callable[[Any, str, Faults], None]
+Checks = Mapping[str, Check]
+
+
+def string(most: int, least: int = 0) -> Check:
+    def check(value: Any, at: str, faults: Faults) -> None:
+        if not isinstance(value, str):
+            faults.say("must provide a string", at)
+        elif len(value) > most:
+            faults.say(f"must be less than {most + 1} characters", at)
+        elif len(value) < least:
+            faults.say(f"must be more than {least - 1} characters", at)
+
+    return check
+
+
+def boolean(value: Any, at: str, faults: Faults) -> None:
+    if not isinstance(value, bool):
+        faults.say("must be a boolean", at)
+
+
+def anything(_value: Any, _at: str, _faults: Faults) -> None:
+    """What Slack takes without a look."""
+
+
+def integer(least: int, most: int) -> Check:
+    def check(value: Any, at: str, faults: Faults) -> None:
+        if isinstance(value, bool) or not isinstance(value, int):
+            faults.say("must provide an integer", at)
+        elif value > most:
+            faults.say(f"must be less than {most}", at)
+        elif value < least:
+            faults.say(f"must be greater than {least}", at)
+
+    return check
+
+
+def number(value: Any, at: str, faults: Faults) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        faults.say("must provide a number", at)
+
+
+def one_of(*allowed: Any) -> Check:
+    def check(value: Any, at: str, faults: Faults) -> None:
+        if value not in allowed:
+            faults.say("must be a valid enum value", at)
+
+    return check
+
+
+def items(each: Check, most: int, least: int = 1) -> Check:
+    def check(value: Any, at: str, faults: Faults) -> None:
+        if not isinstance(value, list):
+            faults.say("must provide an array", at)
+            return
+        if len(value) > most:
+            faults.say(f"no more than {most} items allowed", at)
+            return
+        if len(value) < least:
+            faults.say(f"must provide at least {least} items", at)
+        for index, item in enumerate(value):
+            each(item, f"{at}/{index}", faults)
+
+    return check
+
+
+def shape(needed: Checks, allowed: Checks | None = None, also: Check | None = None) -> Check:
+    """An object with the fields `needed`, perhaps `allowed` ones, and no others."""
+    known = {**needed, **(allowed or {})}
+
+    def check(value: Any, at: str, faults: Faults) -> None:
+        if not isinstance(value, dict):
+            faults.say("must provide an object", at)
+            return
+        for name in needed:
+            if value.get(name) is None:
+                faults.say(f"missing required field: {name}", at)
+        for name, inner in value.items():
+            if name not in known:
+                faults.say(f"invalid additional property: {name}", at)
+            elif inner is not None:
+                known[name](inner, f"{at}/{name}", faults)
+        if also is not None:
+            also(value, at, faults)
+
+    return check
+
+
+def typed(kinds: Checks) -> Check:
+    """An object that its `type` says how to check."""
+
+    def check(value: Any, at: str, faults: Faults) -> None:
+        if not isinstance(value, dict):
+            faults.say("must provide an object", at)
+            return
+        kind = value.get("type")
+        if not isinstance(kind, str):
+            faults.say("missing required field: type", at)
+        elif kind not in kinds:
+            faults.say(f"unsupported type: {kind[:80]}", f"{at}/type")
+        else:
+            kinds[kind](value, at, faults)
+
+    return check
+
+
+def exactly_one(*names: str) -> Check:
+    """Of these fields one is there."""
+    wanted = " or ".join(f"`{name}`" for name in names)
+
+    def check(value: Json, at: str, faults: Faults) -> None:
+        given = [name for name in names if value.get(name) is not None]
+        if len(given) != 1:
+            faults.say(f"must define either {wanted}", at)
+
+    return check

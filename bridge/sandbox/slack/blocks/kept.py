@@ -1,0 +1,81 @@
+"""Checked blocks -> blocks as Slack gives them back: ids filled in, texts with their switches."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+Json = dict[str, Any]
+
+_LEAST = 0x10000  # the least number of five hexadecimal digits
+_IDS = 0x100000 - _LEAST
+NO_PREVIEW = "[no preview available]"
+_COLOURS = {"good": "2eb886", "warning": "daa038", "danger": "a30200"}
+_SWITCHES = {"plain_text": ("emoji", True), "mrkdwn": ("verbatim", False)}
+# Elements that a person can press, choose in or fill in: each has an action_id.
+INTERACTIVE = frozenset(
+    {
+        "button", "workflow_button", "overflow", "static_select", "external_select",
+        "users_select", "conversations_select", "channels_select", "multi_static_select",
+        "multi_external_select", "multi_users_select", "multi_conversations_select",
+        "multi_channels_select", "checkboxes", "radio_buttons", "datepicker", "timepicker",
+        "datetimepicker", "plain_text_input", "rich_text_input", "number_input",
+        "email_text_input", "url_text_input", "file_input", "feedback_buttons", "icon_button",
+    }
+)  # fmt: skip
+
+
+_counted = count(1)
+
+
+def new_id() -> str:
+    """Five characters, as Slack makes them: no secret, and no two alike among sixty million."""
+    return f"{next(_counted) * 39_916_801 % _IDS + _LEAST:x}"
+
+
+def kept_blocks(blocks: list[Json]) -> list[Json]:
+    """The same blocks, completed in place."""
+    waiting: list[Any] = list(blocks)
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, list):
+            waiting += found
+        elif isinstance(found, dict):
+            _complete(found)
+            waiting += [inner for inner in found.values() if isinstance(inner, list | dict)]
+    return [_with_id(block) for block in blocks]
+
+
+def kept_attachments(attachments: list[Json]) -> list[Json]:
+    return [_attachment(number, each) for number, each in enumerate(attachments, 1)]
+
+
+def _complete(found: Json) -> None:
+    kind = found.get("type")
+    if kind in _SWITCHES:
+        name, value = _SWITCHES[kind]
+        found.setdefault(name, value)
+    elif kind in INTERACTIVE and not found.get("action_id"):
+        found["action_id"] = new_id()
+    if "child_blocks" in found:
+        found["child_blocks"] = [_with_id(child) for child in found["child_blocks"]]
+    elif kind == "carousel":
+        found["elements"] = [_with_id(card) for card in found["elements"]]
+
+
+def _with_id(block: Json) -> Json:
+    if block.get("block_id"):
+        return block
+    rest = {name: value for name, value in block.items() if name not in ("type", "block_id")}
+    return {"type": block["type"], "block_id": new_id(), **rest}
+
+
+def _attachment(number: int, attachment: Json) -> Json:
+    kept: Json = {**attachment, "id": number}
+    if colour := attachment.get("color"):
+        kept["color"] = _COLOURS.get(colour, colour.removeprefix("#"))
+    if attachment.get("blocks"):
+        kept["blocks"] = kept_blocks(attachment["blocks"])
+    if not kept.get("fallback"):
+        kept["fallback"] = attachment.get("text") or attachment.get("title") or NO_PREVIEW
+    return kept

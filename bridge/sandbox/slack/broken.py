@@ -1,0 +1,19 @@
+"""No answer at all: what the fault `lose_answer` leaves of one."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+
+class Broken(Response):
+    """The connection breaks after the work is done."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # uvicorn's `receive` belongs to the request cycle, which holds the transport.
+        transport = getattr(getattr(receive, "__self__", None), "transport", None)
+        if transport is None:
+            raise ConnectionResetError("the local Slack lost this answer on request")
+        transport.abort()
+        while (await receive())["type"] != "http.disconnect":
+            pass

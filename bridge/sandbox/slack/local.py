@@ -1,0 +1,266 @@
+"""The local Slack as the sandbox uses it: its routes, its people's hands, its controls."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from bridge.errors import BridgeError, InvalidData, NotFound
+from bridge.sandbox.feed import Shown
+from bridge.sandbox.hands import Choice, Filled, GivenFile, OpenForm, Outcome, Press
+from bridge.sandbox.platform import Surroundings, World
+from bridge.sandbox.slack import files
+from bridge.sandbox.slack.acts import Acts, Draft
+from bridge.sandbox.slack.api import WebApi
+from bridge.sandbox.slack.delivery import Delivery, Pace
+from bridge.sandbox.slack.interactions import Interactions
+from bridge.sandbox.slack.pictures import avatar_svg
+from bridge.sandbox.slack.replies import Replies
+from bridge.sandbox.slack.seed import seeded_slack, world_of
+from bridge.sandbox.slack.shapes import shown
+from bridge.sandbox.slack.sockets import Sockets
+from bridge.sandbox.slack.state import App, Channel, File, Message, Person, Workspace, at_of
+from bridge.sandbox.slack.text import typed_text
+from bridge.sandbox.slack.uploads import Uploads
+from bridge.sandbox.slack.views import Views
+
+
+class _RequestUrl(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    app: str
+    url: str | None = None
+
+
+class _Pace(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    ack_seconds: float = 3.0
+    retry_delays: tuple[float, ...] = (0.0, 60.0, 300.0)
+
+
+class LocalSlack:
+    """Satisfies `LocalPlatform`; `pace` says how patient it is with apps that do not answer."""
+
+    name = "slack"
+
+    def __init__(
+        self,
+        around: Surroundings,
+        pace: Pace | None = None,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.pace = pace or Pace()
+        self.slack = seeded_slack(around.base_url, around.channels)
+        self._around = around
+        self._sockets = Sockets(around.base_url)
+        self.delivery = Delivery(self._sockets, around.faults, self.pace)
+        self._acts = Acts(self.slack, around.feed, self.delivery.tell, now)
+        uploads, views = Uploads(around, self.slack), Views(now)
+        self._api = WebApi(around, self.slack, self._acts, self._sockets, uploads, views)
+        replies = Replies(around, self._acts)
+        self._hands = Interactions(self._acts, self.delivery, replies, views, self._give_file)
+        self._files = [*uploads.routes(), *replies.routes()]
+
+    def routes(self) -> list[BaseRoute]:
+        return [
+            Route("/slack/api/{method}", self._api.endpoint, methods=["GET", "POST"]),
+            WebSocketRoute("/slack/socket/link/", self._socket),
+            Route("/slack/avatars/{name}.svg", self._avatar),
+            *self._files,
+            Route("/slack/_control/request_url", self._control_url, methods=["POST"]),
+            Route("/slack/_control/pace", self._control_pace, methods=["PUT"]),
+        ]
+
+    def world(self) -> World:
+        return world_of(self.slack, self._around.base_url)
+
+    async def post_as(
+        self, workspace: str, channel: str, person: str, text: str, thread: str | None = None
+    ) -> Shown:
+        """A person types `text`: "@Name", "#channel" and "@here" become mentions.
+
+        `channel` may be somebody's user id, for the direct messages with them.
+        """
+        return self._say(workspace, channel, person, text, thread, None)
+
+    async def post_files(
+        self, workspace: str, channel: str, person: str, files: Sequence[GivenFile],
+        text: str = "", thread: str | None = None,
+    ) -> Shown:  # fmt: skip
+        """A person shares files, all in one message."""
+        if not files:
+            raise InvalidData("Give at least one file")
+        team, _ = self._place(workspace, channel, person)
+        sharer = self._person(team, person)
+        given = [self._give_file(team, sharer, file) for file in files]
+        return self._say(workspace, channel, person, text, thread, given)
+
+    async def press(self, press: Press) -> Outcome:
+        team, person, place = self._touched(press)
+        return await self._hands.press(team, person, place, press)
+
+    async def choose(self, choice: Choice) -> Outcome:
+        team, person, place = self._touched(choice)
+        return await self._hands.choose(team, person, place, choice)
+
+    async def fill(self, filled: Filled) -> Outcome:
+        team = self._team(filled.workspace)
+        return await self._hands.fill(team, self._person(team, filled.person), filled)
+
+    def forms(self, workspace: str, person: str) -> list[OpenForm]:
+        return self._hands.forms(self._team(workspace), person)
+
+    def whispers(self, workspace: str, person: str) -> list[Shown]:
+        team = self._team(workspace)
+        found = [
+            (channel, message)
+            for channel in team.channels.values()
+            for message in channel.whispers.values()
+            if message.audience == person
+        ]
+        found.sort(key=lambda each: each[1].at)
+        return [shown(team, channel, message) for channel, message in found]
+
+    def messages(self, workspace: str, channel: str) -> list[Shown]:
+        team, place = self._place(workspace, channel)
+        return [shown(team, place, place.messages[at]) for at in sorted(place.messages)]
+
+    async def set_request_url(self, app_id: str, url: str | None) -> None:
+        """Send an app's events to `url` after Slack's handshake; None: over Socket Mode again."""
+        app = self._app(app_id)
+        if url is not None:
+            await self.delivery.verify_url(app, url)
+        app.request_url = url
+        app.listening = True
+
+    async def disconnect(self, reason: str = "") -> None:
+        """Close every app's socket; `reason` as in `Delivery.disconnect`."""
+        self.delivery.disconnect(reason=reason)
+
+    async def close(self) -> None:
+        await self.delivery.close()
+
+    def _say(
+        self, workspace: str, channel: str, person: str, text: str, thread: str | None,
+        shared: list[File] | None,
+    ) -> Shown:  # fmt: skip
+        team, place = self._place(workspace, channel, person)
+        speaker = self._person(team, person)
+        draft = Draft(
+            speaker.id, self._typed(team, text), client_msg_id=str(uuid.uuid4()), files=shared
+        )
+        if thread is not None:
+            draft.parent = _parent(place, thread).at
+        return self._acts.post(team, place, draft)[1]
+
+    def _give_file(self, team: Workspace, person: Person, value: Any) -> File:
+        """A file that a person picks on their own machine."""
+        try:
+            given = GivenFile.model_validate(value)
+        except ValidationError as error:
+            raise InvalidData(f"Not a file: {error.errors(include_url=False)[0]['msg']}") from error
+        file = files.new_file(
+            team, self._around.base_url, name=given.name, title=given.name, user=person.id,
+            app=None, now=int(self._acts.now()), size=len(given.data), alt=given.alt,
+        )  # fmt: skip
+        files.fill(file, self._around.files.keep(given.data), given.content_type)
+        return file
+
+    def _touched(
+        self, wanted: Press | Choice
+    ) -> tuple[Workspace, Person, tuple[Channel, Message] | None]:
+        """Who does it, and the message that they do it to, if it is one."""
+        team = self._team(wanted.workspace)
+        person = self._person(team, wanted.person)
+        if wanted.form:
+            return team, person, None
+        _, place = self._place(wanted.workspace, wanted.channel, wanted.person)
+        at = at_of(wanted.message)
+        found = place.messages.get(at) if at is not None else None
+        if found is None and at is not None:
+            found = place.whispers.get(at)
+        if found is None or found.audience not in (None, person.id):
+            raise NotFound(f"No message {wanted.message!r} in {wanted.channel!r}")
+        return team, person, (place, found)
+
+    def _team(self, workspace: str) -> Workspace:
+        team = self.slack.workspaces.get(workspace)
+        if team is None:
+            raise NotFound(f"No workspace {workspace!r}; see `world().places`")
+        return team
+
+    def _person(self, team: Workspace, person: str) -> Person:
+        found = team.people.get(person)
+        if found is None:
+            raise NotFound(f"No person {person!r} in {team.id!r}; see `world().people`")
+        return found
+
+    def _typed(self, team: Workspace, text: str) -> str:
+        people = {person.handle: person.id for person in team.people.values()}
+        people |= {person.name: person.id for person in team.people.values()}
+        channels = {name: channel.id for name, channel in team.by_name.items()}
+        return typed_text(text, people, channels)
+
+    def _place(self, workspace: str, channel: str, person: str = "") -> tuple[Workspace, Channel]:
+        team = self.slack.workspaces.get(workspace)
+        place = team.channels.get(channel) if team else None
+        if team and place is None and channel in team.people and person in team.people:
+            place = team.direct(person, channel, self._acts.now())
+        if team is None or place is None:
+            raise NotFound(f"No channel {channel!r} in {workspace!r}; see `world().places`")
+        return team, place
+
+    def _app(self, app_id: str) -> App:
+        app = self.slack.apps.get(app_id)
+        if app is None:
+            raise NotFound(f"No app {app_id!r}; see `world().apps`")
+        return app
+
+    async def _socket(self, websocket: WebSocket) -> None:
+        await self._sockets.serve(websocket, self.delivery.acknowledge)
+
+    async def _avatar(self, request: Request) -> Response:
+        key: str = request.path_params["name"]
+        for team in self.slack.workspaces.values():
+            if key == team.id:
+                return _svg(avatar_svg(key, team.name))
+            if person := team.people.get(key):
+                return _svg(avatar_svg(key, person.name))
+        return Response(status_code=404)
+
+    async def _control_url(self, request: Request) -> Response:
+        try:
+            wanted = _RequestUrl.model_validate_json(await request.body())
+            await self.set_request_url(wanted.app, wanted.url)
+        except (BridgeError, ValidationError) as error:
+            return JSONResponse({"error": str(error)}, status_code=400)
+        return Response(status_code=204)
+
+    async def _control_pace(self, request: Request) -> Response:
+        try:
+            wanted = _Pace.model_validate_json(await request.body())
+        except ValidationError as error:
+            return JSONResponse({"error": str(error)}, status_code=400)
+        self.pace.ack_seconds = wanted.ack_seconds
+        self.pace.retry_delays = wanted.retry_delays
+        return Response(status_code=204)
+
+
+def _parent(channel: Channel, thread: str) -> Message:
+    found = channel.find(thread)
+    if found is None:
+        raise NotFound(f"No message {thread!r} in {channel.id!r} to answer in a thread")
+    return found if found.parent is None else channel.messages[found.parent]
+
+
+def _svg(text: str) -> Response:
+    return Response(text, media_type="image/svg+xml")

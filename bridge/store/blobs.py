@@ -1,0 +1,352 @@
+"""Files on disk, by their content: a half file beside, fsync, then one rename into its place.
+
+`bridge.blobs/parts/` has what is being written, `bridge.blobs/ab/ab34...` what is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import shutil
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Container,
+    Generator,
+    Iterator,
+    Sequence,
+)
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
+from hashlib import sha256
+from pathlib import Path
+from stat import S_ISREG
+from threading import Lock
+from typing import BinaryIO, TypeVar, TypeVarTuple
+from uuid import uuid4
+
+from bridge.content.media_types import HEAD, sniffed_type
+from bridge.errors import FileDamaged, FileMissing, FileTooLarge, StoreError, StoreFull
+from bridge.ports.blobs import BlobRef, BlobTotal, file_id_of, sha256_of
+from bridge.ports.clock import Clock
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+RESERVE = 64 * 1024 * 1024  # bytes of the disk that files never take: messages need them more
+_BLOCK = 1024 * 1024  # bytes that are written at once: a hop to a thread costs 100 us
+_PIECE = 256 * 1024  # bytes that are read at once
+_THREADS = 4
+_PARTS = "parts"
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+async def open_blobs(folder: Path, *, clock: Clock, reserve: int = RESERVE) -> DiskBlobs:
+    """Open the files' folder for this process alone (it holds the store's lock); made when it is
+    not there. Half files of a process that died are removed."""
+    await asyncio.to_thread(_prepare, folder)
+    return DiskBlobs(folder, clock, reserve)
+
+
+class DiskBlobs:
+    """Made by `open_blobs`. The disk is touched in threads of its own; of a file there are never
+    more than a few blocks in memory."""
+
+    def __init__(self, folder: Path, clock: Clock, reserve: int) -> None:
+        self.folder = folder
+        self._clock = clock
+        self._reserve = reserve
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="blobs")
+        self._moving = Lock()  # a file is put in its place, or taken away if it is old
+
+    async def put(self, chunks: AsyncIterable[bytes], *, limit: int) -> BlobRef:
+        part = _Part(self.folder / _PARTS / uuid4().hex, self._reserve)
+        try:
+            async for block in _blocks(chunks, limit):
+                await self._run(part.write, block)
+            return await self._run(self._keep, part)
+        finally:
+            await self._run(part.discard)
+
+    @asynccontextmanager
+    async def open(
+        self, file_id: str, *, start: int = 0, end: int | None = None
+    ) -> AsyncGenerator[AsyncIterator[bytes]]:
+        file = await self._run(_open, self._place(file_id), file_id)
+        try:
+            if start == 0 and end is None:
+                yield self._whole(file, file_id)
+            else:
+                yield self._range(file, start, end)
+        finally:
+            await self._run(file.close)  # waits for a read that was cancelled
+
+    async def stat(self, file_id: str) -> BlobRef | None:
+        if sha256_of(file_id) is None:
+            return None
+        return await self._run(_stat, self._place(file_id), file_id)
+
+    async def remove(self, file_id: str) -> bool:
+        if sha256_of(file_id) is None:
+            return False
+        return await self._run(_unlink, self._place(file_id))
+
+    async def sweep(self, used: Container[str], before: float) -> int:
+        return await self._run(self._sweep, used, before)
+
+    async def total(self) -> BlobTotal:
+        return await self._run(self._total)
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._threads.shutdown)
+
+    # --- in the threads -----------------------------------------------------------------------
+
+    async def _run(self, work: Callable[[*Ts], T], *args: *Ts) -> T:
+        def translated() -> T:
+            with _disk_errors(self.folder):
+                return work(*args)
+
+        return await asyncio.get_running_loop().run_in_executor(self._threads, translated)
+
+    def _place(self, file_id: str) -> Path:
+        """Where a file is, or would be. Raises FileMissing for what is no id of ours: no path is
+        ever made of it."""
+        digest = sha256_of(file_id)
+        if digest is None:
+            raise FileMissing(f"{file_id[:40]!r} is no id of a kept file")
+        return self.folder / digest[:2] / digest
+
+    def _keep(self, part: _Part) -> BlobRef:
+        """A file that is there already is replaced by itself: damage is mended, it counts as new.
+        Readers of the old one read on."""
+        ref = part.finish(self._clock.time())
+        place = self._place(ref.file_id)
+        with self._moving:
+            if not place.parent.exists():
+                place.parent.mkdir(mode=0o700, exist_ok=True)
+                _sync_folder(self.folder)
+            part.move(place)
+            _sync_folder(place.parent)
+        return ref
+
+    def _sweep(self, used: Container[str], before: float) -> int:
+        return sum(
+            self._remove_old(place, before)
+            for place in self._places()
+            if file_id_of(place.name) not in used
+        )
+
+    def _remove_old(self, place: Path, before: float) -> bool:
+        with self._moving:
+            return _is_older(place, before) and _unlink(place)
+
+    def _total(self) -> BlobTotal:
+        sizes = [size for place in self._places() if (size := _size(place)) is not None]
+        return BlobTotal(len(sizes), sum(sizes))
+
+    def _places(self) -> Iterator[Path]:
+        for shard in self.folder.iterdir():
+            if shard.name != _PARTS and shard.is_dir():
+                yield from (place for place in shard.iterdir() if sha256_of(file_id_of(place.name)))
+
+    # --- reading ------------------------------------------------------------------------------
+
+    async def _whole(self, file: BinaryIO, file_id: str) -> AsyncGenerator[bytes]:
+        """One piece behind, so that the last one can be held back."""
+        digest = sha256()
+
+        def read() -> bytes:
+            piece = file.read(_PIECE)
+            digest.update(piece)
+            return piece
+
+        held = b""
+        while piece := await self._run(read):
+            if held:
+                yield held
+            held = piece
+        if digest.hexdigest() != sha256_of(file_id):
+            raise FileDamaged(
+                f"The file {file_id!r} is damaged: the bytes in {str(self._place(file_id))!r} are "
+                "not those that were kept; restore it from a backup, or remove it"
+            )
+        if held:
+            yield held
+
+    async def _range(self, file: BinaryIO, start: int, end: int | None) -> AsyncGenerator[bytes]:
+        await self._run(file.seek, start)
+        left = None if end is None else end - start
+        while left is None or left > 0:
+            piece = await self._run(file.read, _PIECE if left is None else min(_PIECE, left))
+            if not piece:
+                return
+            left = None if left is None else left - len(piece)
+            yield piece
+
+
+class _Part:
+    """A file that is being written. Its methods run in threads, of which one may still be at it
+    when its caller is cancelled: hence the lock."""
+
+    def __init__(self, path: Path, reserve: int) -> None:
+        self._path = path
+        self._reserve = reserve
+        self._lock = Lock()
+        self._file: int | None = None
+        self._over = False
+        self._digest = sha256()
+        self._size = 0
+        self._head = b""
+
+    def write(self, block: Sequence[bytes]) -> None:
+        with self._lock:
+            if self._over:
+                return
+            file = self._opened()
+            length = sum(map(len, block))
+            _check_room(file, self._path, length + self._reserve)
+            for chunk in block:
+                self._head += chunk[: HEAD - len(self._head)]
+                self._digest.update(chunk)
+                _write(file, chunk)
+            self._size += length
+
+    def finish(self, now: float) -> BlobRef:
+        """All of it is on the disk, under the name of a half file."""
+        with self._lock:
+            file = self._opened()
+            os.utime(file, (now, now))
+            os.fsync(file)
+            file_id = file_id_of(self._digest.hexdigest())
+            return BlobRef(file_id, self._size, sniffed_type(self._head))
+
+    def move(self, place: Path) -> None:
+        with self._lock:
+            self._path.replace(place)
+
+    def discard(self) -> None:
+        """Whatever is left of it. Never fails: the next start removes what could not be."""
+        with self._lock, contextlib.suppress(OSError):
+            self._over = True
+            if self._file is not None:
+                os.close(self._file)
+                self._file = None
+                self._path.unlink(missing_ok=True)
+
+    def _opened(self) -> int:
+        if self._file is None:
+            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        return self._file
+
+
+async def _blocks(chunks: AsyncIterable[bytes], limit: int) -> AsyncGenerator[Sequence[bytes]]:
+    """The same chunks, about a block of them together. Raises FileTooLarge."""
+    block: list[bytes] = []
+    gathered = total = 0
+    async for chunk in chunks:
+        total += len(chunk)
+        if total > limit:
+            raise FileTooLarge(f"A file has more than {limit} bytes, and was not kept")
+        block.append(chunk)
+        gathered += len(chunk)
+        if gathered >= _BLOCK:
+            yield block
+            block, gathered = [], 0
+    if block:
+        yield block
+
+
+# --- the disk -------------------------------------------------------------------------------------
+
+
+def _prepare(folder: Path) -> None:
+    with _disk_errors(folder):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        shutil.rmtree(folder / _PARTS, ignore_errors=True)
+        (folder / _PARTS).mkdir(mode=0o700, exist_ok=True)
+        _sync_folder(folder)
+
+
+@contextmanager
+def _disk_errors(folder: Path) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise StoreFull(
+                f"No room left for files in {str(folder)!r}; make room on its disk: the bridge "
+                "goes on by itself"
+            ) from error
+        raise StoreError(
+            f"The files in {str(folder)!r} failed: {error.strerror or type(error).__name__}"
+        ) from error
+
+
+def _check_room(file: int, path: Path, wanted: int) -> None:
+    disk = os.fstatvfs(file)
+    if disk.f_bavail * disk.f_frsize < wanted:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+
+def _write(file: int, chunk: bytes) -> None:
+    view = memoryview(chunk)
+    while view:
+        view = view[os.write(file, view) :]
+
+
+def _open(place: Path, file_id: str) -> BinaryIO:
+    """Raises FileMissing for a link or a folder, too: we made none."""
+    try:
+        file = os.open(place, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            raise FileMissing(f"No file {file_id!r} is kept") from None
+        raise
+    if not S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise FileMissing(f"No file {file_id!r} is kept")
+    return os.fdopen(file, "rb", _PIECE)
+
+
+def _stat(place: Path, file_id: str) -> BlobRef | None:
+    try:
+        with _open(place, file_id) as file:
+            size = os.fstat(file.fileno()).st_size
+            return BlobRef(file_id, size, sniffed_type(file.read(HEAD)))
+    except FileMissing:
+        return None
+
+
+def _size(place: Path) -> int | None:
+    try:
+        return place.lstat().st_size
+    except FileNotFoundError:
+        return None
+
+
+def _is_older(place: Path, before: float) -> bool:
+    try:
+        return place.lstat().st_mtime < before
+    except FileNotFoundError:
+        return False
+
+
+def _unlink(place: Path) -> bool:
+    try:
+        place.unlink()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

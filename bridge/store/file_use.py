@@ -1,0 +1,49 @@
+"""A store's file in, the ids of all kept files that anything in it still names out."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from bridge.store.faults import translated
+from bridge.store.schema import open_to_read
+
+_MARK = b"blob:sha256-"
+_FILE_ID = re.compile(_MARK + rb"[0-9a-f]{64}")
+# Platforms' payloads as they came know nothing of our ids, and are the largest part of a store.
+_WITHOUT = ("payloads",)
+
+
+def files_in_use(path: Path) -> frozenset[str]:
+    """Also of a store in use. Every table is looked through, so that a new one cannot be
+    forgotten; only what a deleted message names does not count."""
+    with translated(path), closing(open_to_read(path)) as db:
+        return frozenset(
+            found.group().decode()
+            for table in _tables(db)
+            for text in _naming(db, table)
+            for found in _FILE_ID.finditer(text)
+        )
+
+
+def _tables(db: sqlite3.Connection) -> list[str]:
+    found = db.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+    )
+    return [name for (name,) in found if name not in _WITHOUT]
+
+
+def _naming(db: sqlite3.Connection, table: str) -> Iterator[bytes]:
+    """The values in the table that name a file."""
+    columns = [name for (name,) in db.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+    standing = "state <> 'deleted'" if "state" in columns else "true"
+    for column in columns:
+        value = f'CAST("{column}" AS BLOB)'
+        rows = db.execute(
+            f'SELECT {value} FROM "{table}" WHERE instr({value}, ?) AND {standing}',  # noqa: S608 - names from the schema
+            (_MARK,),
+        )
+        yield from (text for (text,) in rows)

@@ -1,0 +1,91 @@
+"""The in-memory twin of the files' store: the same promises, nothing durable. For tests."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Container
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+
+from bridge.content.media_types import sniffed_type
+from bridge.errors import FileDamaged, FileMissing, FileTooLarge
+from bridge.ports.blobs import BlobRef, BlobTotal, file_id_of, sha256_of
+from bridge.ports.clock import Clock
+
+_PIECE = 64 * 1024
+
+
+@dataclass
+class _Kept:
+    content: bytes
+    put: float
+
+
+class MemoryBlobs:
+    """Plain bytes in a dict."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._kept: dict[str, _Kept] = {}
+
+    async def put(self, chunks: AsyncIterable[bytes], *, limit: int) -> BlobRef:
+        gathered = bytearray()
+        async for chunk in chunks:
+            gathered += chunk
+            if len(gathered) > limit:
+                raise FileTooLarge(f"A file has more than {limit} bytes, and was not kept")
+        content = bytes(gathered)
+        file_id = file_id_of(sha256(content).hexdigest())
+        self._kept[file_id] = _Kept(content, self._clock.time())
+        return _ref(file_id, content)
+
+    @asynccontextmanager
+    async def open(
+        self, file_id: str, *, start: int = 0, end: int | None = None
+    ) -> AsyncGenerator[AsyncIterator[bytes]]:
+        kept = self._kept.get(file_id)
+        if kept is None:
+            raise FileMissing(f"No file {file_id[:40]!r} is kept")
+        yield _pieces(file_id, kept.content, start, end)
+
+    async def stat(self, file_id: str) -> BlobRef | None:
+        kept = self._kept.get(file_id)
+        return None if kept is None else _ref(file_id, kept.content)
+
+    async def remove(self, file_id: str) -> bool:
+        return self._kept.pop(file_id, None) is not None
+
+    async def sweep(self, used: Container[str], before: float) -> int:
+        old = [name for name, kept in self._kept.items() if kept.put < before and name not in used]
+        for file_id in old:
+            del self._kept[file_id]
+        return len(old)
+
+    async def total(self) -> BlobTotal:
+        return BlobTotal(len(self._kept), sum(len(kept.content) for kept in self._kept.values()))
+
+    async def close(self) -> None:
+        return
+
+    def damage(self, file_id: str) -> None:
+        """For tests: as a failing disk does, one bit of the last byte turns."""
+        kept = self._kept[file_id]
+        kept.content = kept.content[:-1] + bytes([kept.content[-1] ^ 1])
+
+
+async def _pieces(
+    file_id: str, content: bytes, start: int, end: int | None
+) -> AsyncGenerator[bytes]:
+    part = content[start:end]
+    whole = start == 0 and end is None
+    damaged = whole and sha256(content).hexdigest() != sha256_of(file_id)
+    for at in range(0, len(part), _PIECE):
+        if damaged and at + _PIECE >= len(part):
+            break
+        yield part[at : at + _PIECE]
+    if damaged:
+        raise FileDamaged(f"The file {file_id!r} is damaged")
+
+
+def _ref(file_id: str, content: bytes) -> BlobRef:
+    return BlobRef(file_id, len(content), sniffed_type(content))

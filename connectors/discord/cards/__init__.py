@@ -1,0 +1,27 @@
+"""Discord's rich content <-> cards: the codec of `bridge.ports.codec`, and Discord's modals."""
+
+from __future__ import annotations
+
+from connectors.discord.cards.read import payloads, read_form, read_message, read_payload
+from connectors.discord.cards.schemas import SCHEMA_IDS
+from connectors.discord.cards.write import write_card, write_components
+from connectors.discord.cards.write_forms import form_behind, write_form
+from connectors.discord.cards.write_inputs import chosen_values, option_values
+from connectors.discord.cards.write_state import token_of
+from connectors.discord.native_press import native_press
+
+__all__ = [
+    "SCHEMA_IDS",
+    "chosen_values",
+    "form_behind",
+    "native_press",
+    "option_values",
+    "payloads",
+    "read_form",
+    "read_message",
+    "read_payload",
+    "token_of",
+    "write_card",
+    "write_components",
+    "write_form",
+]

@@ -1,0 +1,263 @@
+"""A Discord message, or a part of one -> its rich payloads, and what they say as a card. Pure.
+
+Whatever JSON is given: a card or CodecError. Nodes know where they stood (`at`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import JsonValue
+
+from bridge.content.card import Card, Container, Context, Form, Node, Nodes, Prose
+from bridge.content.json_tree import check_nesting, pointer
+from bridge.content.rendering import Payload
+from bridge.content.text import Inline, Link, Paragraph, Text
+from bridge.errors import CodecError
+from connectors.discord.cards import schemas
+from connectors.discord.cards.read_components import read_components
+from connectors.discord.cards.read_embeds import read_embeds
+from connectors.discord.cards.read_media import read_attachments, read_stickers
+from connectors.discord.cards.read_polls import read_poll
+from connectors.discord.cards.read_source import (
+    DEEPEST,
+    Json,
+    Source,
+    has_flag,
+    kind_of,
+    mapping,
+    moment,
+    source_of,
+    source_of_message,
+    text,
+)
+from connectors.discord.cards.read_unknown import unknown, words_as_nodes
+from connectors.discord.cards.read_words import read_plain, read_text
+
+# The parts of a message in the order in which Discord shows them.
+_PARTS = (
+    ("content", schemas.TEXT),
+    ("attachments", schemas.ATTACHMENTS),
+    ("embeds", schemas.EMBEDS),
+    ("sticker_items", schemas.STICKERS),
+    ("stickers", schemas.STICKERS),
+    ("poll", schemas.POLL),
+    ("components", schemas.COMPONENTS),
+    ("message_snapshots", schemas.FORWARDS),
+)
+_MESSAGE = frozenset(key for key, _ in _PARTS) - {"stickers"}  # guilds have these, too
+_ONLY_MESSAGE = _MESSAGE - {"content", "components"} | {"author", "channel_id", "flags"}
+_EMBED = frozenset((
+    "title", "description", "fields", "author", "footer", "image", "thumbnail", "video", "provider",
+))  # fmt: skip
+_KINDS = 25  # components have types from 1 up to about here
+# Discord's envelopes: what is within them is the message, or the modal.
+_ENVELOPES = ("d", "data", "message")
+_FORWARD = 1  # the type of a message reference
+_JUMP = "https://discord.com/channels"
+
+
+def payloads(native: JsonValue) -> tuple[Payload, ...]:
+    """The parts of a message in the order in which Discord shows them; text has no schema id.
+
+    `native` is a message, an interaction or gateway event with one in it, a modal, an embed, a
+    component, a poll, or a list of embeds, components, attachments or stickers.
+    """
+    check_nesting(native)
+    return _payloads(native)
+
+
+def read_payload(payload: Payload, workspace: str = "") -> Card:
+    """What one payload says. People and channels are called by their ids: `read_message` knows
+    the names that their message tells."""
+    check_nesting(payload.data)
+    return Card(_read(payload, source_of(workspace), "", 0))
+
+
+def read_message(native: JsonValue, workspace: str = "") -> Card:
+    """All that a message says, joined."""
+    found = payloads(native)
+    message, _ = _opened(native)
+    if not isinstance(message, dict):
+        source, original = source_of(workspace), ""
+    else:
+        source = source_of_message(message, workspace or text(message, "guild_id"))
+        original = _original(message)
+    return Card(tuple(node for one in found for node in _read(one, source, original, 0)))
+
+
+def read_form(native: JsonValue, workspace: str = "") -> Form:
+    """A modal as it is opened, or as it was sent."""
+    check_nesting(native)
+    modal, at = _opened(native)
+    if not isinstance(modal, dict) or not isinstance(modal.get("components"), list):
+        raise CodecError(at, "is no modal: it has no list of components")
+    nodes = read_components(modal["components"], source_of(workspace), f"{at}/components")
+    return Form(text(modal, "title"), nodes, id=text(modal, "custom_id"), at=at)
+
+
+# --- what it is -----------------------------------------------------------------------------
+
+
+def _payloads(native: JsonValue) -> tuple[Payload, ...]:
+    if isinstance(native, list):
+        return (Payload(_schema_of_list(native), native),) if native else ()
+    if not isinstance(native, dict):
+        raise CodecError("", "is no Discord message: neither an object nor a list")
+    schema = _schema_of(native)
+    if schema is not None:
+        return (Payload(schema, native),)
+    inner, at = _opened(native)
+    if isinstance(inner, dict) and _is_modal(inner):
+        return (Payload(schemas.COMPONENTS, inner, at),)
+    if isinstance(inner, dict) and _MESSAGE & inner.keys():
+        return tuple(_parts(inner, at))
+    raise CodecError("", "is no Discord message, embed, component or modal")
+
+
+def _parts(message: Json, at: str) -> Iterator[Payload]:
+    newer = has_flag(message, schemas.COMPONENTS_V2)
+    seen_stickers = False
+    for key, schema in _PARTS:
+        value = message.get(key)
+        # Files of a message of the newer kind are seen where its components show them.
+        if not value or (newer and key == "attachments"):
+            continue
+        if schema == schemas.STICKERS:
+            if seen_stickers:
+                continue
+            seen_stickers = True
+        yield Payload(schema, value, f"{at}/{key}")
+
+
+def _opened(native: JsonValue) -> tuple[JsonValue, str]:
+    """What is within Discord's envelopes, and where."""
+    at = ""
+    for _ in range(4):
+        if not isinstance(native, dict) or _MESSAGE & native.keys():
+            break
+        step = next((key for key in _ENVELOPES if isinstance(native.get(key), dict)), None)
+        if step is None:
+            break
+        inner = native[step]
+        if step == "data" and isinstance(native.get("message"), dict) and not _is_filled(inner):
+            step, inner = "message", native["message"]
+        native, at = inner, f"{at}/{step}"
+    return native, at
+
+
+def _is_filled(native: JsonValue) -> bool:
+    return isinstance(native, dict) and bool(_MESSAGE & native.keys())
+
+
+def _is_modal(native: Json) -> bool:
+    return (
+        "components" in native
+        and ("custom_id" in native or "title" in native)
+        and not _ONLY_MESSAGE & native.keys()
+    )
+
+
+def _schema_of(native: Json) -> str | None:
+    """The schema of one bare part; None for a message or an envelope."""
+    if _ONLY_MESSAGE & native.keys() - _EMBED:
+        return None
+    if 0 < (kind_of(native) or 0) <= _KINDS and not {"data", "author"} & native.keys():
+        return schemas.COMPONENTS
+    if "question" in native and "answers" in native:
+        return schemas.POLL
+    if "format_type" in native:
+        return schemas.STICKERS
+    if "filename" in native:
+        return schemas.ATTACHMENTS
+    if _MESSAGE & native.keys() or any(key in native for key in _ENVELOPES):
+        return None
+    return schemas.EMBEDS if _EMBED & native.keys() and "id" not in native else None
+
+
+def _schema_of_list(native: list[JsonValue]) -> str:
+    first = next((one for one in native if isinstance(one, dict)), None)
+    if first is None:
+        raise CodecError("", "is no list of embeds or components: nothing in it is an object")
+    if "message" in first and not _EMBED & first.keys():
+        return schemas.FORWARDS
+    schema = _schema_of(first)
+    if schema is None:
+        raise CodecError("/0", "is no embed, component, attachment or sticker")
+    return schema
+
+
+# --- reading --------------------------------------------------------------------------------
+
+
+def _read(payload: Payload, source: Source, original: str, depth: int) -> Nodes:
+    data, at = payload.data, payload.at
+    match payload.schema_id:
+        case schemas.TEXT:
+            return _text(data, source, at)
+        case schemas.EMBEDS:
+            return read_embeds(data, source, at, read_components)
+        case schemas.COMPONENTS:
+            return _components(data, source, at)
+        case schemas.ATTACHMENTS:
+            return read_attachments(data, at)
+        case schemas.STICKERS:
+            return read_stickers(data, at)
+        case schemas.POLL:
+            return (read_poll(data, at),)
+        case schemas.FORWARDS:
+            return _forwards(data, source, original, at, depth)
+        case unread:
+            known = ", ".join(sorted(schemas.SCHEMA_IDS))
+            raise CodecError(at, f"has schema {unread!r}; only {known} can be read")
+
+
+def _text(data: JsonValue, source: Source, at: str) -> Nodes:
+    return read_text(data, source, at) if isinstance(data, str) else words_as_nodes(data, at)
+
+
+def _components(data: JsonValue, source: Source, at: str) -> Nodes:
+    """A modal is a card of its own."""
+    if not isinstance(data, dict) or not _is_modal(data) or kind_of(data) is not None:
+        return read_components(data, source, at)
+    nodes = read_components(data["components"], source, f"{at}/components")
+    title, name = read_plain(text(data, "title")), text(data, "custom_id")
+    return (Container(nodes, form="card", title=title, id=name, at=at),)
+
+
+def _forwards(data: JsonValue, source: Source, original: str, at: str, depth: int) -> Nodes:
+    listed = data if isinstance(data, list) else [data]
+    return tuple(
+        _forward(one, source, original, pointer(at, index), depth)
+        for index, one in enumerate(listed)
+    )
+
+
+def _forward(native: JsonValue, source: Source, original: str, at: str, depth: int) -> Node:
+    """Quoted in a panel, below the words that Discord has for it."""
+    inner = native.get("message") if isinstance(native, dict) else None
+    if not isinstance(inner, dict) or depth >= DEEPEST:
+        return unknown(native, schemas.FORWARDS, at)
+    sign: tuple[Inline, ...] = (Text("↪ Forwarded"),)
+    head = Prose((Paragraph((Link(original, sign),) if original else sign),), at=at)
+    files = source_of_message(inner, source.names.channel.workspace)
+    known = Source(files.names if mapping(inner, "mentions") else source.names, files.files)
+    nodes = [
+        node
+        for part in _parts(inner, f"{at}/message")
+        for node in _read(part, known, _original(inner), depth + 1)
+    ]
+    return Container(
+        (Context((head,), at=at), *nodes), form="panel", time=moment(inner, "timestamp"), at=at
+    )
+
+
+def _original(message: Json) -> str:
+    """Where the forwarded message stands."""
+    reference = message.get("message_reference")
+    if not isinstance(reference, dict) or kind_of(reference) != _FORWARD:
+        return ""
+    steps = [text(reference, key) for key in ("guild_id", "channel_id", "message_id")]
+    if not all(step.isascii() and step.isalnum() for step in steps[1:]):
+        return ""
+    return "/".join((_JUMP, steps[0] if steps[0].isalnum() else "@me", *steps[1:]))

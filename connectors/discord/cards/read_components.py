@@ -1,0 +1,201 @@
+"""Components, of messages and of modals -> nodes. Pure; total, however deep they are nested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import JsonValue
+
+from bridge.content.card import (
+    Actions,
+    Button,
+    Container,
+    Divider,
+    Input,
+    Node,
+    Nodes,
+    Picker,
+    Section,
+)
+from bridge.content.json_tree import pointer
+from connectors.discord.cards import schemas
+from connectors.discord.cards.colors import style_of
+from connectors.discord.cards.read_inputs import labelled, read_action
+from connectors.discord.cards.read_media import read_file, read_gallery, read_thumbnail
+from connectors.discord.cards.read_source import (
+    DEEPEST,
+    Json,
+    Source,
+    flagged,
+    kind_of,
+    mapping,
+    text,
+    whole,
+)
+from connectors.discord.cards.read_unknown import unknown, words_as_nodes
+from connectors.discord.cards.read_words import read_text
+from connectors.discord.cards.schemas import COMPONENTS
+
+# What stands under these keys when a component is as Discord says.
+_SHAPES: dict[str, type] = {
+    "components": list, "items": list, "options": list, "default_values": list, "content": str,
+    "label": str, "placeholder": str, "custom_id": str, "url": str, "description": str,
+    "emoji": dict, "media": dict, "file": dict, "accessory": dict, "component": dict,
+}  # fmt: skip
+_NOTHING: frozenset[str] = frozenset()
+_NEEDED = {
+    schemas.ACTION_ROW: frozenset({"components"}),
+    schemas.SECTION: frozenset({"components"}),
+    schemas.CONTAINER: frozenset({"components"}),
+    schemas.LABEL: frozenset({"component"}),
+}
+_HELD = ("components", "component", "accessory", "items")
+_LARGE = 2  # the spacing of a separator
+
+
+def read_components(data: JsonValue, source: Source, at: str, depth: int = 0) -> Nodes:
+    """A list of components, or one."""
+    if depth >= DEEPEST:
+        return tuple(_flat(data, source, at))
+    if not isinstance(data, list):
+        return _component(data, source, at, depth)
+    return tuple(
+        node
+        for index, one in enumerate(data)
+        for node in _component(one, source, f"{at}/{index}", depth)
+    )
+
+
+def _component(native: JsonValue, source: Source, at: str, depth: int) -> Nodes:
+    if not isinstance(native, dict) or not _is_sound(native):
+        return (unknown(native, COMPONENTS, at),)
+    match kind_of(native):
+        case schemas.ACTION_ROW:
+            return _row(native, source, at, depth)
+        case schemas.SECTION:
+            return _section(native, source, at, depth)
+        case schemas.CONTAINER:
+            return (_container(native, source, at, depth),)
+        case schemas.LABEL:
+            return _label(native, source, at, depth)
+        case _:
+            leaf = _leaf(native, source, at)
+            return (_other(native, source, at, depth),) if leaf is None else leaf
+
+
+def _is_sound(native: Json) -> bool:
+    if not _NEEDED.get(kind_of(native) or 0, _NOTHING) <= native.keys():
+        return False
+    for key, value in native.items():
+        shape = _SHAPES.get(key)
+        if shape is not None and value is not None and not isinstance(value, shape):
+            return False
+    return True
+
+
+def _leaf(native: Json, source: Source, at: str) -> Nodes | None:
+    """A component that holds no others; None for what is none of these."""
+    match kind := kind_of(native):
+        case schemas.TEXT_DISPLAY:
+            return read_text(text(native, "content"), source, f"{at}/content")
+        case schemas.THUMBNAIL:
+            return (read_thumbnail(native, source, at),)
+        case schemas.MEDIA_GALLERY:
+            return (read_gallery(native, source, at),)
+        case schemas.FILE:
+            return (read_file(native, source, at),)
+        case schemas.SEPARATOR:
+            large = whole(native, "spacing") == _LARGE
+            return (Divider(line=native.get("divider") is not False, large=large, at=at),)
+        case int():
+            action = read_action(native, kind, at)
+            if isinstance(action, Picker) and native.get("options"):
+                return action, unknown(native["options"], COMPONENTS, f"{at}/options")
+            return None if action is None else (action,)
+        case _:
+            return None
+
+
+def _other(native: Json, source: Source, at: str, depth: int) -> Node:
+    """What nobody knows, with what it holds."""
+    held = [(key, native[key]) for key in _HELD if native.get(key)]
+    if not held:
+        return unknown(native, COMPONENTS, at)
+    own = {key: value for key, value in native.items() if key not in _HELD}
+    said = [words_as_nodes(own, at)]
+    said += [read_components(value, source, f"{at}/{key}", depth + 1) for key, value in held]
+    return unknown(native, COMPONENTS, at, tuple(node for one in said for node in one))
+
+
+# --- components that hold others ------------------------------------------------------------
+
+
+def _within(native: Json, source: Source, at: str, depth: int) -> Nodes:
+    held = native.get("components")
+    return read_components(held, source, f"{at}/components", depth + 1) if held else ()
+
+
+def _row(native: Json, source: Source, at: str, depth: int) -> Nodes:
+    """Runs of actions; whatever else stands in the row stands between them."""
+    found: list[Node] = []
+    run: list[Button | Input] = []
+    for node in _within(native, source, at, depth):
+        if isinstance(node, Button | Input):
+            run.append(node)
+            continue
+        found += [Actions(tuple(run), at=at)] if run else []
+        found.append(node)
+        run = []
+    return (*found, Actions(tuple(run), at=at)) if run else tuple(found)
+
+
+def _section(native: Json, source: Source, at: str, depth: int) -> Nodes:
+    nodes = _within(native, source, at, depth)
+    beside = mapping(native, "accessory")
+    read = read_components(beside, source, f"{at}/accessory", depth + 1) if beside else ()
+    if len(read) == 1 and nodes:
+        return (Section(nodes, read[0], at=at),)
+    return (*nodes, *read)
+
+
+def _container(native: Json, source: Source, at: str, depth: int) -> Container:
+    style, color = style_of(native.get("accent_color"))
+    return Container(
+        _within(native, source, at, depth),
+        form="card",
+        style=style,
+        color=color,
+        spoiler=flagged(native, "spoiler"),
+        at=at,
+    )
+
+
+def _label(native: Json, source: Source, at: str, depth: int) -> Nodes:
+    within = mapping(native, "component")
+    inner = read_components(within, source, f"{at}/component", depth + 1) if within else ()
+    match inner:
+        case (asked,) if isinstance(asked, Input):
+            return (labelled(asked, native),)
+        case _:
+            said = {key: native[key] for key in ("label", "description") if key in native}
+            return (unknown(native, COMPONENTS, at, (*words_as_nodes(said, at), *inner)),)
+
+
+# --- deeper than anything real --------------------------------------------------------------
+
+
+def _flat(data: JsonValue, source: Source, at: str) -> Iterator[Node]:
+    """What lies within, one after the other, without what is around it."""
+    stack = [(data, at)]
+    while stack:
+        native, here = stack.pop()
+        if isinstance(native, list):
+            stack += reversed([(one, pointer(here, i)) for i, one in enumerate(native)])
+        elif not isinstance(native, dict) or not _is_sound(native):
+            yield from words_as_nodes(native, here)
+        elif (leaf := _leaf(native, source, here)) is not None:
+            yield from leaf
+        else:
+            own = {key: value for key, value in native.items() if key not in _HELD}
+            yield from words_as_nodes(own, here)
+            stack += [(native[key], pointer(here, key)) for key in reversed(_HELD) if key in native]

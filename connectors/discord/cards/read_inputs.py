@@ -1,0 +1,241 @@
+"""Buttons, menus and the inputs of modals -> actions of a card. Pure; total."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from pydantic import JsonValue
+
+from bridge.content.card import (
+    Button,
+    Choice,
+    FileInput,
+    Input,
+    Option,
+    Picker,
+    TextInput,
+    Toggle,
+)
+from bridge.content.json_tree import pointer
+from bridge.content.text import Emoji, Text
+from connectors.discord.cards import schemas
+from connectors.discord.cards.read_source import Json, count, flagged, items, mapping, text, whole
+from connectors.discord.cards.read_words import Line, read_plain
+
+_EMOJI = "https://cdn.discordapp.com/emojis/{id}.{kind}"
+_STYLES: dict[int, Literal["default", "primary", "good", "danger"]] = {
+    1: "primary",
+    3: "good",
+    4: "danger",
+    schemas.PREMIUM_STYLE: "primary",
+}
+_PICKED: dict[int, Literal["people", "channels", "roles", "mentionables"]] = {
+    schemas.USER_SELECT: "people",
+    schemas.ROLE_SELECT: "roles",
+    schemas.MENTIONABLE_SELECT: "mentionables",
+    schemas.CHANNEL_SELECT: "channels",
+}
+_PARAGRAPH = 2  # the style of a text input of several lines
+ROLE = "&"  # before the ids of roles among mentionables, as in Discord's own mentions
+
+
+def read_action(native: Json, kind: int, at: str) -> Button | Input | None:
+    """None for what is no action, or not as Discord has it."""
+    match kind:
+        case schemas.BUTTON:
+            return _button(native, at)
+        case schemas.STRING_SELECT | schemas.RADIO_GROUP | schemas.CHECKBOX_GROUP:
+            return _choice(native, kind, at)
+        case schemas.TEXT_INPUT:
+            return _text_input(native, at)
+        case _ if kind in _PICKED:
+            return _picker(native, kind, at)
+        case schemas.FILE_UPLOAD:
+            return _file_upload(native, at)
+        case schemas.CHECKBOX:
+            return _checkbox(native, at)
+        case _:
+            return None
+
+
+# --- buttons --------------------------------------------------------------------------------
+
+
+def _button(native: Json, at: str) -> Button | None:
+    style = whole(native, "style")
+    emoji, lead = read_emoji(mapping(native, "emoji"))
+    label = read_plain(text(native, "label"))
+    if style == schemas.PREMIUM_STYLE or (style is None and "sku_id" in native):
+        return _premium(native, at)
+    if not label and not emoji and not lead:
+        return None
+    url = text(native, "url")
+    return Button(
+        led(lead, label),
+        does="open" if style == schemas.LINK_STYLE or (url and style is None) else "press",
+        id=text(native, "custom_id"),
+        url=url,
+        style=_STYLES.get(style or 0, "default"),
+        emoji=emoji,
+        disabled=flagged(native, "disabled"),
+        at=at,
+    )
+
+
+def _premium(native: Json, at: str) -> Button:
+    """Discord shows the price and a sign of its shop: it has no words of its own."""
+    return Button(
+        read_plain(text(native, "label")) or (Text("Premium"),),
+        value={"sku_id": text(native, "sku_id")},
+        style="primary",
+        emoji="🛒",
+        disabled=flagged(native, "disabled"),
+        at=at,
+    )
+
+
+def read_emoji(native: Json) -> tuple[str, Line]:
+    """A Unicode emoji, or a custom one as the first thing that a label says."""
+    name, custom = text(native, "name"), text(native, "id")
+    if not custom.isascii() or not custom.isdigit():
+        number = native.get("id")
+        custom = str(number) if isinstance(number, int) and number > 0 else ""
+    if not custom:
+        return name, ()
+    url = _EMOJI.format(id=custom, kind="gif" if flagged(native, "animated") else "webp")
+    return "", (Emoji(name or custom, url=url),)
+
+
+def led(lead: Line, label: Line) -> Line:
+    return (*lead, Text(" "), *label) if lead and label else lead or label
+
+
+# --- menus ----------------------------------------------------------------------------------
+
+
+def _choice(native: Json, kind: int, at: str) -> Choice | None:
+    given = native.get("options")
+    if given is not None and not isinstance(given, list):
+        return None
+    most = whole(native, "max_values")
+    options = tuple(
+        option
+        for index, one in enumerate(given or ())
+        if (option := _option(one, pointer(at, "options", index))) is not None
+    )
+    if len(options) < len(given or ()):
+        return None
+    many = kind == schemas.CHECKBOX_GROUP or (most is not None and most > 1)
+    return Choice(
+        id=text(native, "custom_id"),
+        placeholder=text(native, "placeholder"),
+        required=_required(native, kind),
+        disabled=flagged(native, "disabled"),
+        options=options,
+        values=_chosen(native, given or ()),
+        many=many,
+        form="menu" if kind == schemas.STRING_SELECT else "list",
+        least=count(native, "min_values"),
+        most=most if most is not None and most > 0 else None,
+        at=at,
+    )
+
+
+def _required(native: Json, kind: int) -> bool:
+    """What must be filled in; menus in messages say nothing of it."""
+    if kind == schemas.STRING_SELECT or kind in _PICKED:
+        return native.get("required") is True
+    return native.get("required", True) is not False
+
+
+def _option(native: JsonValue, at: str) -> Option | None:
+    if not isinstance(native, dict) or not isinstance(native.get("label"), str):
+        return None
+    emoji, lead = read_emoji(mapping(native, "emoji"))
+    description = text(native, "description")
+    return Option(
+        led(lead, read_plain(text(native, "label"))),
+        text(native, "value"),
+        read_plain(description) if description else (),
+        emoji,
+        at=at,
+    )
+
+
+def _chosen(native: Json, options: Sequence[JsonValue]) -> tuple[str, ...]:
+    """What is chosen beforehand, or (in what somebody sent) was chosen."""
+    if isinstance(value := native.get("value"), str):
+        return (value,)
+    if values := tuple(one for one in items(native, "values") if isinstance(one, str)):
+        return values
+    return tuple(
+        text(one, "value") for one in options if isinstance(one, dict) and flagged(one, "default")
+    )
+
+
+def _picker(native: Json, kind: int, at: str) -> Picker:
+    most = whole(native, "max_values")
+    chosen = [_picked(one) for one in items(native, "default_values")]
+    chosen += [one for one in items(native, "values") if isinstance(one, str)]
+    return Picker(
+        id=text(native, "custom_id"),
+        placeholder=text(native, "placeholder"),
+        required=_required(native, kind),
+        disabled=flagged(native, "disabled"),
+        of=_PICKED[kind],
+        values=tuple(one for one in chosen if one),
+        many=most is not None and most > 1,
+        least=count(native, "min_values"),
+        most=most if most is not None and most > 0 else None,
+        at=at,
+    )
+
+
+def _picked(native: JsonValue) -> str:
+    if not isinstance(native, dict):
+        return ""
+    found = text(native, "id")
+    return f"{ROLE}{found}" if found and native.get("type") == "role" else found
+
+
+# --- inputs of modals -----------------------------------------------------------------------
+
+
+def _text_input(native: Json, at: str) -> TextInput:
+    return TextInput(
+        id=text(native, "custom_id"),
+        label=read_plain(text(native, "label")),
+        placeholder=text(native, "placeholder"),
+        required=_required(native, schemas.TEXT_INPUT),
+        disabled=flagged(native, "disabled"),
+        value=text(native, "value"),
+        multiline=whole(native, "style") == _PARAGRAPH,
+        least=count(native, "min_length"),
+        most=count(native, "max_length"),
+        at=at,
+    )
+
+
+def _file_upload(native: Json, at: str) -> FileInput:
+    kinds = tuple(one for one in items(native, "file_types") if isinstance(one, str))
+    return FileInput(
+        id=text(native, "custom_id"),
+        required=_required(native, schemas.FILE_UPLOAD),
+        least=count(native, "min_values"),
+        most=count(native, "max_values"),
+        kinds=tuple(one.removeprefix(".") for one in kinds),
+        at=at,
+    )
+
+
+def _checkbox(native: Json, at: str) -> Toggle:
+    value = native.get("value", native.get("default"))
+    return Toggle(id=text(native, "custom_id"), value=value is True, at=at)
+
+
+def labelled(asked: Input, native: Json) -> Input:
+    """The input with what its label component says of it."""
+    label, hint = read_plain(text(native, "label")), read_plain(text(native, "description"))
+    return replace(asked, label=label or asked.label, hint=hint) if label or hint else asked

@@ -1,0 +1,207 @@
+"""Attachments, stickers and the media of components -> pictures, players, files. Pure; total."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from pydantic import JsonValue
+
+from bridge.content.card import Asset, File, Gallery, Image, Native, Node, Nodes, Player
+from bridge.content.json_tree import pointer
+from connectors.discord.cards.read_source import (
+    ATTACHMENT,
+    Json,
+    Source,
+    count,
+    flagged,
+    has_flag,
+    mapping,
+    text,
+)
+from connectors.discord.cards.read_unknown import unknown, words_as_nodes
+from connectors.discord.cards.read_words import read_plain
+from connectors.discord.cards.schemas import ATTACHMENTS, COMPONENTS, SPOILER, STICKERS
+from connectors.discord.settings import CDN_URL
+
+_ENDING = re.compile(r"\.(\w{2,5})(?:[?#]|$)")
+_KINDS = {
+    **dict.fromkeys(("png", "jpg", "jpeg", "gif", "webp", "avif", "bmp"), "image"),
+    **dict.fromkeys(("mp4", "webm", "mov", "m4v"), "video"),
+    **dict.fromkeys(("mp3", "ogg", "wav", "flac", "m4a", "opus", "oga"), "audio"),
+}
+_PNG, _APNG, _LOTTIE, _GIF = 1, 2, 3, 4
+_GIFS = "https://media.discordapp.net"
+
+
+def read_attachments(data: JsonValue, at: str) -> Nodes:
+    """In order; neighbouring pictures and films stand side by side, as Discord shows them."""
+    listed = data if isinstance(data, list) else [data]
+    found: list[Node] = []
+    seen: list[Image | Player] = []
+    for index, one in enumerate(listed):
+        node = _attachment(one, pointer(at, index))
+        if isinstance(node, Image) or (isinstance(node, Player) and node.kind == "video"):
+            seen.append(node)
+            continue
+        found += (*_side_by_side(seen, at), node)
+        seen = []
+    return (*found, *_side_by_side(seen, at))
+
+
+def _side_by_side(seen: list[Image | Player], at: str) -> Nodes:
+    return (Gallery(tuple(seen), at=at),) if len(seen) > 1 else tuple(seen)
+
+
+def _attachment(native: JsonValue, at: str) -> Node:
+    if not isinstance(native, dict) or not (text(native, "url") or text(native, "filename")):
+        return unknown(native, ATTACHMENTS, at)
+    name = text(native, "filename")
+    url = text(native, "url")
+    asset = Asset(
+        url=url,
+        file_id="" if url else f"{ATTACHMENT}{name}",  # a file that goes with this very message
+        media_type=text(native, "content_type"),
+        name=name,
+        alt=text(native, "description"),
+        size=count(native, "size"),
+        width=count(native, "width"),
+        height=count(native, "height"),
+        seconds=_seconds(native.get("duration_secs")),
+        spoiler=has_flag(native, SPOILER) or name.startswith("SPOILER_"),
+    )
+    title = read_plain(text(native, "title"))
+    match "audio" if text(native, "waveform") else media_kind(asset):
+        case "image":
+            return Image(asset, title=title, at=at)
+        case "video":
+            return Player("video", asset, title=title, at=at)
+        case "audio":
+            return Player("audio", asset, title=title, at=at)
+        case _:
+            return File(asset, title=title, at=at)
+
+
+def _seconds(value: JsonValue) -> float | None:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return float(value) if 0 <= value < 1e9 else None
+
+
+def media_kind(asset: Asset) -> str:
+    """By its type, else by how its name ends."""
+    kind = asset.media_type.partition("/")[0]
+    if kind in ("image", "video", "audio") or asset.media_type:
+        return kind
+    found = _ENDING.search(asset.name) or _ENDING.search(asset.url)
+    return _KINDS.get(found[1].lower(), "") if found else ""
+
+
+# --- stickers -------------------------------------------------------------------------------
+
+
+def read_stickers(data: JsonValue, at: str) -> Nodes:
+    listed = data if isinstance(data, list) else [data]
+    return tuple(_sticker(one, pointer(at, index)) for index, one in enumerate(listed))
+
+
+def _sticker(native: JsonValue, at: str) -> Node:
+    """Lottie is a drawing that no picture shows; its name says what it is."""
+    kind = native.get("format_type") if isinstance(native, dict) else None
+    if not isinstance(native, dict) or kind not in (_PNG, _APNG, _GIF):
+        return unknown(native, STICKERS, at)
+    sticker = text(native, "id")
+    if not sticker.isascii() or not sticker.isdigit():
+        return unknown(native, STICKERS, at)
+    gif = kind == _GIF
+    asset = Asset(
+        url=f"{_GIFS if gif else CDN_URL}/stickers/{sticker}.{'gif' if gif else 'png'}",
+        media_type={_PNG: "image/png", _APNG: "image/apng"}.get(kind, "image/gif"),
+        alt=": ".join(one for key in ("name", "description") if (one := text(native, key))),
+    )
+    return Image(asset, size="medium", at=at)
+
+
+# --- media of components --------------------------------------------------------------------
+
+
+def read_unfurled(native: Json, source: Source) -> Asset:
+    """A media item; `attachment://name` is looked up among the message's files."""
+    url = text(native, "url")
+    name = url.removeprefix(ATTACHMENT) if url.startswith(ATTACHMENT) else ""
+    if name:
+        return _uploaded(name, url, source.files.get(name))
+    return Asset(
+        url=url,
+        media_type=text(native, "content_type"),
+        width=count(native, "width"),
+        height=count(native, "height"),
+    )
+
+
+def _uploaded(name: str, url: str, file: Json | None) -> Asset:
+    if file is None or not text(file, "url"):
+        return Asset(file_id=url, name=name)
+    return Asset(
+        url=text(file, "url"),
+        media_type=text(file, "content_type"),
+        name=name,
+        size=count(file, "size"),
+        width=count(file, "width"),
+        height=count(file, "height"),
+    )
+
+
+def described(asset: Asset, native: Json) -> Asset:
+    """The asset with what the component around it says of it."""
+    return with_alt(asset, text(native, "description"), spoiler=flagged(native, "spoiler"))
+
+
+def with_alt(asset: Asset, alt: str, *, spoiler: bool = False) -> Asset:
+    return replace(asset, alt=alt, spoiler=spoiler) if alt or spoiler else asset
+
+
+def read_thumbnail(native: Json, source: Source, at: str) -> Image | Native:
+    asset = described(read_unfurled(mapping(native, "media"), source), native)
+    if not asset.url and not asset.file_id:
+        return unknown(native, COMPONENTS, at)
+    return Image(asset, size="small", at=at)
+
+
+def read_gallery(native: Json, source: Source, at: str) -> Node:
+    """One picture stands for itself."""
+    given = native.get("items")
+    listed = given if isinstance(given, list) else []
+    read = [_gallery_item(one, source, pointer(at, "items", i)) for i, one in enumerate(listed)]
+    found = [one for one in read if one is not None]
+    if len(found) < len(listed) or not found:
+        rest = tuple(one for i, each in enumerate(read) for one in _said(each, listed[i], at))
+        return unknown(native, COMPONENTS, at, rest)
+    return found[0] if len(found) == 1 else Gallery(tuple(found), at=at)
+
+
+def _said(read: Image | Player | None, native: JsonValue, at: str) -> Nodes:
+    return (read,) if read is not None else words_as_nodes(native, at)
+
+
+def _gallery_item(native: JsonValue, source: Source, at: str) -> Image | Player | None:
+    if not isinstance(native, dict):
+        return None
+    asset = described(read_unfurled(mapping(native, "media"), source), native)
+    if not asset.url and not asset.file_id:
+        return None
+    if media_kind(asset) == "video":
+        return Player("video", asset, at=at)
+    return Image(asset, at=at)
+
+
+def read_file(native: Json, source: Source, at: str) -> Node:
+    asset = described(read_unfurled(mapping(native, "file"), source), native)
+    if not asset.url and not asset.file_id:
+        return unknown(native, COMPONENTS, at)
+    name, size = text(native, "name") or asset.name, count(native, "size")
+    shown = Asset(
+        url=asset.url, file_id=asset.file_id, media_type=asset.media_type, name=name,
+        size=asset.size if size is None else size, spoiler=asset.spoiler,
+    )  # fmt: skip
+    return File(shown, at=at)

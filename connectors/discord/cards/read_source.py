@@ -1,0 +1,117 @@
+"""What readers know besides the JSON itself, and safe looks into any JSON. Pure; total."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from pydantic import JsonValue
+
+from connectors.discord import ids
+from connectors.discord.text import Names
+
+Json = dict[str, JsonValue]
+
+ATTACHMENT = "attachment://"
+DEEPEST = 16  # components and forwards within one another; what lies deeper is read flat
+_NOTHING: Json = {}
+_LAST = 253_402_300_799  # the last second of the year 9999
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What the ids in the texts are called, and the message's files by name."""
+
+    names: Names
+    files: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+def source_of(workspace: str) -> Source:
+    """For payloads without their message: ids are called what they are."""
+    return _bare_source(workspace)
+
+
+@lru_cache(maxsize=1024)
+def _bare_source(workspace: str) -> Source:
+    return Source(Names(ids.channel_ref(workspace or None, "")))
+
+
+def source_of_message(native: Json, workspace: str) -> Source:
+    """People, roles and channels as the message names them; its files."""
+    people = {one: name for one, name in map(_person, objects(native, "mentions")) if one}
+    others = {text(one, "id"): text(one, "name") for one in objects(native, "mention_channels")}
+    files = {text(one, "filename"): one for one in objects(native, "attachments")}
+    if not (people or others or files):
+        return source_of(workspace)
+    others.pop("", None)
+    channel = ids.channel_ref(workspace or None, "")
+    return Source(Names(channel, people, others), files)
+
+
+def _person(user: Json) -> tuple[str, str]:
+    nick = text(mapping(user, "member"), "nick")
+    return text(user, "id"), nick or text(user, "global_name") or text(user, "username")
+
+
+# --- safe looks -----------------------------------------------------------------------------
+
+
+def text(value: Json, key: str) -> str:
+    found = value.get(key)
+    return found if isinstance(found, str) else ""
+
+
+def mapping(value: Json, key: str) -> Json:
+    found = value.get(key)
+    return found if isinstance(found, dict) else _NOTHING
+
+
+def items(value: Json, key: str) -> Sequence[JsonValue]:
+    found = value.get(key)
+    return found if isinstance(found, list) else ()
+
+
+def objects(value: Json, key: str) -> list[Json]:
+    return [one for one in items(value, key) if isinstance(one, dict)]
+
+
+def whole(value: Json, key: str) -> int | None:
+    """A whole number; what counts something is never true or false."""
+    found = value.get(key)
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def count(value: Json, key: str) -> int | None:
+    """A whole number that is not negative."""
+    found = whole(value, key)
+    return found if found is not None and found >= 0 else None
+
+
+def kind_of(component: Json) -> int | None:
+    return whole(component, "type")
+
+
+def flagged(value: Json, key: str) -> bool:
+    return value.get(key) is True
+
+
+def has_flag(value: Json, flag: int) -> bool:
+    return bool((whole(value, "flags") or 0) & flag)
+
+
+def moment(value: Json, key: str) -> int | None:
+    """Unix seconds of an ISO 8601 time; None for what is none."""
+    stamp = text(value, key)
+    if not stamp:
+        return None
+    try:
+        time = datetime.fromisoformat(stamp)
+    except ValueError:
+        return None
+    aware = time if time.tzinfo else time.replace(tzinfo=UTC)
+    try:
+        return int(aware.timestamp())
+    except (OverflowError, ValueError):
+        return None

@@ -1,0 +1,133 @@
+"""A card -> the messages that say it on Discord, as a person would: prose as content, panels as
+embeds, everything richer as components. Pure; deterministic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bridge.content.card import Actions, Card, Container, Context, Node, Nodes, Prose
+from bridge.content.rendering import NativeMessage, Rendering, Written
+from bridge.content.split import split_text
+from connectors.discord.cards import limits, schemas
+from connectors.discord.cards.write_embeds import Embed, is_embeddable, join_prose, write_embeds
+from connectors.discord.cards.write_messages import pack
+from connectors.discord.cards.write_nodes import write_nodes
+from connectors.discord.cards.write_state import Json, Writing
+from connectors.discord.cards.write_text import is_small_print
+
+_DEEPEST = 8
+
+
+def write_card(card: Card, rendering: Rendering) -> Written:
+    """Messages in order, and all that they could not show."""
+    nodes = _ungrouped(card.nodes, 0)
+    shape = _shape_of(nodes)
+    if shape is not None:
+        w = Writing(card, rendering, write_nodes)
+        messages = _write_plainly(w, shape)
+        if messages is not None:
+            return Written(messages, tuple(w.losses))
+    return write_components(card, rendering)
+
+
+def write_components(card: Card, rendering: Rendering) -> Written:
+    """The card as components whatever it holds: a message that has them keeps them when it is
+    edited."""
+    w = Writing(card, rendering, write_nodes)
+    write_nodes(w, card.nodes)
+    return Written(pack(w.pieces), tuple(w.losses))
+
+
+def _ungrouped(nodes: Nodes, depth: int) -> Nodes:
+    """Groups that say nothing themselves are what they hold."""
+    if depth >= _DEEPEST or not any(isinstance(one, Container) for one in nodes):
+        return nodes
+    found: list[Node] = []
+    for node in nodes:
+        if isinstance(node, Container) and node == Container(node.nodes, id=node.id):
+            found += _ungrouped(node.nodes, depth + 1)
+        else:
+            found.append(node)
+    return tuple(found)
+
+
+# --- content and embeds ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """Prose, then panels, then buttons and menus."""
+
+    prose: Sequence[Prose | Context]
+    panels: Sequence[Container]
+    actions: Sequence[Actions]
+
+
+def _shape_of(nodes: Nodes) -> _Shape | None:
+    """None for a card of another shape. Buttons below panels keep these embeds; without panels
+    they stand among components."""
+    prose: list[Prose | Context] = []
+    panels: list[Container] = []
+    actions: list[Actions] = []
+    for node in nodes:
+        if isinstance(node, Actions) and panels:
+            actions.append(node)
+        elif actions:
+            return None
+        elif isinstance(node, Container) and node.form == "panel":
+            panels.append(node)
+        elif panels:
+            return None
+        elif isinstance(node, Prose) or (isinstance(node, Context) and is_small_print(node)):
+            prose.append(node)
+        else:
+            return None
+    return _Shape(prose, panels, actions)
+
+
+def _write_plainly(w: Writing, shape: _Shape) -> tuple[NativeMessage, ...] | None:
+    """None where something has no place in such a message."""
+    if not all(is_embeddable(w, one) for one in shape.panels):
+        return None
+    text = join_prose(w, shape.prose)
+    texts = [one.strip() for one in split_text(text, limits.CONTENT)] if text else []
+    embeds = [embed for one in shape.panels for embed in write_embeds(w, one)]
+    write_nodes(w, shape.actions)
+    rows = [one.body for one in w.pieces]
+    if len(rows) > limits.ROWS * bool(embeds) or any(
+        one["type"] != schemas.ACTION_ROW for one in rows
+    ):
+        return None
+    return tuple(_messages(texts, embeds, rows))
+
+
+def _messages(
+    texts: Sequence[str], embeds: Sequence[Embed], rows: Sequence[Json]
+) -> Iterable[NativeMessage]:
+    """The last text stands above the first embeds, the rows below the last."""
+    groups = _groups(embeds)
+    above = texts[-1:] if groups else ()
+    for text in texts[: len(texts) - len(above)]:
+        yield NativeMessage({"content": text})
+    for number, group in enumerate(groups):
+        body: Json = {"content": above[0]} if above and not number else {}
+        body["embeds"] = [one.body for one in group]
+        if rows and number == len(groups) - 1:
+            body["components"] = [*rows]
+        yield NativeMessage(body, tuple(file for one in group for file in one.files))
+
+
+def _groups(embeds: Sequence[Embed]) -> list[list[Embed]]:
+    """Runs that one message can hold."""
+    groups: list[list[Embed]] = []
+    text = files = 0
+    for embed in embeds:
+        text, files = text + embed.text, files + len(embed.files)
+        full = not groups or len(groups[-1]) == limits.EMBEDS
+        if full or text > limits.EMBED_TOTAL or files > limits.FILES:
+            groups.append([])
+            text, files = embed.text, len(embed.files)
+        groups[-1].append(embed)
+    return groups

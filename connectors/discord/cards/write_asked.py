@@ -1,0 +1,237 @@
+"""One input of a form -> labels with the components that modals have for it. Pure."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from math import isfinite
+
+from bridge.content.card import (
+    Choice,
+    DateInput,
+    FileInput,
+    Input,
+    NumberInput,
+    Picker,
+    TextInput,
+    Toggle,
+)
+from connectors.discord.cards import limits, schemas
+from connectors.discord.cards.write_inputs import (
+    Options,
+    most_chosen,
+    option_words,
+    picker_body,
+    tell_groups,
+)
+from connectors.discord.cards.write_menus import tell_input_details
+from connectors.discord.cards.write_state import Json, Writing, sound
+from connectors.discord.cards.write_text import plain
+
+_DATES = {"date": "YYYY-MM-DD", "time": "HH:MM", "datetime": "YYYY-MM-DD HH:MM"}
+_SHORT, _PARAGRAPH = 1, 2
+_LONG_VALUE = 100  # what has more asks for several lines
+
+
+def asked_labels(w: Writing, node: Input) -> list[Json]:
+    """One label; several for a choice of many options."""
+    tell_input_details(w, node)
+    if node.disabled:
+        w.lose(node.at, "disabled_input", "cannot be changed", "can be")
+    match node:
+        case TextInput():
+            return [_label(w, node, _text_input(w, node))]
+        case NumberInput():
+            return [_label(w, node, _number_input(w, node))]
+        case DateInput():
+            return [_label(w, node, _date_input(w, node))]
+        case Toggle():
+            return [_label(w, node, _checkbox(w, node))]
+        case Choice():
+            return _choice(w, node)
+        case Picker():
+            body = picker_body(w, node, _id(w, node))
+            return [_label(w, node, body | _bounds(w, node, limits.OPTIONS))]
+        case FileInput():
+            return [_label(w, node, _file_upload(w, node))]
+
+
+def _id(w: Writing, node: Input) -> str:
+    found = w.action_id(node.at) if node.at else None
+    own = w.unique_id(sound(node.id)) if found is None and node.id.strip() else None
+    return found or own or w.unique_id("input") or "input"
+
+
+def _label(w: Writing, node: Input, component: Json, number: int = 1, of: int = 1) -> Json:
+    count = f" ({number}/{of})" if of > 1 else ""
+    room = limits.MODAL_LABEL - len(count)
+    name = w.cut(_name(node), room, node.at, "cut_label") if number == 1 else "…"
+    body: Json = {"type": schemas.LABEL, "label": f"{name}{count}", "component": component}
+    title, hint = plain(node.title) if isinstance(node, Toggle) else "", plain(node.hint)
+    if title and plain(node.label):
+        hint = f"{title} · {hint}" if hint else title
+    if hint and number == 1:
+        body["description"] = w.cut(hint, limits.MODAL_HINT, node.at, "cut_hint")
+    return body
+
+
+def _name(node: Input) -> str:
+    """Every input of a modal has one: where there is no label, what stands in the empty field."""
+    title = plain(node.title) if isinstance(node, Toggle) else ""
+    return plain(node.label) or title or (_placeholder(node) if _is_named_so(node) else "…")
+
+
+def _is_named_so(node: Input) -> bool:
+    return not node.label and 0 < len(_placeholder(node)) <= limits.MODAL_LABEL
+
+
+def _placeholder(node: Input) -> str:
+    return sound(node.placeholder).strip()
+
+
+def _put_placeholder(w: Writing, node: Input, body: Json, limit: int) -> None:
+    if _placeholder(node) and not _is_named_so(node):
+        body["placeholder"] = w.cut(_placeholder(node), limit, node.at, "cut_placeholder")
+
+
+# --- typed ----------------------------------------------------------------------------------
+
+
+def _text_input(w: Writing, node: TextInput) -> Json:
+    most = min(max(limits.INPUT_TEXT if node.most is None else node.most, 1), limits.INPUT_TEXT)
+    least = min(max(node.least or 0, 0), most)
+    body = _typed(w, node, "" if node.format == "password" else node.value, most)
+    if node.multiline:
+        body["style"] = _PARAGRAPH
+    if least and len(str(body.get("value", "x" * least))) >= least:
+        body["min_length"] = least
+    if most < limits.INPUT_TEXT:
+        body["max_length"] = most
+    if node.format not in ("text", "rich"):
+        w.lose(node.at, "input_format", node.format, "any text")
+    if node.pattern:
+        w.lose(node.at, "input_pattern", node.pattern, "any text")
+    return body
+
+
+def _typed(w: Writing, node: Input, value: str, most: int = limits.INPUT_TEXT) -> Json:
+    body: Json = {"type": schemas.TEXT_INPUT, "custom_id": _id(w, node), "style": _SHORT}
+    body["required"] = node.required
+    _put_placeholder(w, node, body, limits.INPUT_PLACEHOLDER)
+    if shown := sound(value).strip():
+        shown = w.cut(shown, most, node.at, "cut_value")
+        body["value"] = shown
+        body["style"] = _PARAGRAPH if "\n" in shown or len(shown) > _LONG_VALUE else _SHORT
+    return body
+
+
+def _number_input(w: Writing, node: NumberInput) -> Json:
+    known = node.value is not None and isfinite(node.value)
+    body = _typed(w, node, _number(node.value) if known and node.value is not None else "")
+    bounds = [_number(one) for one in (node.least, node.most) if one is not None and isfinite(one)]
+    if bounds:
+        body.setdefault("placeholder", " – ".join(bounds))
+    return body
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def _date_input(w: Writing, node: DateInput) -> Json:
+    """Discord has no calendar: the placeholder says how a date is written."""
+    w.lose(node.at, "date_as_text", node.of, _DATES[node.of])
+    body = _typed(w, node, _date(node))
+    body.setdefault("placeholder", _DATES[node.of])
+    return body
+
+
+def _date(node: DateInput) -> str:
+    if node.of != "datetime" or not node.value.isascii() or not node.value.isdigit():
+        return node.value
+    try:
+        return datetime.fromtimestamp(int(node.value[:15]), UTC).strftime("%Y-%m-%d %H:%M")
+    except (OverflowError, OSError, ValueError):
+        return node.value
+
+
+# --- chosen ---------------------------------------------------------------------------------
+
+
+def _checkbox(w: Writing, node: Toggle) -> Json:
+    body: Json = {"type": schemas.CHECKBOX, "custom_id": _id(w, node)}
+    if node.value:
+        body["default"] = True
+    if node.required:
+        w.lose(node.at, "required_box", "must be ticked", "may be ticked")
+    _tell_placeholder(w, node)
+    return body
+
+
+def _choice(w: Writing, node: Choice) -> list[Json]:
+    if node.external or not node.options:
+        known = [word for one in node.options for word in option_words(one) if word]
+        words = " · ".join((node.source or "options found by typing", *known))
+        w.lose(node.at, "choice_as_text", words, "any text")
+        return [_label(w, node, _typed(w, node, ", ".join(node.values)))]
+    tell_groups(w, node)
+    places = range(len(node.options))
+    if node.form == "list" and len(places) <= limits.GROUP and (node.many or len(places) > 1):
+        return [_label(w, node, _boxes(w, node))]
+    runs = [places[at : at + limits.OPTIONS] for at in range(0, len(places), limits.OPTIONS)]
+    if len(runs) > 1:
+        what = f"{len(places)} options in one menu"
+        w.lose(node.at, "split_options", what, f"{len(runs)} menus")
+    options = Options(w, node)
+    menus = (_menu(w, node, options, run, split=len(runs) > 1) for run in runs)
+    return [_label(w, node, menu, number, len(runs)) for number, menu in enumerate(menus, 1)]
+
+
+def _boxes(w: Writing, node: Choice) -> Json:
+    """A list of boxes to tick, or of which one is chosen."""
+    room = len(node.options)
+    kind = schemas.CHECKBOX_GROUP if node.many else schemas.RADIO_GROUP
+    body: Json = {"type": kind, "custom_id": _id(w, node), "required": node.required}
+    most = most_chosen(node, room)
+    body["options"] = Options(w, node, emoji=False).at(range(room), most)
+    _tell_placeholder(w, node)
+    return body | _bounds(w, node, room) if node.many else body
+
+
+def _menu(w: Writing, node: Choice, options: Options, places: range, *, split: bool) -> Json:
+    body: Json = {"type": schemas.STRING_SELECT, "custom_id": _id(w, node)}
+    body["options"] = options.at(places, most_chosen(node, len(places)))
+    bounds = _bounds(w, node, len(places))
+    return body | bounds | ({"required": False, "min_values": 0} if split else {})
+
+
+def _bounds(w: Writing, node: Choice | Picker, room: int) -> Json:
+    """What is not required may be left empty, whatever else is said."""
+    body: Json = {"required": node.required}
+    if node.many:
+        most = most_chosen(node, room)
+        body["min_values"] = min(max(node.least or 1, 1), most) if node.required else 0
+        body["max_values"] = most
+    if isinstance(node, Choice) and node.form == "list" and room <= limits.GROUP:
+        return body
+    _put_placeholder(w, node, body, limits.PLACEHOLDER)
+    return body
+
+
+def _tell_placeholder(w: Writing, node: Input) -> None:
+    if _placeholder(node) and _name(node) != _placeholder(node):
+        w.lose(node.at, "placeholder", node.placeholder)
+
+
+def _file_upload(w: Writing, node: FileInput) -> Json:
+    most = min(max(node.most or 1, 1), limits.UPLOADS)
+    least = min(max(node.least or 0, int(node.required)), most)
+    if node.kinds:
+        w.lose(node.at, "file_kinds", " ".join(node.kinds), "any file")
+    _tell_placeholder(w, node)
+    return {
+        "type": schemas.FILE_UPLOAD,
+        "custom_id": _id(w, node),
+        "min_values": least,
+        "max_values": most,
+        "required": node.required,
+    }

@@ -1,0 +1,311 @@
+"""Panels -> embeds, and what a message of content and embeds can hold. Pure.
+
+A panel is an embed when everything in it has its place there; what is too long goes on in further
+fields and embeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from pydantic import JsonValue
+
+from bridge.content.card import (
+    Asset,
+    Container,
+    Context,
+    Credit,
+    Fields,
+    Gallery,
+    Image,
+    Player,
+    Prose,
+)
+from bridge.content.split import split_text
+from bridge.content.text import Inline, Link
+from connectors.discord.cards import limits
+from connectors.discord.cards.colors import color_of
+from connectors.discord.cards.read_words import BLANK
+from connectors.discord.cards.write_media import is_film, is_reachable, player_markdown
+from connectors.discord.cards.write_state import Json, Writing, http_url
+from connectors.discord.cards.write_text import (
+    context_markdown,
+    is_small_print,
+    plain,
+    prose_markdown,
+    tell_manner,
+    written,
+    written_line,
+)
+
+Line = tuple[Inline, ...]
+
+_FIRST, _LAST = -62_135_596_800, 253_402_300_799  # Unix seconds of the years 1 and 9999
+
+
+@dataclass(slots=True)
+class Embed:
+    """An embed, how much text it has, and the files that it shows."""
+
+    body: Json = field(default_factory=dict[str, JsonValue])
+    fields: list[JsonValue] = field(default_factory=list[JsonValue])
+    text: int = 0
+    files: tuple[Asset, ...] = ()
+
+
+# --- whether it can be one ------------------------------------------------------------------
+
+
+def is_embeddable(w: Writing, node: Container) -> bool:
+    """Text, then fields, then pictures; nothing that is hidden, folded or pressed."""
+    if node.hero or node.subtitle or node.spoiler or node.hidden or node.collapsed is not None:
+        return False
+    if node.link and not (node.title and http_url(node.link, limits.MEDIA_URL)):
+        return False
+    if not _fits(w, node.title, limits.TITLE):
+        return False
+    return (
+        _is_credit(w, node.author, limits.AUTHOR)
+        and _is_credit(w, node.footer, limits.FOOTER)
+        and (node.footer is None or not node.footer.link)
+        and (node.time is None or _FIRST <= node.time <= _LAST)
+        and (node.thumbnail is None or _is_picture(w, node.thumbnail))
+        and _are_in_order(w, node)
+    )
+
+
+def _is_credit(w: Writing, credit: Credit | None, limit: int) -> bool:
+    if credit is None:
+        return True
+    if _has_link(credit.text) or not 0 < len(plain(credit.text)) <= limit:
+        return False
+    if credit.link and not http_url(credit.link, limits.MEDIA_URL):
+        return False
+    icon = credit.icon
+    return icon is None or (not icon.alt and is_reachable(w, icon))
+
+
+def _is_picture(w: Writing, node: Image) -> bool:
+    asset = node.asset
+    plain_one = not node.title and not node.link and not asset.spoiler
+    return plain_one and len(asset.alt) <= limits.DESCRIPTION and is_reachable(w, asset)
+
+
+def _are_in_order(w: Writing, node: Container) -> bool:
+    phase = 0
+    for one in node.nodes:
+        match one:
+            case Prose() if phase == 0:
+                continue
+            case Context() if phase == 0 and is_small_print(one):
+                continue
+            case Fields(items) if phase <= 1 and all(
+                _fits(w, each.label, limits.FIELD_NAME) for each in items
+            ):
+                phase = 1
+            case Player() if phase <= 1 and _is_link(w, node, one):
+                phase = 1
+            case Image() if phase <= 1 and _is_picture(w, one):
+                phase = 2
+            case Gallery(items) if phase <= 1 and 0 < len(items) <= limits.EMBED_PICTURES:
+                if not all(isinstance(each, Image) and _is_picture(w, each) for each in items):
+                    return False
+                phase = 2
+            case _:
+                return False
+    return True
+
+
+def _is_link(w: Writing, node: Container, film: Player) -> bool:
+    """Embeds play nothing: a film is a link in one, where its fields would not be side by side
+    among components."""
+    if (film.poster and film.poster.alt) or (w.rendering.uploads and film.asset.file_id):
+        return False
+    if is_film(w, film) and not any(isinstance(one, Fields) for one in node.nodes):
+        return False
+    return len(player_markdown(w.apart(), film)) <= limits.FIELD_VALUE
+
+
+def _fits(w: Writing, line: Line, limit: int) -> bool:
+    """Whether it can be a title or a name: these are never cut, and no links there."""
+    if _has_link(line):
+        return False
+    return len(plain(line)) <= limit // 2 or len(written_line(w.apart(), line, "")) <= limit
+
+
+def _has_link(line: Line) -> bool:
+    """Discord shows no links in titles and names."""
+    stack = list(line)
+    while stack:
+        one = stack.pop()
+        if isinstance(one, Link):
+            return True
+        stack += getattr(one, "children", ())
+    return False
+
+
+# --- writing --------------------------------------------------------------------------------
+
+
+def write_embeds(w: Writing, node: Container) -> list[Embed]:
+    """The panel as one embed; as several where it has more text, fields or pictures."""
+    color = color_of(node.style, node.color)
+    embeds = [Embed()]
+    _put_head(w, node, embeds[0])
+    for text in _descriptions(w, node):
+        if "description" in embeds[-1].body:
+            embeds.append(Embed())
+        _put(embeds[-1], "description", text)
+    for name, value, inline in _fields(w, node):
+        _put_field(embeds, name, value, inline=inline)
+    _put_foot(w, node, embeds)
+    _put_pictures(w, node, embeds)
+    for one in embeds:
+        if one.fields:
+            one.body["fields"] = one.fields
+        if color is not None:
+            one.body["color"] = color
+    return [one for one in embeds if one.body.keys() - {"color"}]
+
+
+def _put(embed: Embed, key: str, text: str) -> None:
+    embed.body[key] = text
+    embed.text += len(text)
+
+
+def _put_head(w: Writing, node: Container, embed: Embed) -> None:
+    if node.author is not None:
+        author: Json = {"name": plain(node.author.text)}
+        if node.author.link:
+            author["url"] = http_url(node.author.link, limits.MEDIA_URL)
+        _put_icon(w, node.author, author, embed)
+        embed.body["author"] = author
+        embed.text += len(plain(node.author.text))
+    if title := written_line(w, node.title, node.at).replace("\n", " ").strip():
+        _put(embed, "title", title)
+    if node.link:
+        embed.body["url"] = http_url(node.link, limits.MEDIA_URL)
+    if node.thumbnail is not None:
+        embed.body["thumbnail"] = _picture(w, node.thumbnail, embed)
+
+
+def _put_foot(w: Writing, node: Container, embeds: list[Embed]) -> None:
+    said = plain(node.footer.text) if node.footer is not None else ""
+    if embeds[-1].text + len(said) > limits.EMBED_TOTAL:
+        embeds.append(Embed())
+    embed = embeds[-1]
+    if node.footer is not None:
+        footer: Json = {"text": said}
+        _put_icon(w, node.footer, footer, embed)
+        embed.body["footer"] = footer
+        embed.text += len(said)
+    if node.time is not None:
+        embed.body["timestamp"] = datetime.fromtimestamp(node.time, UTC).isoformat()
+
+
+def _put_icon(w: Writing, credit: Credit, body: Json, embed: Embed) -> None:
+    media = w.media(credit.icon, "image") if credit.icon is not None else None
+    if media is not None:
+        body["icon_url"] = media.url
+        embed.files += media.files
+
+
+def _picture(w: Writing, node: Image, embed: Embed) -> Json:
+    media = w.media(node.asset, "image")
+    body: Json = {"url": media.url if media else ""}
+    if alt := node.asset.alt.strip():
+        body["description"] = alt
+    embed.files += media.files if media else ()
+    return body
+
+
+def _put_pictures(w: Writing, node: Container, embeds: list[Embed]) -> None:
+    """Clients show the pictures of embeds with one URL side by side."""
+    last = node.nodes[-1] if node.nodes else None
+    pictures = last.items if isinstance(last, Gallery) else (last,)
+    shown = [one for one in pictures if isinstance(one, Image)]
+    posters = list(_posters(w, node))
+    for one in posters if shown else ():
+        w.lose(one.at, "poster", w.rendering.url_of(one.asset) or "picture")
+    shown = shown or posters
+    if not shown:
+        return
+    first = embeds[-1]
+    first.body["image"] = _picture(w, shown[0], first)
+    for one in shown[1:]:
+        first.body.setdefault("url", http_url(w.rendering.url_of(shown[0].asset), 2048) or _ANY)
+        embed = Embed({"url": first.body["url"]})
+        embed.body["image"] = _picture(w, one, embed)
+        embeds.append(embed)
+
+
+def _posters(w: Writing, node: Container) -> Iterator[Image]:
+    """The picture of a film stands for it."""
+    for one in node.nodes:
+        poster = one.poster if isinstance(one, Player) else None
+        if poster is not None and is_reachable(w, poster):
+            yield Image(poster, at=one.at)
+
+
+def _descriptions(w: Writing, node: Container) -> Iterator[str]:
+    text = join_prose(w, (one for one in node.nodes if isinstance(one, Prose | Context)))
+    films = (one for one in node.nodes if isinstance(one, Player) and not _has_words(one))
+    text = "\n\n".join(one for one in (text, *(player_markdown(w, film) for film in films)) if one)
+    if text:
+        yield from (one.strip() for one in split_text(text, limits.EMBED_TEXT))
+
+
+_ANY = "https://discord.com"
+
+
+def join_prose(w: Writing, nodes: Iterable[Prose | Context]) -> str:
+    """One text: small print close to its neighbours, an empty line between others."""
+    said = ""
+    after_small = False
+    for node in nodes:
+        if isinstance(node, Context):
+            text = context_markdown(w, node)
+        else:
+            tell_manner(w, node)
+            text = prose_markdown(w, node)
+        if not text.strip():
+            continue
+        small = isinstance(node, Context)
+        gap = "\n" if small or after_small else "\n\n"
+        said += gap * bool(said) + text
+        after_small = small
+    return said
+
+
+# --- fields ---------------------------------------------------------------------------------
+
+
+def _fields(w: Writing, node: Container) -> Iterator[tuple[str, str, bool]]:
+    """Names and values as Discord takes them: neither may be empty. A film is a link in one."""
+    for one in node.nodes:
+        if isinstance(one, Player) and _has_words(one):
+            yield BLANK, player_markdown(w, one), False
+        for each in one.items if isinstance(one, Fields) else ():
+            name = written_line(w, each.label, each.at).replace("\n", " ").strip() or BLANK
+            value = written(w, each.value, each.at).strip() or BLANK
+            for number, text in enumerate(split_text(value, limits.FIELD_VALUE)):
+                yield (BLANK if number else name), text.strip() or BLANK, each.short
+
+
+def _has_words(node: Player) -> bool:
+    """One without words stands anywhere: its link has none but ours."""
+    return bool(node.title or node.author or node.description or node.asset.alt or node.asset.name)
+
+
+def _put_field(embeds: list[Embed], name: str, value: str, *, inline: bool) -> None:
+    size = len(name) + len(value)
+    last = embeds[-1]
+    if len(last.fields) >= limits.FIELDS or last.text + size > limits.EMBED_TOTAL:
+        embeds.append(last := Embed())
+    body: Json = {"name": name, "value": value}
+    if inline:
+        body["inline"] = True
+    last.fields.append(body)
+    last.text += size

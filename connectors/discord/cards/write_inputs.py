@@ -1,0 +1,169 @@
+"""What an input says, and what Discord is told of its options and numbers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pydantic import JsonValue
+
+from bridge.content.card import Choice, Confirm, Input, Option, Picker, TextInput, Toggle
+from bridge.content.emoji import short_name_of
+from bridge.content.inlines import plain_inlines
+from connectors.discord.cards import limits, schemas
+from connectors.discord.cards.read_inputs import ROLE
+from connectors.discord.cards.write_state import Json, Writing, sound
+from connectors.discord.cards.write_text import plain
+
+_DIGITS = 20  # of the largest 64-bit id
+_PICKERS = {
+    "people": (schemas.USER_SELECT, "user"),
+    "roles": (schemas.ROLE_SELECT, "role"),
+    "mentionables": (schemas.MENTIONABLE_SELECT, "user"),
+    "channels": (schemas.CHANNEL_SELECT, "channel"),
+    "conversations": (schemas.CHANNEL_SELECT, "channel"),
+}
+
+
+def input_words(node: Input) -> str:
+    """All words of an input, in order."""
+    return " · ".join(one for one in _input_words(node) if one.strip())
+
+
+def _input_words(node: Input) -> Iterator[str]:
+    yield plain_inlines(node.label)
+    if isinstance(node, Toggle):
+        yield plain_inlines(node.title)
+    if isinstance(node, TextInput) and node.format != "password":
+        yield node.value
+    yield node.placeholder
+    if isinstance(node, Choice):
+        for option in node.options:
+            yield from option_words(option)
+    yield plain_inlines(node.hint)
+    yield node.error
+    yield confirm_words(node.confirm)
+
+
+def option_words(option: Option) -> Iterator[str]:
+    yield from (option.group, option.emoji)
+    yield plain_inlines(option.label)
+    yield plain_inlines(option.description)
+    yield option.url
+
+
+def confirm_words(confirm: Confirm | None) -> str:
+    if confirm is None:
+        return ""
+    said = (confirm.title, plain_inlines(confirm.text), confirm.ok, confirm.cancel)
+    return " · ".join(one for one in said if one.strip())
+
+
+# --- values ---------------------------------------------------------------------------------
+
+
+def option_values(choice: Choice) -> tuple[str, ...]:
+    """What stands in Discord for each option: its value, or numbers where the values are too
+    long, empty or not different."""
+    values = tuple([one.value for one in choice.options])
+    if len(set(values)) == len(values) and all(map(_is_usual, values)):
+        return values
+    return tuple(map(str, range(len(values))))
+
+
+def _is_usual(value: str) -> bool:
+    return 0 < len(value) <= limits.OPTION and value.isprintable() and value == value.strip()
+
+
+def chosen_values(choice: Choice, picked: Sequence[str]) -> tuple[str, ...]:
+    """What its author receives for what was picked in Discord: the inverse of `option_values`."""
+    known = dict(zip(option_values(choice), (one.value for one in choice.options), strict=True))
+    return tuple(known.get(one, one) for one in picked)
+
+
+# --- options --------------------------------------------------------------------------------
+
+
+class Options:
+    """The options of a choice as Discord takes them, some at a time."""
+
+    def __init__(self, w: Writing, choice: Choice, *, emoji: bool = True) -> None:
+        self._w = w
+        self._options = choice.options
+        self._values = option_values(choice)
+        self._chosen = frozenset(choice.values)
+        self._emoji = emoji
+
+    def at(self, places: Sequence[int], most: int) -> list[JsonValue]:
+        """Those at these places; of those chosen beforehand as many are marked as may be."""
+        bodies: list[JsonValue] = []
+        for place in places:
+            option = self._options[place]
+            body = _option(self._w, option, self._values[place], emoji=self._emoji)
+            if most and option.value in self._chosen:
+                body["default"] = True
+                most -= 1
+            bodies.append(body)
+        return bodies
+
+
+def _option(w: Writing, option: Option, value: str, *, emoji: bool) -> Json:
+    label, sign = plain(option.label), option.emoji.strip()
+    body: Json = {"label": "", "value": value}
+    if sign and emoji and is_emoji(sign):
+        body["emoji"] = {"name": sign}
+    elif sign:
+        label = f"{sound(sign)} {label}".strip()
+    body["label"] = w.cut(label or sound(value), limits.OPTION, option.at, "cut_option")
+    if description := plain(option.description):
+        body["description"] = w.cut(description, limits.OPTION, option.at, "cut_option")
+    return body
+
+
+def is_emoji(sign: str) -> bool:
+    """Whether Discord takes it for an emoji: anything else is refused."""
+    return short_name_of(sign) is not None
+
+
+def tell_groups(w: Writing, choice: Choice) -> None:
+    """Discord's menus have no headings."""
+    last = ""
+    for option in choice.options:
+        if option.group.strip() and option.group != last:
+            w.lose(option.at or choice.at, "option_group", option.group)
+        last = option.group
+
+
+def amounts(node: Choice | Picker, room: int) -> Json:
+    """How many may be chosen, of `room`; one, where nothing else is said."""
+    if not node.many:
+        return {"min_values": 0} if node.least == 0 else {}
+    most = min(max(node.most or room, 1), room)
+    fewest = node.least if node.least is not None else int(node.required)
+    return {"min_values": min(max(fewest, 0), most), "max_values": most}
+
+
+def most_chosen(node: Choice | Picker, room: int) -> int:
+    most = amounts(node, room).get("max_values")
+    return most if isinstance(most, int) else 1
+
+
+# --- pickers --------------------------------------------------------------------------------
+
+
+def picker_body(w: Writing, node: Picker, custom_id: str) -> Json:
+    kind, default_type = _PICKERS[node.of]
+    body: Json = {"type": kind, "custom_id": custom_id, **amounts(node, limits.OPTIONS)}
+    known = [one for one in node.values if _is_snowflake(one.removeprefix(ROLE))]
+    for value in node.values:
+        if value not in known:
+            w.lose(node.at, "picked_before", value)
+    if known:
+        body["default_values"] = [
+            {"id": one.removeprefix(ROLE), "type": "role" if one[0] == ROLE else default_type}
+            for one in list(dict.fromkeys(known))[: most_chosen(node, limits.OPTIONS)]
+        ]
+    return body
+
+
+def _is_snowflake(value: str) -> bool:
+    return value.isascii() and value.isdigit() and value[0] != "0" and len(value) < _DIGITS

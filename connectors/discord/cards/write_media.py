@@ -1,0 +1,253 @@
+"""Pictures, films, sounds and files -> galleries, file components, or lines with a link."""
+
+from __future__ import annotations
+
+import re
+
+from bridge.content.card import Asset, File, Gallery, Image, Player, Prose
+from bridge.content.degrade import file_as_prose, image_as_prose, player_as_nodes
+from bridge.content.text import Document, Inline, Link, Paragraph, Spoiler, Text
+from bridge.content.urls import safe_url
+from connectors.discord.cards import limits, schemas
+from connectors.discord.cards.write_state import Json, Media, Piece, Writing, http_url
+from connectors.discord.cards.write_text import (
+    bold,
+    plain,
+    say,
+    say_line,
+    say_small,
+    written,
+)
+
+Line = tuple[Inline, ...]
+
+_FILM = re.compile(r"\.(?:mp4|webm|mov|m4v)(?:[?#]|$)", re.IGNORECASE)
+
+
+def write_image(w: Writing, node: Image) -> None:
+    """A gallery of one, its title below it."""
+    media = w.media(node.asset, "image")
+    if media is None:
+        _picture_as_line(w, node)
+        return
+    _add_gallery(w, [_item(w, node.asset, media, node.at)], media.files)
+    _caption(w, node)
+
+
+def write_gallery(w: Writing, node: Gallery) -> None:
+    """Runs of pictures and films; one with a caption ends its run."""
+    items: list[Json] = []
+    files: list[Asset] = []
+    for one in node.items:
+        media = _gallery_media(w, one)
+        if media is not None:
+            items.append(_item(w, one.asset, media, one.at))
+            files += media.files
+        captioned = media is None or (isinstance(one, Image) and bool(one.title or one.link))
+        if items and (captioned or len(items) == limits.GALLERY):
+            _add_gallery(w, items, tuple(files))
+            items, files = [], []
+        if media is None:
+            write_media(w, one)
+        elif captioned and isinstance(one, Image):
+            _caption(w, one)
+    if items:
+        _add_gallery(w, items, tuple(files))
+
+
+def write_media(w: Writing, node: Image | Player) -> None:
+    if isinstance(node, Image):
+        write_image(w, node)
+    else:
+        write_player(w, node)
+
+
+def _gallery_media(w: Writing, node: Image | Player) -> Media | None:
+    """None for what cannot stand beside others."""
+    if isinstance(node, Image):
+        return w.media(node.asset, "image")
+    said = node.title or node.author or node.description or node.link or node.poster
+    if said or node.asset.name or not is_film(w, node):
+        return None
+    return w.media(node.asset, "video")
+
+
+def is_reachable(w: Writing, asset: Asset) -> bool:
+    """Whether Discord can get the bytes."""
+    uploaded = w.rendering.uploads and bool(asset.file_id)
+    return uploaded or bool(http_url(w.rendering.url_of(asset), limits.MEDIA_URL))
+
+
+def _add_gallery(w: Writing, items: list[Json], files: tuple[Asset, ...]) -> None:
+    w.add({"type": schemas.MEDIA_GALLERY, "items": [*items]}, files=files)
+
+
+def _item(w: Writing, asset: Asset, media: Media, at: str) -> Json:
+    return {"media": {"url": media.url}, **described(w, asset, at)}
+
+
+def described(w: Writing, asset: Asset, at: str) -> Json:
+    """What a media component says of what it shows."""
+    found: Json = {}
+    if alt := plain((Text(asset.alt),)):
+        found["description"] = w.cut(alt, limits.DESCRIPTION, at, "cut_description")
+    if asset.spoiler:
+        found["spoiler"] = True
+    return found
+
+
+# --- pictures -------------------------------------------------------------------------------
+
+
+def _caption(w: Writing, node: Image) -> None:
+    """Its title, linked to what a press on the picture opened."""
+    link = linked(w, node.title, node.link, node.at)
+    if link:
+        say_small(w, link, node.at)
+
+
+def linked(w: Writing, line: Line, url: str, at: str) -> Line:
+    """The line as a link, the URL itself where there are no words."""
+    safe = safe_url(url) if url else None
+    if url and safe is None:
+        w.lose(at, "unsafe_link", url)
+    if safe is None:
+        return line
+    return (Link(safe, line or (Text(safe),)),)
+
+
+def _picture_as_line(w: Writing, node: Image) -> None:
+    """A line that names it, linked to where people who may see it can open it."""
+    page = node.link or node.asset.page
+    say(w, _hidden_markdown(w, node, image_as_prose(node, page).text))
+    lost = _unsaid(node.title, node.asset.alt, node.asset.name)
+    lost += _other_urls(page, node.asset.page)
+    w.lose(node.at, "picture_as_text", " ".join(lost) or "picture", "a line of text")
+
+
+def _hidden_markdown(w: Writing, node: Image | Player | File, document: Document) -> str:
+    """A line about something hidden is hidden, too."""
+    match document:
+        case (Paragraph(children), *rest) if node.asset.spoiler:
+            return written(w, (Paragraph((Spoiler(children),)), *rest), node.at)
+        case _:
+            return written(w, document, node.at)
+
+
+def _unsaid(title: Line, *words: str) -> list[str]:
+    """What the line does not say: it says the title, else the first words that there are."""
+    told = [one for one in words if one.strip()]
+    return told if title else told[1:]
+
+
+def _other_urls(shown: str, *urls: str) -> list[str]:
+    """Addresses that the line does not link to."""
+    other = [one for one in urls if one and one != shown]
+    return [shown, *other] if shown and safe_url(shown) is None else other
+
+
+# --- films, sounds and files ----------------------------------------------------------------
+
+
+def write_player(w: Writing, node: Player) -> None:
+    """Films play in a gallery, sounds as files; what Discord cannot reach is a link."""
+    media = None
+    if node.kind == "audio":
+        media = _uploaded(w, node.asset, "audio")
+    elif is_film(w, node):
+        media = w.media(node.asset, "video")
+    if media is None:
+        _player_as_link(w, node)
+    else:
+        _write_played(w, node, media)
+
+
+def is_film(w: Writing, node: Player) -> bool:
+    """Whether the asset is a film itself, rather than a page that shows one."""
+    if not is_reachable(w, node.asset):
+        return False
+    if (w.rendering.uploads and node.asset.file_id) or node.asset.media_type.startswith("video/"):
+        return True
+    return bool(_FILM.search(w.rendering.url_of(node.asset)))
+
+
+def _uploaded(w: Writing, asset: Asset, kind: str = "") -> Media | None:
+    return w.media(asset, kind) if w.rendering.uploads and asset.file_id else None
+
+
+def _write_played(w: Writing, node: Player, media: Media) -> None:
+    if node.poster is not None:
+        w.lose(node.at, "poster", node.poster.alt or node.poster.url or "picture")
+    name = (Text(node.asset.name),) if node.kind == "video" and node.asset.name.strip() else ()
+    say_line(w, linked(w, bold(node.title or name), node.link, node.at), node.at)
+    if node.title and name:
+        w.lose(node.at, "file_name", node.asset.name)
+    if node.kind == "video":
+        _add_gallery(w, [_item(w, node.asset, media, node.at)], media.files)
+    else:
+        _add_file(w, node, media)
+    for line in (node.author, node.description):
+        say_line(w, line, node.at)
+
+
+def _player_as_link(w: Writing, node: Player) -> None:
+    if node.poster is not None:
+        write_image(w, Image(node.poster, at=node.at))
+    say(w, player_markdown(w, node))
+
+
+def player_markdown(w: Writing, node: Player) -> str:
+    """A link to it, its author and description."""
+    url = w.rendering.url_of(node.asset) or node.asset.page
+    told = player_as_nodes(node, url)[-1]
+    lost = _unsaid(node.title, node.asset.alt, node.asset.name)
+    lost += _other_urls(node.link or url, url, node.asset.page)
+    w.lose(node.at, "player_as_link", " ".join(lost) or node.kind, "a link")
+    return _hidden_markdown(w, node, told.text) if isinstance(told, Prose) else ""
+
+
+def write_file(w: Writing, node: File) -> None:
+    media = _uploaded(w, node.asset)
+    if media is None:
+        _file_as_link(w, node)
+        return
+    say_line(w, bold(node.title), node.at)
+    _add_file(w, node, media)
+
+
+def _add_file(w: Writing, node: File | Player, media: Media) -> None:
+    """Discord shows the name that the file was sent with."""
+    body: Json = {"type": schemas.FILE, "file": {"url": media.url}}
+    if node.asset.spoiler:
+        body["spoiler"] = True
+    w.add(body, files=media.files)
+    if media.file is not None and media.file.name != node.asset.name and node.asset.name:
+        w.lose(node.at, "file_name", node.asset.name, media.file.name)
+    if node.asset.alt:
+        say_small(w, (Text(node.asset.alt),), node.at)
+
+
+def _file_as_link(w: Writing, node: File) -> None:
+    """Discord shows as files only what travels with the message."""
+    url = w.rendering.url_of(node.asset) or node.asset.page
+    say(w, _hidden_markdown(w, node, file_as_prose(node, url).text))
+    lost = _unsaid(node.title, node.asset.name, node.asset.alt)
+    lost += _other_urls(url, node.asset.page)
+    w.lose(node.at, "file_as_link", " ".join(lost) or "file", "a link")
+
+
+# --- beside a section -----------------------------------------------------------------------
+
+
+def is_small(w: Writing, node: Image) -> bool:
+    """Whether it can stand beside texts: it needs no caption, and Discord can get it."""
+    return not node.title and not node.link and is_reachable(w, node.asset)
+
+
+def thumbnail(w: Writing, node: Image) -> Piece | None:
+    """A picture beside texts."""
+    media = w.media(node.asset, "image") if is_small(w, node) else None
+    if media is None:
+        return None
+    body: Json = {"type": schemas.THUMBNAIL, "media": {"url": media.url}}
+    return Piece(body | described(w, node.asset, node.at), w.box, 1, 0, media.files)

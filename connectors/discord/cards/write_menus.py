@@ -1,0 +1,126 @@
+"""Choices and pickers -> menus, each in its own row; what nobody hears is a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bridge.content.card import Button, Choice, Input, Picker
+from bridge.content.input_text import input_as_blocks
+from bridge.content.urls import safe_url
+from connectors.discord.cards import limits, schemas
+from connectors.discord.cards.write_buttons import Row
+from connectors.discord.cards.write_inputs import (
+    Options,
+    amounts,
+    confirm_words,
+    input_words,
+    most_chosen,
+    picker_body,
+    tell_groups,
+)
+from connectors.discord.cards.write_state import Json, Writing, sound
+from connectors.discord.cards.write_text import bold, plain, say, say_line, say_small, written
+
+
+def stands_in_message(node: Input) -> bool:
+    """Discord's messages hold menus; all else is asked in a form."""
+    if isinstance(node, Choice):
+        return bool(node.options) and not node.external
+    return isinstance(node, Picker)
+
+
+def write_menu(w: Writing, node: Input) -> None:
+    custom_id = w.action_id(node.at)
+    if custom_id is None:
+        write_as_text(w, node)
+        return
+    placeholder = sound(node.placeholder).strip()
+    label = plain(node.label)
+    if label and not placeholder and len(label) <= limits.PLACEHOLDER - 10:
+        placeholder = label
+    else:
+        say_line(w, bold(node.label), node.at)
+    if isinstance(node, Choice):
+        _write_choice(w, node, custom_id, placeholder)
+    elif isinstance(node, Picker):
+        _add_menu(w, node, picker_body(w, node, custom_id), placeholder)
+    say_small(w, node.hint, node.at)
+    tell_input_details(w, node)
+
+
+def _write_choice(w: Writing, node: Choice, custom_id: str, placeholder: str) -> None:
+    """Menus of 25 options; options that are links are buttons."""
+    tell_groups(w, node)
+    runs = list(_runs(node))
+    menus = sum(1 for linked, _ in runs if not linked)
+    if menus > 1:
+        what = f"{len(node.options)} options in one menu"
+        w.lose(node.at, "split_options", what, f"{menus} menus")
+    options, number = Options(w, node), 0
+    for linked, places in runs:
+        if linked:
+            _write_option_links(w, node, places)
+            continue
+        number += 1
+        if number > 1:
+            custom_id = w.action_id(node.at) or custom_id
+        count = f" ({number}/{menus})" if menus > 1 else ""
+        room = len(places)
+        body: Json = {"type": schemas.STRING_SELECT, "custom_id": custom_id}
+        body["options"] = options.at(places, most_chosen(node, room))
+        body |= amounts(node, room)
+        if menus > 1 and node.many:
+            body["min_values"] = 0
+        _add_menu(w, node, body, placeholder if number == 1 else "…", count)
+
+
+def _runs(node: Choice) -> Iterable[tuple[bool, list[int]]]:
+    """Places of neighbouring options that are links or not, 25 at most."""
+    run: list[int] = []
+    for place, option in enumerate(node.options):
+        is_link = _is_link(option.url)
+        if run and (_is_link(node.options[run[0]].url) != is_link or len(run) == limits.OPTIONS):
+            yield _is_link(node.options[run[0]].url), run
+            run = []
+        run.append(place)
+    if run:
+        yield _is_link(node.options[run[0]].url), run
+
+
+def _is_link(url: str) -> bool:
+    return bool(url) and safe_url(url) is not None
+
+
+def _write_option_links(w: Writing, node: Choice, places: Sequence[int]) -> None:
+    row = Row(w)
+    for place in places:
+        option = node.options[place]
+        row.add(Button(option.label, does="open", url=option.url, emoji=option.emoji, at=option.at))
+        if option.description:
+            w.lose(option.at, "option_description", plain(option.description))
+    row.end()
+
+
+def _add_menu(
+    w: Writing, node: Choice | Picker, body: Json, placeholder: str, count: str = ""
+) -> None:
+    if placeholder or count:
+        room = limits.PLACEHOLDER - len(count)
+        body["placeholder"] = w.cut(placeholder, room, node.at, "cut_placeholder") + count
+    if node.disabled:
+        body["disabled"] = True
+    w.add({"type": schemas.ACTION_ROW, "components": [body]}, count=2)
+
+
+def tell_input_details(w: Writing, node: Input) -> None:
+    if node.error:
+        w.lose(node.at, "input_error", node.error)
+    if node.confirm is not None:
+        w.lose(node.at, "confirm_dialog", confirm_words(node.confirm) or "?", "asked when chosen")
+
+
+def write_as_text(w: Writing, node: Input) -> None:
+    """What is asked, where nobody would hear the answer."""
+    say(w, written(w, input_as_blocks(node), node.at))
+    shown = w.rendering.origin or "text"
+    w.lose(node.at, "foreign_action", input_words(node) or node.type, shown)

@@ -1,0 +1,135 @@
+"""Components -> messages of at most 40 components, 4,000 characters of text and 10 files. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pydantic import JsonValue
+
+from bridge.content.rendering import NativeMessage
+from connectors.discord.cards import limits, schemas
+from connectors.discord.cards.write_state import Box, Json, Piece, content_of
+
+
+def pack(pieces: Sequence[Piece]) -> tuple[NativeMessage, ...]:
+    """As few messages as keep the order; neighbouring texts are joined where that saves one."""
+    if _fit_in_one(pieces):
+        return (_message(pieces),) if pieces else ()
+    if sum(one.count for one in pieces) > limits.COMPONENTS:
+        pieces = _joined(pieces)
+    return tuple(_message(one) for one in _split(pieces))
+
+
+def _fit_in_one(pieces: Sequence[Piece]) -> bool:
+    """As most cards do; every piece counted as if it opened a container."""
+    count = text = files = 0
+    for piece in pieces:
+        count += piece.count + (piece.box is not None)
+        text += piece.text
+        files += len(piece.files)
+    return count <= limits.COMPONENTS and text <= limits.TEXT and files <= limits.FILES
+
+
+def _joined(pieces: Iterable[Piece]) -> list[Piece]:
+    found: list[Piece] = []
+    for piece in pieces:
+        last = found[-1] if found else None
+        if last is not None and _may_join(last, piece):
+            content = f"{content_of(last)}{_gap(last, piece)}{content_of(piece)}"
+            body: Json = {"type": schemas.TEXT_DISPLAY, "content": content}
+            found[-1] = Piece(body, last.box, 1, len(content))
+        else:
+            found.append(piece)
+    return found
+
+
+def _may_join(first: Piece, second: Piece) -> bool:
+    return (
+        first.body["type"] == second.body["type"] == schemas.TEXT_DISPLAY
+        and first.box is second.box
+        and first.text + second.text + 2 <= limits.TEXT // 2
+    )
+
+
+def _gap(first: Piece, second: Piece) -> str:
+    """Headings and small print stand close to their neighbours."""
+    return "\n" if first.leads or content_of(second).startswith("-# ") else "\n\n"
+
+
+def _split(pieces: Iterable[Piece]) -> list[list[Piece]]:
+    messages: list[list[Piece]] = [[]]
+    budget = _Budget()
+    for piece in pieces:
+        if not budget.has_room(piece):
+            moved = _moved(messages[-1], piece)
+            messages.append(moved)
+            budget = _Budget(moved)
+        budget.take(piece)
+        messages[-1].append(piece)
+    return [one for one in messages if one]
+
+
+def _moved(message: list[Piece], next_one: Piece) -> list[Piece]:
+    """Headings at the end belong to what follows: they are taken from the message, where the next
+    one has room for them."""
+    at = len(message)
+    while at > 1 and message[at - 1].leads:
+        at -= 1
+    moved = message[at:]
+    if at <= 1 or not _Budget(moved).has_room(next_one):
+        return []
+    del message[at:]
+    return moved
+
+
+class _Budget:
+    """What a message has room for."""
+
+    def __init__(self, pieces: Iterable[Piece] = ()) -> None:
+        self._count = self._text = self._files = 0
+        self._box: Box | None = None
+        for piece in pieces:
+            self.take(piece)
+
+    def has_room(self, piece: Piece) -> bool:
+        return (
+            self._count + self._cost(piece) <= limits.COMPONENTS
+            and self._text + piece.text <= limits.TEXT
+            and self._files + len(piece.files) <= limits.FILES
+        )
+
+    def take(self, piece: Piece) -> None:
+        self._count += self._cost(piece)
+        self._text += piece.text
+        self._files += len(piece.files)
+        self._box = piece.box
+
+    def _cost(self, piece: Piece) -> int:
+        opens = piece.box is not None and piece.box is not self._box
+        return piece.count + opens
+
+
+def _message(pieces: Sequence[Piece]) -> NativeMessage:
+    top: list[Json] = []
+    held: list[JsonValue] = []
+    box: Box | None = None
+    for piece in pieces:
+        if piece.box is None:
+            top.append(piece.body)
+        else:
+            if piece.box is not box:
+                held = []
+                top.append(_container(piece.box, held))
+            held.append(piece.body)
+        box = piece.box
+    body: Json = {"flags": schemas.COMPONENTS_V2, "components": [*top]}
+    return NativeMessage(body, tuple(file for one in pieces for file in one.files))
+
+
+def _container(box: Box, held: list[JsonValue]) -> Json:
+    body: Json = {"type": schemas.CONTAINER, "components": held}
+    if box.color is not None:
+        body["accent_color"] = box.color
+    if box.spoiler:
+        body["spoiler"] = True
+    return body

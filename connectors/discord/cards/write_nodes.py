@@ -1,0 +1,169 @@
+"""Nodes -> components, in order: which function writes which type of node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from bridge.content.card import (
+    Actions,
+    Alert,
+    Badge,
+    Button,
+    Carousel,
+    Chart,
+    Columns,
+    Container,
+    Context,
+    Divider,
+    Fields,
+    File,
+    Gallery,
+    Image,
+    Input,
+    Native,
+    Node,
+    Nodes,
+    Player,
+    Poll,
+    Progress,
+    Prose,
+    Rating,
+    Section,
+    Table,
+    Tasks,
+)
+from bridge.content.degrade import line_prose, stack_columns, stack_section, tasks_as_nodes
+from connectors.discord.cards.write_actions import write_actions
+from connectors.discord.cards.write_boxes import (
+    opened,
+    write_carousel,
+    write_columns,
+    write_container,
+    write_section,
+)
+from connectors.discord.cards.write_media import (
+    linked,
+    write_file,
+    write_gallery,
+    write_image,
+    write_player,
+)
+from connectors.discord.cards.write_state import Writing
+from connectors.discord.cards.write_tables import write_chart, write_text_table
+from connectors.discord.cards.write_text import bold, write_prose
+from connectors.discord.cards.write_told import (
+    write_alert,
+    write_badge,
+    write_context,
+    write_divider,
+    write_fields,
+    write_native,
+    write_poll,
+    write_progress,
+    write_rating,
+    write_tasks,
+)
+
+DEEPEST = 16  # nodes within one another; what lies deeper is written without what is around it
+
+
+def write_nodes(w: Writing, nodes: Iterable[Node]) -> None:
+    """Neighbouring buttons and inputs share rows and forms."""
+    w.depth += 1
+    pending: list[Button | Input] = []
+    for node in nodes if w.depth <= DEEPEST else flat_nodes(w, nodes):
+        if isinstance(node, Button | Input):
+            pending.append(node)
+            continue
+        if pending:
+            write_actions(w, pending)
+            pending = []
+        _WRITERS[type(node)](w, node)
+    if pending:
+        write_actions(w, pending)
+    w.depth -= 1
+
+
+def _table(w: Writing, node: Table) -> None:
+    if rows := write_text_table(w, node):
+        write_nodes(w, rows)
+
+
+def _chart(w: Writing, node: Chart) -> None:
+    _table(w, write_chart(w, node))
+
+
+def _actions(w: Writing, node: Actions) -> None:
+    write_actions(w, node.items)
+
+
+_WRITERS: dict[type, Callable[[Writing, Any], None]] = {
+    Prose: write_prose,
+    Table: _table,
+    Divider: write_divider,
+    Context: write_context,
+    Fields: write_fields,
+    Image: write_image,
+    Player: write_player,
+    Gallery: write_gallery,
+    File: write_file,
+    Section: write_section,
+    Columns: write_columns,
+    Container: write_container,
+    Carousel: write_carousel,
+    Alert: write_alert,
+    Badge: write_badge,
+    Progress: write_progress,
+    Rating: write_rating,
+    Tasks: write_tasks,
+    Chart: _chart,
+    Poll: write_poll,
+    Native: write_native,
+    Actions: _actions,
+}
+
+
+# --- deeper than people nest ----------------------------------------------------------------
+
+
+def flat_nodes(w: Writing, nodes: Iterable[Node]) -> Iterator[Node]:
+    """The nodes that hold no others, in order; what stood around them is as they are."""
+    stack = [iter(nodes)]
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+        elif (inner := _within(w, node)) is None:
+            yield node
+        else:
+            stack.append(iter(inner))
+
+
+def _within(w: Writing, node: Node) -> Nodes | None:  # one flat match over the kinds
+    match node:
+        case Container():
+            if node.spoiler:
+                w.lose(node.at, "nested_container", "spoiler", "open")
+            return opened(w, node)
+        case Section():
+            return stack_section(node)
+        case Columns():
+            links = (linked(w, (), one.link, one.at) for one in node.columns if one.link)
+            return (*stack_columns(node), *(line_prose(one, node.at) for one in links if one))
+        case Carousel(cards):
+            return cards
+        case Native(_, _, fallback):
+            return fallback
+        case Tasks():
+            return tasks_as_nodes(node)
+        case Table(rows, title=title):
+            cells = tuple(one for row in rows for cell in row for one in cell)
+            return (line_prose(bold(title), node.at), *cells) if title else cells
+        case Actions(items):
+            return items
+        case Button(nodes=inner) if inner:
+            return (replace(node, nodes=()), *inner)
+        case _:
+            return None

@@ -1,0 +1,191 @@
+"""A card on its way to Discord: what is written so far, what was lost, which ids are taken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from urllib.parse import quote, urlsplit
+
+from pydantic import JsonValue
+
+from bridge.content.card import Asset, Card, Node
+from bridge.content.file_names import safe_file_name
+from bridge.content.rendering import Rendering
+from bridge.content.urls import safe_url
+from bridge.model import Loss
+from connectors.discord.cards import limits
+
+Json = dict[str, JsonValue]
+
+_FORBIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]|([\ud800-\udfff])")
+# Discord calls hosts without a dot or with `_` "not a well formed URL" (seen by many, 2018-2026).
+_URL = re.compile(
+    r"https?://(?:(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+(?:[A-Za-z]{2,63}|xn--[a-z0-9-]{1,59})"
+    r"|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?(?:[/?#][!-~]*)?",
+    re.ASCII,
+)
+_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+_ENDINGS = {
+    "image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp",
+    "image/apng": ".png", "video/mp4": ".mp4", "video/webm": ".webm", "video/quicktime": ".mov",
+    "audio/mpeg": ".mp3", "audio/ogg": ".ogg", "audio/wav": ".wav", "audio/mp4": ".m4a",
+    "application/pdf": ".pdf", "text/plain": ".txt", "application/json": ".json",
+    "application/zip": ".zip", "text/csv": ".csv", "image": ".png", "video": ".mp4",
+    "audio": ".ogg",
+}  # fmt: skip
+_LONGEST_NAME = 100
+_SEPARATOR = "#"  # before the number of an id that carries a token used already
+
+
+def token_of(custom_id: str) -> str:
+    """The token that a custom id carries."""
+    return custom_id.partition(_SEPARATOR)[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Box:
+    """A container around neighbouring components; each is itself alone."""
+
+    color: int | None
+    spoiler: bool
+
+
+@dataclass(slots=True)
+class Piece:
+    """A component, the box that it stands in, and what it counts for."""
+
+    body: Json
+    box: Box | None = None
+    count: int = 1
+    text: int = 0
+    files: tuple[Asset, ...] = ()
+    leads: bool = False  # a heading: it stays with what follows
+
+
+def content_of(piece: Piece) -> str:
+    """The text of a text display."""
+    content = piece.body.get("content")
+    return content if isinstance(content, str) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """Where Discord finds the bytes; `file` is what is sent along."""
+
+    url: str
+    file: Asset | None = None
+
+    @property
+    def files(self) -> tuple[Asset, ...]:
+        return () if self.file is None else (self.file,)
+
+
+@dataclass(slots=True)
+class Writing:
+    """Functions that write nodes add `pieces` in `box`, in order, and name what they lose; `lower`
+    writes the nodes within a node."""
+
+    card: Card
+    rendering: Rendering
+    lower: Callable[[Writing, Iterable[Node]], None]
+    pieces: list[Piece] = field(default_factory=list[Piece])
+    losses: list[Loss] = field(default_factory=list[Loss])
+    box: Box | None = None
+    depth: int = 0
+    submits: bool | None = None  # whether a button sends the card's inputs; None: not asked yet
+    _ids: dict[str, int] = field(default_factory=dict[str, int])  # how often a token was used
+    _names: set[str] = field(default_factory=set[str])  # of files, in lower case
+
+    def write(self, nodes: Iterable[Node]) -> None:
+        self.lower(self, nodes)
+
+    def lose(self, at: str, kind: str, what: str, shown_as: str = "") -> None:
+        self.losses.append(Loss(path=at, kind=kind, what=sound(what), shown_as=sound(shown_as)))
+
+    def apart(self) -> Writing:
+        """To try something: what it writes and loses is forgotten."""
+        return Writing(self.card, self.rendering, self.lower)
+
+    def add(
+        self, body: Json, *, count: int = 1, text: int = 0, files: tuple[Asset, ...] = ()
+    ) -> None:
+        self.pieces.append(Piece(body, self.box, count, text, files))
+
+    def action_id(self, at: str) -> str | None:
+        """A custom id with the token of the action that stood there; None where nobody hears."""
+        token = self.rendering.token(at) if self.rendering.token else None
+        return self.unique_id(token) if token else None
+
+    def unique_id(self, name: str) -> str | None:
+        if len(name) > limits.CUSTOM_ID - 8 or _SEPARATOR in name:
+            return None
+        number = self._ids.get(name, 0) + 1
+        self._ids[name] = number
+        return name if number == 1 else f"{name}{_SEPARATOR}{number}"
+
+    def media(self, asset: Asset, kind: str = "") -> Media | None:
+        """The asset as a file of the message, or by its URL; None when Discord cannot get it."""
+        if self.rendering.uploads and asset.file_id:
+            name = self._file_name(asset, kind)
+            return Media(f"attachment://{name}", replace(asset, name=name))
+        url = http_url(self.rendering.url_of(asset), limits.MEDIA_URL)
+        return Media(url) if url else None
+
+    def _file_name(self, asset: Asset, kind: str) -> str:
+        """As Discord would have it anyway, and unlike all others; pictures are known by endings."""
+        stem, dot, ending = _NAME.sub("_", asset.name).strip("._-").rpartition(".")
+        if not stem or len(ending) > 8:
+            stem, dot, ending = f"{stem}{dot}{ending}", "", ""
+        stem = stem.strip("._-")[:_LONGEST_NAME] or "file"
+        known = _ENDINGS.get(asset.media_type.partition(";")[0]) or _ENDINGS.get(kind, "")
+        tail = f"{dot}{ending}" or known
+        name, number = safe_file_name(f"{stem}{tail}"), len(self._names)
+        while name.lower() in self._names:
+            number += 1
+            name = safe_file_name(f"{stem}-{number}{tail}")
+        self._names.add(name.lower())
+        return name
+
+    def cut(self, text: str, limit: int, at: str, kind: str) -> str:
+        """At most `limit` characters; the whole is named where it is more."""
+        if len(text) <= limit:
+            return text
+        shown = f"{text[: limit - 1].rstrip()}…"
+        self.lose(at, kind, text, shown)
+        return shown
+
+
+def sound(text: str) -> str:
+    """Without what no JSON or no chat can hold: control characters, halves of characters."""
+    if text.isprintable():
+        return text
+    return _FORBIDDEN.sub(lambda found: "\ufffd" if found[1] else "", text)
+
+
+@lru_cache(maxsize=4096)
+def http_url(url: str, limit: int) -> str:
+    """The URL as Discord takes it, at most this long; empty where it takes none such."""
+    if not url or len(url) > 4 * limit:
+        return ""
+    found = url if _URL.fullmatch(url) else _in_ascii(url)
+    return found if len(found) <= limit else ""
+
+
+def _in_ascii(url: str) -> str:
+    safe = safe_url(url) or ""
+    try:
+        parts = urlsplit(safe)
+        host = (parts.hostname or "").encode("idna").decode()
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return ""
+    path = quote(parts.path, safe="%/:=&+,;@!$'()*~-._")
+    rest = "".join(
+        f"{sign}{quote(one, safe='%/:=&+,;@!$()*~-._?')}"
+        for sign, one in (("?", parts.query), ("#", parts.fragment))
+        if one
+    )
+    found = f"{parts.scheme}://{host}{port}{path}{rest}"
+    return found if _URL.fullmatch(found) and not parts.username else ""

@@ -1,0 +1,106 @@
+"""Tables and charts -> blocks of code, or lists of their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from bridge.content.card import Chart, Node, Nodes, Series, Table
+from bridge.content.degrade import chart_as_table, line_prose, text_table
+from bridge.content.text import CodeBlock, Inline, Text
+from connectors.discord.cards import limits
+from connectors.discord.cards.write_blocks import table_blocks
+from connectors.discord.cards.write_state import Writing
+from connectors.discord.cards.write_text import (
+    bold,
+    markdown,
+    say,
+    say_line,
+    written,
+)
+
+Line = tuple[Inline, ...]
+
+_FENCED = limits.TEXT - 200
+
+
+def write_text_table(w: Writing, node: Table) -> Nodes:
+    """The table in words; or, where cells hold more than words, nothing but the nodes that say
+    the same."""
+    table, rest = text_table(node)
+    if rest:
+        w.lose(node.at, "table_as_rows", f"table of {len(node.rows)} rows", "one row after another")
+        return tuple(_rows(node))
+    say_line(w, bold(node.title), node.at)
+    if not any(cell for row in (table.header, *table.rows) for cell in row):
+        w.lose(node.at, "empty_table", f"table of {len(node.rows)} rows")
+        return ()
+    for block in table_blocks(w, table, node.at):
+        for text in _parts(block, headed=node.header) if isinstance(block, CodeBlock) else ():
+            say(w, text)
+        if not isinstance(block, CodeBlock):
+            say(w, written(w, (block,), node.at))
+    return ()
+
+
+def _parts(block: CodeBlock, *, headed: bool) -> Iterator[str]:
+    """A long table in parts, each below the table's head."""
+    if len(block.value) <= _FENCED:
+        yield markdown((block,))
+        return
+    lines = block.value.split("\n")
+    head = lines[:2] if headed and len(lines[0]) < _FENCED // 4 else []
+    run: list[str] = []
+    size = 0
+    for line in lines[len(head) :]:
+        if run and size + len(line) + 1 > _FENCED - sum(map(len, head)):
+            yield markdown((replace(block, value="\n".join((*head, *run))),))
+            run, size = [], 0
+        run.append(line)
+        size += len(line) + 1
+    yield markdown((replace(block, value="\n".join((*head, *run))),))
+
+
+def _rows(node: Table) -> Iterator[Node]:
+    """The texts of a row in one line, up to what is more than text."""
+    if node.title:
+        yield line_prose(bold(node.title), node.at)
+    for number, row in enumerate(node.rows):
+        line: list[Inline] = []
+        for inner in (one for cell in row for one in cell):
+            said = _words(inner)
+            if said is None:
+                yield from (line_prose(tuple(line), node.at),) if line else ()
+                line = []
+                yield inner
+            elif said:
+                line += [Text(" │ ")] if line else []
+                line += bold(said) if node.header and not number else said
+        yield from (line_prose(tuple(line), node.at),) if line else ()
+
+
+def _words(node: Node) -> Line | None:
+    """What a node in a cell says in words; None when words do not say it."""
+    table, rest = text_table(Table((((node,),),), header=False))
+    return None if rest else table.rows[0][0]
+
+
+def write_chart(w: Writing, node: Chart) -> Table:
+    """Its numbers; what these do not carry is named."""
+    y_title = node.y_title if all(one.name for one in node.series) else ""
+    lost = " ".join(one for one in (node.kind, "chart", y_title) if one)
+    w.lose(node.at, "chart_as_table", lost, "a table of its numbers")
+    for series in node.series:
+        if repeated := _repeated(series):
+            w.lose(node.at, "chart_points", f"{series.name} {repeated}".strip())
+    return chart_as_table(node)
+
+
+def _repeated(series: Series) -> str:
+    """A table has one number for each label: those before the last are lost."""
+    last = {point.label: index for index, point in enumerate(series.points)}
+    return ", ".join(
+        f"{point.label}: {point.value:g}"
+        for index, point in enumerate(series.points)
+        if last[point.label] != index
+    )

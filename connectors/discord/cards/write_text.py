@@ -1,0 +1,214 @@
+"""Texts of a card -> Discord's markdown, cut where it has to be; what it has no form for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from bridge.content.card import Context, Prose
+from bridge.content.inlines import plain_inlines
+from bridge.content.split import split_text
+from bridge.content.text import (
+    Block,
+    Break,
+    Document,
+    Heading,
+    Inline,
+    Paragraph,
+    Rule,
+    Strong,
+    Text,
+)
+from connectors.discord.cards import limits, schemas
+from connectors.discord.cards.write_blocks import (
+    has_long_link,
+    shown_blocks,
+    without_long_links,
+)
+from connectors.discord.cards.write_state import Json, Piece, Writing, sound
+from connectors.discord.text import text_to_discord
+
+Line = tuple[Inline, ...]
+
+# A text that says the same in Discord's markdown: no sign in it is markup, wherever it stands.
+_PLAIN = re.compile(r"[^\W\d_](?:[^\W_]|[ ,.;?!'\"()%+=&$€/-])*")
+_INNER = re.compile(r"[^\W_](?:[^\W_]|[ ,.;?!'\"()%+=&$€/-])*")  # the same, within a line
+_SMALL = "-# "
+
+
+def markdown(document: Document) -> str:
+    """Blocks as Discord shows them; mentions are readable names."""
+    match document:
+        case (Paragraph((Text(value),), False),) if _PLAIN.fullmatch(value):
+            return value
+        case (Heading(level, (Text(value),)),) if _PLAIN.fullmatch(value):
+            return f"{'#' * min(level, 3)} {value.rstrip()}"
+        case _:
+            return sound(text_to_discord(document)).strip("\n")
+
+
+def written(w: Writing, document: Document, at: str) -> str:
+    """Blocks as Discord shows them; what it has no form for is named."""
+    blocks = shown_blocks(w, document, at)
+    text = markdown(blocks)
+    if len(text) > limits.LINK and has_long_link(blocks):
+        return markdown(without_long_links(w, blocks, at))
+    return text
+
+
+def written_line(w: Writing, line: Line, at: str) -> str:
+    return written(w, (Paragraph(line),), at) if line else ""
+
+
+def plain(line: Line) -> str:
+    """A line without any markup, for labels and the like."""
+    if len(line) == 1 and isinstance(first := line[0], Text) and first.value.isprintable():
+        said = first.value
+    else:
+        said = sound(plain_inlines(line))
+    return " ".join(said.split()) if "\n" in said or "  " in said else said.strip()
+
+
+def as_it_is(line: Line) -> str:
+    """A line that is nothing but text without any sign of markup; empty for all others."""
+    if len(line) == 1 and isinstance(first := line[0], Text) and _INNER.fullmatch(first.value):
+        return first.value.strip()
+    return ""
+
+
+def line_in(document: Document) -> Line:
+    """The only paragraph of a text."""
+    match document:
+        case (Paragraph(children, False),):
+            return children
+        case _:
+            return ()
+
+
+def say(w: Writing, text: str, *, leads: bool = False) -> None:
+    """Text displays that say it; nothing for nothing."""
+    text = text.strip("\n").rstrip()
+    if not text:
+        return
+    if len(text) <= limits.TEXT:
+        body: Json = {"type": schemas.TEXT_DISPLAY, "content": text}
+        w.pieces.append(Piece(body, w.box, 1, len(text), (), leads))
+        return
+    for piece in split_text(text, limits.TEXT):
+        say(w, piece)
+
+
+def say_line(w: Writing, line: Line, at: str) -> None:
+    say(w, written_line(w, line, at))
+
+
+def small(text: str) -> str:
+    """Small print, line by line."""
+    lines = (line.removeprefix(_SMALL) for line in text.split("\n"))
+    return "\n".join(f"{_SMALL}{line}" for line in lines if line.strip())
+
+
+def say_small(w: Writing, line: Line, at: str) -> None:
+    text = written_line(w, line, at)
+    if len(text) <= limits.TEXT - 200:
+        say(w, small(text))
+        return
+    for piece in split_text(text, limits.TEXT, lambda one: len(small(one))):
+        say(w, small(piece))
+
+
+# --- prose ----------------------------------------------------------------------------------
+
+
+def write_prose(w: Writing, node: Prose) -> None:
+    """Rules are separators between texts."""
+    tell_manner(w, node)
+    if len(node.text) == 1 and not isinstance(first := node.text[0], Rule):
+        say(w, prose_markdown(w, node), leads=isinstance(first, Heading))
+        return
+    for part in _between_rules(node.text):
+        if part is None:
+            w.add({"type": schemas.SEPARATOR})
+        else:
+            text = prose_markdown(w, node, part)
+            say(w, text, leads=len(part) == 1 and isinstance(part[0], Heading))
+
+
+def prose_markdown(w: Writing, node: Prose, document: Document | None = None) -> str:
+    """The text of prose, or of a part of it, small or as a heading where it is."""
+    blocks = node.text if document is None else document
+    if node.subtle or node.size == "small":
+        if all(isinstance(block, Paragraph) for block in blocks):
+            return small(written(w, blocks, node.at))
+    elif node.size in ("large", "huge"):
+        blocks = _as_heading(blocks, 2 if node.size == "large" else 1)
+    return written(w, blocks, node.at)
+
+
+def tell_manner(w: Writing, node: Prose) -> None:
+    """Discord has no coloured and no centred text."""
+    if node.style != "default":
+        w.lose(node.at, "text_style", node.style)
+    if node.align in ("center", "right"):
+        w.lose(node.at, "text_align", node.align)
+
+
+def _as_heading(blocks: Document, level: int) -> Document:
+    match blocks:
+        case (Paragraph(children),) if not any(isinstance(one, Break) for one in children):
+            return (Heading(level, children),)
+        case _:
+            return blocks
+
+
+def _between_rules(document: Document) -> Iterator[Document | None]:
+    if not any(isinstance(block, Rule) for block in document):
+        yield document
+        return
+    run: list[Block] = []
+    for block in document:
+        if isinstance(block, Rule):
+            yield from (tuple(run),) if run else ()
+            yield None
+            run = []
+        else:
+            run.append(block)
+    yield from (tuple(run),) if run else ()
+
+
+# --- small print ----------------------------------------------------------------------------
+
+
+def is_small_print(node: Context) -> bool:
+    """Whether it is nothing but lines of text."""
+    return all(
+        isinstance(one, Prose) and all(isinstance(block, Paragraph) for block in one.text)
+        for one in node.items
+    )
+
+
+def context_markdown(w: Writing, node: Context) -> str:
+    lines = [lines_of(one) for one in node.items if isinstance(one, Prose)]
+    return small(written_line(w, joined(lines), node.at))
+
+
+def lines_of(node: Prose) -> Line:
+    """Paragraphs as lines of one run."""
+    run: list[Inline] = []
+    for block in node.text:
+        if isinstance(block, Paragraph):
+            run += [Break(), *block.children] if run else block.children
+    return tuple(run)
+
+
+def joined(lines: Iterable[Line]) -> Line:
+    """Runs side by side, a dot between them."""
+    run: list[Inline] = []
+    for line in lines:
+        if line:
+            run += [Text(" · "), *line] if run else line
+    return tuple(run)
+
+
+def bold(line: Line) -> Line:
+    return (Strong(line),) if line else ()

@@ -1,0 +1,184 @@
+"""Nodes that Discord has no component for -> texts that say the same, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
+from math import isfinite
+
+from bridge.content.card import (
+    Alert,
+    Badge,
+    Context,
+    Divider,
+    Fields,
+    Gallery,
+    Image,
+    LabelledValue,
+    Native,
+    Node,
+    Nodes,
+    Poll,
+    Progress,
+    Prose,
+    Rating,
+    Style,
+    Tasks,
+)
+from bridge.content.degrade import (
+    alert_as_prose,
+    badge_as_prose,
+    labelled,
+    lead,
+    line_prose,
+    poll_as_nodes,
+    progress_as_prose,
+    rating_as_prose,
+    tasks_as_nodes,
+)
+from bridge.content.text import Break, Emoji, Inline, Paragraph, Text
+from connectors.discord.cards import schemas
+from connectors.discord.cards.colors import color_of
+from connectors.discord.cards.write_media import linked, write_gallery
+from connectors.discord.cards.write_state import Box, Json, Writing
+from connectors.discord.cards.write_text import (
+    as_it_is,
+    is_small_print,
+    joined,
+    line_in,
+    lines_of,
+    say,
+    say_small,
+    written,
+)
+
+Line = tuple[Inline, ...]
+
+_ALERTS: dict[str, tuple[Style, str]] = {
+    "info": ("accent", "ℹ️"),
+    "success": ("good", "✅"),
+    "warning": ("warning", "⚠️"),
+    "error": ("attention", "⛔"),
+}
+
+# --- text -----------------------------------------------------------------------------------
+
+
+def write_divider(w: Writing, node: Divider) -> None:
+    body: Json = {"type": schemas.SEPARATOR}
+    if not node.line:
+        body["divider"] = False
+    if node.large:
+        body["spacing"] = 2
+    w.add(body)
+
+
+def write_context(w: Writing, node: Context) -> None:
+    """One line of small print; what does not go into a line stands by itself."""
+    pictures = tuple(one for one in node.items if isinstance(one, Image))
+    if len(pictures) == len(node.items):
+        write_gallery(w, Gallery(pictures, at=node.at))
+        return
+    if not is_small_print(Context(tuple(one for one in node.items if isinstance(one, Prose)))):
+        apart = (replace(one, subtle=True) if isinstance(one, Prose) else one for one in node.items)
+        w.write(apart)
+        return
+    lines = (
+        _small_image(w, one) if isinstance(one, Image) else lines_of(one) for one in node.items
+    )
+    say_small(w, joined(lines), node.at)
+
+
+def _small_image(w: Writing, node: Image) -> Line:
+    """A picture among small print is its title, or nothing: Discord has none of that size."""
+    asset = node.asset
+    words = asset.alt or asset.name or w.rendering.url_of(asset) or "picture"
+    w.lose(node.at, "small_picture", words, "its title" if node.title else "")
+    return linked(w, node.title, node.link, node.at)
+
+
+def write_fields(w: Writing, node: Fields) -> None:
+    """`**label** value` lines."""
+    if sum(one.short for one in node.items) > 1:
+        w.lose(node.at, "fields_as_prose", "fields side by side", "lines")
+    lines = [_field(w, one) for one in node.items]
+    say(w, "\n".join([line for line in lines if line.strip()]))
+
+
+def _field(w: Writing, node: LabelledValue) -> str:
+    label, value = as_it_is(node.label), as_it_is(line_in(node.value))
+    if label and value:
+        return f"**{label}** {value}"
+    return written(w, tuple(labelled(node)), node.at)
+
+
+# --- what is told in a form of its own ------------------------------------------------------
+
+
+def write_alert(w: Writing, node: Alert) -> None:
+    """A container in the colour of its level; within another a quote behind its sign."""
+    if w.box is not None:
+        w.lose(node.at, "alert_as_prose", node.level, "a quote")
+        say(w, written(w, alert_as_prose(node).text, node.at))
+        return
+    style, sign = _ALERTS[node.level]
+    w.box = Box(color_of(style, None), spoiler=False)
+    say(w, written(w, lead((Emoji(sign, sign), Text(" ")), node.text), node.at))
+    w.box = None
+
+
+def write_badge(w: Writing, node: Badge) -> None:
+    lost = " ".join(one for one in (node.icon, node.style) if one and one != "default")
+    w.lose(node.at, "badge_as_prose", lost or "badge", "words")
+    say(w, written(w, badge_as_prose(node).text, node.at))
+
+
+def write_progress(w: Writing, node: Progress) -> None:
+    known = node.value is not None and isfinite(node.value) and isfinite(node.most)
+    w.lose(node.at, "progress_as_prose", "bar", "signs")
+    say(
+        w, written(w, progress_as_prose(node if known else replace(node, value=None)).text, node.at)
+    )
+
+
+def write_rating(w: Writing, node: Rating) -> None:
+    value = node.value if isfinite(node.value) else 0.0
+    w.lose(node.at, "rating_as_prose", "stars", "signs")
+    say(w, written(w, rating_as_prose(replace(node, value=value)).text, node.at))
+
+
+def write_tasks(w: Writing, node: Tasks) -> None:
+    w.lose(node.at, "tasks_as_nodes", f"{len(node.tasks)} tasks", "lines behind signs")
+    w.write(_lines_joined(tasks_as_nodes(node)))
+
+
+def _lines_joined(nodes: Nodes) -> Iterator[Node]:
+    """Neighbouring lines as one text."""
+    for is_line, group in groupby(nodes, _is_plain_line):
+        if is_line:
+            lines = [lines_of(one) for one in group if isinstance(one, Prose)]
+            spaced = [each for line in lines for each in (Break(), *line)]
+            yield line_prose(tuple(spaced[1:]), getattr(nodes[0], "at", ""))
+        else:
+            yield from group
+
+
+def _is_plain_line(node: Node) -> bool:
+    match node:
+        case Prose((Paragraph(),) as text):
+            return node == Prose(text)
+        case _:
+            return False
+
+
+def write_poll(w: Writing, node: Poll) -> None:
+    """Votes in a poll of Discord's own would be counted apart from those of the original."""
+    lost = "poll" + " with several answers" * node.multiple + ", closed" * node.closed
+    w.lose(node.at, "poll_as_prose", lost, "its question and answers")
+    w.write(poll_as_nodes(node))
+
+
+def write_native(w: Writing, node: Native) -> None:
+    w.lose(node.at, "native", node.schema_id, "what it says" if node.fallback else "")
+    w.write(node.fallback)

@@ -1,0 +1,69 @@
+"""What a Discord message holds: its text, its payloads, and the parts that say the same. Pure."""
+
+from __future__ import annotations
+
+import orjson
+
+from bridge.content.additions import BridgeMetadata
+from bridge.content.card import Card, Prose
+from bridge.content.card_message import Content, content_of
+from bridge.content.markdown import text_to_markdown
+from bridge.content.rendering import Payload
+from bridge.content.text import Document, Paragraph, Text
+from bridge.errors import CodecError
+from bridge.model import ChannelRef
+from bridge.uacs import TextPart
+from connectors.discord.cards import payloads, read_payload
+from connectors.discord.cards.schemas import TEXT
+from connectors.discord.ids import jump_link
+from connectors.discord.shapes import MessageData
+
+NOTHING_SAID = "[message without text]"
+_SUPPRESS_EMBEDS = 1 << 2
+
+
+def is_typed(data: MessageData) -> bool:
+    """Nothing but text, and the previews that Discord makes of its links."""
+    held = (
+        data.attachments, data.sticker_items, data.components, data.message_snapshots, data.poll,
+    )  # fmt: skip
+    return not any(held) and not any(_is_shown(one.type, data) for one in data.embeds)
+
+
+def typed_content(document: Document) -> Content:
+    text = text_to_markdown(document) or NOTHING_SAID
+    return Content((TextPart(text=text, format="markdown"),), BridgeMetadata())
+
+
+def rich_content(raw: bytes, data: MessageData, document: Document, guild: str) -> Content:
+    """The text that somebody wrote, then each payload as it came with what it says."""
+    native = orjson.loads(raw)["d"]
+    embeds = native.get("embeds")
+    if isinstance(embeds, list):
+        kinds = [one.get("type", "rich") if isinstance(one, dict) else "rich" for one in embeds]
+        native["embeds"] = [
+            one for one, kind in zip(embeds, kinds, strict=True) if _is_shown(kind, data)
+        ]
+    attached = [one for one in payloads(native) if one.schema_id != TEXT]
+    text = Payload(TEXT, text_to_markdown(document), "/content")
+    said = Card((Prose(document, at="/content"),) if document else ())
+    found = content_of([(text, said), *((one, _card(one, guild)) for one in attached)])
+    return found if found.parts else typed_content(document)
+
+
+def origin_of(channel: ChannelRef, thread: str | None, message: str) -> str:
+    """A link that opens the message in Discord, for those who may see it."""
+    return jump_link(channel, thread, message)
+
+
+def _is_shown(kind: object, data: MessageData) -> bool:
+    """Discord adds embeds of other types itself, for links that the text holds already."""
+    return (kind == "rich" and not data.flags & _SUPPRESS_EMBEDS) or not data.content
+
+
+def _card(payload: Payload, guild: str) -> Card:
+    """What cannot be read says so; it is kept as it came."""
+    try:
+        return read_payload(payload, guild)
+    except CodecError as error:
+        return Card((Prose((Paragraph((Text(f"[unreadable: {error.reason}]"),)),), at=payload.at),))

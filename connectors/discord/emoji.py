@@ -1,0 +1,35 @@
+"""Discord's custom emoji <-> their picture: `<:party:12>`. Unicode emoji are characters. Pure.
+
+Short names such as `:smile:` are typed in Discord's clients, which send the character: in a
+message they are text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from bridge.content.text import Emoji
+
+CDN = "https://cdn.discordapp.com/emojis"
+_NATIVE = re.compile(r"https://cdn\.discordapp\.com/emojis/([0-9]{1,20})\.(webp|png|gif)(?:\?.*)?")
+_NAME = re.compile(r"\w{2,32}")
+
+
+def custom_emoji(name: str, emoji_id: str, *, moving: bool) -> Emoji:
+    return Emoji(name, url=f"{CDN}/{emoji_id}.{'gif' if moving else 'webp'}")
+
+
+def native_emoji(emoji: Emoji) -> str | None:
+    """`<:name:id>` where it is one of Discord's own; None for those of other places."""
+    found = _NATIVE.fullmatch(emoji.url or "")
+    if not found or not _NAME.fullmatch(emoji.name):
+        return None
+    return f"<{'a' if found[2] == 'gif' else ''}:{emoji.name}:{found[1]}>"
+
+
+def emoji_to_reaction(emoji: Emoji) -> str | None:
+    """As the API takes a reaction: the characters, or `name:id`."""
+    if emoji.unicode:
+        return emoji.unicode
+    native = native_emoji(emoji)
+    return native.strip("<>").removeprefix("a").removeprefix(":") if native else None

@@ -1,0 +1,55 @@
+"""Files into Discord and out of it: streamed beside a message, fetched from its CDN.
+
+Source: Discord docs, reference "Uploading Files" and "Signed Attachment CDN URLs" (2026-08).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from urllib.parse import urlsplit
+
+from pydantic import JsonValue
+
+from bridge.content.card import Asset
+from bridge.errors import FileError, Refused
+from bridge.model import Call
+from bridge.ports.connector import FileAddress, Files
+from connectors.discord.rest import FilePart
+
+_CDN = ("cdn.discordapp.com", "media.discordapp.net")
+_SPOILER = "SPOILER_"
+
+
+def address_of(asset: Asset, cdn: str) -> FileAddress | None:
+    """Links to Discord's CDN are signed and die after a day; all others are left alone."""
+    host = urlsplit(asset.url).hostname or ""
+    ours = host in _CDN or asset.url.startswith(f"{cdn}/")
+    return FileAddress(asset.url) if ours else None
+
+
+@asynccontextmanager
+async def opened(
+    files: Files | None, call: Call, body: Mapping[str, JsonValue] | None
+) -> AsyncGenerator[tuple[Mapping[str, JsonValue] | None, tuple[FilePart, ...]]]:
+    """The body with what is said of each file, and their bytes while the block lasts."""
+    if not call.files or body is None:
+        yield body, ()
+        return
+    if files is None:
+        raise Refused("This bridge keeps no files to send")
+    named = "embeds" in body or "components" in body  # by its name, and hidden there
+    async with AsyncExitStack() as stack:
+        parts: list[FilePart] = []
+        for one in call.files:
+            try:
+                chunks = await stack.enter_async_context(files.blobs.open(one.file_id))
+            except FileError as error:
+                raise Refused(f"The file {one.name!r} cannot be sent: {error}") from error
+            name = f"{_SPOILER}{one.name}" if one.spoiler and not named else one.name
+            parts.append(FilePart(name, one.media_type, chunks))
+        told: list[JsonValue] = [
+            {"id": index, "filename": part.name, "description": one.alt[:1024] or None}
+            for index, (part, one) in enumerate(zip(parts, call.files, strict=True))
+        ]
+        yield {**body, "attachments": told}, tuple(parts)

@@ -1,0 +1,236 @@
+"""Inline nodes -> Discord's markdown: what looks like markup and is none is escaped, nothing in it
+pings. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from bridge.content.inlines import plain_inlines
+from bridge.content.text import (
+    Break,
+    Broadcast,
+    ChannelLink,
+    Code,
+    Emoji,
+    Emphasis,
+    GroupMention,
+    Inline,
+    Link,
+    Mention,
+    Spoiler,
+    Strike,
+    Strong,
+    Text,
+    Timestamp,
+    Underline,
+)
+from bridge.model import channel_of_key
+from connectors.discord import ids
+from connectors.discord.emoji import native_emoji
+from connectors.discord.styles import APART, LAST_SECOND, URL_END, Styled, is_word, tidy
+
+# One set of characters in front: to look for the next sign is then to compare, not to match.
+_SPECIAL = re.compile(
+    r"[\\*~`|<\[\]_@](?:(?<=[\\*~`|<\[\]])|(?<=_)(?:(?<![0-9A-Za-z]_)|(?![0-9A-Za-z]))"
+    r"|(?<=@)(?=everyone|here))"
+)
+_SCHEME = re.compile(r"(https?)(://)", re.IGNORECASE)
+_LINE_START = re.compile(
+    r"(?P<space> *)(?:(?P<mark>[-#>])(?=[\s#>]|$)|(?P<number>[0-9]+)(?=\.(?:\s|$))|(?P<rule>─{3}))"
+)
+_STARTS = frozenset(" -#>0123456789─")
+_SIGNS: dict[type[Inline], str] = {Strong: "**", Strike: "~~", Underline: "__", Spoiler: "||"}
+_FIRST: Mapping[type[Inline], str] = {
+    Strong: "*",
+    Strike: "~",
+    Underline: "_",
+    Spoiler: "|",
+    Code: "`",
+    Break: "\n",
+}
+_MARKS = "*_~|`"
+_STOPS = (".", ",", ":", ";", "!", "?")
+_PAIRED = re.compile(r"(?:[^()]|\([^()]*\))*")
+_UNSAFE = re.compile(r"[\s<>\"\\*`|\x00-\x1f]")
+_Within = frozenset[type[Inline]]
+_NOTHING: _Within = frozenset()
+
+
+def escape(text: str, *, starts_line: bool = False) -> str:
+    """Characters that Discord shows as they are."""
+    escaped = _SPECIAL.sub(r"\\\g<0>", text)
+    if "://" in escaped:
+        escaped = _SCHEME.sub(r"\1\\\2", escaped)
+    if starts_line and escaped[:1] in _STARTS and (found := _LINE_START.match(escaped)):
+        at = found.end("number") if found["number"] else found.end("space")
+        return f"{escaped[:at]}{APART if found['rule'] else chr(92)}{escaped[at:]}"
+    return escaped
+
+
+def write_inline(
+    children: Sequence[Inline], before: str = "\n", after: str = "\n", within: _Within = _NOTHING
+) -> str:
+    """`before` and `after` are the characters around: they decide which mark can stand there.
+    `within` are the styles around: within itself a style says nothing, and its mark would end it.
+    """
+    nodes = tidy(_unnested(children, within))
+    out: list[str] = []
+    last = before
+    for index, node in enumerate(nodes):
+        if isinstance(node, Text):
+            value = node.value.replace("\n", " ") if "\n" in node.value else node.value
+            piece = escape(value, starts_line=last[-1] == "\n")
+        elif isinstance(node, Emphasis | Link):
+            following = "".join([_first_of(one) for one in nodes[index + 1 : index + 3]]) + after
+            piece = _depending(node, last[-1], following[:2], within)
+        else:
+            piece = _write(node, within)
+        if piece:
+            out.append(piece)
+            last = piece
+    return "".join(out)
+
+
+def _unnested(children: Sequence[Inline], within: _Within) -> Iterator[Inline]:
+    stack = [iter(children)]
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+        elif isinstance(node, Styled | Link) and type(node) in within:
+            stack.append(iter(node.children))
+        else:
+            yield node
+
+
+def _first_of(node: Inline) -> str:
+    match node:
+        case Text(value):
+            return escape(value)[:2]
+        case Link(url, children):
+            return "h" if _is_bare(url, children) else "["
+        case Emoji(_, unicode):
+            return unicode[:1] if unicode else "<"
+        case _:
+            return _FIRST.get(type(node), "@")
+
+
+def _depending(node: Emphasis | Link, before: str, after: str, within: _Within) -> str:
+    """What is written in another way beside some signs."""
+    if isinstance(node, Emphasis):
+        return _emphasis(node.children, before, after, within | {Emphasis})
+    return _link_of(node.url, node.children, after, within)
+
+
+def _write(node: Inline, within: _Within) -> str:
+    if isinstance(node, Strong | Strike | Underline | Spoiler):
+        mark = _SIGNS[type(node)]
+        inner = write_inline(node.children, mark[-1], mark[0], within | {type(node)})
+        return f"{mark}{inner}{mark}" if inner else ""
+    match node:
+        case Break():
+            return "\n"
+        case Code(value):
+            return _code_of(value)
+        case Mention(name=name) | GroupMention(name=name):
+            return _at(name)
+        case Broadcast(range=range_):
+            return _at(range_)
+        case ChannelLink(channel, name):
+            return _channel_of(channel, name)
+        case Emoji(name, unicode):
+            return unicode or native_emoji(node) or f":{escape(name.strip(':'))}:"
+        case Timestamp(unix, style, fallback):
+            known = 0 <= unix <= LAST_SECOND and style in "tTdDfFR"
+            return f"<t:{unix}:{style or 'f'}>" if known else escape(fallback or str(unix))
+        case _:
+            return escape(plain_inlines((node,)))
+
+
+def _at(name: str) -> str:
+    """Readable and harmless: a space of no width breaks what Discord would take for a ping."""
+    broken = f"@{APART}" if name.startswith(("everyone", "here")) else "@"
+    return broken + escape(name.removeprefix("@"))
+
+
+def _channel_of(key: str, name: str) -> str:
+    try:
+        channel = channel_of_key(key)
+    except ValueError:
+        channel = None
+    if channel and channel.platform == ids.PLATFORM and channel.channel.isdecimal():
+        return f"<#{channel.channel}>"
+    return "#" + escape(name.removeprefix("#"))
+
+
+# --- styles and code ------------------------------------------------------------------------
+
+
+def _emphasis(children: Sequence[Inline], before: str, after: str, within: _Within) -> str:
+    """`*` or `_`, whichever is no part of a longer run here; neither where both would be."""
+    for mark in "*_":
+        inner = write_inline(children, mark, mark, within)
+        if not inner or mark in (before, after[:1], inner[0]) or _ends_with(inner, mark):
+            continue
+        if mark == "*" and not inner[0].isspace() and not inner[-1].isspace():
+            return f"*{inner}*"
+        if mark == "_" and not is_word(before) and not is_word(after[:1]):
+            return f"_{inner}_"
+    plain = write_inline(children, before, after, within)
+    # Without a mark between them, marks of neighbours would run into one another.
+    first = APART if plain and plain[0] == before and before in _MARKS else ""
+    last = APART if plain and plain[-1] == after[:1] and after[:1] in _MARKS else ""
+    return f"{first}{plain}{last}"
+
+
+def _ends_with(inner: str, mark: str) -> bool:
+    return inner.endswith(mark) and not inner.endswith(f"\\{mark}")
+
+
+def _code_of(value: str) -> str:
+    text = value.strip() if "\n" not in value else " ".join(value.split("\n")).strip()
+    if "`" not in text:
+        return f"`{text}`" if text else ""
+    runs = {len(run) for run in re.findall("`+", text)}
+    if runs not in ({1}, {2}):
+        # Three ticks would begin a block, and one of two lengths has to be free for the border.
+        text = re.sub("`(?=`)", f"`{APART}", text)
+        runs = {1}
+    ticks = "``" if runs == {1} else "`"
+    pad = " " if "`" in (text[0], text[-1]) else ""
+    return f"{ticks}{pad}{text}{pad}{ticks}"
+
+
+# --- links ----------------------------------------------------------------------------------
+
+
+def _is_bare(url: str, children: Sequence[Inline]) -> bool:
+    return len(children) == 1 and isinstance(one := children[0], Text) and one.value == url
+
+
+def _link_of(url: str, children: Sequence[Inline], after: str, within: _Within) -> str:
+    safe = _safe_url(url)
+    label = tuple([Text(" ") if isinstance(child, Break) else child for child in children])
+    if not url.startswith(("http://", "https://")) or len(safe) < len("http://x"):
+        address = escape(url.removeprefix("mailto:"))
+        said = write_inline(label, " ", " ", within | {Link})
+        return address if said in ("", address) else f"{said} ({address})"
+    if _is_bare(url, children):
+        whole = safe[-1] not in URL_END and safe.count("(") == safe.count(")")
+        ends = after[:1].isspace() or (after[:1] in _STOPS and after[1:].isspace())
+        return safe if whole and ends else f"<{safe}>"
+    said = write_inline(label, "[", "]", within | {Link})
+    # Discord shows a masked link as plain text when its label looks like an address.
+    if not said.strip() or "://" in said.replace("\\", "") or len(said) > 900:
+        return f"{said} (<{safe}>)" if said.strip() else f"<{safe}>"
+    return f"[{said}]({safe if _PAIRED.fullmatch(safe) else _no_brackets(safe)})"
+
+
+def _no_brackets(url: str) -> str:
+    return url.replace("(", "%28").replace(")", "%29")
+
+
+def _safe_url(url: str) -> str:
+    """What would end the link or begin markup, percent-encoded."""
+    return _UNSAFE.sub(lambda f: "".join([f"%{b:02X}" for b in f[0].encode()]), url)

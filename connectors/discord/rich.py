@@ -1,0 +1,92 @@
+"""A message with more than text -> bodies of Discord messages, and the files with them. Pure.
+
+At home embeds go out as they came; elsewhere, and where buttons would be dead, what the message
+says is written anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from pydantic import JsonValue
+
+from bridge.content.additions import select_parts
+from bridge.content.card import Asset, Card, Prose
+from bridge.content.card_walk import is_interactive
+from bridge.content.file_names import safe_file_name
+from bridge.content.text import Document
+from bridge.model import Loss, Upload
+from bridge.ports.cards import Cards
+from bridge.ports.connector import Files
+from bridge.uacs import Message, StructuredDataPart, TextPart
+from connectors.discord.cards import write_card
+from connectors.discord.cards.schemas import ACTION_ROW, COMPONENTS, COMPONENTS_V2, EMBEDS
+
+_MOST_EMBEDS, _MOST_TEXT = 10, 6000
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What one native message shows, and the files that go with it."""
+
+    content: dict[str, JsonValue]
+    files: tuple[Upload, ...] = ()
+
+
+def rich_bodies(
+    message: Message, above: Document, cards: Cards, files: Files | None
+) -> tuple[list[Body], tuple[Loss, ...]]:
+    """`above` is the line that says what it answers, or who says it."""
+    card, unread = cards.read(message)
+    if not above and (body := _as_it_came(message, card, cards)) is not None:
+        return [body], unread
+    if above:
+        card = replace(card, nodes=(Prose(above), *card.nodes))
+    url_of = {} if files is None else {"url_of": files.url_of}
+    written = write_card(card, cards.rendering(message, uploads=files is not None, **url_of))
+    bodies = [
+        Body(dict(one.body), tuple(_upload(asset) for asset in one.files))
+        for one in written.messages
+    ]
+    return bodies, (*unread, *written.losses)
+
+
+def _as_it_came(message: Message, card: Card, cards: Cards) -> Body | None:
+    """The payloads themselves, where Discord's own are all there is to show and each of their
+    actions reaches its author."""
+    if is_interactive(card.nodes) and cards.live_tokens(message) is None:
+        return None
+    shown: dict[str, list[JsonValue]] = {EMBEDS: [], COMPONENTS: []}
+    for _, part in select_parts(message, tuple(shown)):
+        if isinstance(part, TextPart) or not isinstance(part, StructuredDataPart):
+            return None
+        if part.schema_id not in shown:
+            return None
+        data = cast("JsonValue", part.data)
+        shown[part.schema_id] += data if isinstance(data, list) else [data]
+    return _body(shown[EMBEDS], shown[COMPONENTS])
+
+
+def _body(embeds: Sequence[JsonValue], components: Sequence[JsonValue]) -> Body | None:
+    """Of one kind, and surely small enough; all else is written anew."""
+    if bool(embeds) == bool(components):
+        return None
+    if embeds:
+        small = len(embeds) <= _MOST_EMBEDS and len(str(embeds)) < _MOST_TEXT
+        return Body({"embeds": list(embeds)}) if small else None
+    if all(isinstance(one, dict) and one.get("type") == ACTION_ROW for one in components):
+        return None  # rows of buttons alone are no message
+    return Body({"components": list(components), "flags": COMPONENTS_V2})
+
+
+def _upload(asset: Asset) -> Upload:
+    return Upload(
+        file_id=asset.file_id,
+        name=safe_file_name(asset.name, asset.media_type),
+        media_type=asset.media_type,
+        size=asset.size or 0,
+        alt=asset.alt,
+        spoiler=asset.spoiler,
+    )

@@ -1,0 +1,24 @@
+"""Slack's rich messages <-> the neutral card: `read.py` in, `write.py` out. Pure.
+
+A codec as `bridge.ports.codec` asks; `read_message` and `read_form` read a whole message, a view.
+"""
+
+from __future__ import annotations
+
+from connectors.slack.cards.read import payloads, read_form, read_message, read_payload
+from connectors.slack.cards.read_left_out import left_out, unexpanded
+from connectors.slack.cards.schemas import SCHEMA_IDS
+from connectors.slack.cards.write import write_card
+from connectors.slack.presses import native_press
+
+__all__ = [
+    "SCHEMA_IDS",
+    "left_out",
+    "native_press",
+    "payloads",
+    "read_form",
+    "read_message",
+    "read_payload",
+    "unexpanded",
+    "write_card",
+]

@@ -1,0 +1,227 @@
+"""A native Slack message -> its rich payloads; a payload -> what it says as a card.
+
+Total: CodecError for what is no such payload or is nested too deeply, for everything else a card.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Literal, cast
+
+from pydantic import JsonValue
+
+from bridge.content.card import Card, Form, Prose
+from bridge.content.json_tree import check_nesting
+from bridge.content.plain import text_to_plain
+from bridge.content.rendering import Payload
+from bridge.errors import CodecError
+from connectors.slack.cards.read_attachments import (
+    fallbacks_of,
+    read_attachment,
+    read_attachments,
+)
+from connectors.slack.cards.read_blocks import is_block, read_block, read_blocks
+from connectors.slack.cards.read_files import read_file, read_files
+from connectors.slack.cards.read_json import items_at, string_at
+from connectors.slack.cards.read_markdown import markdown_block_to_text
+from connectors.slack.cards.read_texts import words
+from connectors.slack.cards.schemas import ATTACHMENTS, BLOCKS, FILES, TEXT
+from connectors.slack.json_values import Json
+from connectors.slack.mrkdwn_reader import mrkdwn_to_text
+
+Kind = Literal["message", "block", "attachment", "nothing"]
+
+_MARKDOWN = "markdown_text"
+_LISTS = (("attachments", ATTACHMENTS), ("files", FILES))
+_OF_MESSAGES = frozenset(
+    ("text", "blocks", "attachments", "files", _MARKDOWN, "subtype", "ts", "channel")
+)
+_OF_ATTACHMENTS = frozenset(
+    (
+        *("actions", "author_icon", "author_name", "color", "fallback", "fields", "footer"),
+        *("from_url", "image_url", "mrkdwn_in", "pretext", "thumb_url", "title", "title_link"),
+    )
+)
+_NO_MESSAGE = "is no Slack message: it has no text, blocks, attachments or files"
+
+
+def payloads(native: JsonValue) -> tuple[Payload, ...]:
+    """What is shown of a message, in order: its blocks or else its text, attachments, files.
+
+    A view's blocks; one bare payload (blocks, a block, attachments, an attachment) is itself.
+    """
+    check_nesting(native)
+    if isinstance(native, list):
+        return (_bare_list(native),) if native else ()
+    if not isinstance(native, dict):
+        raise CodecError("", _NO_MESSAGE)
+    match _kind(native):
+        case "message":
+            return tuple(_of_message(native))
+        case "block":
+            return (Payload(BLOCKS, native),)
+        case "attachment":
+            return (Payload(ATTACHMENTS, native),)
+        case "nothing":
+            raise CodecError("", _NO_MESSAGE)
+
+
+def read_payload(payload: Payload, workspace: str = "") -> Card:
+    """What one payload says. Mentions are of people and channels of the `workspace`.
+
+    `Card.summary` of attachments is their fallback; that of blocks is in the message's text
+    (`read_message`)."""
+    check_nesting(payload.data)
+    return _card(payload, workspace)
+
+
+def read_message(native: JsonValue, workspace: str = "") -> Card:
+    """All payloads of a message as one card. Where it has blocks, its text is the summary."""
+    cards = [_card(one, workspace) for one in payloads(native)]
+    nodes = tuple(node for card in cards for node in card.nodes)
+    summaries = [_notified(native, workspace), *(card.summary for card in cards)]
+    shown = isinstance(native, dict) and not _has_blocks(native) and _text(native, "text")
+    summary = "" if shown else next((one for one in summaries if one), "")
+    return Card(nodes, summary=summary)
+
+
+def read_form(view: JsonValue, workspace: str = "") -> Form:
+    """A modal or a home tab: its blocks, and what stands around them."""
+    check_nesting(view)
+    if not isinstance(view, dict) or not isinstance(view.get("blocks"), list):
+        raise CodecError("", "is no Slack view: it has no list of blocks")
+    return Form(
+        words(view.get("title")),
+        tuple(read_blocks(items_at(view, "blocks"), "/blocks", workspace)),
+        id=string_at(view, "callback_id"),
+        submit=words(view.get("submit")),
+        close=words(view.get("close")),
+    )
+
+
+# --- payloads -------------------------------------------------------------------------------
+
+
+def _kind(native: Json) -> Kind:
+    """A bare block has a type of its own; what has neither type nor text may be an attachment."""
+    kind = native.get("type")
+    if is_block(kind):
+        return "block"
+    if _is_attachment(native):
+        return "attachment"
+    if kind == "message" or not _OF_MESSAGES.isdisjoint(native):
+        return "message" if _is_message(native) else "block"
+    return "block" if isinstance(kind, str) else "nothing"
+
+
+def _is_message(native: Json) -> bool:
+    """An unknown kind of block may have `text`, too, but nothing else of a message."""
+    kind = native.get("type")
+    return (
+        not isinstance(kind, str)
+        or kind in ("message", "app_mention", "modal", "home", "")
+        or not (_OF_MESSAGES - {"text"}).isdisjoint(native)
+    )
+
+
+def _is_attachment(native: Json) -> bool:
+    return (
+        "type" not in native
+        and not _OF_ATTACHMENTS.isdisjoint(native)
+        and (_OF_MESSAGES - {"text", "blocks", "files", "ts"}).isdisjoint(native)
+    )
+
+
+def _of_message(native: Json) -> Iterable[Payload]:
+    if _has_blocks(native):
+        yield Payload(BLOCKS, native["blocks"], "/blocks")
+    else:
+        for key in ("text", _MARKDOWN):
+            if text := _text(native, key):
+                yield Payload(TEXT, text, f"/{key}")
+    for key, schema_id in _LISTS:
+        if items_at(native, key):
+            yield Payload(schema_id, native[key], f"/{key}")
+
+
+def _bare_list(native: list[JsonValue]) -> Payload:
+    objects = [one for one in native if isinstance(one, dict)]
+    if not objects:
+        raise CodecError("", "is no list of Slack blocks: none of its items is an object")
+    attached = all(_is_attachment(one) for one in objects)
+    return Payload(ATTACHMENTS if attached else BLOCKS, native)
+
+
+def _has_blocks(native: Json) -> bool:
+    return bool(items_at(native, "blocks"))
+
+
+def _text(native: Json, key: str) -> str:
+    text = native.get(key)
+    return text if isinstance(text, str) and text.strip() else ""
+
+
+def _notified(native: JsonValue, workspace: str) -> str:
+    if not isinstance(native, dict) or not _has_blocks(native):
+        return ""
+    return text_to_plain(mrkdwn_to_text(_text(native, "text"), workspace))
+
+
+# --- cards ----------------------------------------------------------------------------------
+
+
+def _card(payload: Payload, workspace: str) -> Card:
+    reader = _READERS.get(payload.schema_id)
+    if reader is None:
+        raise CodecError(payload.at, f"{payload.schema_id!r} is no payload of Slack")
+    return reader(payload.data, payload.at, workspace)
+
+
+def _blocks(data: object, at: str, team: str) -> Card:
+    if isinstance(data, list):
+        return Card(tuple(read_blocks(cast("list[object]", data), at, team)), at=at)
+    if not isinstance(data, dict):
+        raise CodecError(at, "must be a list of Slack blocks")
+    found = cast("Json", data)
+    if "blocks" in found and not is_block(found.get("type")):
+        return Card(tuple(read_blocks(items_at(found, "blocks"), f"{at}/blocks", team)), at=at)
+    return Card(tuple(read_block(found, at, team)), at=at)
+
+
+def _attachments(data: object, at: str, team: str) -> Card:
+    if isinstance(data, list):
+        several = cast("list[object]", data)
+        nodes = read_attachments(several, at, team)
+    elif not isinstance(data, dict):
+        raise CodecError(at, "must be a list of Slack attachments")
+    elif several := items_at(cast("Json", data), "attachments"):
+        nodes = read_attachments(several, f"{at}/attachments", team)
+    else:
+        several = [cast("object", data)]
+        nodes = read_attachment(data, at, team)
+    summary = "\n".join(text_to_plain(one) for one in fallbacks_of(several, team))
+    return Card(tuple(nodes), summary=summary, at=at)
+
+
+def _files(data: object, at: str, team: str) -> Card:
+    if isinstance(data, list):
+        return Card(tuple(read_files(cast("list[object]", data), at)), at=at)
+    if not isinstance(data, dict):
+        raise CodecError(at, "must be a list of Slack files")
+    return Card(tuple(read_file(cast("Json", data), at)), at=at)
+
+
+def _prose(text: object, at: str, team: str) -> Card:
+    if not isinstance(text, str):
+        raise CodecError(at, "must be text")
+    is_markdown = at.endswith(f"/{_MARKDOWN}")
+    said = markdown_block_to_text(text, team) if is_markdown else mrkdwn_to_text(text, team)
+    return Card((Prose(said, at=at),) if said else (), at=at)
+
+
+_READERS: dict[str, Callable[[object, str, str], Card]] = {
+    BLOCKS: _blocks,
+    ATTACHMENTS: _attachments,
+    FILES: _files,
+    TEXT: _prose,
+}

@@ -1,0 +1,133 @@
+"""Blocks that hold several things but no further blocks: cards, carousels, tasks and plans."""
+
+from __future__ import annotations
+
+from typing import Literal, cast
+
+from bridge.content.card import Actions, Badge, Carousel, Container, Node, Nodes, Prose, Task, Tasks
+from bridge.content.text import Inline, Link, Text
+from connectors.slack.cards.read_elements import read_element
+from connectors.slack.cards.read_json import items_at, string_at, url_at
+from connectors.slack.cards.read_media import picture
+from connectors.slack.cards.read_rows import rows
+from connectors.slack.cards.read_texts import Line, line, prose, words
+from connectors.slack.cards.read_unknown import unknown
+from connectors.slack.json_values import Json
+
+_STATUS: dict[str, Literal["pending", "running", "done", "failed"]] = {
+    "pending": "pending",
+    "in_progress": "running",
+    "complete": "done",
+    "error": "failed",
+}
+
+
+# --- cards ----------------------------------------------------------------------------------
+
+
+def card(block: Json, at: str, team: str) -> list[Node]:
+    """Its words and buttons in a container; small print below the body is subtle."""
+    icon = picture(block.get("icon"), f"{at}/icon", team, "small")
+    node = Container(
+        _inside(block, at, team),
+        form="card",
+        title=line(block.get("title"), team),
+        subtitle=line(block.get("subtitle"), team),
+        hero=picture(block.get("hero_image"), f"{at}/hero_image", team),
+        thumbnail=icon,
+        at=at,
+    )
+    said = node.nodes or node.title or node.subtitle or node.hero or node.thumbnail
+    return [node] if said else []
+
+
+def _inside(block: Json, at: str, team: str) -> Nodes:
+    nodes: list[Node] = []
+    icon = block.get("slack_icon")
+    if isinstance(icon, dict) and (name := string_at(cast("Json", icon), "name")):
+        nodes.append(Badge(icon=name, at=f"{at}/slack_icon"))
+    if said := prose(block.get("body"), f"{at}/body", team):
+        nodes.append(said)
+    if small := prose(block.get("subtext"), f"{at}/subtext", team):
+        nodes.append(Prose(small.text, subtle=True, at=small.at))
+    actions = items_at(block, "actions")
+    nodes += rows(actions, f"{at}/actions", at, team, read_element, Actions)
+    return tuple(nodes)
+
+
+def carousel(block: Json, at: str, team: str) -> list[Node]:
+    """What is no card stands in one of its own."""
+    cards = tuple(
+        _leaf(one, f"{at}/elements/{index}", team)
+        for index, one in enumerate(items_at(block, "elements"))
+    )
+    return [Carousel(cards, at=at)] if cards else []
+
+
+def _leaf(value: object, at: str, team: str) -> Container:
+    found = cast("Json", value) if isinstance(value, dict) else {}
+    read = card(found, at, team) if found.get("type") == "card" else []
+    match read:
+        case [Container() as one]:
+            return one
+        case _:
+            return Container((unknown(value, at, team),), form="card", at=at)
+
+
+# --- tasks ----------------------------------------------------------------------------------
+
+
+def task_card(block: Json, at: str, team: str) -> list[Node]:
+    return [Tasks((_task(block, at, team),), at=at)]
+
+
+def plan(block: Json, at: str, team: str) -> list[Node]:
+    tasks = tuple(
+        _any_task(one, f"{at}/tasks/{index}", team)
+        for index, one in enumerate(items_at(block, "tasks"))
+    )
+    title = line(block.get("title"), team)
+    return [Tasks(tasks, title=title, at=at)] if tasks or title else []
+
+
+def _any_task(value: object, at: str, team: str) -> Task:
+    if isinstance(value, dict):
+        return _task(cast("Json", value), at, team)
+    return Task(line(value, team), details=(unknown(value, at, team),), at=at)
+
+
+def _task(task: Json, at: str, team: str) -> Task:
+    return Task(
+        line(task.get("title"), team),
+        _STATUS.get(string_at(task, "status"), "pending"),
+        _said(task, "details", at, team),
+        _said(task, "output", at, team),
+        _sources(task),
+        at=at,
+    )
+
+
+def _said(task: Json, key: str, at: str, team: str) -> Nodes:
+    value = task.get(key)
+    if value is None:
+        return ()
+    place = f"{at}/{key}"
+    if said := prose(value, place, team):
+        return (said,)
+    found = unknown(value, place, team)
+    return (found,) if found.fallback else ()
+
+
+def _sources(task: Json) -> Line:
+    """Links, one after the other."""
+    run: list[Inline] = []
+    for one in items_at(task, "sources"):
+        if not isinstance(one, dict):
+            continue
+        source = cast("Json", one)
+        url = url_at(source, "url")
+        label = words(source.get("text")) or url
+        if label.strip():
+            run += [Text(", ")] if run else []
+            run.append(Link(url, (Text(label),)) if url else Text(label))
+    return tuple(run)

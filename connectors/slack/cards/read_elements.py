@@ -1,0 +1,317 @@
+"""Block elements of Slack, one by one -> buttons and inputs of the card. What is none is nothing.
+
+Source: npm @slack/types 3.2.0 and docs.slack.dev "Block elements" (2026-08).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Literal, TypedDict, cast
+
+from pydantic import JsonValue
+
+from bridge.content.card import (
+    Button,
+    Choice,
+    Confirm,
+    DateInput,
+    FileInput,
+    Input,
+    NumberInput,
+    Option,
+    Picker,
+    TextInput,
+)
+from bridge.content.markdown import text_to_markdown
+from connectors.slack.cards.read_json import count_at, items_at, number_at, string_at, url_at
+from connectors.slack.cards.read_texts import document, line, words
+from connectors.slack.json_values import Json
+
+Actionable = Button | Input
+Reader = Callable[[Json, str, str], Sequence[Actionable]]
+
+
+_Kind = Literal["people", "groups", "private", "public"]
+_KINDS: dict[str, _Kind] = {
+    "im": "people",
+    "mpim": "groups",
+    "private": "private",
+    "public": "public",
+}
+_WITHOUT: tuple[tuple[str, Literal["bots", "shared"]], ...] = (
+    ("exclude_bot_users", "bots"),
+    ("exclude_external_shared_channels", "shared"),
+)
+
+
+class _Asked(TypedDict):
+    at: str
+    id: str
+    placeholder: str
+    dispatches: bool
+    confirm: Confirm | None
+
+
+def read_element(element: object, at: str, team: str) -> Sequence[Actionable]:
+    """The action that stands there (two for a pair of feedback buttons), nothing for what is
+    none. Inputs tell their author at every change, as they do outside of forms."""
+    if not isinstance(element, dict):
+        return ()
+    found = cast("Json", element)
+    kind = found.get("type")
+    reader = _READERS.get(kind) if isinstance(kind, str) else None
+    return reader(found, at, team) if reader else ()
+
+
+def is_element(value: object) -> bool:
+    kind = cast("Json", value).get("type") if isinstance(value, dict) else None
+    return isinstance(kind, str) and kind in _READERS
+
+
+# --- buttons --------------------------------------------------------------------------------
+
+
+def _button(element: Json, at: str, team: str) -> Sequence[Button]:
+    url = url_at(element, "url") if "url" in element else ""
+    style, confirm = element.get("style"), element.get("confirm")
+    value = element.get("value")
+    node = Button(
+        line(element.get("text"), team),
+        does="open" if url else "press",
+        id=string_at(element, "action_id"),
+        value=value if isinstance(value, str) else None,
+        url=url,
+        style="primary" if style == "primary" else "danger" if style == "danger" else "default",
+        hint=string_at(element, "accessibility_label"),
+        confirm=confirm_of(confirm, team) if confirm is not None else None,
+        at=at,
+    )
+    return (node,)
+
+
+def _workflow_button(element: Json, at: str, team: str) -> Sequence[Button]:
+    """It begins a workflow, as the link to its trigger does; `value` has the rest."""
+    workflow = element.get("workflow")
+    trigger = cast("Json", workflow).get("trigger") if isinstance(workflow, dict) else None
+    url = url_at(cast("Json", trigger), "url") if isinstance(trigger, dict) else ""
+    (plain,) = _button({**element, "url": url}, at, team)
+    kept = cast("JsonValue", {"workflow": workflow} if workflow is not None else None)
+    return (replace(plain, value=kept),)
+
+
+def _icon_button(element: Json, at: str, team: str) -> Sequence[Button]:
+    (plain,) = _button(element, at, team)
+    emoji = _ICONS.get(string_at(element, "icon"), "")
+    return (replace(plain, emoji=emoji, secondary=True),)
+
+
+_ICONS = {"trash": "🗑️"}
+_FEEDBACK = ("positive_button", "negative_button")
+
+
+def _feedback_buttons(element: Json, at: str, team: str) -> Sequence[Button]:
+    found: list[Button] = []
+    for key in _FEEDBACK:
+        half = element.get(key)
+        if isinstance(half, dict):
+            told = {**cast("Json", half), "action_id": element.get("action_id")}
+            found += (replace(one, secondary=True) for one in _button(told, f"{at}/{key}", team))
+    return found
+
+
+def confirm_of(value: object, team: str) -> Confirm | None:
+    """What is asked before an action counts; legacy ones call their buttons `..._text`."""
+    if not isinstance(value, dict):
+        return None
+    found = cast("Json", value)
+    return Confirm(
+        title=words(found.get("title")),
+        text=line(found.get("text"), team),
+        ok=words(found.get("confirm")) or words(found.get("ok_text")),
+        cancel=words(found.get("deny")) or words(found.get("dismiss_text")),
+        danger=found.get("style") == "danger",
+    )
+
+
+# --- choices --------------------------------------------------------------------------------
+
+
+def _asked(element: Json, at: str, team: str) -> _Asked:
+    return {
+        "at": at,
+        "id": string_at(element, "action_id"),
+        "placeholder": words(element.get("placeholder")),
+        "dispatches": True,
+        "confirm": confirm_of(element.get("confirm"), team),
+    }
+
+
+def option(value: object, at: str, team: str, group: str = "") -> Option | None:
+    if not isinstance(value, dict):
+        return None
+    found = cast("Json", value)
+    return Option(
+        line(found.get("text"), team),
+        string_at(found, "value"),
+        line(found.get("description"), team),
+        url=url_at(found, "url"),
+        group=group,
+        at=at,
+    )
+
+
+def _options(element: Json, at: str, team: str) -> list[Option]:
+    found = _each(element, "options", at, team)
+    for index, group in enumerate(items_at(element, "option_groups")):
+        if isinstance(group, dict):
+            inner = cast("Json", group)
+            place = f"{at}/option_groups/{index}"
+            found += _each(inner, "options", place, team, words(inner.get("label")))
+    return found
+
+
+def _each(value: Json, key: str, at: str, team: str, group: str = "") -> list[Option]:
+    read = (
+        option(one, f"{at}/{key}/{index}", team, group)
+        for index, one in enumerate(items_at(value, key))
+    )
+    return [one for one in read if one is not None]
+
+
+def _choice(
+    form: Literal["menu", "list", "overflow"] = "menu",
+    *,
+    many: bool = False,
+    external: bool = False,
+) -> Reader:
+    def read(element: Json, at: str, team: str) -> Sequence[Choice]:
+        options = _options(element, at, team)
+        chosen = _each(element, "initial_options", at, team)
+        first = option(element.get("initial_option"), f"{at}/initial_option", team)
+        chosen += [first] if first is not None else []
+        node = Choice(
+            options=(*options, *_missing(chosen, options)),
+            values=tuple(one.value for one in chosen),
+            many=many,
+            form=form,
+            external=external,
+            most=count_at(element, "max_selected_items"),
+            **_asked(element, at, team),
+        )
+        return (node,)
+
+    return read
+
+
+def _missing(chosen: Iterable[Option], options: Iterable[Option]) -> list[Option]:
+    """Those chosen beforehand that are not offered: external ones are told nowhere else."""
+    offered = {one.value for one in options}
+    return [one for one in chosen if one.value not in offered]
+
+
+def _picker(
+    of: Literal["people", "channels", "conversations"], name: str, *, many: bool = False
+) -> Reader:
+    def read(element: Json, at: str, team: str) -> Sequence[Picker]:
+        chosen = items_at(element, f"initial_{name}s") if many else [element.get(f"initial_{name}")]
+        filtered = element.get("filter")
+        offered = cast("Json", filtered) if isinstance(filtered, dict) else {}
+        node = Picker(
+            of=of,
+            values=tuple(one for one in chosen if isinstance(one, str) and one),
+            many=many,
+            among=_among(offered),
+            without=tuple(name for key, name in _WITHOUT if offered.get(key) is True),
+            here=element.get("default_to_current_conversation") is True,
+            most=count_at(element, "max_selected_items"),
+            **_asked(element, at, team),
+        )
+        return (node,)
+
+    return read
+
+
+def _among(offered: Json) -> tuple[_Kind, ...]:
+    kinds = items_at(offered, "include")
+    return tuple(_KINDS[one] for one in kinds if isinstance(one, str) and one in _KINDS)
+
+
+# --- inputs ---------------------------------------------------------------------------------
+
+
+def _date(of: Literal["date", "time", "datetime"], key: str) -> Reader:
+    def read(element: Json, at: str, team: str) -> Sequence[DateInput]:
+        moment = count_at(element, key) if of == "datetime" else None
+        value = string_at(element, key) if moment is None else str(moment)
+        return (DateInput(of=of, value=value, **_asked(element, at, team)),)
+
+    return read
+
+
+def _text(kind: Literal["text", "email", "url"] = "text") -> Reader:
+    def read(element: Json, at: str, team: str) -> Sequence[TextInput]:
+        node = TextInput(
+            value=string_at(element, "initial_value"),
+            multiline=element.get("multiline") is True,
+            format=kind,
+            least=count_at(element, "min_length"),
+            most=count_at(element, "max_length"),
+            **_asked(element, at, team),
+        )
+        return (node,)
+
+    return read
+
+
+def _rich_text(element: Json, at: str, team: str) -> Sequence[TextInput]:
+    value = text_to_markdown(document(element.get("initial_value"), team))
+    node = TextInput(value=value, multiline=True, format="rich", **_asked(element, at, team))
+    return (node,)
+
+
+def _number(element: Json, at: str, team: str) -> Sequence[NumberInput]:
+    node = NumberInput(
+        value=number_at(element, "initial_value"),
+        least=number_at(element, "min_value"),
+        most=number_at(element, "max_value"),
+        decimals=element.get("is_decimal_allowed") is not False,
+        **_asked(element, at, team),
+    )
+    return (node,)
+
+
+def _files(element: Json, at: str, team: str) -> Sequence[FileInput]:
+    kinds = tuple(one.lstrip(".") for one in items_at(element, "filetypes") if isinstance(one, str))
+    most = count_at(element, "max_files")
+    return (FileInput(kinds=kinds, most=most, **_asked(element, at, team)),)
+
+
+_READERS: dict[str, Reader] = {
+    "button": _button,
+    "workflow_button": _workflow_button,
+    "icon_button": _icon_button,
+    "feedback_buttons": _feedback_buttons,
+    "overflow": _choice("overflow"),
+    "static_select": _choice(),
+    "multi_static_select": _choice(many=True),
+    "external_select": _choice(external=True),
+    "multi_external_select": _choice(many=True, external=True),
+    "radio_buttons": _choice("list"),
+    "checkboxes": _choice("list", many=True),
+    "users_select": _picker("people", "user"),
+    "multi_users_select": _picker("people", "user", many=True),
+    "channels_select": _picker("channels", "channel"),
+    "multi_channels_select": _picker("channels", "channel", many=True),
+    "conversations_select": _picker("conversations", "conversation"),
+    "multi_conversations_select": _picker("conversations", "conversation", many=True),
+    "datepicker": _date("date", "initial_date"),
+    "timepicker": _date("time", "initial_time"),
+    "datetimepicker": _date("datetime", "initial_date_time"),
+    "plain_text_input": _text(),
+    "email_text_input": _text("email"),
+    "url_text_input": _text("url"),
+    "rich_text_input": _rich_text,
+    "number_input": _number,
+    "file_input": _files,
+}

@@ -1,0 +1,89 @@
+"""What a Slack payload has and a card does not say: who may see a button, addresses that are no
+links. Total, one walk without recursion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import cast
+
+from pydantic import JsonValue
+
+from bridge.content.json_tree import check_nesting, pointer
+from bridge.content.rendering import Payload
+from bridge.content.urls import safe_url
+from bridge.errors import CodecError
+from bridge.model import Loss
+
+_MOST = 100
+_LONGEST = 2000
+_KINDS = {
+    "agent_prompt": "prompt_of_button",
+    "customizable_input_parameters": "workflow_inputs",
+    "provider_icon_url": "icon",
+    "timezone": "time_zone",
+    "visible_to_user_ids": "audience",
+}
+_ADDRESSES = frozenset(
+    (
+        *("author_icon", "author_link", "footer_icon", "image_url", "service_url", "thumb_url"),
+        *("thumbnail_url", "title_link", "title_url", "url", "video_url"),
+    )
+)
+
+
+def left_out(payload: Payload) -> tuple[Loss, ...]:
+    """At most a hundred of them, in the order of the payload."""
+    try:
+        check_nesting(payload.data)
+    except CodecError:
+        return ()
+    return tuple(islice(_losses(payload.data, payload.at), _MOST))
+
+
+def unexpanded(_payload: Payload) -> tuple[str, ...]:
+    """Slack has no templates."""
+    return ()
+
+
+def _losses(value: JsonValue, at: str) -> Iterator[Loss]:
+    way: list[str | int] = []
+    stack = [_members(value)]
+    while stack:
+        found = next(stack[-1], None)
+        if found is None:
+            stack.pop()
+            continue
+        step, one = found
+        way[len(stack) - 1 :] = [step]
+        if told := _loss(step, one):
+            yield Loss(path=pointer(at, *way), kind=told[0], what=told[1])
+        elif isinstance(one, dict | list):
+            stack.append(_members(one))
+
+
+def _members(value: object) -> Iterator[tuple[str | int, object]]:
+    if isinstance(value, dict):
+        return iter(cast("dict[str | int, object]", value).items())
+    return enumerate(cast("list[object]", value)) if isinstance(value, list) else iter(())
+
+
+def _loss(step: str | int, value: object) -> tuple[str, str] | None:
+    if step in _KINDS:
+        return (_KINDS[str(step)], what) if (what := _what(value)) else None
+    if step in _ADDRESSES and isinstance(value, str) and value and safe_url(value) is None:
+        return "address", value[:_LONGEST]
+    return None
+
+
+def _what(value: object) -> str:
+    if isinstance(value, str):
+        return value[:_LONGEST]
+    if not isinstance(value, list):
+        return ""
+    told = (
+        one if isinstance(one, str) else str(cast("dict[str, object]", one).get("name", ""))
+        for one in islice(cast("list[object]", value), _MOST)
+        if isinstance(one, str | dict)
+    )
+    return " ".join(told)[:_LONGEST].strip()

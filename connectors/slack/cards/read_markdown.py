@@ -1,0 +1,95 @@
+"""Markdown as Slack shows it -> the text tree: CommonMark with what Slack writes in <...>.
+
+Our own additions to Markdown (links of the scheme `uacs:`, spoilers) are mere text there: nobody
+can mention anybody by writing them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import cast
+
+from bridge.content.inlines import STYLES, Style, merge_texts, plain_inlines
+from bridge.content.markdown import markdown_to_text
+from bridge.content.text import (
+    Block,
+    Break,
+    Code,
+    CodeBlock,
+    Document,
+    Heading,
+    Inline,
+    Link,
+    List,
+    ListItem,
+    Paragraph,
+    Quote,
+    Rule,
+    Spoiler,
+    Table,
+    Text,
+)
+from connectors.slack.cards.read_texts import as_line
+from connectors.slack.emoji import text_with_emoji
+from connectors.slack.mrkdwn_reader import mrkdwn_to_text
+
+_MARKED = re.compile(r"[<:]")
+_OWN = re.compile(r"<(?:[@#][A-Z0-9]+|![a-z]+)[^<>\n]*>")
+
+
+def markdown_block_to_text(markdown: str, team: str) -> Document:
+    """Read the text of a `markdown` block (or `markdown_text`) of the workspace `team`."""
+    return tuple(_block(block, team) for block in markdown_to_text(markdown))
+
+
+def _block(block: Block, team: str) -> Block:
+    match block:
+        case Paragraph(children):
+            return Paragraph(_run(children, team))
+        case Heading(level, children):
+            return Heading(level, _run(children, team))
+        case Quote(blocks):
+            return Quote(tuple(_block(one, team) for one in blocks))
+        case List(items):
+            return replace(block, items=tuple(_item(one, team) for one in items))
+        case Table(header, rows):
+            told = tuple(tuple(_run(cell, team) for cell in row) for row in (header, *rows))
+            return replace(block, header=told[0], rows=told[1:])
+        case CodeBlock() | Rule():
+            return block
+
+
+def _item(item: ListItem, team: str) -> ListItem:
+    return ListItem(tuple(_block(one, team) for one in item.blocks), item.checked)
+
+
+def _run(nodes: Iterable[Inline], team: str) -> tuple[Inline, ...]:
+    return merge_texts(one for node in nodes for one in _inline(node, team))
+
+
+def _inline(node: Inline, team: str) -> Iterable[Inline]:
+    """Styles lie at most once within one another: the Markdown reader sees to that."""
+    if isinstance(node, Text):
+        return _text(node.value, team) if _MARKED.search(node.value) else (node,)
+    if isinstance(node, Spoiler):
+        return (Text("||"), *_run(node.children, team), Text("||"))
+    if type(node) in STYLES:
+        style = cast("Style", node)
+        return (type(style)(_run(style.children, team)),)
+    if isinstance(node, Link):
+        return (Link(node.url, _run(node.children, team)),)
+    if isinstance(node, Code | Break):
+        return (node,)
+    return (Text(plain_inlines((node,))),)
+
+
+def _text(value: str, team: str) -> Iterator[Inline]:
+    place = 0
+    for found in _OWN.finditer(value):
+        yield from text_with_emoji(value[place : found.start()])
+        for block in mrkdwn_to_text(found.group(), team):
+            yield from as_line((block,))
+        place = found.end()
+    yield from text_with_emoji(value[place:])

@@ -1,0 +1,119 @@
+"""Pictures, films and files of Slack -> assets and their nodes. Addresses of Slack's own files are
+private: they need a token."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, cast
+
+from bridge.content.card import Asset, Image, Node, Player
+from bridge.content.text import Text
+from bridge.content.urls import safe_url
+from connectors.slack.cards.read_json import count_at, url_at
+from connectors.slack.cards.read_texts import Line, line, words
+from connectors.slack.json_values import Json
+
+_OWN_FILES = re.compile(
+    r"https://(?:[\w-]+\.)?files(?:-\w+)?\.slack(?:-gov)?\.com/files-", re.IGNORECASE
+)
+_SOURCE = re.compile(r"""\bsrc\s*=\s*["']([^"'<>]{1,3000})["']""", re.IGNORECASE)
+_MEDIA = re.compile(r"\.(?:mp4|m4v|webm|mov|mp3|m4a|ogg|wav)(?:[?#]|$)", re.IGNORECASE)
+Size = Literal["icon", "small", "full"]
+
+
+def asset_of(url: str, **told: Any) -> Asset:
+    return Asset(url=url, private=_OWN_FILES.match(url) is not None, **told)
+
+
+def file_id(native: object) -> str:
+    return f"slack:{native}" if isinstance(native, str) and native else ""
+
+
+# --- pictures -------------------------------------------------------------------------------
+
+
+def picture(image: object, at: str, team: str, size: Size = "full") -> Image | None:
+    """An image block or element; None where it is neither, or nothing can be seen of it."""
+    if not isinstance(image, dict):
+        return None
+    found = cast("Json", image)
+    if found.get("type") != "image" and "image_url" not in found and "slack_file" not in found:
+        return None
+    asset, title = _picture(found), line(found.get("title"), team)
+    if not (asset.url or asset.file_id or asset.alt or title):
+        return None
+    return Image(asset, title=title, size=size, at=at)
+
+
+def _picture(image: Json) -> Asset:
+    told: dict[str, Any] = {
+        "alt": words(image.get("alt_text")),
+        "width": count_at(image, "image_width"),
+        "height": count_at(image, "image_height"),
+        "size": count_at(image, "image_bytes"),
+    }
+    if url := url_at(image, "image_url"):
+        return asset_of(url, **told)
+    kept = image.get("slack_file")
+    if not isinstance(kept, dict):
+        return Asset(**told)
+    own = cast("Json", kept)
+    url, native = url_at(own, "url"), file_id(own.get("id"))
+    return Asset(url=url, file_id=native, private=True, **told)
+
+
+def picture_at(value: Json, key: str, at: str, size: Size = "full") -> Image | None:
+    """A bare address of a picture."""
+    url = url_at(value, key)
+    return Image(asset_of(url), size=size, at=f"{at}/{key}") if url else None
+
+
+# --- films ----------------------------------------------------------------------------------
+
+
+def video(block: Json, at: str, team: str) -> list[Node]:
+    """A video block: what plays it, its page, its author and where it is from."""
+    poster = url_at(block, "thumbnail_url")
+    asset = _film(url_at(block, "video_url"), alt=words(block.get("alt_text")))
+    title, description = line(block.get("title"), team), line(block.get("description"), team)
+    author = named(block, "author_name", "provider_name")
+    if not (asset.url or asset.page or asset.alt or title or description or author):
+        return []
+    node = Player(
+        "video",
+        asset,
+        title=title,
+        description=description,
+        author=author,
+        poster=asset_of(poster) if poster else None,
+        link=url_at(block, "title_url"),
+        at=at,
+    )
+    return [node]
+
+
+def named(value: Json, *keys: str) -> Line:
+    """Short plain texts in one line."""
+    said = [text for key in keys if (text := words(value.get(key)).strip())]
+    return (Text(" · ".join(said)),) if said else ()
+
+
+def embedded(value: Json, kind: Literal["video", "audio"]) -> Asset | None:
+    """The film or sound of an unfurled link: its address, or that of the frame that plays it."""
+    size: dict[str, Any] = {
+        "width": count_at(value, f"{kind}_html_width"),
+        "height": count_at(value, f"{kind}_html_height"),
+    }
+    if url := url_at(value, f"{kind}_url"):
+        return _film(url, **size)
+    html = value.get(f"{kind}_html")
+    found = _SOURCE.search(html[:10_000]) if isinstance(html, str) else None
+    url = safe_url(found[1].replace("&amp;", "&")) if found else None
+    return _film(url, **size) if url else None
+
+
+def _film(url: str, **told: Any) -> Asset:
+    """Most addresses are those of a page that plays it."""
+    if _MEDIA.search(url):
+        return asset_of(url, **told)
+    return Asset(page=url, **told)

@@ -1,0 +1,36 @@
+"""Lists of elements -> rows of nodes. What does not belong in a row stands between two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from bridge.content.card import Node
+from connectors.slack.cards.read_texts import is_blank
+from connectors.slack.cards.read_unknown import unknown
+
+
+def rows(
+    values: Iterable[object],
+    at: str,
+    row_at: str,
+    team: str,
+    read: Callable[[object, str, str], Sequence[Any] | None],
+    row: Callable[..., Node],
+) -> list[Node]:
+    """The values stand at `at/0`, `at/1` ...; `read` gives nothing for what is none of its kind,
+    None for what says nothing."""
+    nodes: list[Node] = []
+    items: list[Any] = []
+    for index, value in enumerate(values):
+        place = f"{at}/{index}"
+        found = read(value, place, team)
+        if found:
+            items += found
+        elif found is not None and not is_blank(value):
+            nodes += [row(tuple(items), at=row_at)] if items else []
+            nodes.append(unknown(value, place, team))
+            items = []
+    if items:
+        nodes.append(row(tuple(items), at=row_at))
+    return nodes

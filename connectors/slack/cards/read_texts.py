@@ -1,0 +1,148 @@
+"""Slack's text objects -> the text tree: mrkdwn, plain text with names of emoji, rich text. Total:
+what is no text is empty."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import cast
+
+from bridge.content import normal
+from bridge.content.card import LabelledValue, Prose
+from bridge.content.inlines import plain_inlines
+from bridge.content.plain import blocks_as_line
+from bridge.content.text import Break, Document, Inline, Paragraph, Strong, Text
+from connectors.slack.emoji import text_with_emoji
+from connectors.slack.json_values import Json
+from connectors.slack.mrkdwn import unescape
+from connectors.slack.mrkdwn_reader import mrkdwn_to_text
+from connectors.slack.rich_text import rich_text_to_text
+
+Line = tuple[Inline, ...]
+
+RICH = frozenset(  # what stands in the sections of rich text
+    ("text", "link", "emoji", "user", "channel", "usergroup", "team", "broadcast", "date", "color")
+)
+_MARKED = re.compile(r"[:\n\r]")  # without one of these plain text says just itself
+_CONTROL = re.compile(r"<[^<>\n]+>|&(?:amp|lt|gt);")
+_MANY_LINES = re.compile(r"\n{3,}")
+_BOLD = re.compile(r"\*([^\s*_~`<>&:](?:[^*_~`<>&:]*[^\s*_~`<>&:])?:?)\*[ \t]*")
+
+
+def document(value: object, team: str) -> Document:
+    """A text object, a rich_text block, or a bare string, which is plain text."""
+    if isinstance(value, str):
+        return plain_document(value)
+    if not isinstance(value, dict):
+        return ()
+    found = cast("Json", value)
+    kind, text = found.get("type"), found.get("text")
+    if kind == "mrkdwn" and isinstance(text, str):
+        return mrkdwn_to_text(text, team)
+    if kind == "plain_text" and isinstance(text, str):
+        return plain_document(text, emoji=found.get("emoji") is not False)
+    if isinstance(kind, str) and (kind in RICH or kind.startswith("rich_text")):
+        return _rich(found, kind, team)
+    return plain_document(text) if isinstance(text, str) else ()
+
+
+def _rich(found: Json, kind: str, team: str) -> Document:
+    """A rich_text block, or a part of one that stands by itself."""
+    block = found if kind == "rich_text" else {"elements": [found]}
+    if kind in RICH:
+        block = {"elements": [{"elements": [found]}]}
+    return rich_text_to_text(block, team)
+
+
+def line(value: object, team: str) -> Line:
+    """The same as one run of inlines."""
+    return as_line(document(value, team))
+
+
+def prose(value: object, at: str, team: str) -> Prose | None:
+    """None where nothing is said."""
+    said = document(value, team)
+    return Prose(said, at=at) if said else None
+
+
+def words(value: object) -> str:
+    """What a text says, where only characters are taken."""
+    return value if isinstance(value, str) else plain_inlines(line(value, ""))
+
+
+def is_blank(value: object) -> bool:
+    """A text object that says nothing."""
+    text = cast("Json", value).get("text") if isinstance(value, dict) else None
+    return isinstance(text, str) and not text.strip()
+
+
+def as_line(said: Document) -> Line:
+    if len(said) == 1 and isinstance(first := said[0], Paragraph):
+        return first.children
+    return blocks_as_line(said)
+
+
+# --- mrkdwn ---------------------------------------------------------------------------------
+
+
+def unformatted(text: str, team: str) -> Document:
+    """mrkdwn without styles, quotes and code: only what stands in <...>, entities and emoji."""
+    run: list[Inline] = []
+    place = 0
+    for found in _CONTROL.finditer(text):
+        run += _lines(text[place : found.start()], emoji=True)
+        run += _controlled(found.group(), team)
+        place = found.end()
+    run += _lines(text[place:], emoji=True)
+    return tuple(normal.paragraphs(normal.joined(run, linked=True)))
+
+
+def _controlled(part: str, team: str) -> Line:
+    return (Text(unescape(part)),) if part[0] == "&" else as_line(mrkdwn_to_text(part, team))
+
+
+def field(value: object, at: str, team: str) -> LabelledValue | None:
+    """A text whose first line is bold is a label and a value; None where nothing is said."""
+    text = cast("Json", value).get("text") if isinstance(value, dict) else None
+    if isinstance(text, str) and text.startswith("*"):
+        head, _, rest = text.replace("\r\n", "\n").partition("\n")
+        label = _bold(head, team) if cast("Json", value).get("type") == "mrkdwn" else ()
+        if label:
+            return LabelledValue(label, mrkdwn_to_text(rest, team), at=at)
+    said = document(value, team)
+    return LabelledValue((), said, at=at) if said else None
+
+
+def _bold(head: str, team: str) -> Line:
+    """What is bold where all of a line is."""
+    if simple := _BOLD.fullmatch(head):
+        return (Text(simple[1]),)
+    if "```" in head:
+        return ()
+    match mrkdwn_to_text(head, team):
+        case (Paragraph((Strong(children),)),):
+            return children
+        case (Paragraph((Strong(children), Text(rest))),) if not rest.strip():
+            return children
+        case _:
+            return ()
+
+
+# --- plain text -----------------------------------------------------------------------------
+
+
+def plain_document(text: str, *, emoji: bool = True) -> Document:
+    if _MARKED.search(text) is None:
+        return (Paragraph((Text(text),)),) if text.strip() else ()
+    lines = _lines(_MANY_LINES.sub("\n\n", text.strip("\n")), emoji=emoji)
+    return tuple(normal.paragraphs(normal.joined(lines, linked=True)))
+
+
+def _lines(text: str, *, emoji: bool) -> Iterator[Inline]:
+    for number, row in enumerate(text.replace("\r\n", "\n").split("\n")):
+        if number:
+            yield Break()
+        if emoji:
+            yield from text_with_emoji(row)
+        elif row:
+            yield Text(row)

@@ -1,0 +1,153 @@
+"""A card -> messages as chat.postMessage takes them: text, blocks, attachments. Pure.
+
+Each kind of node has its writer; what all of them made is packed into messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bridge.content.card import (
+    Actions,
+    Alert,
+    Badge,
+    Button,
+    Card,
+    Carousel,
+    Chart,
+    Choice,
+    Columns,
+    Container,
+    Context,
+    DateInput,
+    Divider,
+    Fields,
+    File,
+    FileInput,
+    Gallery,
+    Image,
+    Native,
+    Node,
+    NumberInput,
+    Picker,
+    Player,
+    Poll,
+    Progress,
+    Prose,
+    Rating,
+    Section,
+    Table,
+    Tasks,
+    TextInput,
+    Toggle,
+)
+from bridge.content.rendering import NativeMessage, Rendering, Written
+from connectors.slack.capabilities import TEXT_LIMIT
+from connectors.slack.cards.write_actions import write_actions, write_button
+from connectors.slack.cards.write_boxes import write_carousel, write_container
+from connectors.slack.cards.write_chart import write_chart
+from connectors.slack.cards.write_inputs import write_input
+from connectors.slack.cards.write_media import write_file, write_gallery, write_image, write_player
+from connectors.slack.cards.write_native import write_native
+from connectors.slack.cards.write_notification import notification
+from connectors.slack.cards.write_packing import packed
+from connectors.slack.cards.write_pieces import Frame, Pieces, Writer, Writing
+from connectors.slack.cards.write_prose import is_plain_prose, write_prose
+from connectors.slack.cards.write_rows import (
+    write_columns,
+    write_context,
+    write_fields,
+    write_section,
+)
+from connectors.slack.cards.write_table import write_table
+from connectors.slack.cards.write_texts import document_to_mrkdwn, length
+from connectors.slack.cards.write_told import (
+    write_alert,
+    write_badge,
+    write_divider,
+    write_poll,
+    write_progress,
+    write_rating,
+    write_tasks,
+)
+
+
+def write_card(card: Card, rendering: Rendering) -> Written:
+    """The card as messages, in order; the same card and rendering give the same bytes.
+
+    A card of a few paragraphs is a text without blocks. `text` beside blocks is what notifications
+    say. Tokens are the names and values of buttons, the names of inputs.
+    """
+    if text := _as_text(card):
+        return Written((NativeMessage({"text": text}),))
+    writing = Writing(card, rendering, _WRITERS)
+    pieces: Pieces = []
+    writing.write(card.nodes, pieces)
+    _drop_soft_frames(writing, pieces)
+    messages = packed(pieces, card.summary) or (_nothing(card),)
+    return Written(messages, tuple(writing.losses))
+
+
+def _as_text(card: Card) -> str:
+    """mrkdwn, where it says all of the card; else nothing."""
+    if card.summary or not all(type(node) is Prose for node in card.nodes):
+        return ""
+    said: list[str] = []
+    for node in card.nodes:
+        if not (isinstance(node, Prose) and is_plain_prose(node)):
+            return ""
+        said.append(document_to_mrkdwn(node.text))
+    text = "\n\n".join(one for one in said if one)
+    return text if length(text) <= TEXT_LIMIT else ""
+
+
+def _drop_soft_frames(writing: Writing, pieces: Pieces) -> None:
+    """The bars of groups that plain blocks follow."""
+    is_followed = False
+    dropped: dict[Frame, None] = {}
+    for piece in reversed(pieces):
+        if piece.frame is not None and piece.frame.soft and is_followed:
+            dropped[piece.frame] = None
+            piece.frame = None
+        is_followed = is_followed or piece.frame is None
+    for frame in reversed(dropped):
+        writing.lose(frame.at, "color", frame.color)
+
+
+def _nothing(card: Card) -> NativeMessage:
+    """A message may not be empty."""
+    return NativeMessage({"text": notification(card.summary, ())})
+
+
+_WRITERS: Mapping[type[Node], Writer] = {
+    Prose: write_prose,
+    Table: write_table,
+    Divider: write_divider,
+    Context: write_context,
+    Fields: write_fields,
+    Image: write_image,
+    Player: write_player,
+    Gallery: write_gallery,
+    File: write_file,
+    Section: write_section,
+    Columns: write_columns,
+    Container: write_container,
+    Carousel: write_carousel,
+    Alert: write_alert,
+    Badge: write_badge,
+    Progress: write_progress,
+    Rating: write_rating,
+    Tasks: write_tasks,
+    Chart: write_chart,
+    Poll: write_poll,
+    Native: write_native,
+    Actions: write_actions,
+    Button: write_button,
+    TextInput: write_input,
+    NumberInput: write_input,
+    DateInput: write_input,
+    Toggle: write_input,
+    Choice: write_input,
+    Picker: write_input,
+    FileInput: write_input,
+}

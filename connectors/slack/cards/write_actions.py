@@ -1,0 +1,188 @@
+"""Buttons -> button elements, rows of actions -> actions blocks. What nobody would hear is a link
+to the original, what cannot be pressed is text."""
+
+from __future__ import annotations
+
+from bridge.content import degrade
+from bridge.content.card import Actions, Button, Image, Node
+from bridge.content.text import Inline, Strong, Text
+from bridge.content.urls import safe_url
+from connectors.slack.capabilities import ACTIONS, BUTTON_HINT, BUTTON_TEXT, URL
+from connectors.slack.cards.write_confirm import add_confirm, lose_confirm
+from connectors.slack.cards.write_folds import fold
+from connectors.slack.cards.write_inputs import element_beside, element_in_row, is_input
+from connectors.slack.cards.write_media import image_element, is_bare
+from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing
+from connectors.slack.cards.write_size import is_small, size_of
+from connectors.slack.cards.write_texts import (
+    labelled,
+    line_to_mrkdwn,
+    mrkdwn,
+    one_line,
+    plain,
+    shortened,
+    words,
+)
+
+Line = tuple[Inline, ...]
+
+_STYLES = {"primary": "primary", "good": "primary", "danger": "danger"}
+_ROW_CHARACTERS = 8_000
+_NAMELESS = "…"
+
+
+def write_actions(writing: Writing, node: Actions, out: Pieces) -> None:
+    """Rows of elements; what is none stands between two of them."""
+    row: list[Json] = []
+    for item in node.items:
+        element = (
+            button_element(writing, item)
+            if isinstance(item, Button)
+            else element_in_row(writing, item)
+        )
+        if element is not None:
+            row.append(element)
+            continue
+        write_row(row, out)
+        row = []
+        writing.write((item,), out)
+    write_row(row, out)
+
+
+def write_row(row: list[Json], out: Pieces) -> None:
+    """Elements as actions blocks."""
+    if 0 < len(row) <= ACTIONS and is_small(row, _ROW_CHARACTERS):
+        out.append(Piece({"type": "actions", "elements": row}))
+        return
+    elements: list[Json] = []
+    used = 0
+    for element in row:
+        size = size_of(element)
+        if elements and (len(elements) == ACTIONS or used + size > _ROW_CHARACTERS):
+            out.append(Piece({"type": "actions", "elements": elements}))
+            elements, used = [], 0
+        elements.append(element)
+        used += size
+    if elements:
+        out.append(Piece({"type": "actions", "elements": elements}))
+
+
+def accessory_element(writing: Writing, node: Node) -> Json | None:
+    """What may stand at the side of a section; None for what may not."""
+    if isinstance(node, Image):
+        return image_element(writing, node) if is_bare(node) else None
+    if isinstance(node, Button):
+        return button_element(writing, node)
+    return element_beside(writing, node) if is_input(node) else None
+
+
+# --- buttons --------------------------------------------------------------------------------
+
+
+def write_button(writing: Writing, node: Button, out: Pieces) -> None:
+    element = button_element(writing, node)
+    if element is not None:
+        write_row([element], out)
+    elif node.disabled:
+        _write_words(writing, node, "disabled", "its words", out)
+    elif node.does == "reveal":
+        _reveal(writing, node, out)
+    elif node.does == "toggle":
+        _toggle(writing, node)
+    elif node.does == "open":
+        _write_words(writing, node, _fault(node.url), node.url, out)
+    else:
+        _write_words(writing, node, "foreign_action", _words(node), out)
+
+
+def button_element(writing: Writing, node: Button) -> Json | None:
+    """None for what can neither be pressed nor opened."""
+    target = None if node.disabled else _target(writing, node)
+    if target is None:
+        return None
+    element: Json = {"type": "button", "text": _label(writing, node), **target}
+    if style := _STYLES.get(node.style):
+        element["style"] = style
+    if (hint := one_line(node.hint)) and (node.label or node.emoji):
+        said = shortened(writing, hint, BUTTON_HINT, node.at, "long_text")
+        element["accessibility_label"] = said
+    if node.icon is not None and node.icon.alt:
+        writing.lose(node.at, "icon", node.icon.alt)
+    add_confirm(writing, element, node)
+    return element
+
+
+def _target(writing: Writing, node: Button) -> Json | None:
+    if node.does == "open":
+        url = safe_url(node.url)
+        return {"url": url} if url and len(url) <= URL else None
+    if node.does not in ("press", "submit"):
+        return None
+    if writing.is_heard:
+        token = writing.token(node.at)
+        return {"action_id": writing.action_id(token), "value": token}
+    if writing.origin:
+        writing.lose(node.at, "foreign_action", _words(node), "a link to the original")
+        return {"url": writing.origin}
+    return None
+
+
+def _label(writing: Writing, node: Button) -> Json:
+    line: Line = (Text(f"{node.emoji} "), *node.label) if node.emoji else node.label
+    found = labelled(writing, line, BUTTON_TEXT, node.at, "long_text")
+    if found is not None:
+        return found
+    said = shortened(writing, one_line(node.hint), BUTTON_TEXT, node.at, "long_text")
+    return plain(said or _NAMELESS)
+
+
+def _words(node: Button) -> str:
+    return words(node.label) or one_line(node.emoji) or one_line(node.hint) or "a button"
+
+
+def _fault(url: str) -> str:
+    return "long_url" if safe_url(url) else "unsafe_url"
+
+
+# --- what is no element ---------------------------------------------------------------------
+
+
+def _write_words(writing: Writing, node: Button, kind: str, what: str, out: Pieces) -> None:
+    """Its words in small print, and what else it had as losses."""
+    shown = "its words" if node.does != "open" or node.disabled else "its words, without a link"
+    writing.lose(node.at, kind, what if what != "its words" else _words(node), shown)
+    line: Line = (Text(f"{node.emoji} "), *node.label) if node.emoji else node.label
+    if text := line_to_mrkdwn(line):
+        context = {"type": "context", "elements": [mrkdwn(text)]}
+        if len(text) <= 2_900:
+            out.append(Piece(context))
+        else:
+            writing.write((degrade.line_prose(line, node.at),), out)
+    _lose_beside(writing, node)
+    writing.write(node.nodes, out)
+
+
+def _lose_beside(writing: Writing, node: Button) -> None:
+    for kind, text in (("hint", node.hint), ("icon", node.icon.alt if node.icon else "")):
+        if text.strip():
+            writing.lose(node.at, kind, text)
+    lose_confirm(writing, node)
+
+
+def _reveal(writing: Writing, node: Button, out: Pieces) -> None:
+    """What a press would show: in a container that opens, or below."""
+    line: Line = (Text(f"{node.emoji} "), *node.label) if node.emoji else node.label
+    _lose_beside(writing, node)
+    if writing.is_inside:
+        writing.lose(node.at, "reveal_open", _words(node), "what it shows")
+        writing.write((degrade.line_prose((Strong(line),), node.at), *node.nodes), out)
+    else:
+        writing.lose(node.at, "reveal_as_container", _words(node), "a container that opens")
+        fold(writing, line, node.nodes, out)
+
+
+def _toggle(writing: Writing, node: Button) -> None:
+    """Slack's containers open by themselves."""
+    shown = any(target in writing.folds for target in node.targets)
+    writing.lose(node.at, "toggle", _words(node), "a container that opens" if shown else "")
+    _lose_beside(writing, node)

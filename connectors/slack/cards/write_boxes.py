@@ -1,0 +1,293 @@
+"""Containers and carousels -> card and container blocks, attachments with a coloured bar, or what
+they hold."""
+
+from __future__ import annotations
+
+from bridge.content import degrade
+from bridge.content.card import (
+    Actions,
+    Button,
+    Carousel,
+    Container,
+    Node,
+    Nodes,
+    Prose,
+    Section,
+)
+from bridge.content.text import Break, Inline, Link, Paragraph, Strong, Text
+from bridge.content.urls import safe_url
+from connectors.slack.capabilities import (
+    CARD_BODY,
+    CARD_BUTTONS,
+    CARD_TITLE,
+    CAROUSEL,
+    CONTAINER_TITLE,
+    URL,
+)
+from connectors.slack.cards.write_actions import button_element
+from connectors.slack.cards.write_folds import contain, fold
+from connectors.slack.cards.write_media import image_element, is_bare
+from connectors.slack.cards.write_pieces import Frame, Json, Piece, Pieces, Writing
+from connectors.slack.cards.write_size import size_of
+from connectors.slack.cards.write_texts import length, line_to_mrkdwn, mrkdwn
+
+Line = tuple[Inline, ...]
+
+# The three that have names of Slack's own keep them.
+_COLORS = {
+    "good": "good",
+    "warning": "warning",
+    "attention": "danger",
+    "accent": "#36C5F0",
+    "emphasis": "#DDDDDD",
+}
+_CAROUSEL_CHARACTERS = 10_000
+
+
+def write_container(writing: Writing, node: Container, out: Pieces) -> None:
+    folds = node.spoiler or node.hidden or node.collapsed is not None
+    if writing.is_inside:
+        _lose_box(writing, node)
+        writing.write(_opened(writing, node), out)
+    elif folds or (node.id and node.id in writing.folds):
+        _fold(writing, node, out)
+    elif _is_panel(node):
+        _write_panel(writing, node, out)
+    elif node.form == "card":
+        _write_card(writing, node, out)
+    elif node.title and not _has_head(node):
+        _write_titled(writing, node, out)
+    else:
+        writing.write(_opened(writing, node), out)
+
+
+def _is_panel(node: Container) -> bool:
+    """What has a bar at its side; a grey ground alone is none."""
+    return node.form == "panel" or node.color is not None or node.style in _BARS
+
+
+_BARS = frozenset(("good", "warning", "attention", "accent"))
+
+
+def _has_head(node: Container) -> bool:
+    """Whether something stands above its title."""
+    return node.hero is not None or node.author is not None
+
+
+# --- folded ---------------------------------------------------------------------------------
+
+
+def _fold(writing: Writing, node: Container, out: Pieces) -> None:
+    if _color(node):
+        writing.lose(node.at, "color", _color(node))
+    collapsed = node.hidden or node.spoiler or node.collapsed is True
+    title, inner = node.title, _below_title(writing, node)
+    if not title or _has_head(node):
+        named = writing.folds.get(node.id, "") if node.id else ""
+        title = (Text("Spoiler" if node.spoiler else named or "…"),)
+        inner = _opened(writing, node)
+    elif node.link:
+        title = _linked(writing, title, node.link, node.at)
+    fold(writing, title, inner, out, collapsed=collapsed)
+
+
+def _write_titled(writing: Writing, node: Container, out: Pieces) -> None:
+    """A box with its title, subtitle and a small picture beside them."""
+    head: Json = {}
+    inner = _below_title(writing, node)
+    subtitle = line_to_mrkdwn(node.subtitle)
+    if subtitle and length(subtitle) <= CONTAINER_TITLE:
+        head["subtitle"] = mrkdwn(subtitle)
+        inner = inner[1:]
+    if node.thumbnail is not None and (not node.subtitle or head) and is_bare(node.thumbnail):
+        icon = image_element(writing, node.thumbnail)
+        if icon is not None:
+            head["icon"] = icon
+            inner = inner[1:]
+    contain(writing, _linked(writing, node.title, node.link, node.at), inner, out, **head)
+
+
+def _below_title(writing: Writing, node: Container) -> Nodes:
+    subtitle = (degrade.line_prose(node.subtitle, node.at, subtle=True),) if node.subtitle else ()
+    thumbnail = (node.thumbnail,) if node.thumbnail is not None else ()
+    return (*subtitle, *thumbnail, *node.nodes, *degrade.foot_of_container(node))
+
+
+# --- panels and what is merely open ---------------------------------------------------------
+
+
+def _write_panel(writing: Writing, node: Container, out: Pieces) -> None:
+    pieces = writing.inside(_opened(writing, node))
+    frame = Frame(_color(node), node.form == "group", node.at)
+    for piece in pieces:
+        piece.frame = frame
+    out += pieces
+
+
+def _opened(writing: Writing, node: Container) -> Nodes:
+    """Hero, author, title and subtitle with the thumbnail beside them, what it holds, its foot."""
+    nodes: list[Node] = []
+    if node.hero is not None:
+        nodes.append(node.hero)
+    if node.author is not None:
+        nodes.append(degrade.credit_as_context(node.author))
+    nodes += _titled(writing, node)
+    return (*nodes, *degrade.foot_of_container(node))
+
+
+def _titled(writing: Writing, node: Container) -> Nodes:
+    title = _linked(writing, node.title, node.link, node.at)
+    line: Line = (Strong(title),) if title else ()
+    if node.subtitle:
+        line = (*line, Break(), *node.subtitle) if line else node.subtitle
+    head = (degrade.line_prose(line, node.at),) if line else ()
+    if node.thumbnail is None:
+        return (*head, *node.nodes)
+    if head:
+        return (Section(head, node.thumbnail, at=node.at), *node.nodes)
+    if node.nodes and isinstance(first := node.nodes[0], Prose) and is_bare(node.thumbnail):
+        return (Section((first,), node.thumbnail, at=node.at), *node.nodes[1:])
+    return (node.thumbnail, *node.nodes)
+
+
+def _linked(writing: Writing, title: Line, link: str, at: str) -> Line:
+    """A link without a title is its address."""
+    if not link:
+        return title
+    url = safe_url(link)
+    if url is None or len(url) > URL - 200:
+        writing.lose(at, "long_url" if url else "unsafe_url", link, "its title")
+        return title
+    return (Link(url, title or (Text(url),)),)
+
+
+def _color(node: Container) -> str:
+    if node.color is not None:
+        return f"#{node.color & 0xFFFFFF:06X}"
+    return _COLORS.get(node.style, "")
+
+
+def _lose_box(writing: Writing, node: Container) -> None:
+    """What a box within a box cannot have."""
+    if _color(node):
+        writing.lose(node.at, "color", _color(node))
+    if node.spoiler or node.hidden or node.collapsed:
+        kind = "spoiler" if node.spoiler else "hidden" if node.hidden else "folded"
+        writing.lose(node.at, "open_container", f"a {kind} box", "open")
+
+
+# --- cards ----------------------------------------------------------------------------------
+
+
+def _write_card(writing: Writing, node: Container, out: Pieces) -> None:
+    card = _card(writing, node)
+    if card is not None:
+        out.append(Piece(card))
+    elif node.title and not _has_head(node):
+        _write_titled(writing, node, out)
+    else:
+        _write_panel(writing, node, out)
+
+
+def write_carousel(writing: Writing, node: Carousel, out: Pieces) -> None:
+    before = writing.mark()
+    cards: list[Json] = []
+    for one in node.cards:
+        card = None if writing.is_inside or _is_boxed(one) else _card(writing, one)
+        if card is None:
+            writing.back_to(before)
+            what = f"{len(node.cards)} cards to leaf through"
+            writing.lose(node.at, "stack_carousel", what, "one below the other")
+            writing.write(node.cards, out)
+            return
+        cards.append(card)
+    _write_cards(cards, out)
+
+
+def _is_boxed(node: Container) -> bool:
+    """What a card block cannot show of it."""
+    return bool(_color(node) or node.spoiler or node.hidden or node.collapsed is not None)
+
+
+def _write_cards(cards: list[Json], out: Pieces) -> None:
+    row: list[Json] = []
+    used = 0
+    for card in cards:
+        size = size_of(card)
+        if row and (len(row) == CAROUSEL or used + size > _CAROUSEL_CHARACTERS):
+            out.append(Piece({"type": "carousel", "elements": row}))
+            row, used = [], 0
+        row.append(card)
+        used += size
+    if row:
+        out.append(Piece({"type": "carousel", "elements": row}))
+
+
+def _card(writing: Writing, node: Container) -> Json | None:
+    """A card block, where it takes all that there is."""
+    before = writing.mark()
+    card = _head_of_card(writing, node)
+    if card is not None and _fill(writing, card, node) and len(card) > 1 and not _is_icon(card):
+        return card
+    writing.back_to(before)
+    return None
+
+
+def _is_icon(card: Json) -> bool:
+    return set(card) <= {"type", "icon", "subtitle"}
+
+
+def _head_of_card(writing: Writing, node: Container) -> Json | None:
+    if node.author is not None or node.footer is not None or node.time is not None:
+        return None
+    card: Json = {"type": "card"}
+    for key, picture in (("hero_image", node.hero), ("icon", node.thumbnail)):
+        if picture is None:
+            continue
+        element = image_element(writing, picture) if is_bare(picture) else None
+        if element is None:
+            return None
+        card[key] = element
+    title = line_to_mrkdwn(_linked(writing, node.title, node.link, node.at))
+    for key, text in (("title", title), ("subtitle", line_to_mrkdwn(node.subtitle))):
+        if length(text) > CARD_TITLE:
+            return None
+        if text:
+            card[key] = mrkdwn(text)
+    return card
+
+
+def _fill(writing: Writing, card: Json, node: Container) -> bool:
+    """Its text and buttons; whether that is all that it holds."""
+    nodes = list(node.nodes)
+    if nodes and isinstance(first := nodes[0], Prose) and not first.subtle:
+        text = _body(first)
+        if not text:
+            return False
+        card["body"] = mrkdwn(text)
+        nodes = nodes[1:]
+    buttons: list[Node] = []
+    for one in nodes:
+        buttons += one.items if isinstance(one, Actions) else (one,)
+    if len(buttons) > CARD_BUTTONS or not all(isinstance(one, Button) for one in buttons):
+        return False
+    elements = [button_element(writing, one) for one in buttons if isinstance(one, Button)]
+    if elements:
+        card["actions"] = elements
+    return None not in elements
+
+
+def _body(node: Prose) -> str:
+    text = line_to_mrkdwn(_lines(node))
+    return text if length(text) <= CARD_BODY else ""
+
+
+def _lines(node: Prose) -> Line:
+    """Paragraphs alone fit in a card."""
+    run: list[Inline] = []
+    for block in node.text:
+        if not isinstance(block, Paragraph):
+            return ()
+        run += [Break(), Break()] if run else []
+        run += block.children
+    return tuple(run)

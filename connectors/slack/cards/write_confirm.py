@@ -1,0 +1,43 @@
+"""What is asked before an action counts -> Slack's confirmation dialog, which needs every text."""
+
+from __future__ import annotations
+
+from bridge.content.card import Button, Confirm, Input
+from bridge.content.inlines import plain_inlines
+from connectors.slack.capabilities import CONFIRM_BUTTON, CONFIRM_TEXT, CONFIRM_TITLE
+from connectors.slack.cards.write_pieces import Json, Writing
+from connectors.slack.cards.write_texts import one_line, plain, shortened
+
+
+def confirm_object(writing: Writing, asked: Confirm, at: str) -> Json:
+    title, text = one_line(asked.title), one_line(plain_inlines(asked.text))
+    if not text:
+        title, text = "", title
+    shown: Json = {
+        "title": _plain(writing, title or "Confirm", CONFIRM_TITLE, at),
+        "text": _plain(writing, text or "OK?", CONFIRM_TEXT, at),
+        "confirm": _plain(writing, one_line(asked.ok) or "OK", CONFIRM_BUTTON, at),
+        "deny": _plain(writing, one_line(asked.cancel) or "Cancel", CONFIRM_BUTTON, at),
+    }
+    if asked.danger:
+        shown["style"] = "danger"
+    return shown
+
+
+def add_confirm(writing: Writing, element: Json, node: Button | Input) -> None:
+    if node.confirm is not None:
+        element["confirm"] = confirm_object(writing, node.confirm, node.at)
+
+
+def lose_confirm(writing: Writing, node: Button | Input) -> None:
+    """Where nothing is asked."""
+    if node.confirm is None:
+        return
+    asked = node.confirm
+    texts = (asked.title, plain_inlines(asked.text), asked.ok, asked.cancel)
+    what = "\n".join(text for text in texts if text.strip())
+    writing.lose(node.at, "confirm", what or "a question beforehand")
+
+
+def _plain(writing: Writing, text: str, limit: int, at: str) -> Json:
+    return plain(shortened(writing, text, limit, at, "long_text"))

@@ -1,0 +1,190 @@
+"""Inputs -> the elements to fill in, without their names. Numbers and addresses are plain text:
+their own elements are for modals only.
+
+Source: docs.slack.dev "Block elements", the surfaces of each (2026-08).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+from bridge.content.card import (
+    Choice,
+    DateInput,
+    Input,
+    NumberInput,
+    Option,
+    Picker,
+    TextInput,
+    Toggle,
+)
+from bridge.content.text import Text
+from connectors.slack.capabilities import BOXES, INPUT_VALUE
+from connectors.slack.cards.write_options import menus
+from connectors.slack.cards.write_pieces import Json, Writing
+from connectors.slack.cards.write_texts import length, shortened, sound
+
+_DATES = {
+    "date": ("datepicker", "initial_date", r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"),
+    "time": ("timepicker", "initial_time", r"(?:[01]\d|2[0-3]):[0-5]\d"),
+    "datetime": ("datetimepicker", "initial_date_time", r"[1-9]\d{9}"),
+}
+_PICKERS = {
+    "people": ("user", re.compile(r"[UW][A-Z0-9]{5,}")),
+    "mentionables": ("user", re.compile(r"[UW][A-Z0-9]{5,}")),
+    "channels": ("channel", re.compile(r"C[A-Z0-9]{5,}")),
+    "conversations": ("conversation", re.compile(r"[CDG][A-Z0-9]{5,}")),
+}
+_AMONG = {"people": "im", "groups": "mpim", "private": "private", "public": "public"}
+_WITHOUT = {"bots": "exclude_bot_users", "shared": "exclude_external_shared_channels"}
+_STARS = 5
+
+
+def elements_of(writing: Writing, node: Input) -> list[Json]:
+    """One element, or (many options) several."""
+    return _BUILDERS[type(node)](writing, node)
+
+
+# --- text and numbers -----------------------------------------------------------------------
+
+
+def _text(writing: Writing, node: TextInput) -> list[Json]:
+    element: Json = {"type": "plain_text_input"}
+    value = sound(node.value) if node.format != "password" else ""
+    if node.format != "text":
+        writing.lose(node.at, "input_format", node.format, "plain text")
+    if value.strip():
+        element["initial_value"] = shortened(writing, value, INPUT_VALUE, node.at, "long_text")
+    if node.multiline or "\n" in value:
+        element["multiline"] = True
+    _add_lengths(writing, node, element)
+    if node.pattern:
+        writing.lose(node.at, "input_rule", node.pattern)
+    return [element]
+
+
+def _add_lengths(writing: Writing, node: TextInput, element: Json) -> None:
+    least, most = node.least or 0, node.most if node.most is not None else INPUT_VALUE
+    filled = length(element.get("initial_value", ""))
+    if not 0 <= least <= min(most, INPUT_VALUE) or not most or filled > most:
+        writing.lose(node.at, "input_rule", f"from {least} to {most} characters")
+        return
+    if least:
+        element["min_length"] = least
+    if most < INPUT_VALUE:
+        element["max_length"] = most
+
+
+def _number(writing: Writing, node: NumberInput) -> list[Json]:
+    if node.stars:
+        return [_stars(writing, node)]
+    element: Json = {"type": "plain_text_input"}
+    if node.value is not None:
+        element["initial_value"] = _digits(node.value)
+    _lose_range(
+        writing, node, *(_digits(one) if one is not None else "" for one in (node.least, node.most))
+    )
+    return [element]
+
+
+def _stars(writing: Writing, node: NumberInput) -> Json:
+    most = int(min(max(node.most or _STARS, 1), BOXES))
+    options = [
+        {"text": {"type": "plain_text", "text": "★" * count}, "value": str(count)}
+        for count in range(1, most + 1)
+    ]
+    element: Json = {"type": "radio_buttons", "options": options}
+    if node.value is not None and 1 <= node.value <= most:
+        element["initial_option"] = options[round(node.value) - 1]
+    return element
+
+
+def _digits(number: float) -> str:
+    whole = float(number).is_integer() and abs(number) < 10**15
+    return str(int(number)) if whole else repr(float(number))
+
+
+def _lose_range(writing: Writing, node: Input, least: str, most: str) -> None:
+    if least or most:
+        writing.lose(node.at, "input_rule", f"from {least or '…'} to {most or '…'}")
+
+
+# --- dates and boxes ------------------------------------------------------------------------
+
+
+def _date(writing: Writing, node: DateInput) -> list[Json]:
+    kind, key, form = _DATES[node.of]
+    element: Json = {"type": kind}
+    if re.fullmatch(form, node.value, re.ASCII) and _is_day(node):
+        element[key] = int(node.value) if node.of == "datetime" else node.value
+    elif node.value.strip():
+        writing.lose(node.at, "value", node.value)
+    _lose_range(writing, node, node.least, node.most)
+    return [element]
+
+
+def _is_day(node: DateInput) -> bool:
+    try:
+        return node.of != "date" or bool(date.fromisoformat(node.value))
+    except ValueError:
+        return False
+
+
+def _toggle(writing: Writing, node: Toggle) -> list[Json]:
+    option = Option(node.title or node.label or (Text("…"),), node.on, at=node.at)
+    boxes = Choice(
+        options=(option,),
+        values=(node.on,) if node.value else (),
+        many=True,
+        form="list",
+        at=node.at,
+    )
+    return menus(writing, boxes)
+
+
+def _choice(writing: Writing, node: Choice) -> list[Json]:
+    if node.least is not None and node.least > 1:
+        writing.lose(node.at, "input_rule", f"at least {node.least}")
+    return menus(writing, node)
+
+
+def _picker(writing: Writing, node: Picker) -> list[Json]:
+    name, form = _PICKERS[node.of]
+    values = [one for one in node.values if form.fullmatch(one)]
+    element: Json = {"type": f"multi_{name}s_select" if node.many else f"{name}s_select"}
+    if values:
+        element[f"initial_{name}s" if node.many else f"initial_{name}"] = (
+            values if node.many else values[0]
+        )
+    if name == "conversation":
+        element |= _among(node)
+    if node.many and node.most and node.most >= max(len(values), 1):
+        element["max_selected_items"] = node.most
+    if node.of == "mentionables":
+        writing.lose(node.at, "picker", "roles", "people")
+    return [element]
+
+
+def _among(node: Picker) -> Json:
+    """Which conversations are offered."""
+    told: Json = {}
+    if node.among:
+        told["include"] = [_AMONG[one] for one in node.among]
+    for kind, key in _WITHOUT.items():
+        if kind in node.without:
+            told[key] = True
+    here = {"default_to_current_conversation": True} if node.here else {}
+    return {**({"filter": told} if told else {}), **here}
+
+
+_BUILDERS: dict[type[Input], Callable[[Writing, Any], list[Json]]] = {
+    TextInput: _text,
+    NumberInput: _number,
+    DateInput: _date,
+    Toggle: _toggle,
+    Choice: _choice,
+    Picker: _picker,
+}

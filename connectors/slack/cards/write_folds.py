@@ -1,0 +1,73 @@
+"""What can be folded -> container blocks: ten blocks in each, more go on in the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from bridge.content import degrade
+from bridge.content.card import Nodes
+from bridge.content.text import Strong, Text
+from connectors.slack.capabilities import CONTAINER_BLOCKS, CONTAINER_TITLE
+from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing
+from connectors.slack.cards.write_size import size_of
+from connectors.slack.cards.write_split import rich_line
+from connectors.slack.cards.write_texts import Line, length, plain, words
+
+_CHARACTERS = 9_000
+_NAMELESS = "…"
+
+
+def fold(
+    writing: Writing, title: Line, nodes: Nodes, out: Pieces, *, collapsed: bool = True
+) -> None:
+    """Nodes in a container that opens."""
+    contain(writing, title, nodes, out, is_collapsible=True, default_collapsed=collapsed)
+
+
+def contain(writing: Writing, title: Line, nodes: Nodes, out: Pieces, **head: object) -> None:
+    """A title that no container takes is a line above, or (where nothing is in it) all there is."""
+    named = _title(writing, title)
+    said = degrade.line_prose((Strong(title),))
+    if named is None and words(title):
+        nodes = (said, *nodes)
+    pieces = writing.inside(nodes)
+    for number, blocks in enumerate(_parts(pieces)):
+        first = (named or _plain(_NAMELESS)) if number == 0 else _plain(_NAMELESS)
+        told = head if number == 0 else {k: v for k, v in head.items() if isinstance(v, bool)}
+        out.append(Piece({"type": "container", **first, **told, "child_blocks": blocks}))
+    if named is not None and not any(piece.block for piece in pieces):
+        writing.write((said,), out)
+    out += [piece for piece in pieces if not piece.block]
+
+
+def _parts(pieces: Iterable[Piece]) -> Iterator[list[Json]]:
+    blocks: list[Json] = []
+    used = tables = 0
+    for piece in pieces:
+        if not piece.block:
+            continue
+        size, is_table = size_of(piece.block), piece.block["type"] == "table"
+        full = len(blocks) == CONTAINER_BLOCKS or used + size > _CHARACTERS
+        if blocks and (full or (is_table and tables)):
+            yield blocks
+            blocks, used, tables = [], 0, 0
+        blocks.append(piece.block)
+        used += size
+        tables += is_table
+    if blocks:
+        yield blocks
+
+
+def _title(writing: Writing, title: Line) -> Json | None:
+    """Plain where that is all it is; None for one that is empty or too long."""
+    said = words(title)
+    if not said or length(said) > CONTAINER_TITLE:
+        return None
+    if all(type(one) is Text for one in title):
+        return _plain(said)
+    elements = [rich_line(writing, title, "")]
+    return {"rich_text_title": {"type": "rich_text", "elements": elements}}
+
+
+def _plain(text: str) -> Json:
+    return {"title": plain(text)}

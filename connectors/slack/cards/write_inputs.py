@@ -1,0 +1,167 @@
+"""Inputs -> elements in input blocks, in a row of actions or beside a section; where nobody would
+hear, or Slack has none, text."""
+
+from __future__ import annotations
+
+from typing import TypeGuard, get_args
+
+from bridge.content import degrade
+from bridge.content.card import Choice, FileInput, Input, Node, Picker, Toggle
+from bridge.content.input_text import input_as_blocks
+from bridge.content.plain import text_to_plain
+from bridge.content.text import Inline, Text
+from connectors.slack.capabilities import INPUT_LABEL, PLACEHOLDER
+from connectors.slack.cards.write_confirm import add_confirm, lose_confirm
+from connectors.slack.cards.write_elements import elements_of
+from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing
+from connectors.slack.cards.write_texts import (
+    bold_mrkdwn,
+    labelled,
+    length,
+    one_line,
+    plain,
+    section,
+    shortened,
+    words,
+)
+
+Line = tuple[Inline, ...]
+
+_INPUTS = get_args(Input)
+_TEXT = "plain_text_input"
+_HINTING = frozenset(("datepicker", "timepicker", _TEXT))  # and all menus, but for overflow
+_NAMELESS = "✏️"
+
+
+def is_input(node: Node) -> TypeGuard[Input]:
+    return isinstance(node, _INPUTS)
+
+
+def write_input(writing: Writing, node: Input, out: Pieces) -> None:
+    """In a block of its own, with its label; menus that go on stand below it."""
+    elements = _elements(writing, node)
+    if not elements:
+        _write_words(writing, node, out)
+        return
+    first, *more = elements
+    block = _block(writing, node, first)
+    out.append(Piece(block))
+    out += [Piece({"type": "actions", "elements": [one]}) for one in more]
+    _write_notes(writing, node, out, with_hint="hint" not in block)
+
+
+def element_in_row(writing: Writing, node: Input) -> Json | None:
+    """In an actions block; its label has only the room of a placeholder there."""
+    return _bare_element(writing, node, frozenset((_TEXT,)))
+
+
+def element_beside(writing: Writing, node: Input) -> Json | None:
+    return _bare_element(writing, node, frozenset((_TEXT, "datetimepicker")))
+
+
+def _bare_element(writing: Writing, node: Input, refused: frozenset[str]) -> Json | None:
+    """The element alone, where it says all that there is; else nothing is written."""
+    label = _label(node)
+    is_named = words(label) != ""
+    if node.hint or node.error.strip() or (is_named and one_line(node.placeholder)):
+        return None
+    before = writing.mark()
+    elements = _elements(writing, node)
+    if len(elements) == 1 and (kind := elements[0]["type"]) not in refused:
+        if not is_named:
+            return elements[0]
+        if _has_placeholder(kind):
+            elements[0]["placeholder"] = labelled(writing, label, PLACEHOLDER, node.at, "long_text")
+            return elements[0]
+    writing.back_to(before)
+    return None
+
+
+# --- blocks ---------------------------------------------------------------------------------
+
+
+def _block(writing: Writing, node: Input, element: Json) -> Json:
+    label, kind = _label(node), element["type"]
+    if kind == "overflow" and (said := bold_mrkdwn(label)) and length(said) <= INPUT_LABEL:
+        return {**section(said), "accessory": element}
+    shown = labelled(writing, label, INPUT_LABEL, node.at, "long_text")
+    if kind == "overflow" or (shown is None and kind != _TEXT):
+        return {"type": "actions", "elements": [element]}
+    block: Json = {"type": "input", "label": shown or plain(_NAMELESS), "element": element}
+    if hint := labelled(writing, node.hint, INPUT_LABEL, node.at, "long_text"):
+        block["hint"] = hint
+    if not node.required:
+        block["optional"] = True
+    if node.dispatches:
+        block["dispatch_action"] = True
+    return block
+
+
+def _label(node: Input) -> Line:
+    """A box without a title has its label as one."""
+    return () if isinstance(node, Toggle) and not node.title else node.label
+
+
+def _write_notes(writing: Writing, node: Input, out: Pieces, *, with_hint: bool) -> None:
+    if with_hint and words(node.hint):
+        writing.write((degrade.line_prose(node.hint, node.at, subtle=True),), out)
+    if error := one_line(node.error):
+        writing.write((degrade.line_prose((Text(f"⚠️ {error}"),), node.at, subtle=True),), out)
+
+
+# --- elements -------------------------------------------------------------------------------
+
+
+def _elements(writing: Writing, node: Input) -> list[Json]:
+    """What is to be filled in, with the names under which it is heard; none where nothing is."""
+    if node.disabled or not writing.is_heard or _is_unknown(node):
+        return []
+    elements = elements_of(writing, node)
+    token = writing.token(node.at)
+    for element in elements:
+        element["action_id"] = writing.action_id(token)
+    first, kind = elements[0], elements[0]["type"]
+    if hint := one_line(node.placeholder):
+        if _has_placeholder(kind):
+            said = shortened(writing, hint, PLACEHOLDER, node.at, "long_text")
+            first["placeholder"] = plain(said)
+        else:
+            writing.lose(node.at, "placeholder", hint)
+    if kind == _TEXT:
+        lose_confirm(writing, node)
+    else:
+        add_confirm(writing, first, node)
+    return elements
+
+
+def _is_unknown(node: Input) -> bool:
+    """Slack has no roles, takes files only in modals, and no menu without an option."""
+    match node:
+        case FileInput():
+            return True
+        case Picker(of=of):
+            return of == "roles"
+        case Choice(options=(), external=False):
+            return True
+        case _:
+            return False
+
+
+def _has_placeholder(kind: str) -> bool:
+    return kind in _HINTING or kind.endswith("_select")
+
+
+# --- text -----------------------------------------------------------------------------------
+
+
+def _write_words(writing: Writing, node: Input, out: Pieces) -> None:
+    """What it asks, where nothing can be filled in."""
+    kind = "disabled" if node.disabled else "no_input" if writing.is_heard else "foreign_action"
+    document = input_as_blocks(node)
+    writing.lose(node.at, kind, words(node.label) or f"a {node.type}", "what it asks")
+    hint = node.placeholder.strip()
+    if hint and hint not in text_to_plain(document):
+        writing.lose(node.at, "placeholder", hint)
+    lose_confirm(writing, node)
+    writing.write((degrade.prose(*document, at=node.at),) if document else (), out)
+    _write_notes(writing, node, out, with_hint=False)

@@ -1,0 +1,159 @@
+"""Pictures -> image blocks; films, sounds and files -> links; what we hold may travel along.
+
+Films are links: a video block takes only the domains that an app has registered for it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from bridge.content import degrade
+from bridge.content.card import Asset, File, Gallery, Image, Player
+from bridge.content.inlines import plain_inlines
+from bridge.content.text import Link, Paragraph, Text
+from bridge.content.urls import safe_url
+from connectors.slack.capabilities import ALT_TEXT, IMAGE_TITLE, URL
+from connectors.slack.cards.write_folds import fold
+from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing, is_http
+from connectors.slack.cards.write_texts import Line, labelled, one_line, shortened
+
+_OWN_FILE = re.compile(r"slack:(F[A-Z0-9]{3,})")
+_OWN_URL = re.compile(r"https://(?:[\w-]+\.)?files(?:-\w+)?\.slack\.com/files-", re.IGNORECASE)
+_PICTURES = frozenset(("", "image/png", "image/jpeg", "image/jpg", "image/gif", "image/*"))
+_NO_PICTURE = re.compile(r"\.(?:svgz?|webp|avif|bmp|tiff?|heic)$", re.IGNORECASE)
+_HIDDEN = (Text("Spoiler"),)
+
+
+def write_image(writing: Writing, node: Image, out: Pieces) -> None:
+    if node.asset.spoiler and not writing.is_inside:
+        fold(writing, _HIDDEN, (replace(node, asset=replace(node.asset, spoiler=False)),), out)
+        return
+    if node.asset.spoiler:
+        writing.lose(node.at, "spoiler", "a picture that was hidden", "the picture")
+    picture = image_element(writing, node)
+    if picture is not None:
+        _write_title(writing, picture, node)
+        out.append(Piece(picture))
+    elif writing.uploads and node.asset.file_id:
+        _along(writing, node.asset, node.title, node.at, out)
+    else:
+        _link_instead(writing, node, out)
+    if node.link:
+        _write_link(writing, node.link, node.at, out)
+
+
+def image_element(writing: Writing, node: Image) -> Json | None:
+    """A picture that Slack can fetch, or has; None where there is none."""
+    source = _source(writing, node.asset, node.at)
+    if source is None:
+        return None
+    alt = one_line(node.asset.alt) or one_line(node.asset.name) or "image"
+    shown = shortened(writing, alt, ALT_TEXT, node.at, "long_text")
+    return {"type": "image", **source, "alt_text": shown}
+
+
+def is_bare(node: Image) -> bool:
+    """Whether the picture is all that is to be shown."""
+    return not (node.title or node.link or node.asset.spoiler)
+
+
+def _source(writing: Writing, asset: Asset, at: str) -> Json | None:
+    url = safe_url(writing.url_of(asset)) or ""
+    if is_http(url) and _is_picture(asset, url):
+        if len(url) <= URL:
+            return {"image_url": url}
+        writing.lose(at, "long_url", url)
+    if writing.uploads and asset.file_id:
+        return None
+    if own := _OWN_FILE.fullmatch(asset.file_id):
+        return {"slack_file": {"id": own[1]}}
+    if asset.private and _OWN_URL.match(asset.url) and len(asset.url) <= URL:
+        return {"slack_file": {"url": asset.url}}
+    return None
+
+
+def _is_picture(asset: Asset, url: str) -> bool:
+    """Slack takes PNG, JPEG and GIF, and refuses the whole message for others."""
+    if asset.media_type:
+        return asset.media_type.lower() in _PICTURES
+    return not _NO_PICTURE.search(url.partition("?")[0].partition("#")[0])
+
+
+def _write_title(writing: Writing, picture: Json, node: Image) -> None:
+    if title := labelled(writing, node.title, IMAGE_TITLE, node.at, "long_text"):
+        picture["title"] = title
+
+
+def _along(writing: Writing, asset: Asset, title: Line, at: str, out: Pieces) -> None:
+    """The file goes with the message; only its title stands in it."""
+    if title:
+        writing.write((degrade.line_prose(title, at),), out)
+    out.append(Piece({}, files=(asset,)))
+
+
+def _link_instead(writing: Writing, node: Image, out: Pieces) -> None:
+    url = _url(writing, node.asset)
+    what = node.asset.alt or node.asset.name or "a picture"
+    writing.lose(node.at, "image_as_prose", what, "a link" if url else "its words")
+    bare = replace(node, asset=replace(node.asset, page=""))
+    writing.write((degrade.image_as_prose(bare, url),), out)
+
+
+def _write_link(writing: Writing, link: str, at: str, out: Pieces) -> None:
+    """What a press on a picture opens, below it."""
+    url = safe_url(link)
+    if url is None or len(url) >= URL:
+        writing.lose(at, "long_url" if url else "unsafe_url", link)
+        return
+    writing.lose(at, "link", url, "a link below")
+    writing.write((degrade.line_prose((Link(url, (Text(url),)),), at, subtle=True),), out)
+
+
+def _url(writing: Writing, asset: Asset) -> str:
+    """Where people may see it: its bytes, or its page."""
+    for url in (writing.url_of(asset), asset.page):
+        safe = safe_url(url) if url else None
+        if safe and len(safe) < URL:
+            return safe
+    return ""
+
+
+# --- others ---------------------------------------------------------------------------------
+
+
+def write_gallery(writing: Writing, node: Gallery, out: Pieces) -> None:
+    """One below the other."""
+    if len(node.items) > 1:
+        what = f"{len(node.items)} pictures side by side"
+        writing.lose(node.at, "gallery", what, "one below the other")
+    writing.write(node.items, out)
+
+
+def write_file(writing: Writing, node: File, out: Pieces) -> None:
+    if writing.uploads and node.asset.file_id:
+        _along(writing, node.asset, node.title, node.at, out)
+        return
+    url = _url(writing, node.asset)
+    what = node.asset.name or node.asset.alt or plain_inlines(node.title) or "a file"
+    writing.lose(node.at, "file_as_prose", what, "a link" if url else "its words")
+    bare = replace(node, asset=replace(node.asset, page=""))
+    writing.write((degrade.file_as_prose(bare, url),), out)
+
+
+def write_player(writing: Writing, node: Player, out: Pieces) -> None:
+    """Its picture, and a link, which Slack itself may unfold to a player."""
+    asset = node.asset
+    if writing.uploads and asset.file_id:
+        _along(writing, asset, node.title, node.at, out)
+        if node.poster is not None and node.poster.alt:
+            writing.lose(node.at, "poster", node.poster.alt)
+        told = tuple(Paragraph(line) for line in (node.author, node.description) if line)
+        writing.write((degrade.prose(*told, at=node.at),) if told else (), out)
+        return
+    link = safe_url(node.link) or ""
+    url = link if link and len(link) < URL else _url(writing, asset)
+    what = " ".join(text for text in (asset.alt, asset.name) if text) or f"a {node.kind}"
+    writing.lose(node.at, "player_as_nodes", what, "a link" if url else "its words")
+    bare = replace(node, link=url)
+    writing.write(degrade.player_as_nodes(bare, ""), out)

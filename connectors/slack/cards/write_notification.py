@@ -1,0 +1,71 @@
+"""What a notification says of a message of blocks: one short line of mrkdwn. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import cast
+
+from bridge.content.split import split_text
+from connectors.slack.capabilities import NOTIFICATION
+from connectors.slack.cards.write_pieces import Json
+from connectors.slack.cards.write_texts import length, one_line
+from connectors.slack.mrkdwn import escape
+
+_NOTHING = "…"
+_SAID = ("text", "title", "label", "alt_text", "name", "url")
+
+
+def notification(summary: str, blocks: Iterable[Json]) -> str:
+    """The summary, or the first words that are shown."""
+    if line := " ".join(one_line(summary).split()):
+        return _short(escape(line))
+    for block in blocks:
+        if line := _first_line(block):
+            return _short(line)
+    return _NOTHING
+
+
+def _short(line: str) -> str:
+    if length(line) <= NOTIFICATION:
+        return line
+    return f"{split_text(line, NOTIFICATION - 1, length)[0].rstrip()}…"
+
+
+def _first_line(block: Json) -> str:
+    """mrkdwn as it is, other texts escaped."""
+    run = ""
+    for text in _texts(block):
+        run += text
+        for line in run.split("\n"):
+            if line.strip().strip("`").strip():
+                return line.strip()
+    return ""
+
+
+def _texts(block: Json) -> Iterator[str]:
+    """Texts of a block in order; a line of rich text is one."""
+    stack: list[object] = [block]
+    while stack:
+        one = stack.pop()
+        if isinstance(one, list):
+            stack += reversed(cast("list[object]", one))
+        elif isinstance(one, dict):
+            found = cast("Json", one)
+            if str(found.get("type")).startswith("rich_text_"):
+                yield _line(found)
+                continue
+            is_mrkdwn = found.get("type") == "mrkdwn"
+            for key, inner in found.items():
+                if key in _SAID and isinstance(inner, str):
+                    yield inner if is_mrkdwn else escape(inner)
+            stack += [inner for inner in reversed(found.values()) if isinstance(inner, dict | list)]
+
+
+def _line(element: Json) -> str:
+    """The inline elements of a section, and of what stands first in a list."""
+    said = ""
+    for one in element.get("elements", []):
+        if "elements" in one:
+            return _line(one)
+        said += one.get("text") or one.get("url") or one.get("fallback") or one.get("name") or ""
+    return escape(one_line(said.strip().split("\n")[0]))

@@ -1,0 +1,203 @@
+"""Options of a choice -> Slack's options, in menus, boxes and groups, within their limits."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from itertools import groupby
+from typing import NamedTuple
+
+from bridge.content.card import Choice, Option
+from bridge.content.text import Inline, Text
+from bridge.content.urls import safe_url
+from connectors.slack.capabilities import (
+    BOXES,
+    OPTION_GROUPS,
+    OPTION_TEXT,
+    OPTION_VALUE,
+    OPTIONS,
+    OVERFLOW,
+    URL,
+)
+from connectors.slack.cards.write_pieces import Json, Writing
+from connectors.slack.cards.write_size import is_small, size_of
+from connectors.slack.cards.write_texts import (
+    labelled,
+    length,
+    one_line,
+    plain,
+    shortened,
+    words,
+)
+
+Line = tuple[Inline, ...]
+
+_MENU_CHARACTERS = 5_000
+_NAMELESS = "…"
+
+
+class Written(NamedTuple):
+    """An option, the group that it stands in, and whether it is chosen beforehand."""
+
+    option: Json
+    group: str
+    chosen: bool
+
+
+def option_values(options: Sequence[Option]) -> list[str]:
+    """What Slack sends back for each option: its value, or a digest where Slack would not take
+    that (too long, empty, or there twice). The same options always have the same."""
+    seen: set[str] = set()
+    values: list[str] = []
+    for index, one in enumerate(options):
+        value = one.value
+        if value in seen or not _is_taken(value):
+            digest = sha256(f"{index}\0{value}".encode("utf-8", "replace")).digest()
+            value = f"#{urlsafe_b64encode(digest[:15]).decode()}"
+        seen.add(value)
+        values.append(value)
+    return values
+
+
+def _is_taken(value: str) -> bool:
+    return bool(value.strip()) and length(value) <= OPTION_VALUE and value.isprintable()
+
+
+def menus(writing: Writing, node: Choice) -> list[Json]:
+    """The element without its name: several where one would be too much. Only menus have groups."""
+    written = _options(writing, node)
+    is_plain = not node.external and not any(one.group for one in written)
+    if node.form == "overflow" and is_plain and len(written) <= OVERFLOW:
+        return [{"type": "overflow", "options": [one.option for one in written]}]
+    for one in written:
+        if url := one.option.pop("url", ""):
+            writing.lose(node.at, "link", url, "its words")
+    if node.external:
+        return [_external(writing, node, written)]
+    if node.form == "list" and is_plain and len(written) <= BOXES:
+        return [_boxes(node, written)]
+    parts = list(_parts(written))
+    if len(parts) > 1:
+        what = f"one menu of {len(written)} options"
+        writing.lose(node.at, "options_split", what, f"{len(parts)} menus")
+    return [_menu(node, part) for part in parts]
+
+
+# --- options --------------------------------------------------------------------------------
+
+
+def _options(writing: Writing, node: Choice) -> list[Written]:
+    chosen = set(node.values)
+    values = option_values(node.options)
+    return [
+        Written(
+            _option(writing, one, value, node.at),
+            shortened(writing, one_line(one.group), OPTION_TEXT, one.at or node.at, "long_text"),
+            one.value in chosen,
+        )
+        for one, value in zip(node.options, values, strict=True)
+    ]
+
+
+def _option(writing: Writing, option: Option, value: str, at: str) -> Json:
+    at = option.at or at
+    line: Line = (Text(f"{option.emoji} "), *option.label) if option.emoji else option.label
+    text = labelled(writing, line, OPTION_TEXT, at, "long_text")
+    shown: Json = {"text": text or plain(_NAMELESS), "value": value}
+    if description := labelled(writing, option.description, OPTION_TEXT, at, "long_text"):
+        shown["description"] = description
+    if option.url:
+        url = safe_url(option.url)
+        if url and len(url) <= URL:
+            shown["url"] = url
+        else:
+            writing.lose(at, "long_url" if url else "unsafe_url", option.url, "its words")
+    return shown
+
+
+# --- elements -------------------------------------------------------------------------------
+
+
+def _external(writing: Writing, node: Choice, written: Sequence[Written]) -> Json:
+    """Its author tells the options; of those told here only the chosen ones are shown."""
+    shown = 0
+    for one, told in zip(node.options, written, strict=True):
+        is_shown = told.chosen and (node.many or not shown)
+        shown += is_shown
+        said = [one.group] if is_shown else [one.group, words(one.label), words(one.description)]
+        if any(said):
+            writing.lose(one.at or node.at, "option", "\n".join(text for text in said if text))
+    kind = "multi_external_select" if node.many else "external_select"
+    element: Json = {"type": kind, "min_query_length": 1}
+    return element | _chosen(written, many=node.many) | _most(node, written)
+
+
+def _boxes(node: Choice, written: Sequence[Written]) -> Json:
+    kind = "checkboxes" if node.many else "radio_buttons"
+    options = [one.option for one in written]
+    return {"type": kind, "options": options, **_chosen(written, many=node.many)}
+
+
+def _menu(node: Choice, written: Sequence[Written]) -> Json:
+    kind = "multi_static_select" if node.many else "static_select"
+    groups = [_group(name, members) for name, members in _groups(written)]
+    shown = {"option_groups": groups} if _is_grouped(written) else {"options": groups[0]["options"]}
+    return {"type": kind, **shown, **_chosen(written, many=node.many), **_most(node, written)}
+
+
+def _most(node: Choice, written: Sequence[Written]) -> Json:
+    chosen = sum(one.chosen for one in written)
+    fits = node.many and node.most is not None and node.most >= max(chosen, 1)
+    return {"max_selected_items": node.most} if fits else {}
+
+
+def _chosen(written: Iterable[Written], *, many: bool) -> Json:
+    chosen = [one.option for one in written if one.chosen]
+    if not chosen:
+        return {}
+    return {"initial_options": chosen} if many else {"initial_option": chosen[0]}
+
+
+# --- groups ---------------------------------------------------------------------------------
+
+
+def _is_grouped(written: Sequence[Written]) -> bool:
+    return len(written) > OPTIONS or any(one.group for one in written)
+
+
+def _groups(written: Sequence[Written]) -> Iterator[tuple[str, list[Written]]]:
+    """Neighbours of a group, a hundred at most; without names they are told by their numbers."""
+    first = 1
+    for name, members in groupby(written, lambda one: one.group):
+        several = list(members)
+        for start in range(0, len(several), OPTIONS):
+            part = several[start : start + OPTIONS]
+            shown = name if name and start == 0 else f"{first}–{first + len(part) - 1}"
+            yield shown, part
+            first += len(part)
+
+
+def _group(name: str, members: Sequence[Written]) -> Json:
+    return {"label": plain(name), "options": [one.option for one in members]}
+
+
+def _parts(written: Sequence[Written]) -> Iterator[list[Written]]:
+    """As many as one menu may hold."""
+    if len(written) <= OPTIONS and is_small([one.option for one in written], _MENU_CHARACTERS):
+        yield list(written)
+        return
+    part: list[Written] = []
+    used = groups = 0
+    for one in written:
+        size = size_of(one.option) + 10
+        is_new = not part or part[-1].group != one.group or len(part) % OPTIONS == 0
+        if part and (used + size > _MENU_CHARACTERS or groups + is_new > OPTION_GROUPS):
+            yield part
+            part, used, groups = [], 0, 0
+            is_new = True
+        part.append(one)
+        used += size
+        groups += is_new
+    if part:
+        yield part

@@ -1,0 +1,139 @@
+"""What the writers of nodes share: the blocks that they make, what was lost, who hears a press."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from bridge.content.card import Asset, Button, Card, Container, Node
+from bridge.content.card_walk import walk
+from bridge.content.inlines import plain_inlines
+from bridge.content.rendering import Rendering
+from bridge.content.urls import safe_url
+from bridge.model import Loss
+from connectors.slack.capabilities import URL
+from connectors.slack.cards.write_flat import flat
+
+Json = dict[str, Any]
+_DEEPEST = 12  # containers within one another; further ones are shown as what they hold
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """A bar at the side of some blocks; each panel has its own. `color` may be empty.
+
+    A `soft` one, of a mere group, is left out where plain blocks follow: all that comes after a
+    bar has one at its side, too.
+    """
+
+    color: str = ""
+    soft: bool = False
+    at: str = ""
+
+
+@dataclass(slots=True)
+class Piece:
+    """One block and the frame that it stands in; without a block only files that go along."""
+
+    block: Json
+    frame: Frame | None = None
+    files: tuple[Asset, ...] = ()
+
+
+Pieces = list[Piece]
+Writer = Callable[["Writing", Any, Pieces], None]
+Mark = tuple[int, dict[str, int]]
+
+
+class Writing:
+    """One card on its way: how it is to be shown, and what was lost so far.
+
+    `is_inside` while blocks are written for an attachment or a container: these take only the
+    older kinds of blocks, and no containers.
+    """
+
+    def __init__(
+        self, card: Card, rendering: Rendering, writers: Mapping[type[Node], Writer]
+    ) -> None:
+        self.losses: list[Loss] = []
+        self.uploads = rendering.uploads
+        self.url_of = rendering.url_of
+        self.has_table = False
+        self.is_inside = False
+        self._card = card
+        self._token = rendering.token
+        self._origin = rendering.origin
+        self._writers = writers
+        self._depth = 0
+        self._tokens: dict[str, int] = {}
+
+    def write(self, nodes: Iterable[Node], out: Pieces) -> None:
+        """The blocks of these nodes, in order."""
+        if self._depth >= _DEEPEST:
+            nodes = flat(nodes)
+        self._depth += 1
+        for node in nodes:
+            self._writers[type(node)](self, node, out)
+        self._depth -= 1
+
+    def inside(self, nodes: Iterable[Node]) -> Pieces:
+        """Blocks that may stand in an attachment or a container."""
+        before, self.is_inside = self.is_inside, True
+        pieces: Pieces = []
+        self.write(nodes, pieces)
+        self.is_inside = before
+        return pieces
+
+    # --- losses -----------------------------------------------------------------------------
+
+    def lose(self, at: str, kind: str, what: str, shown_as: str = "") -> None:
+        self.losses.append(Loss(path=at, kind=kind, what=what, shown_as=shown_as))
+
+    def mark(self) -> Mark:
+        """Where `back_to` returns when an attempt fails."""
+        return len(self.losses), dict(self._tokens)
+
+    def back_to(self, mark: Mark) -> None:
+        del self.losses[mark[0] :]
+        self._tokens = mark[1]
+
+    # --- actions ----------------------------------------------------------------------------
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether somebody hears a press."""
+        return self._token is not None
+
+    @cached_property
+    def origin(self) -> str:
+        """A link to the original, empty where there is none."""
+        url = safe_url(self._origin) if self._origin else None
+        return url if url and len(url) <= URL else ""
+
+    def token(self, at: str) -> str:
+        return self._token(at) if self._token is not None else ""
+
+    def action_id(self, token: str) -> str:
+        """The token; a second element with the same one (a menu in two parts) has a number."""
+        count = self._tokens.get(token, 0) + 1
+        self._tokens[token] = count
+        return token if count == 1 else f"{token}~{count}"
+
+    @cached_property
+    def folds(self) -> dict[str, str]:
+        """The ids of containers that a button shows or hides, and what the first such one says."""
+        nodes = list(walk(self._card.nodes))
+        ids = {one.id for one in nodes if isinstance(one, Container) and one.id}
+        found: dict[str, str] = {}
+        for one in nodes:
+            if isinstance(one, Button) and one.does == "toggle":
+                for target in one.targets:
+                    if target in ids:
+                        found.setdefault(target, plain_inlines(one.label))
+        return found
+
+
+def is_http(url: str) -> bool:
+    return url.lower().startswith(("https://", "http://"))

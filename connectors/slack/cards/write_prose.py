@@ -1,0 +1,172 @@
+"""Prose -> header, section, rich_text, divider and table blocks: whichever loses nothing of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bridge.content.card import Prose
+from bridge.content.inlines import STYLES
+from bridge.content.text import (
+    Block,
+    Code,
+    CodeBlock,
+    Document,
+    Heading,
+    Inline,
+    Link,
+    List,
+    Paragraph,
+    Quote,
+    Rule,
+    Spoiler,
+    Table,
+    Text,
+    Timestamp,
+    Underline,
+)
+from connectors.slack.capabilities import HEADER, TEXT_OBJECT
+from connectors.slack.cards.write_pieces import Piece, Pieces, Writing
+from connectors.slack.cards.write_split import split_rich_text, without_long_links
+from connectors.slack.cards.write_table import write_text_table
+from connectors.slack.cards.write_texts import (
+    document_to_mrkdwn,
+    length,
+    mrkdwn,
+    plain,
+    section,
+    words,
+)
+from connectors.slack.mrkdwn import LITERAL_FORM
+from connectors.slack.rich_text_writer import rich_text_length, text_to_rich_text
+
+_DEEPEST_HEADER = 2  # further ones are bold: a header block is large
+_RICH = (List, Quote, CodeBlock, Paragraph, Heading)
+
+
+def write_prose(writing: Writing, node: Prose, out: Pieces) -> None:
+    small = node.subtle or node.size == "small"
+    if small and (text := _small(node.text)):
+        out.append(Piece({"type": "context", "elements": [mrkdwn(text)]}))
+    elif node.size in ("large", "huge") and _is_line(node.text):
+        _write_header(writing, node.text[0], node.at, out)
+    else:
+        write_document(writing, node.text, node.at, out)
+
+
+def write_document(writing: Writing, document: Document, at: str, out: Pieces) -> None:
+    """Blocks of text, in order: runs between headings, tables and rules share a block."""
+    run: list[Block] = []
+    for block in document:
+        kind = type(block)
+        if kind is Paragraph or (kind in _RICH and not _is_head(block)):
+            if run and _is_subtle(run[0]) is not _is_subtle(block):
+                _write_run(writing, run, at, out)
+                run = []
+            run.append(block)
+            continue
+        _write_run(writing, run, at, out)
+        run = []
+        match block:
+            case Table():
+                write_text_table(writing, block, at, out)
+            case Rule():
+                out.append(Piece({"type": "divider"}))
+            case _:
+                _write_header(writing, block, at, out)
+    _write_run(writing, run, at, out)
+
+
+def _write_run(writing: Writing, run: Sequence[Block], at: str, out: Pieces) -> None:
+    if not run:
+        return
+    document = tuple(run)
+    if _is_subtle(run[0]) and (text := _small(document)):
+        out.append(Piece({"type": "context", "elements": [mrkdwn(text)]}))
+        return
+    if not any(_needs_rich_text(block) for block in run):
+        text = document_to_mrkdwn(document)
+        if not text:
+            return
+        if length(text) <= TEXT_OBJECT and LITERAL_FORM not in text:
+            out.append(Piece(section(text)))
+            return
+    elements = text_to_rich_text(document)
+    if rich_text_length(elements) > TEXT_OBJECT:
+        whole = without_long_links(writing, document, at)
+        parts = split_rich_text(whole, TEXT_OBJECT)
+        out += [Piece({"type": "rich_text", "elements": part}) for part in parts if part]
+    elif elements:
+        out.append(Piece({"type": "rich_text", "elements": elements}))
+
+
+def _write_header(writing: Writing, block: Block, at: str, out: Pieces) -> None:
+    """A header block, which holds only plain text; else a bold line."""
+    children = block.children if isinstance(block, Heading | Paragraph) else ()
+    said = words(children)
+    if said and length(said) <= HEADER and not _holds(children, _NOT_PLAIN):
+        named = any(type(one) not in (Text,) for one in children)
+        out.append(Piece({"type": "header", "text": plain(said, named=named)}))
+    else:
+        _write_run(writing, (Heading(3, children),), at, out)
+
+
+def _small(document: Document) -> str:
+    """Small print, where a context block can show all of it; else nothing."""
+    if not all(type(block) is Paragraph for block in document):
+        return ""
+    if any(_needs_rich_text(block) for block in document):
+        return ""
+    text = document_to_mrkdwn(document)
+    return text if length(text) <= TEXT_OBJECT else ""
+
+
+def is_plain_prose(node: Prose) -> bool:
+    """Whether mrkdwn alone says all of it."""
+    if node.subtle or node.size != "normal":
+        return False
+    return not any(_is_head(one) or _is_subtle(one) or _needs_rich_text(one) for one in node.text)
+
+
+# --- what a form can show -------------------------------------------------------------------
+
+_NOT_PLAIN: frozenset[type[Inline]] = frozenset((Link, Code, Timestamp, Spoiler))
+_NOT_MRKDWN: frozenset[type[Inline]] = frozenset((Underline,))
+
+
+def _is_head(block: Block) -> bool:
+    return isinstance(block, Heading) and block.level <= _DEEPEST_HEADER
+
+
+def _is_subtle(block: Block) -> bool:
+    return isinstance(block, Paragraph) and block.subtle
+
+
+def _is_line(document: Document) -> bool:
+    return len(document) == 1 and isinstance(document[0], Paragraph | Heading)
+
+
+def _needs_rich_text(block: Block) -> bool:
+    """Whether mrkdwn would lose something of it."""
+    match block:
+        case Paragraph(children) | Heading(_, children):
+            return _holds(children, _NOT_MRKDWN)
+        case CodeBlock(value, language):
+            return bool(language) or "```" in value
+        case Quote(blocks):
+            return any(type(one) is not Paragraph or _needs_rich_text(one) for one in blocks)
+        case _:
+            return True
+
+
+def _holds(run: Iterable[Inline], kinds: frozenset[type[Inline]]) -> bool:
+    """Whether one of these kinds stands anywhere in the run."""
+    stack = [iter(run)]
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+        elif type(node) in kinds:
+            return True
+        elif type(node) in STYLES:
+            stack.append(iter(node.children))  # pyright: ignore[reportAttributeAccessIssue]  # a style
+    return False

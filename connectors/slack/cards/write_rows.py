@@ -1,0 +1,287 @@
+"""What stands side by side -> fields of a section, an accessory, a context block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+
+from bridge.content import degrade
+from bridge.content.card import (
+    Badge,
+    Column,
+    Columns,
+    Container,
+    Context,
+    Fields,
+    Image,
+    LabelledValue,
+    Node,
+    Nodes,
+    Progress,
+    Prose,
+    Rating,
+    Section,
+)
+from bridge.content.text import Heading, Link, Paragraph, Rule, Strong, Table, Text
+from bridge.content.urls import safe_url
+from connectors.slack.capabilities import (
+    CONTEXT_ELEMENTS,
+    FIELD_TEXT,
+    FIELDS,
+    TEXT_OBJECT,
+    URL,
+)
+from connectors.slack.cards.write_actions import accessory_element
+from connectors.slack.cards.write_media import image_element, is_bare
+from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing
+from connectors.slack.cards.write_prose import write_document
+from connectors.slack.cards.write_texts import (
+    bold_mrkdwn,
+    document_to_mrkdwn,
+    length,
+    mrkdwn,
+    section,
+)
+
+_ROW_CHARACTERS = 8_000
+_TEXTS = (Prose, Badge, Progress, Rating)
+
+# --- fields ---------------------------------------------------------------------------------
+
+
+def write_fields(writing: Writing, node: Fields, out: Pieces) -> None:
+    """Ten short ones in a section; long ones stand by themselves."""
+    row: list[Json] = []
+    used = 0
+    for item in node.items:
+        text = _field(item)
+        size = length(text)
+        if not text:
+            continue
+        if not item.short or size > FIELD_TEXT:
+            _flush_fields(row, out)
+            row, used = [], 0
+            _write_long(writing, item, text, item.at or node.at, out)
+            continue
+        if len(row) == FIELDS or used + size > _ROW_CHARACTERS:
+            _flush_fields(row, out)
+            row, used = [], 0
+        row.append(mrkdwn(text))
+        used += size
+    _flush_fields(row, out)
+
+
+def _field(item: LabelledValue) -> str:
+    label, value = bold_mrkdwn(item.label), document_to_mrkdwn(item.value)
+    return f"{label}\n{value}" if label and value else label or value
+
+
+def _flush_fields(row: list[Json], out: Pieces) -> None:
+    if row:
+        out.append(Piece({"type": "section", "fields": row}))
+
+
+def _write_long(writing: Writing, item: LabelledValue, text: str, at: str, out: Pieces) -> None:
+    if length(text) <= TEXT_OBJECT:
+        out.append(Piece(section(text)))
+        return
+    label = (Paragraph((Strong(item.label),)),) if item.label else ()
+    write_document(writing, (*label, *item.value), at, out)
+
+
+# --- sections -------------------------------------------------------------------------------
+
+
+def write_section(writing: Writing, node: Section, out: Pieces) -> None:
+    """Text with one thing at its side; where that cannot be, one below the other."""
+    is_last = not node.leading or isinstance(node.accessory, Image)
+    pieces = _text_of_section(writing, node.nodes) if is_last else []
+    beside = _host(pieces, node.accessory)
+    element = accessory_element(writing, node.accessory) if beside is not None else None
+    if beside is not None and element is not None:
+        beside.block["accessory"] = element
+        out += pieces
+        return
+    what = f"a {node.accessory.type} at the side"
+    writing.lose(node.at, "stack_section", what, "above" if node.leading else "below")
+    if node.leading:
+        writing.write(degrade.stack_section(node), out)
+    else:
+        out += pieces
+        writing.write((node.accessory,), out)
+
+
+def _text_of_section(writing: Writing, nodes: Nodes) -> Pieces:
+    match nodes:
+        case (Prose(text),) if mrkdwn_of_prose(text):
+            return [Piece(section(mrkdwn_of_prose(text)))]
+        case (Prose(text), Fields() as fields) if said := mrkdwn_of_prose(text):
+            pieces: Pieces = []
+            write_fields(writing, fields, pieces)
+            head = section(said)
+            if len(pieces) == 1 and "fields" in pieces[0].block:
+                return [Piece({**head, "fields": pieces[0].block["fields"]})]
+            return [Piece(head), *pieces]
+        case _:
+            pieces = []
+            writing.write(nodes, pieces)
+            return pieces
+
+
+def mrkdwn_of_prose(document: tuple[object, ...]) -> str:
+    """What one section can say of it, simpler where it must be; empty where it cannot."""
+    if any(isinstance(block, Table | Rule) for block in document):
+        return ""
+    text = document_to_mrkdwn(document)  # pyright: ignore[reportArgumentType]  # blocks of text
+    return text if length(text) <= TEXT_OBJECT else ""
+
+
+def _host(pieces: Pieces, accessory: Node) -> Piece | None:
+    """The section that takes it: a picture stands beside the first, other things after all."""
+    sections = [one for one in pieces if one.block.get("type") == "section"]
+    free = [one for one in sections if "accessory" not in one.block]
+    if isinstance(accessory, Image):
+        return free[0] if free else None
+    return free[-1] if free and free[-1] is pieces[-1] else None
+
+
+# --- columns --------------------------------------------------------------------------------
+
+
+def write_columns(writing: Writing, node: Columns, out: Pieces) -> None:
+    """A picture or button beside text; short texts side by side; else one below the other."""
+    columns = [_with_link(writing, one, node.at) for one in node.columns]
+    columns = [one for one in columns if one]
+    if len(columns) == 1:
+        writing.write(columns[0], out)
+    elif (beside := _beside(columns, node.at)) is not None:
+        write_section(writing, beside, out)
+    elif not _write_as_fields(writing, columns, out):
+        writing.lose(node.at, "stack_columns", f"{len(columns)} columns", "one below the other")
+        for nodes in columns:
+            writing.write(nodes, out)
+
+
+def _with_link(writing: Writing, column: Column, at: str) -> Nodes:
+    url = safe_url(column.link) if column.link else None
+    if not column.link:
+        return column.nodes
+    if url is None or len(url) >= URL:
+        writing.lose(at, "long_url" if url else "unsafe_url", column.link)
+        return column.nodes
+    return (*column.nodes, degrade.line_prose((Link(url, (Text(url),)),), at, subtle=True))
+
+
+def _beside(columns: list[Nodes], at: str) -> Section | None:
+    """Text, and what may stand at its side; a picture may come first."""
+    match columns:
+        case [nodes, (accessory,)] if _is_text(nodes) and not _is_text((accessory,)):
+            return Section(nodes, accessory, at=at)
+        case [nodes, (Image() as picture,)] if _begins_with_text(nodes):
+            return Section(nodes, picture, at=at)
+        case [(Image() as picture,), nodes] if _begins_with_text(nodes):
+            return Section(nodes, picture, leading=True, at=at)
+        case _:
+            return None
+
+
+def _is_text(nodes: Nodes) -> bool:
+    return bool(nodes) and all(isinstance(one, _TEXTS) for one in nodes)
+
+
+def _begins_with_text(nodes: Nodes) -> bool:
+    """Whether a section is made of its beginning, so that a picture can stand beside it."""
+    match nodes:
+        case (Prose() | Fields(), *_):
+            return True
+        case (Container(inner, form="group", title=(), hero=None, author=None), *_):
+            return _begins_with_text(inner[:1]) and isinstance(inner[0], Prose)
+        case _:
+            return False
+
+
+def _write_as_fields(writing: Writing, columns: list[Nodes], out: Pieces) -> bool:
+    if not 1 < len(columns) <= FIELDS or not all(_is_text(nodes) for nodes in columns):
+        return False
+    texts = [_column(nodes) for nodes in columns]
+    too_long = any(not text or length(text) > FIELD_TEXT for text in texts)
+    if too_long or sum(map(length, texts)) > _ROW_CHARACTERS:
+        return False
+    out.append(Piece({"type": "section", "fields": [mrkdwn(text) for text in texts]}))
+    for node in chain.from_iterable(columns):
+        if isinstance(node, Badge) and node.icon:
+            writing.lose(node.at, "icon", node.icon)
+    return True
+
+
+def _column(nodes: Nodes) -> str:
+    """Its texts, one below the other; nothing where mrkdwn cannot say them."""
+    said: list[str] = []
+    for node in nodes:
+        prose = _as_prose(node)
+        if prose is None or not all(_is_short(block) for block in prose.text):
+            return ""
+        said.append(document_to_mrkdwn(prose.text))
+    return "\n".join(text for text in said if text)
+
+
+def _as_prose(node: Node) -> Prose | None:
+    match node:
+        case Prose():
+            return node
+        case Badge():
+            return degrade.badge_as_prose(node)
+        case Progress():
+            return degrade.progress_as_prose(node)
+        case Rating():
+            return degrade.rating_as_prose(node)
+        case _:
+            return None
+
+
+def _is_short(block: object) -> bool:
+    return isinstance(block, Paragraph | Heading)
+
+
+# --- context --------------------------------------------------------------------------------
+
+
+def write_context(writing: Writing, node: Context, out: Pieces) -> None:
+    row: list[Json] = []
+    for item in node.items:
+        element = _in_context(writing, item)
+        if element is None:
+            _flush_context(row, out)
+            row = []
+            writing.write((item,), out)
+        elif element:
+            row.append(element)
+    _flush_context(row, out)
+
+
+def _in_context(writing: Writing, item: Prose | Image) -> Json | None:
+    """Its element; empty where it says nothing, None where no context block takes it."""
+    if isinstance(item, Image):
+        return image_element(writing, item) if is_bare(item) else None
+    text = document_to_mrkdwn(item.text)
+    if length(text) > TEXT_OBJECT or any(isinstance(one, Table) for one in item.text):
+        return None
+    return mrkdwn(text) if text else {}
+
+
+def _flush_context(row: list[Json], out: Pieces) -> None:
+    for elements in _rows(row):
+        out.append(Piece({"type": "context", "elements": elements}))
+
+
+def _rows(row: Iterable[Json]) -> list[list[Json]]:
+    rows: list[list[Json]] = []
+    used = 0
+    for element in row:
+        size = length(element.get("text") or element.get("alt_text", ""))
+        if not rows or len(rows[-1]) == CONTEXT_ELEMENTS or used + size > _ROW_CHARACTERS:
+            rows.append([])
+            used = 0
+        rows[-1].append(element)
+        used += size
+    return rows

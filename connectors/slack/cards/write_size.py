@@ -1,0 +1,41 @@
+"""How much of a message's room some JSON takes. Pure, no recursion."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import orjson
+
+from connectors.slack.cards.write_pieces import Json
+from connectors.slack.cards.write_texts import length
+
+_UNSEEN = frozenset(
+    (
+        *("type", "url", "image_url", "action_id", "block_id", "value", "style", "align", "level"),
+        *("color", "language", "format", "status", "task_id", "name", "width"),
+    )
+)
+
+
+def is_small(values: list[Json], most: int) -> bool:
+    """Whether they certainly take no more than `most`: a quick look."""
+    return len(orjson.dumps(values)) <= most
+
+
+def size_of(value: Json) -> int:
+    """The characters of all its texts."""
+    total = 0
+    stack: list[object] = [value]
+    while stack:
+        one = stack.pop()
+        if isinstance(one, dict):
+            for key, inner in cast("Json", one).items():
+                if isinstance(inner, str):
+                    total += 0 if key in _UNSEEN else length(inner)
+                else:
+                    stack.append(inner)
+        elif isinstance(one, list):
+            stack += cast("list[object]", one)
+        elif isinstance(one, str):
+            total += length(one)
+    return total

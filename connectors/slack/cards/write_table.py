@@ -1,0 +1,222 @@
+"""Tables -> table blocks: one in a message, long ones in parts that repeat the header."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from bridge.content import degrade
+from bridge.content.card import (
+    Align,
+    Badge,
+    Button,
+    Image,
+    Node,
+    Nodes,
+    Progress,
+    Prose,
+    Rating,
+    Table,
+)
+from bridge.content.plain import blocks_as_line
+from bridge.content.text import Break, Inline, Link, Paragraph, Strong, Text
+from bridge.content.text import Table as TextTable
+from bridge.content.urls import safe_url
+from connectors.slack.capabilities import (
+    TABLE_CHARACTERS,
+    TABLE_COLUMNS,
+    TABLE_ROWS,
+    TEXT_OBJECT,
+    URL,
+)
+from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing
+from connectors.slack.cards.write_split import rich_line
+from connectors.slack.cards.write_texts import length, sound, words
+from connectors.slack.rich_text_writer import rich_text_length
+
+Line = tuple[Inline, ...]
+Lines = list[Line]
+Aligns = Sequence[Align | None]
+
+_WRAPPED = 30  # characters; longer cells would be cut off at the side
+
+
+def write_table(writing: Writing, node: Table, out: Pieces) -> None:
+    """Its title and its cells; where a cell holds more than text, row by row what is in them."""
+    if node.title:
+        writing.write((degrade.line_prose((Strong(node.title),), node.at),), out)
+    if all(_is_text(writing, one) for row in node.rows for cell in row for one in cell):
+        rows = [[_line(writing, cell) for cell in row] for row in node.rows]
+        _write_rows(writing, rows, node.align, node.at, out, header=node.header)
+        return
+    writing.lose(node.at, "table_as_rows", "a table with more than text in it", "its rows")
+    for row in node.rows:
+        writing.write(_row(writing, row, node.at), out)
+
+
+def _row(writing: Writing, row: tuple[Nodes, ...], at: str) -> Iterator[Node]:
+    """Texts of neighbouring cells share a line."""
+    line: list[Inline] = []
+    for cell in row:
+        for index, node in enumerate(cell):
+            if _is_text(writing, node):
+                line += [Text(" ") if index else Text(" | ")] if line else []
+                line += _inline(writing, node)
+            else:
+                yield from (degrade.line_prose(tuple(line), at),) if line else ()
+                yield node
+                line = []
+    yield from (degrade.line_prose(tuple(line), at),) if line else ()
+
+
+def write_text_table(writing: Writing, table: TextTable, at: str, out: Pieces) -> None:
+    """A table of formatted text."""
+    header = any(table.header)
+    rows = [list(row) for row in ((table.header, *table.rows) if header else table.rows)]
+    _write_rows(writing, rows, table.align, at, out, header=header)
+
+
+def _write_rows(
+    writing: Writing, rows: list[Lines], align: Aligns, at: str, out: Pieces, *, header: bool
+) -> None:
+    if not any(cell for row in rows for cell in row):
+        return
+    width = max(len(row) for row in rows)
+    rows = [[*row, *((),) * (width - len(row))] for row in rows]
+    cells = [[_cell(writing, line, at) for line in row] for row in rows]
+    sizes = [sum(_size(cell) for cell in row) for row in cells]
+    head = sizes[0] if header else 0
+    if width > TABLE_COLUMNS or max(sizes) + head > TABLE_CHARACTERS:
+        _write_list(writing, rows, at, out, header=header)
+    elif not (writing.has_table and _write_code(writing, rows, align, at, out, header=header)):
+        writing.has_table = True
+        settings = _settings(cells, align)
+        for part in _parts(cells, sizes, header=header):
+            out.append(Piece({"type": "table", "rows": part, **settings}))
+
+
+def _parts(
+    cells: list[list[Json]], sizes: list[int], *, header: bool
+) -> Iterator[list[list[Json]]]:
+    head, size = (cells[:1], sizes[0]) if header else ([], 0)
+    rows, used = list(head), size
+    for row, cost in zip(cells[len(head) :], sizes[len(head) :], strict=True):
+        if len(rows) == TABLE_ROWS or used + cost > TABLE_CHARACTERS:
+            yield rows
+            rows, used = list(head), size
+        rows.append(row)
+        used += cost
+    yield rows
+
+
+def _settings(cells: list[list[Json]], align: Aligns) -> Json:
+    """How columns stand, as far as they are not as they would be anyway."""
+    settings: list[Json] = []
+    for index, column in enumerate(zip(*cells, strict=True)):
+        how = align[index] if index < len(align) else None
+        wrapped = any(_size(cell) > _WRAPPED for cell in column)
+        settings.append({"align": how or "left", **({"is_wrapped": True} if wrapped else {})})
+    while settings and settings[-1] == {"align": "left"}:
+        settings.pop()
+    return {"column_settings": settings} if settings else {}
+
+
+# --- cells ----------------------------------------------------------------------------------
+
+
+def _cell(writing: Writing, line: Line, at: str) -> Json:
+    """Plain text where that is all; a cell may not be empty."""
+    if all(type(one) is Text for one in line):
+        text = sound("".join(one.value for one in line if type(one) is Text).replace("\n", " "))
+        return {"type": "raw_text", "text": text if text.strip() else " "}
+    return {"type": "rich_text", "elements": [rich_line(writing, line, at)]}
+
+
+def _size(cell: Json) -> int:
+    if cell["type"] == "raw_text":
+        return length(cell["text"])
+    return 2 * rich_text_length(cell["elements"])
+
+
+def _line(writing: Writing, cell: Nodes) -> Line:
+    match cell:
+        case ():
+            return ()
+        case (Prose((Paragraph(children),)),):
+            return children
+        case _:
+            run: list[Inline] = []
+            for node in cell:
+                run += [Break()] if run else []
+                run += _inline(writing, node)
+            return tuple(run)
+
+
+def _is_text(writing: Writing, node: Node) -> bool:
+    """Whether it can stand in a cell: as text, or as a link."""
+    match node:
+        case Prose() | Badge() | Progress() | Rating():
+            return True
+        case Image(link="", title=()):
+            return not node.asset.spoiler and _url(writing.url_of(node.asset)) is not None
+        case Button(label, does="open", disabled=False, confirm=None, hint="", emoji="", icon=None):
+            return bool(label) and _url(node.url) is not None
+        case _:
+            return False
+
+
+def _inline(writing: Writing, node: Node) -> Line:
+    match node:
+        case Prose(text):
+            return blocks_as_line(text)
+        case Badge():
+            return blocks_as_line(degrade.badge_as_prose(node).text)
+        case Progress():
+            return blocks_as_line(degrade.progress_as_prose(node).text)
+        case Rating():
+            return blocks_as_line(degrade.rating_as_prose(node).text)
+        case Image():
+            writing.lose(node.at, "image_as_prose", node.asset.alt, "a link in its cell")
+            return blocks_as_line(degrade.image_as_prose(node, writing.url_of(node.asset)).text)
+        case Button(label, url=url):
+            safe = _url(url)
+            return (Link(safe, label),) if safe else label
+        case _:
+            return ()
+
+
+def _url(url: str) -> str | None:
+    safe = safe_url(url) if url else None
+    return safe if safe and len(safe) < URL else None
+
+
+# --- other forms ----------------------------------------------------------------------------
+
+
+def _write_code(
+    writing: Writing, rows: list[Lines], align: Aligns, at: str, out: Pieces, *, header: bool
+) -> bool:
+    """A second table of a card as fixed-width text, where it is plain and narrow: another message
+    for it would be worse."""
+    if any(type(one) is not Text for row in rows for cell in row for one in cell):
+        return False
+    code = degrade.table_as_code(_text_table(rows, align, header=header))
+    if code is None or length(code.value) > TEXT_OBJECT:
+        return False
+    writing.lose(at, "table_as_code", "a table of its own", "fixed-width text")
+    writing.write((degrade.prose(code, at=at),), out)
+    return True
+
+
+def _write_list(writing: Writing, rows: list[Lines], at: str, out: Pieces, *, header: bool) -> None:
+    """A table that is too wide: the names of its columns stand in every row, those of empty ones
+    in none."""
+    document = degrade.table_as_prose(_text_table(rows, (), header=header))
+    names = [one for cell in rows[0] if (one := words(cell))] if header else []
+    what = "\n".join(names) or f"a table of {len(rows[0])} columns"
+    writing.lose(at, "table_as_prose", what, "a list of its rows")
+    writing.write((degrade.prose(*document, at=at),), out)
+
+
+def _text_table(rows: list[Lines], align: Aligns, *, header: bool) -> TextTable:
+    head, body = (rows[0], rows[1:]) if header else ([()] * len(rows[0]), rows)
+    return TextTable(tuple(head), tuple(tuple(row) for row in body), tuple(align))

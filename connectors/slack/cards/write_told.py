@@ -1,0 +1,152 @@
+"""What Slack has no block for, or one that takes not all -> text; tasks -> plans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bridge.content import degrade
+from bridge.content.card import (
+    Alert,
+    Badge,
+    Divider,
+    Nodes,
+    Poll,
+    Progress,
+    Prose,
+    Rating,
+    Task,
+    Tasks,
+)
+from bridge.content.inlines import plain_inlines
+from bridge.content.text import Document, Inline, Link, Table
+from bridge.content.urls import safe_url
+from connectors.slack.capabilities import TASK_TITLE, TASKS, URL
+from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing
+from connectors.slack.cards.write_size import size_of
+from connectors.slack.cards.write_split import rich_text
+from connectors.slack.cards.write_texts import length, lose_links, words
+
+Line = tuple[Inline, ...]
+
+_STATUS = {"pending": "pending", "running": "in_progress", "done": "complete", "failed": "error"}
+_PLAN_CHARACTERS = 9_000
+_NAMELESS = "…"
+
+
+def write_divider(writing: Writing, node: Divider, out: Pieces) -> None:
+    """Mere room between nodes is Slack's own affair."""
+    if node.line:
+        out.append(Piece({"type": "divider"}))
+
+
+def write_alert(writing: Writing, node: Alert, out: Pieces) -> None:
+    """A quote behind a sign: the alert block is for modals only (catalog of blocks, 2026-08)."""
+    writing.lose(node.at, "alert_as_prose", f"the level {node.level}", "a quote behind a sign")
+    writing.write((degrade.alert_as_prose(node),), out)
+
+
+def write_badge(writing: Writing, node: Badge, out: Pieces) -> None:
+    if node.icon:
+        writing.lose(node.at, "icon", node.icon)
+    writing.write((degrade.badge_as_prose(node),), out)
+
+
+def write_progress(writing: Writing, node: Progress, out: Pieces) -> None:
+    writing.lose(node.at, "progress_as_prose", "a bar", "a bar of signs")
+    writing.write((degrade.progress_as_prose(node),), out)
+
+
+def write_rating(writing: Writing, node: Rating, out: Pieces) -> None:
+    writing.write((degrade.rating_as_prose(node),), out)
+
+
+def write_poll(writing: Writing, node: Poll, out: Pieces) -> None:
+    writing.lose(node.at, "poll_as_nodes", plain_inlines(node.question), "its answers as a list")
+    writing.write(degrade.poll_as_nodes(node), out)
+
+
+# --- tasks ----------------------------------------------------------------------------------
+
+
+def write_tasks(writing: Writing, node: Tasks, out: Pieces) -> None:
+    if not node.tasks and not writing.is_inside and _is_title(node):
+        out.append(Piece({"type": "plan", "title": words(node.title)}))
+        return
+    before = writing.mark()
+    cards = [] if writing.is_inside else _cards(writing, node)
+    if cards:
+        out += [Piece(block) for block in _as_blocks(node, cards)]
+        return
+    writing.back_to(before)
+    writing.lose(node.at, "tasks_as_nodes", f"{len(node.tasks)} tasks", "a list")
+    writing.write(degrade.tasks_as_nodes(node), out)
+
+
+def _is_title(node: Tasks) -> bool:
+    return 0 < length(words(node.title)) <= TASK_TITLE
+
+
+def _as_blocks(node: Tasks, cards: list[Json]) -> Iterable[Json]:
+    """Only a plan may hold what has not begun."""
+    if node.title or any(one["status"] == "pending" for one in cards):
+        return ({"type": "plan", "title": words(node.title) or _NAMELESS, "tasks": cards},)
+    return cards
+
+
+def _cards(writing: Writing, node: Tasks) -> list[Json]:
+    """All tasks as blocks; none where one of them, or all together, are too much."""
+    if len(node.tasks) > TASKS or length(words(node.title)) > TASK_TITLE:
+        return []
+    cards: list[Json] = []
+    for task in node.tasks:
+        card = _card(writing, task)
+        if card is None:
+            return []
+        cards.append(card)
+    lose_links(writing, node.title, node.at)
+    return cards if sum(map(size_of, cards)) <= _PLAN_CHARACTERS else []
+
+
+def _card(writing: Writing, task: Task) -> Json | None:
+    title = words(task.title)
+    if length(title) > TASK_TITLE:
+        return None
+    lose_links(writing, task.title, task.at)
+    card: Json = {
+        "type": "task_card",
+        "task_id": writing.action_id("task"),
+        "title": title or _NAMELESS,
+    }
+    card["status"] = _STATUS[task.status]
+    sources = _sources(task.sources)
+    for key, nodes in (("details", task.details), ("output", task.output)):
+        document = _document(nodes)
+        if document is None or sources is None:
+            return None
+        if elements := rich_text(writing, document, task.at):
+            card[key] = {"type": "rich_text", "elements": elements}
+    if sources:
+        card["sources"] = sources
+    return card
+
+
+def _document(nodes: Nodes) -> Document | None:
+    """One text, where that is all."""
+    blocks: list[object] = []
+    for node in nodes:
+        if not isinstance(node, Prose) or any(isinstance(one, Table) for one in node.text):
+            return None
+        blocks += node.text
+    return tuple(blocks)  # pyright: ignore[reportReturnType]  # blocks of text
+
+
+def _sources(line: Line) -> list[Json] | None:
+    """Links, whatever sets them apart; None where there are words beside them."""
+    found: list[Json] = []
+    for node in line:
+        if isinstance(node, Link) and (url := safe_url(node.url)) and len(url) <= URL:
+            text = plain_inlines(node.children).strip()
+            found.append({"type": "url", "url": url, "text": text or url})
+        elif any(char.isalnum() for char in plain_inlines((node,))) or isinstance(node, Link):
+            return None
+    return found

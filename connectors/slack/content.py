@@ -1,0 +1,77 @@
+"""What a post says: one text where somebody only typed, else its payloads and what they say. Pure.
+
+In: a post as Slack gives it. Out: parts, and the additions that belong to them.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from pydantic import JsonValue
+
+from bridge.content.additions import BridgeMetadata
+from bridge.content.card import Card, Prose
+from bridge.content.card_message import Content, content_of
+from bridge.content.markdown import text_to_markdown
+from bridge.content.rendering import Payload
+from bridge.content.text import Document, Paragraph, Text
+from bridge.errors import CodecError
+from bridge.uacs import TextPart
+from connectors.slack.capabilities import METADATA_TYPE
+from connectors.slack.cards import payloads, read_payload
+from connectors.slack.json_values import Json, object_at, objects_at, text_at
+from connectors.slack.rich_text import rich_text_to_text
+from connectors.slack.text import mrkdwn_to_text
+
+NOTHING_SAID = "[message without text]"
+
+
+def post_content(post: Json, team: str) -> Content:
+    """What people typed is one text. Blocks of apps, attachments and files stay as they are, each
+    with the parts that say the same; previews that Slack adds to links are left out."""
+    attached = [one for one in objects_at(post, "attachments") if not is_unfurl(one)]
+    if attached or objects_at(post, "files") or not _is_typed(post):
+        shown = {**post, "attachments": cast("JsonValue", attached)}
+        found = content_of([(one, _card(one, team)) for one in payloads(shown)])
+        if found.parts:
+            return found
+    text = text_to_markdown(_typed(post, team))
+    return Content((TextPart(text=text or NOTHING_SAID, format="markdown"),), BridgeMetadata())
+
+
+def origin_of(team: str, channel: str, ts: str) -> str:
+    """A link that opens the post in Slack, for those who may see it."""
+    return f"https://slack.com/app_redirect?team={team}&channel={channel}&message_ts={ts}"
+
+
+def foreign_metadata(post: Json) -> JsonValue:
+    """What another app keeps with its message; ours is for the router alone."""
+    metadata = object_at(post, "metadata")
+    if not metadata or metadata.get("event_type") == METADATA_TYPE:
+        return None
+    return dict(metadata)
+
+
+def is_unfurl(attachment: Json) -> bool:
+    """Slack adds these by itself when a message holds a link."""
+    known = ("from_url", "is_msg_unfurl", "is_app_unfurl", "original_url", "is_share")
+    return any(attachment.get(name) for name in known) or bool(object_at(attachment, "app_unfurl"))
+
+
+def _is_typed(post: Json) -> bool:
+    return all(block.get("type") == "rich_text" for block in objects_at(post, "blocks"))
+
+
+def _typed(post: Json, team: str) -> Document:
+    """People's clients send rich_text beside the text, which has it in full."""
+    blocks = objects_at(post, "blocks")
+    said = tuple(part for block in blocks for part in rich_text_to_text(block, team))
+    return said or mrkdwn_to_text(text_at(post, "text"), team)
+
+
+def _card(payload: Payload, team: str) -> Card:
+    """What cannot be read says so; it is kept as it came."""
+    try:
+        return read_payload(payload, team)
+    except CodecError as error:
+        return Card((Prose((Paragraph((Text(f"[unreadable: {error.reason}]"),)),), at=payload.at),))

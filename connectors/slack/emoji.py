@@ -1,0 +1,52 @@
+"""Emoji as Slack names them <-> Unicode: `:wave::skin-tone-3:`, reactions without colons. Pure.
+
+A name that nobody knows may be a custom emoji of a workspace: in text it stays text, which Slack
+shows as that emoji where it has one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bridge.content.emoji import emoji_of, short_name_of
+from bridge.content.text import Emoji, Inline, Text
+
+NAME = r"[\w+'\-]+(?:::skin-tone-[2-6](?:-[2-6])?)?"
+_OURS = {"simple_smile": "slightly_smiling_face"}  # known to Slack alone
+_NAMED = re.compile(rf":(?<!\w:)({NAME}):(?!\w)")
+
+
+def unicode_of(name: str) -> str | None:
+    """The characters of a standard emoji; None for a custom one, or none at all."""
+    return emoji_of(_OURS.get(name, name))
+
+
+def named_emoji(name: str) -> Emoji | None:
+    characters = unicode_of(name)
+    return Emoji(name, characters) if characters else None
+
+
+def text_with_emoji(text: str) -> Iterator[Inline]:
+    """Text in which standard emoji are named, as in a plain_text object with `emoji`."""
+    place = 0
+    for found in _NAMED.finditer(text) if ":" in text else ():
+        if emoji := named_emoji(found[1]):
+            if found.start() > place:
+                yield Text(text[place : found.start()])
+            yield emoji
+            place = found.end()
+    if text[place:]:
+        yield Text(text[place:])
+
+
+def reaction_to_emoji(name: str) -> str:
+    """`+1` -> 👍; the name between colons where it is a custom emoji."""
+    return unicode_of(name) or f":{name}:"
+
+
+def emoji_to_reaction(emoji: str) -> str | None:
+    """👍 -> `+1`, `:party:` -> `party`; None for what Slack has no name for."""
+    if len(emoji) > 2 and emoji[0] == emoji[-1] == ":":
+        return emoji[1:-1]
+    return short_name_of(emoji)

@@ -1,0 +1,95 @@
+"""A message with more than text -> bodies as chat.postMessage takes them. Pure and stable.
+
+At home a payload goes out as it came; elsewhere, and where its buttons would be dead, what it says
+is written anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from pydantic import JsonValue
+
+from bridge.content.additions import select_parts
+from bridge.content.card import Asset, Card, Prose
+from bridge.content.card_walk import is_interactive
+from bridge.content.file_names import safe_file_name
+from bridge.content.text import Document
+from bridge.model import Loss, Upload
+from bridge.ports.cards import Cards
+from bridge.ports.connector import Files
+from bridge.uacs import Message, StructuredDataPart
+from connectors.slack.capabilities import ATTACHMENTS_PER_MESSAGE, BLOCKS_PER_MESSAGE, NOTIFICATION
+from connectors.slack.cards import write_card
+from connectors.slack.cards.schemas import ATTACHMENTS, BLOCKS
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What one native message shows, and the files that go with it."""
+
+    content: dict[str, JsonValue]
+    files: tuple[Upload, ...] = ()
+
+
+def rich_bodies(
+    message: Message, quoted: Document, cards: Cards, files: Files | None
+) -> tuple[list[Body], tuple[Loss, ...]]:
+    """`quoted` is the line above that says what it answers."""
+    card, unread = cards.read(message)
+    if (body := _as_it_came(message, card, cards)) is not None and not quoted:
+        return [body], unread
+    if quoted:
+        card = replace(card, nodes=(Prose(quoted), *card.nodes))
+    rendering = (
+        cards.rendering(message, uploads=False)
+        if files is None
+        else cards.rendering(message, url_of=files.url_of, uploads=True)
+    )
+    written = write_card(card, rendering)
+    bodies = [
+        Body(dict(one.body), tuple(_upload(asset) for asset in one.files))
+        for one in written.messages
+    ]
+    return bodies, (*unread, *written.losses)
+
+
+def _as_it_came(message: Message, card: Card, cards: Cards) -> Body | None:
+    """The payloads themselves, where Slack's own are all there is to show and each of their
+    actions reaches its author."""
+    if is_interactive(card.nodes) and cards.live_tokens(message) is None:
+        return None
+    shown: dict[str, list[JsonValue]] = {BLOCKS: [], ATTACHMENTS: []}
+    for _, part in select_parts(message, tuple(shown)):
+        if not isinstance(part, StructuredDataPart) or part.schema_id not in shown:
+            return None
+        data = cast("JsonValue", part.data)
+        shown[part.schema_id] += data if isinstance(data, list) else [data]
+    return _body(shown[BLOCKS], shown[ATTACHMENTS], card.summary)
+
+
+def _body(
+    blocks: Sequence[JsonValue], attachments: Sequence[JsonValue], summary: str
+) -> Body | None:
+    too_many = len(blocks) > BLOCKS_PER_MESSAGE or len(attachments) > ATTACHMENTS_PER_MESSAGE
+    if too_many or not (blocks or attachments):
+        return None
+    content: dict[str, JsonValue] = {"text": summary[:NOTIFICATION]}
+    if blocks:
+        content["blocks"] = list(blocks)
+    if attachments:
+        content["attachments"] = list(attachments)
+    return Body(content)
+
+
+def _upload(asset: Asset) -> Upload:
+    return Upload(
+        file_id=asset.file_id,
+        name=safe_file_name(asset.name, asset.media_type),
+        media_type=asset.media_type,
+        size=asset.size or 0,
+        alt=asset.alt,
+        spoiler=asset.spoiler,
+    )

@@ -1,0 +1,405 @@
+"""The text tree -> elements of a rich_text block. They are literal: no text in them is markup, and
+nothing notifies anybody.
+
+Source: npm @slack/types 3.2.0 and docs.slack.dev "Rich text block" (2026-08).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, cast
+
+from bridge.content.degrade import table_as_code
+from bridge.content.inlines import plain_inlines
+from bridge.content.normal import flat_blocks
+from bridge.content.text import (
+    Block,
+    Break,
+    Code,
+    CodeBlock,
+    Emoji,
+    Emphasis,
+    Heading,
+    Inline,
+    Link,
+    List,
+    ListItem,
+    Paragraph,
+    Quote,
+    Rule,
+    Spoiler,
+    Strike,
+    Strong,
+    Table,
+    Text,
+    Timestamp,
+    Underline,
+)
+from bridge.content.urls import safe_url
+from connectors.slack.mrkdwn import DATE_FORMS, is_emoji_name
+
+Json = dict[str, Any]
+Line = Sequence[Inline]
+
+MOST_INDENT = 8
+_DEEPEST = 12  # lists and quotes within one another; what lies deeper stands there flat
+_FLAGS: dict[type[Inline], str] = {
+    Strong: "bold",
+    Emphasis: "italic",
+    Strike: "strike",
+    Underline: "underline",
+}
+_GAP = (Break(), Break())
+_BOXES = {True: Text("☑ "), False: Text("☐ ")}
+_BARS = (Text("||"),)
+_UNCLEAN = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
+_CODE_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_HALVES = re.compile("[\ud800-\udfff]")
+
+
+def text_to_rich_text(document: Iterable[Block]) -> list[Json]:
+    """The `elements` of a rich_text block; none for what says nothing."""
+    writing = _Writing()
+    writing.blocks(document, 0)
+    return writing.done()
+
+
+def line_to_rich_text(line: Line) -> Json:
+    """One section, as a cell of a table takes it; a space for what says nothing."""
+    return _element("rich_text_section", inlines_to_rich_text(line) or [_text(" ", ())])
+
+
+def rich_text_length(elements: Iterable[Json]) -> int:
+    """How many characters the elements show, addresses counted."""
+    total = 0
+    stack: list[Iterator[Json]] = [iter(elements)]
+    while stack:
+        one = next(stack[-1], None)
+        if one is None:
+            stack.pop()
+        elif "elements" in one:
+            stack.append(iter(one["elements"]))
+            total += 1
+        else:
+            total += sum(len(one.get(key, "")) for key in ("text", "url", "name", "fallback"))
+    return total
+
+
+def _element(kind: str, elements: list[Json], **more: object) -> Json:
+    return {"type": kind, "elements": elements, **more}
+
+
+# --- blocks ---------------------------------------------------------------------------------
+
+
+class _Writing:
+    """Elements so far. Neighbouring paragraphs share a section, an empty line between them."""
+
+    def __init__(self) -> None:
+        self._elements: list[Json] = []
+        self._run: list[Inline] = []
+        self._after_list = False
+
+    def done(self) -> list[Json]:
+        self._end_section()
+        return self._elements
+
+    def blocks(self, blocks: Iterable[Block], depth: int) -> None:
+        for block in blocks if depth < _DEEPEST else flat_blocks(blocks):
+            self._block(block, depth)
+
+    def _block(self, block: Block, depth: int) -> None:
+        match block:
+            case Paragraph(children):
+                self._paragraph(children)
+            case Heading(_, children):
+                self._paragraph((Strong(children),))
+            case Rule():
+                self._paragraph((Text("———"),))
+            case CodeBlock():
+                self._add([_code_block(block)])
+            case Table():
+                self.blocks(_table(block), depth + 1)
+            case Quote(inner):
+                self._quote(inner, depth + 1)
+            case List():
+                self._add(_lists(block, 0, depth + 1, bordered=False))
+                self._after_list = True
+
+    def _paragraph(self, children: Line) -> None:
+        if self._run:
+            self._run += _GAP
+        elif self._after_list:
+            self._run.append(Break())
+        self._run += children
+
+    def _quote(self, blocks: Iterable[Block], depth: int) -> None:
+        """Slack's quotes hold only lines: lists and code in them have its bar at their side."""
+        run: list[Inline] = []
+        for block in blocks if depth < _DEEPEST else flat_blocks(blocks):
+            if isinstance(block, List | CodeBlock):
+                self._add(_quote(run))
+                run = []
+                held = (
+                    _lists(block, 0, depth + 1, bordered=True)
+                    if isinstance(block, List)
+                    else [_code_block(block, border=1)]
+                )
+                self._add(held)
+                continue
+            run += [*(_GAP if run else ()), *_quoted(block, depth)]
+        self._add(_quote(run))
+
+    def _add(self, elements: Iterable[Json]) -> None:
+        held = list(elements)
+        if held:
+            self._end_section()
+            self._elements += held
+            self._after_list = False
+
+    def _end_section(self) -> None:
+        inlines = inlines_to_rich_text(self._run)
+        self._run = []
+        if any(not _is_blank(one) for one in inlines):
+            self._elements.append(_element("rich_text_section", inlines))
+
+
+def _code_block(block: CodeBlock, border: int = 0) -> Json:
+    code = _HALVES.sub("\ufffd", _CODE_CONTROLS.sub("", block.value))
+    element = _element("rich_text_preformatted", [_text(code if code.strip() else " ", ())])
+    if language := _clean(block.language).strip():
+        element["language"] = language
+    if border:
+        element["border"] = border
+    return element
+
+
+def _table(table: Table) -> Sequence[Block]:
+    """A table where none can stand: code if it is plain and narrow, else its rows as lines."""
+    rows = (table.header, *table.rows)
+    if all(type(node) is Text for row in rows for cell in row for node in cell):
+        code = table_as_code(table)
+        if code is not None:
+            return (code,)
+    bold = tuple((Strong(cell),) if cell else () for cell in table.header)
+    lines = [_row(row) for row in (bold, *table.rows)]
+    return (Paragraph(tuple(_broken(line for line in lines if line))),)
+
+
+def _row(cells: Iterable[Line]) -> list[Inline]:
+    run: list[Inline] = []
+    for cell in cells:
+        run += [Text(" | ")] if run and cell else []
+        run += cell
+    return run
+
+
+def _quote(run: Line) -> list[Json]:
+    inlines = inlines_to_rich_text(run)
+    said = any(not _is_blank(one) for one in inlines)
+    return [_element("rich_text_quote", inlines)] if said else []
+
+
+def _quoted(block: Block, depth: int) -> list[Inline]:
+    """A block in a quote as lines; a quote in a quote has a sign before each line."""
+    match block:
+        case Paragraph(children):
+            return list(children)
+        case Heading(_, children):
+            return [Strong(children)]
+        case Quote(inner):
+            return _with_signs(_lines(inner, depth + 1))
+        case _:
+            return _lines((block,), depth + 1)
+
+
+def _with_signs(run: Iterable[Inline]) -> list[Inline]:
+    signed: list[Inline] = [Text("> ")]
+    for node in run:
+        signed += [node, Text("> ")] if isinstance(node, Break) else [node]
+    return signed
+
+
+def _lines(blocks: Iterable[Block], depth: int) -> list[Inline]:
+    """Any blocks as lines, where nothing else can stand."""
+    run: list[Inline] = []
+    for block in blocks if depth < _DEEPEST else flat_blocks(blocks):
+        run += [Break()] if run else []
+        match block:
+            case Paragraph() | Heading() | Quote():
+                run += _quoted(block, depth)
+            case CodeBlock(value):
+                run += _broken(Code(line) for line in value.split("\n"))
+            case Rule():
+                run.append(Text("———"))
+            case Table():
+                run += _lines(_table(block), depth + 1)
+            case List(items, start):
+                run += _broken(_marked(item, n, start, depth) for n, item in enumerate(items))
+    return run
+
+
+def _marked(item: ListItem, number: int, start: int | None, depth: int) -> list[Inline]:
+    sign = Text("• " if start is None else f"{start + number}. ")
+    return [sign, *_box(item), *_lines(item.blocks, depth + 1)]
+
+
+def _broken(lines: Iterable[Inline | list[Inline]]) -> list[Inline]:
+    run: list[Inline] = []
+    for line in lines:
+        run += [Break()] if run else []
+        run += line if isinstance(line, list) else [line]
+    return run
+
+
+# --- lists ----------------------------------------------------------------------------------
+
+
+def _lists(node: List, indent: int, depth: int, *, bordered: bool) -> Iterator[Json]:
+    """A list, and those within it, one after the other: nesting is told by their indent. What no
+    item can hold stands between two lists; numbers go on."""
+    items: list[Json] = []
+    first = 0
+    for number, item in enumerate(node.items):
+        run, below = _split(item)
+        items.append(line_to_rich_text((*_box(item), *run)))
+        if below:
+            yield _list(items, node.start, first, indent, bordered=bordered)
+            items, first = [], number + 1
+            for block in below:
+                yield from _below(block, indent + 1, depth, bordered=bordered)
+    if items:
+        yield _list(items, node.start, first, indent, bordered=bordered)
+
+
+def _split(item: ListItem) -> tuple[list[Inline], Sequence[Block]]:
+    """The paragraphs at its head as one run, and what comes after them."""
+    run: list[Inline] = []
+    for index, block in enumerate(item.blocks):
+        if not isinstance(block, Paragraph | Heading):
+            return run, item.blocks[index:]
+        run += _GAP if run else ()
+        run += (Strong(block.children),) if isinstance(block, Heading) else block.children
+    return run, ()
+
+
+def _below(block: Block, indent: int, depth: int, *, bordered: bool) -> Iterator[Json]:
+    match block:
+        case List() if depth < _DEEPEST:
+            yield from _lists(block, indent, depth + 1, bordered=bordered)
+        case CodeBlock():
+            yield _code_block(block, 1 if bordered else 0)
+        case Quote(blocks):
+            yield from _quote(_lines(blocks, depth + 1))
+        case Table():
+            for one in _table(block):
+                yield from _below(one, indent, depth + 1, bordered=bordered)
+        case _:
+            inlines = inlines_to_rich_text(_lines((block,), depth + 1))
+            if any(not _is_blank(one) for one in inlines):
+                yield _element("rich_text_section", inlines)
+
+
+def _list(
+    items: list[Json], start: int | None, skipped: int, indent: int, *, bordered: bool
+) -> Json:
+    node = _element("rich_text_list", items, style="bullet" if start is None else "ordered")
+    if indent:
+        node["indent"] = min(indent, MOST_INDENT)
+    offset = 0 if start is None else max(start, 1) - 1 + skipped
+    if offset:
+        node["offset"] = offset
+    if bordered:
+        node["border"] = 1
+    return node
+
+
+def _box(item: ListItem) -> tuple[Inline, ...]:
+    return () if item.checked is None else (_BOXES[item.checked],)
+
+
+# --- inline ---------------------------------------------------------------------------------
+
+
+def inlines_to_rich_text(line: Line) -> list[Json]:
+    """A run of inlines; neighbouring texts of the same style are one."""
+    found: list[Json] = []
+    stack: list[tuple[Iterator[Inline], tuple[str, ...]]] = [(iter(line), ())]
+    while stack:
+        nodes, style = stack[-1]
+        node = next(nodes, None)
+        if node is None:
+            stack.pop()
+        elif type(node) is Text:
+            _append(found, _text(_clean(node.value), style))
+        elif type(node) is Spoiler:
+            stack.append((chain(_BARS, node.children, _BARS), style))
+        elif type(node) in _FLAGS:
+            flag = _FLAGS[type(node)]
+            inner = style if flag in style else (*style, flag)
+            stack.append((iter(cast("Strong", node).children), inner))
+        else:
+            _append(found, _leaf(node, style))
+    return found
+
+
+def _append(found: list[Json], element: Json) -> None:
+    is_text = element["type"] == "text"
+    last = found[-1] if found else {"type": ""}
+    if is_text and last["type"] == "text" and last.get("style") == element.get("style"):
+        last["text"] += element["text"]
+    elif element["text"] if is_text else True:
+        found.append(element)
+
+
+def _leaf(node: Inline, style: tuple[str, ...]) -> Json:
+    match node:
+        case Break():
+            return _text("\n", style)
+        case Code(value):
+            code = _clean(value)
+            return _text(code, (*style, "code") if code.strip() else style)
+        case Link(url, children):
+            return _link(url, _words(children), style)
+        case Emoji(name, None) if is_emoji_name(name):
+            return _styled({"type": "emoji", "name": name}, style)
+        case Timestamp(unix, form, _) if 0 <= unix < 10**11:
+            shown = {"fallback": said} if (said := _words((node,)).strip()) else {}
+            format_ = DATE_FORMS.get(form, DATE_FORMS["f"])
+            return _styled({"type": "date", "timestamp": unix, "format": format_, **shown}, style)
+        case _:
+            return _text(_words((node,)), style)
+
+
+def _link(url: str, label: str, style: tuple[str, ...]) -> Json:
+    safe = safe_url(url)
+    if safe is None:
+        return _text(label, style)
+    shown = {"text": label} if label.strip() and label != safe else {}
+    return _styled({"type": "link", "url": safe, **shown}, style)
+
+
+def _words(nodes: Line) -> str:
+    return _clean(plain_inlines(nodes))
+
+
+def _clean(text: str) -> str:
+    """One line without controls and halves of characters."""
+    return _HALVES.sub("\ufffd", _CONTROLS.sub(" ", text)) if _UNCLEAN.search(text) else text
+
+
+def _text(value: str, style: tuple[str, ...]) -> Json:
+    return _styled({"type": "text", "text": value}, style)
+
+
+def _styled(element: Json, style: tuple[str, ...]) -> Json:
+    if style:
+        element["style"] = dict.fromkeys(sorted(style), True)
+    return element
+
+
+def _is_blank(element: Json) -> bool:
+    return element["type"] == "text" and not element["text"].strip()

@@ -1,0 +1,25 @@
+"""Rich content of Teams: Adaptive Cards, the Bot Framework's cards, files, messages <-> cards."""
+
+from __future__ import annotations
+
+from connectors.teams.cards.read import (
+    left_out,
+    payloads,
+    read_message,
+    read_payload,
+    unexpanded,
+)
+from connectors.teams.cards.schemas import SCHEMA_IDS
+from connectors.teams.cards.write import write_card
+from connectors.teams.native_press import native_press
+
+__all__ = [
+    "SCHEMA_IDS",
+    "left_out",
+    "native_press",
+    "payloads",
+    "read_message",
+    "read_payload",
+    "unexpanded",
+    "write_card",
+]

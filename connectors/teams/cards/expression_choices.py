@@ -1,0 +1,137 @@
+"""Functions of adaptive expressions that choose what to evaluate: conditions and loops. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import JsonValue
+
+from connectors.teams.cards.expression_values import (
+    Number,
+    is_true,
+    number_in,
+)
+from connectors.teams.cards.expressions import (
+    Expression,
+    Lambda,
+    Literal,
+    Name,
+    Scope,
+    Special,
+    Unresolved,
+    charged,
+    evaluate,
+    items_of,
+)
+
+
+def _if(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
+    condition, then, *other = _at_least(arguments, 2)
+    if is_true(_tried(condition, scope)):
+        return evaluate(then, scope)
+    return evaluate(other[0], scope) if other else None
+
+
+def _and(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
+    return all(is_true(_tried(one, scope)) for one in arguments)
+
+
+def _or(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
+    return any(is_true(_tried(one, scope)) for one in arguments)
+
+
+def _not(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
+    return not is_true(_tried(_at_least(arguments, 1)[0], scope))
+
+
+def _exists(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
+    return _tried(_at_least(arguments, 1)[0], scope) is not None
+
+
+def _coalesce(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
+    values = (_tried(one, scope) for one in arguments)
+    return next((one for one in values if one is not None), None)
+
+
+def _tried(expression: Expression, scope: Scope) -> JsonValue:
+    """What has no value is not there; unknown functions are nobody's business to guess."""
+    try:
+        return evaluate(expression, scope)
+    except Unresolved:
+        return None
+
+
+def _at_least(arguments: tuple[Expression, ...], count: int) -> tuple[Expression, ...]:
+    if len(arguments) < count:
+        raise Unresolved
+    return arguments
+
+
+def _each(scope: Scope, arguments: tuple[Expression, ...]) -> Iterator[tuple[JsonValue, JsonValue]]:
+    """Every item with the lambda's value: `(items, x, body)`, `(items, x => body)`."""
+    several = items_of(evaluate(_at_least(arguments, 2)[0], scope))
+    match arguments[1:]:
+        case (Name(name), body) | (Lambda(name, body),):
+            for one in several:
+                yield one, evaluate(body, scope.naming(name, one))
+        case _:
+            raise Unresolved
+
+
+def _select(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
+    return charged([value for _, value in _each(scope, arguments)], scope)
+
+
+def _where(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
+    return charged([one for one, value in _each(scope, arguments) if is_true(value)], scope)
+
+
+def _any(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
+    return any(is_true(value) for _, value in _each(scope, arguments))
+
+
+def _all(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
+    return all(is_true(value) for _, value in _each(scope, arguments))
+
+
+def _sorted(scope: Scope, arguments: tuple[Expression, ...], *, down: bool) -> JsonValue:
+    """By itself, by a member named in a string, or by a lambda."""
+    several = evaluate(_at_least(arguments, 1)[0], scope)
+    if not isinstance(several, list):
+        raise Unresolved
+    scope.budget.spend(len(several) * max(len(several).bit_length(), 1))
+    match arguments[1:]:
+        case ():
+            keyed = [(one, one) for one in several]
+        case (Literal(str(key)),):
+            keyed = [(one, one.get(key) if isinstance(one, dict) else None) for one in several]
+        case _:
+            keyed = list(_each(scope, arguments))
+    try:
+        keyed.sort(key=lambda pair: _sort_key(pair[1]), reverse=down)
+    except TypeError:
+        raise Unresolved from None
+    return [one for one, _ in keyed]
+
+
+def _sort_key(value: JsonValue) -> tuple[int, Number | str]:
+    if isinstance(value, str):
+        return (1, value)
+    return (0, 0 if value is None else number_in(value))
+
+
+SPECIALS: dict[str, Special] = {
+    "if": _if,
+    "and": _and,
+    "or": _or,
+    "not": _not,
+    "exists": _exists,
+    "coalesce": _coalesce,
+    "select": _select,
+    "foreach": _select,
+    "where": _where,
+    "any": _any,
+    "all": _all,
+    "sortby": lambda scope, arguments: _sorted(scope, arguments, down=False),
+    "sortbydescending": lambda scope, arguments: _sorted(scope, arguments, down=True),
+}

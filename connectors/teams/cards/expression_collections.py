@@ -1,0 +1,163 @@
+"""Functions of adaptive expressions on lists and objects. Pure, and bounded in what they make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from connectors.teams.cards.expression_values import (
+    Plain,
+    fail,
+    is_same,
+    list_in,
+    object_in,
+    text_in,
+    whole_in,
+)
+from connectors.teams.cards.expressions import (
+    as_json,
+    written,
+)
+
+
+def _length(values: Sequence[JsonValue]) -> JsonValue:
+    value = values[0]
+    return len(value) if isinstance(value, str | list | dict) else 0
+
+
+def _contains(values: Sequence[JsonValue]) -> JsonValue:
+    holder, what = values[0], values[1]
+    match holder:
+        case str():
+            return text_in(what) in holder
+        case list():
+            return any(is_same(one, what) for one in holder)
+        case dict():
+            return isinstance(what, str) and what in holder
+        case _:
+            return False
+
+
+def _join(values: Sequence[JsonValue]) -> JsonValue:
+    """A list with a sign between its items, another one before the last if there is one."""
+    several = [written(one) for one in list_in(values[0])]
+    sign = text_in(values[1])
+    last = text_in(values[2]) if len(values) > 2 else sign
+    if len(several) * max(len(sign), 1) > 1_000_000:
+        raise ValueError
+    if len(several) < 2:
+        return "".join(several)
+    return f"{sign.join(several[:-1])}{last}{several[-1]}"
+
+
+def _first(values: Sequence[JsonValue]) -> JsonValue:
+    value = values[0]
+    return value[0] if isinstance(value, str | list) and value else None
+
+
+def _last(values: Sequence[JsonValue]) -> JsonValue:
+    value = values[0]
+    return value[-1] if isinstance(value, str | list) and value else None
+
+
+def _taken(values: Sequence[JsonValue]) -> JsonValue:
+    value, count = values[0], max(whole_in(values[1]), 0)
+    return value[:count] if isinstance(value, str | list) else fail()
+
+
+def _skipped(values: Sequence[JsonValue]) -> JsonValue:
+    value, count = values[0], max(whole_in(values[1]), 0)
+    return value[count:] if isinstance(value, str | list) else fail()
+
+
+def _sub_array(values: Sequence[JsonValue]) -> JsonValue:
+    several, start = list_in(values[0]), whole_in(values[1])
+    end = whole_in(values[2]) if len(values) > 2 else len(several)
+    if not 0 <= start <= end <= len(several):
+        raise ValueError
+    return several[start:end]
+
+
+def _unique(several: Sequence[JsonValue]) -> list[JsonValue]:
+    """Each once; what is equal is written alike."""
+    found: dict[str, JsonValue] = {}
+    for one in several:
+        found.setdefault(as_json(one), one)
+    return list(found.values())
+
+
+def _union(values: Sequence[JsonValue]) -> JsonValue:
+    return _unique([item for one in values for item in list_in(one)])
+
+
+def _intersection(values: Sequence[JsonValue]) -> JsonValue:
+    first, *others = (list_in(one) for one in values)
+    written_others = [set(map(as_json, one)) for one in others]
+    kept = [one for one in first if all(as_json(one) in other for other in written_others)]
+    return _unique(kept)
+
+
+def _flatten(values: Sequence[JsonValue]) -> JsonValue:
+    """Lists within lists, down to some depth."""
+    several, depth = list_in(values[0]), whole_in(values[1]) if len(values) > 1 else 100
+    for _ in range(min(depth, 100)):
+        if not any(isinstance(one, list) for one in several):
+            break
+        several = [item for one in several for item in (one if isinstance(one, list) else [one])]
+    return several
+
+
+def _indices(values: Sequence[JsonValue]) -> JsonValue:
+    several = values[0]
+    if isinstance(several, dict):
+        return [{"index": key, "value": one} for key, one in several.items()]
+    return [{"index": index, "value": one} for index, one in enumerate(list_in(several))]
+
+
+def _create_object(values: Sequence[JsonValue]) -> JsonValue:
+    return {written(key): one for key, one in zip(values[::2], values[1::2], strict=True)}
+
+
+def _get_property(values: Sequence[JsonValue]) -> JsonValue:
+    return object_in(values[0]).get(text_in(values[1]))
+
+
+def _set_property(values: Sequence[JsonValue]) -> JsonValue:
+    return {**object_in(values[0]), text_in(values[1]): values[2]}
+
+
+def _remove_property(values: Sequence[JsonValue]) -> JsonValue:
+    name = text_in(values[1])
+    return {key: one for key, one in object_in(values[0]).items() if key != name}
+
+
+def _merge(values: Sequence[JsonValue]) -> JsonValue:
+    merged: dict[str, JsonValue] = {}
+    for one in values:
+        merged |= object_in(one)
+    return merged
+
+
+COLLECTIONS: dict[str, Plain] = {
+    "count": _length,
+    "contains": _contains,
+    "join": _join,
+    "first": _first,
+    "last": _last,
+    "take": _taken,
+    "skip": _skipped,
+    "subarray": _sub_array,
+    "unique": lambda values: _unique(list_in(values[0])),
+    "union": _union,
+    "intersection": _intersection,
+    "flatten": _flatten,
+    "indicesandvalues": _indices,
+    "createarray": lambda values: list(values),
+    "createobject": _create_object,
+    "getproperty": _get_property,
+    "setproperty": _set_property,
+    "addproperty": _set_property,
+    "removeproperty": _remove_property,
+    "merge": _merge,
+}

@@ -1,0 +1,84 @@
+"""What functions of adaptive expressions take: values of a kind, compared and counted. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from pydantic import JsonValue
+
+Number = int | float
+Plain = Callable[[Sequence[JsonValue]], JsonValue]
+"""A function of its arguments' values. What it raises says that it has no value for them."""
+
+_LARGE = 2**53
+
+
+def number_in(value: JsonValue) -> Number:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError
+    return value
+
+
+def finite(value: Number) -> Number:
+    """Whole numbers beyond 2^53 are no longer exact elsewhere either."""
+    if isinstance(value, int) and abs(value) > _LARGE:
+        value = float(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError
+    return value
+
+
+def text_in(value: JsonValue) -> str:
+    """Text; null is empty text."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def list_in(value: JsonValue) -> list[JsonValue]:
+    if not isinstance(value, list):
+        raise TypeError
+    return value
+
+
+def object_in(value: JsonValue) -> dict[str, JsonValue]:
+    if not isinstance(value, dict):
+        raise TypeError
+    return value
+
+
+def whole_in(value: JsonValue) -> int:
+    found = number_in(value)
+    if found != int(found):
+        raise ValueError
+    return int(found)
+
+
+def is_true(value: JsonValue) -> bool:
+    """Only false and null are not true."""
+    return value is not None and value is not False
+
+
+def is_empty(value: JsonValue) -> bool:
+    return value is None or value in ("", [], {})
+
+
+def is_same(left: JsonValue, right: JsonValue) -> bool:
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    return left == right
+
+
+def compared(left: JsonValue, right: JsonValue) -> int:
+    if isinstance(left, str) and isinstance(right, str):
+        return (left > right) - (left < right)
+    a, b = number_in(left), number_in(right)
+    return (a > b) - (a < b)
+
+
+def fail() -> JsonValue:
+    """For places where only a value may stand."""
+    raise TypeError

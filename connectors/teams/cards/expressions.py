@@ -1,0 +1,473 @@
+"""Adaptive expressions: text -> syntax tree -> value. Total and bounded: no clock, no chance.
+
+Published at learn.microsoft.com, "Adaptive expressions" (Bot Framework); the functions are in
+`expression_functions`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import isfinite
+from typing import cast
+
+from pydantic import JsonValue
+
+MAX_LENGTH = 4000  # characters of one expression
+MAX_DEPTH = 60
+
+
+class Unresolved(Exception):
+    """The expression has no value here; what it stands in keeps its source."""
+
+
+class Exhausted(Exception):
+    """What is to be expanded is too much."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """What one expansion may cost: steps, and characters and items made."""
+
+    left: int
+
+    def spend(self, cost: int) -> None:
+        self.left -= cost
+        if self.left < 0:
+            raise Exhausted
+
+
+# --- the syntax tree ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    value: JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """`of.name`, `of[index]`."""
+
+    of: Expression
+    index: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    function: str
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Interpolated:
+    """Text with expressions in it, between back-quotes."""
+
+    parts: tuple[str | Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lambda:
+    """`x => body`."""
+
+    name: str
+    body: Expression
+
+
+Expression = Literal | Name | Index | Call | Interpolated | Lambda
+
+# --- parsing --------------------------------------------------------------------------------
+
+_TOKEN = re.compile(
+    r"\s*(?:"
+    r"(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)"
+    r"|(?P<string>'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\")"
+    r"|(?P<template>`(?:[^`\\]|\\.)*+`)"
+    r"|(?P<name>[A-Za-z_$@#][A-Za-z0-9_$]*)"
+    r"|(?P<sign>=>|==|!=|<>|<=|>=|&&|\|\||\?\?|[-+*/%^&!<>()\[\]{}.,:?])"
+    r")",
+    re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
+_CONSTANTS: dict[str, JsonValue] = {"true": True, "false": False, "null": None}
+
+# The lower, the weaker; `^` binds to the right.
+_BINARY: dict[str, tuple[int, str]] = {
+    "??": (1, "coalesce"),
+    "||": (2, "or"),
+    "&&": (3, "and"),
+    "==": (4, "equals"),
+    "!=": (4, "notequals"),
+    "<>": (4, "notequals"),
+    "<": (5, "less"),
+    "<=": (5, "lessorequals"),
+    ">": (5, "greater"),
+    ">=": (5, "greaterorequals"),
+    "&": (6, "concat"),
+    "+": (7, "add"),
+    "-": (7, "sub"),
+    "*": (8, "mul"),
+    "/": (8, "div"),
+    "%": (8, "mod"),
+    "^": (9, "exp"),
+}
+
+
+@lru_cache(maxsize=512)
+def parse(source: str) -> Expression:
+    """Raises Unresolved for what is no expression, too long or too deep."""
+    if len(source) > MAX_LENGTH:
+        raise Unresolved
+    parser = _Parser(source)
+    found = parser.expression(0, 0)
+    parser.end()
+    _check_depth(found)
+    return found
+
+
+def _check_depth(expression: Expression) -> None:
+    """Chains of operators are as deep as they are long."""
+    level: list[Expression] = [expression]
+    for _ in range(MAX_DEPTH):
+        level = [inner for one in level for inner in _within(one)]
+        if not level:
+            return
+    raise Unresolved
+
+
+def _within(expression: Expression) -> tuple[Expression, ...]:
+    match expression:
+        case Index(of, index):
+            return (of, index)
+        case Call(_, arguments):
+            return arguments
+        case Interpolated(parts):
+            return tuple(one for one in parts if not isinstance(one, str))
+        case Lambda(_, body):
+            return (body,)
+        case _:
+            return ()
+
+
+class _Parser:
+    def __init__(self, source: str) -> None:
+        self._tokens = _tokens(source)
+        self._place = 0
+
+    def end(self) -> None:
+        if self._place < len(self._tokens):
+            raise Unresolved
+
+    def expression(self, least: int, depth: int) -> Expression:
+        """Operators that bind at least so strongly; `a ? b : c` is the weakest of all."""
+        if depth > MAX_DEPTH:
+            raise Unresolved
+        left = self._unary(depth + 1)
+        while (operator := _BINARY.get(self._sign())) and operator[0] >= least:
+            self._place += 1
+            right = self.expression(operator[0] + (operator[1] != "exp"), depth + 1)
+            left = Call(operator[1], (left, right))
+        if least == 0 and self._takes("?"):
+            then = self.expression(0, depth + 1)
+            self._needs(":")
+            return Call("if", (left, then, self.expression(0, depth + 1)))
+        return left
+
+    def _unary(self, depth: int) -> Expression:
+        if depth > MAX_DEPTH:
+            raise Unresolved
+        if self._takes("!"):
+            return Call("not", (self._unary(depth + 1),))
+        if self._takes("-"):
+            return Call("sub", (Literal(0), self._unary(depth + 1)))
+        if self._takes("+"):
+            return self._unary(depth + 1)
+        return self._postfix(self._primary(depth), depth)
+
+    def _postfix(self, found: Expression, depth: int) -> Expression:
+        while self._sign() in (".", "["):
+            if self._takes("."):
+                found = Index(found, Literal(self._take("name")))
+            else:
+                self._needs("[")
+                found = Index(found, self.expression(0, depth + 1))
+                self._needs("]")
+        return found
+
+    def _primary(self, depth: int) -> Expression:
+        if self._place >= len(self._tokens):
+            raise Unresolved
+        kind, text = self._tokens[self._place]
+        self._place += 1
+        match kind:
+            case "number":
+                return Literal(_number(text))
+            case "string":
+                return Literal(_unescaped(text[1:-1]))
+            case "template":
+                return Interpolated(_interpolated(text[1:-1]))
+            case "name":
+                return self._named(text, depth)
+            case _:
+                return self._bracketed(text, depth)
+
+    def _named(self, name: str, depth: int) -> Expression:
+        if self._takes("("):
+            return Call(name.lower(), self._list(")", depth))
+        if self._takes("=>"):
+            return Lambda(name, self.expression(0, depth + 1))
+        if name in _CONSTANTS:
+            return Literal(_CONSTANTS[name])
+        return Name(name)
+
+    def _bracketed(self, sign: str, depth: int) -> Expression:
+        match sign:
+            case "(":
+                inner = self.expression(0, depth + 1)
+                self._needs(")")
+                return inner
+            case "[":
+                return Call("createarray", self._list("]", depth))
+            case "{":
+                return Call("createobject", self._pairs(depth))
+            case _:
+                raise Unresolved
+
+    def _list(self, end: str, depth: int) -> tuple[Expression, ...]:
+        found: list[Expression] = []
+        if self._takes(end):
+            return ()
+        while True:
+            found.append(self.expression(0, depth + 1))
+            if self._takes(end):
+                return tuple(found)
+            self._needs(",")
+
+    def _pairs(self, depth: int) -> tuple[Expression, ...]:
+        found: list[Expression] = []
+        if self._takes("}"):
+            return ()
+        while True:
+            key = self._take("string", "name")
+            self._needs(":")
+            found += [Literal(key), self.expression(0, depth + 1)]
+            if self._takes("}"):
+                return tuple(found)
+            self._needs(",")
+
+    # --- tokens
+
+    def _sign(self) -> str:
+        if self._place < len(self._tokens) and self._tokens[self._place][0] == "sign":
+            return self._tokens[self._place][1]
+        return ""
+
+    def _takes(self, sign: str) -> bool:
+        if self._sign() != sign:
+            return False
+        self._place += 1
+        return True
+
+    def _needs(self, sign: str) -> None:
+        if not self._takes(sign):
+            raise Unresolved
+
+    def _take(self, *kinds: str) -> str:
+        if self._place >= len(self._tokens) or self._tokens[self._place][0] not in kinds:
+            raise Unresolved
+        kind, text = self._tokens[self._place]
+        self._place += 1
+        return _unescaped(text[1:-1]) if kind == "string" else text
+
+
+def _tokens(source: str) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    source, place = source.strip(), 0
+    while place < len(source):
+        token = _TOKEN.match(source, place)
+        if token is None or token.lastgroup is None:
+            raise Unresolved
+        found.append((token.lastgroup, token[token.lastgroup]))
+        place = token.end()
+    return found
+
+
+def _number(text: str) -> JsonValue:
+    found = int(text) if text.isdigit() and len(text) < 16 else float(text)
+    if not isfinite(found):
+        raise Unresolved
+    return found
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[1]), text)
+
+
+def _interpolated(text: str) -> tuple[str | Expression, ...]:
+    return tuple(
+        parse(part.source) if isinstance(part, Embedded) else _unescaped(part)
+        for part in split_text(text)
+    )
+
+
+# --- expressions in text --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """`${source}`."""
+
+    source: str
+
+
+def split_text(text: str) -> list[str | Embedded]:
+    """Text and the expressions in it. What is opened and never closed is text."""
+    found: list[str | Embedded] = []
+    start = 0
+    while (begin := text.find("${", start)) >= 0:
+        end = _end_of(text, begin + 2)
+        if end < 0:
+            break
+        if begin > start:
+            found.append(text[start:begin])
+        found.append(Embedded(text[begin + 2 : end]))
+        start = end + 1
+    return [*found, text[start:]] if text[start:] else found
+
+
+_BRACE = re.compile(r"[{}]|'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\"|`(?:[^`\\]|\\.)*+`", re.DOTALL)
+
+
+def _end_of(text: str, start: int) -> int:
+    """Where the brace closes; braces in strings do not count."""
+    depth = 1
+    for found in _BRACE.finditer(text, start):
+        if found[0] == "{":
+            depth += 1
+        elif found[0] == "}":
+            depth -= 1
+            if not depth:
+                return found.start()
+    return -1
+
+
+# --- evaluating -----------------------------------------------------------------------------
+
+Function = Callable[["Scope", Sequence[JsonValue]], JsonValue]
+Special = Callable[["Scope", tuple[Expression, ...]], JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where names are looked up: `names` (`$root`, `$index`, what a lambda calls its item), then
+    the `data`. `functions` have their arguments evaluated, `specials` evaluate them."""
+
+    data: JsonValue
+    names: Mapping[str, JsonValue]
+    budget: Budget
+    functions: Mapping[str, Function]
+    specials: Mapping[str, Special]
+
+    def naming(self, name: str, value: JsonValue) -> Scope:
+        names = {**self.names, name: value}
+        return Scope(self.data, names, self.budget, self.functions, self.specials)
+
+
+def evaluate(expression: Expression, scope: Scope) -> JsonValue:
+    """Raises Unresolved where there is no value; a name that nothing has is None."""
+    scope.budget.spend(1)
+    match expression:
+        case Literal(value):
+            return value
+        case Name(name):
+            return _looked_up(name, scope)
+        case Index(of, index):
+            return _indexed(evaluate(of, scope), evaluate(index, scope))
+        case Call(function, arguments):
+            return _called(function, arguments, scope)
+        case Interpolated(parts):
+            told = (one if isinstance(one, str) else written(evaluate(one, scope)) for one in parts)
+            return charged("".join(told), scope)
+        case Lambda():
+            raise Unresolved
+
+
+def _called(function: str, arguments: tuple[Expression, ...], scope: Scope) -> JsonValue:
+    if (special := scope.specials.get(function)) is not None:
+        return special(scope, arguments)
+    if (plain := scope.functions.get(function)) is None:
+        raise Unresolved
+    values = [evaluate(one, scope) for one in arguments]
+    try:
+        return charged(plain(scope, values), scope)
+    except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError):
+        raise Unresolved from None
+
+
+def _looked_up(name: str, scope: Scope) -> JsonValue:
+    if name in scope.names:
+        return scope.names[name]
+    if name == "$data":
+        return scope.data
+    return scope.data.get(name) if isinstance(scope.data, dict) else None
+
+
+def _indexed(value: JsonValue, index: JsonValue) -> JsonValue:
+    if isinstance(value, dict) and isinstance(index, str):
+        return value.get(index)
+    if isinstance(value, list) and isinstance(index, int | float) and not isinstance(index, bool):
+        place = int(index)
+        return value[place] if place == index and 0 <= place < len(value) else None
+    if value is None:
+        return None
+    raise Unresolved
+
+
+def charged(value: JsonValue, scope: Scope) -> JsonValue:
+    """The value, its size paid for."""
+    if isinstance(value, str | list | dict):
+        scope.budget.spend(len(value) // 8 if isinstance(value, str) else len(value))
+    return value
+
+
+def written(value: JsonValue) -> str:
+    """A value within text."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return value
+        case int():
+            return str(value)
+        case float():
+            return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.15g}"
+        case _:
+            return as_json(value)
+
+
+def as_json(value: JsonValue) -> str:
+    """Compact JSON; Unresolved for what is nested too deeply."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except (RecursionError, ValueError):
+        raise Unresolved from None
+
+
+def items_of(value: JsonValue) -> list[JsonValue]:
+    """A list, or the key and value of each member of an object."""
+    if isinstance(value, list):
+        return value
+    if isinstance(value, dict):
+        return [cast("JsonValue", {"key": key, "value": one}) for key, one in value.items()]
+    raise Unresolved

@@ -1,0 +1,102 @@
+"""Typed looks into JSON that may be anything: what is missing or of another kind is empty. Pure."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from pydantic import JsonValue
+
+Json = dict[str, JsonValue]
+
+
+def string(value: Json, key: str) -> str:
+    """Text; a number is written as text, as clients do with one that stands for text."""
+    found = value.get(key)
+    if type(found) is str:  # asked for most often, and twice as fast as isinstance
+        return found
+    return "" if found is None else written_number(found)
+
+
+def written_number(value: JsonValue) -> str:
+    """`12`, `0.5`; nothing for what is no number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return ""
+    return f"{value:.15g}" if isinstance(value, float) else _written_integer(value)
+
+
+def _written_integer(value: int) -> str:
+    return str(value) if abs(value) < 10**18 else f"{float_of(value):.15g}"
+
+
+def flag(value: Json, key: str, *, default: bool = False) -> bool:
+    """True and false, also where they are written as text."""
+    found = value.get(key)
+    if isinstance(found, bool):
+        return found
+    if isinstance(found, str) and (text := found.strip().lower()) in ("true", "false"):
+        return text == "true"
+    return default
+
+
+def number(value: Json, key: str) -> float | None:
+    """A number, also where it is written as text."""
+    return number_of(value.get(key))
+
+
+def number_of(value: JsonValue) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    if isinstance(value, str) and len(value) > 40:
+        return None
+    try:
+        found = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return found if isfinite(found) else None
+
+
+def float_of(value: int) -> float:
+    """The nearest float; infinite where there is none."""
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def whole(value: Json, key: str) -> int | None:
+    """A whole number, also one that is written as text or with a fraction."""
+    found = number(value, key)
+    return None if found is None or abs(found) > 10**15 else int(found)
+
+
+def pixels(value: JsonValue) -> int | None:
+    """`50px`, or the mere number of pixels; None for other measures."""
+    if isinstance(value, str):
+        text = value.strip().lower()
+        value = text.removesuffix("px") if text.endswith("px") else None
+    found = number_of(value)
+    return int(found) if found is not None and 0 < found < 100_000 else None
+
+
+def items(value: Json, key: str) -> list[JsonValue]:
+    found = value.get(key)
+    return found if isinstance(found, list) else []
+
+
+def objects(value: Json, key: str) -> list[Json]:
+    """The objects of a list; other items are left out."""
+    return [one for one in items(value, key) if isinstance(one, dict)]
+
+
+def object_at(value: Json, *path: str) -> Json:
+    """The object at this path of keys, {} where there is none."""
+    for key in path:
+        found = value.get(key)
+        value = found if isinstance(found, dict) else {}
+    return value
+
+
+def choice_of(value: Json, key: str) -> str:
+    """One of a closed set of names, which clients read whatever their case: lower case here."""
+    found = value.get(key)
+    return found.lower() if type(found) is str else ""

@@ -1,0 +1,215 @@
+"""A payload of a Teams message -> what it says as a card; a whole message -> one card. Pure.
+
+Total: CodecError for what is no such payload or is nested too deeply, for everything else a card.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from bridge.content.card import Badge, Card, Carousel, Container, Node, Prose
+from bridge.content.json_tree import check_nesting
+from bridge.content.rendering import Payload
+from bridge.content.text import Heading, Paragraph, Text
+from bridge.errors import CodecError
+from bridge.model import Loss
+from connectors.teams.cards import schemas
+from connectors.teams.cards.json_values import Json, choice_of, objects, string
+from connectors.teams.cards.read_activity import parsed, payloads
+from connectors.teams.cards.read_adaptive import left_out as left_out_of_card
+from connectors.teams.cards.read_adaptive import read_adaptive, words_of
+from connectors.teams.cards.read_bot_cards import BOT_CARDS
+from connectors.teams.cards.read_files import (
+    ATTACHMENTS,
+    read_disclosure,
+    read_media,
+    read_other,
+    read_suggested,
+)
+from connectors.teams.cards.read_mentions import (
+    Mentions,
+    mentions_of_entities,
+    mentions_of_graph,
+)
+from connectors.teams.cards.read_message_text import (
+    html_message,
+    marked_message,
+    plain_message,
+)
+from connectors.teams.cards.read_o365 import read_connector_card
+from connectors.teams.cards.schemas import schema_of
+from connectors.teams.cards.templating import expand, unexpanded_in
+
+__all__ = ["left_out", "payloads", "read_message", "read_payload", "unexpanded"]
+
+
+def read_message(native: JsonValue, workspace: str = "") -> Card:
+    """All payloads of a message as one card; several cards are containers, or leafed through."""
+    found = [(payload, _read(payload, workspace)) for payload in payloads(native)]
+    cards = [_boxed(payload, card) for payload, card in found if payload.schema_id in schemas.CARDS]
+    nodes: list[Node] = []
+    if len(cards) < 2:
+        nodes += [node for _, card in found for node in card.nodes]
+    else:
+        nodes += _several(found, cards, leafed=_is_carousel(native))
+    return Card(tuple(nodes), summary=_summary(native, found))
+
+
+def read_payload(payload: Payload, workspace: str = "") -> Card:
+    """What one payload says. Mentions are of people and channels of the `workspace`.
+
+    Templates with their data are expanded; their nodes stand in the card that this gives."""
+    check_nesting(payload.data)
+    return _read(payload, workspace)
+
+
+def _read(payload: Payload, workspace: str) -> Card:
+    schema_id, data, at = schema_of(payload.schema_id), payload.data, payload.at
+    if schema_id == schemas.TEXT:
+        return Card(tuple(_text(data, at, workspace)), at=at)
+    found = parsed(data)
+    if found is None:
+        raise CodecError(at, f"is no {schema_id!r}: it must be an object")
+    if schema_id in schemas.CARDS:
+        return _card(schema_id, found, at, workspace)
+    return Card(tuple(_attached(schema_id, found, at)), at=at)
+
+
+def unexpanded(payload: Payload) -> tuple[str, ...]:
+    """Where a card still has `${...}` that nobody gave data for: it is shown as it stands."""
+    if schema_of(payload.schema_id) != schemas.ADAPTIVE:
+        return ()
+    found = parsed(payload.data)
+    if found is None:
+        return ()
+    expanded, unresolved = _expanded(found)
+    left = unexpanded_in(found) if expanded is found else unresolved
+    return tuple(f"{payload.at}{one}" for one in left)
+
+
+def left_out(payload: Payload) -> tuple[Loss, ...]:
+    """What a payload has and the tree does not say: backgrounds, and what happens by itself."""
+    found = parsed(payload.data) if schema_of(payload.schema_id) == schemas.ADAPTIVE else None
+    return left_out_of_card(found, payload.at) if found is not None else ()
+
+
+# --- a message ------------------------------------------------------------------------------
+
+
+def _is_carousel(native: JsonValue) -> bool:
+    return isinstance(native, dict) and choice_of(native, "attachmentLayout") == "carousel"
+
+
+def _several(
+    found: Sequence[tuple[Payload, Card]], cards: Sequence[Container], *, leafed: bool
+) -> list[Node]:
+    nodes: list[Node] = []
+    waiting = list(reversed(cards))
+    for payload, card in found:
+        if payload.schema_id not in schemas.CARDS:
+            nodes += card.nodes
+        elif not leafed:
+            nodes.append(waiting.pop())
+        elif waiting:
+            nodes.append(Carousel(tuple(cards), at="/attachments"))
+            waiting = []
+    return nodes
+
+
+def _boxed(payload: Payload, card: Card) -> Container:
+    match card.nodes:
+        case (Container(form="card") as only,):
+            return only
+        case nodes:
+            return Container(nodes, form="card", at=payload.at)
+
+
+def _summary(native: JsonValue, found: Sequence[tuple[Payload, Card]]) -> str:
+    """What the message says of itself; nothing where its text says all."""
+    if isinstance(native, dict) and (said := string(native, "summary").strip()):
+        return said
+    if any(payload.schema_id == schemas.TEXT for payload, _ in found):
+        return ""
+    return next((card.summary for _, card in found if card.summary), "")
+
+
+# --- payloads -------------------------------------------------------------------------------
+
+
+def _card(schema_id: str, data: Json, at: str, workspace: str) -> Card:
+    if "contentType" in data and "type" not in data:  # a whole attachment
+        data, at = parsed(data.get("content")) or {}, f"{at}/content"
+    if schema_id == schemas.ADAPTIVE:
+        return read_adaptive(_expanded(data)[0], at, workspace)
+    if schema_id == schemas.CONNECTOR:
+        summary = string(data, "summary")
+        return Card(tuple(read_connector_card(data, at)), summary=summary, at=at)
+    return Card(tuple(BOT_CARDS[schema_id](data, at)), at=at)
+
+
+def _expanded(card: Json) -> tuple[Json, tuple[str, ...]]:
+    """A card that came with its data as it is meant to be shown."""
+    if isinstance(template := card.get("template"), dict):
+        return expand(template, card.get("data"), card.get("host"))
+    if isinstance(card.get("$data"), dict | list):
+        return expand(card, None)
+    return card, ()
+
+
+def _attached(schema_id: str, data: Json, at: str) -> list[Node]:
+    if schema_id == schemas.SUGGESTED:
+        return read_suggested(data, at)
+    if schema_id == schemas.DISCLOSURE:
+        return read_disclosure(data, at)
+    is_whole = "contentType" in data
+    content = parsed(data.get("content")) if is_whole else data
+    if (reader := ATTACHMENTS.get(schema_id)) is not None:
+        return reader(data if is_whole else {}, content or {}, at)
+    if schema_id.partition("/")[0].lower() in ("image", "video", "audio"):
+        return read_media(data, at)
+    words = words_of(content, f"{at}/content" if is_whole else at)
+    if is_whole and isinstance(text := data.get("content"), str) and content is None:
+        words = tuple(plain_message(text, Mentions(), f"{at}/content"))
+    return read_other(data, schema_id, at, words)
+
+
+# --- text -----------------------------------------------------------------------------------
+
+
+def _text(data: JsonValue, at: str, workspace: str) -> list[Node]:
+    if isinstance(data, str):
+        return marked_message(data, Mentions(workspace), at)
+    if not isinstance(data, dict):
+        raise CodecError(at, "must be text")
+    if "mentions" in data:
+        mentions = mentions_of_graph(objects(data, "mentions"), workspace)
+    else:
+        mentions = mentions_of_entities(objects(data, "entities"), workspace)
+    if "html" in data:
+        return html_message(string(data, "html"), mentions, at)
+    if "text" not in data:
+        return _head(data, at)
+    text = string(data, "text")
+    match choice_of(data, "textFormat"):
+        case "plain":
+            return plain_message(text, mentions, at)
+        case "xml":
+            return html_message(text, mentions, at)
+        case _:
+            return marked_message(text, mentions, at)
+
+
+def _head(data: Json, at: str) -> list[Node]:
+    """What stands above a message."""
+    if subject := string(data, "subject").strip():
+        return [Prose((Heading(3, (Text(subject),)),), at=at)]
+    names = [name for one in objects(data, "onBehalfOf") if (name := string(one, "displayName"))]
+    if names:
+        said = f"on behalf of {', '.join(names)}"
+        return [Prose((Paragraph((Text(said),)),), subtle=True, at=at)]
+    if choice_of(data, "importance") in ("high", "urgent"):
+        word = "Urgent!" if choice_of(data, "importance") == "urgent" else "Important!"
+        return [Badge((Text(word),), style="attention", at=at)]
+    return []

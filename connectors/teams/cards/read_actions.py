@@ -1,0 +1,232 @@
+"""The actions of Adaptive Cards -> buttons: those in rows, and those behind a picture or a box."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+from typing import Literal
+
+from pydantic import JsonValue
+
+from bridge.content.card import Actions, Asset, Button, Image, Node, Nodes, Prose
+from bridge.content.text import Emphasis, Heading, Inline, Link, Paragraph, Strong, Text
+from bridge.content.urls import safe_url
+from connectors.teams.cards.json_values import Json, choice_of, flag, items, object_at, string
+from connectors.teams.cards.reading import ElementReader, Reading, as_it_is, targets_of
+
+Line = tuple[Inline, ...]
+Does = Literal["press", "submit", "open", "reveal", "toggle"]
+
+_STYLES: dict[str, Literal["good", "danger"]] = {"positive": "good", "destructive": "danger"}
+_NAMELESS = {
+    "Action.OpenUrl": "Open",
+    "Action.OpenUrlDialog": "Open",
+    "Action.Submit": "Select",
+    "Action.Execute": "Select",
+    "Action.ResetInputs": "Reset",
+    "Action.InsertImage": "Insert image",
+}
+
+
+def read_actions(reading: Reading, holder: Json, at: str, depth: int) -> list[Node]:
+    """The `actions` of a card or an action set: one row, parted only by what is no button."""
+    if not (several := items(holder, "actions")):
+        return []
+    place = f"{at}/actions"
+    rows = joined_rows(reading.nodes(several, place, depth))
+    if len(rows) == 1 and isinstance(only := rows[0], Actions):
+        return [Actions(only.items, at=place)]
+    return rows
+
+
+def joined_rows(nodes: list[Node]) -> list[Node]:
+    """Rows of buttons that follow one another become one, which stands where the first stood."""
+    found: list[Node] = []
+    for is_row, group in groupby(nodes, lambda node: isinstance(node, Actions)):
+        several = list(group)
+        if is_row and len(several) > 1:
+            inner = tuple(one for row in several if isinstance(row, Actions) for one in row.items)
+            found.append(Actions(inner, at=several[0].at))
+        else:
+            found += several
+    return found
+
+
+# --- buttons --------------------------------------------------------------------------------
+
+
+def _open(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
+    return _row(reading, item, _button(reading, item, at, "open", url=string(item, "url")), depth)
+
+
+def _submit(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
+    """`data.msteams` may say that a press signs in: then it opens a page."""
+    asked = object_at(item, "data", "msteams")
+    alone = not reading.asks or choice_of(item, "associatedInputs") == "none"
+    button = _button(reading, item, at, "press" if alone else "submit", value=item.get("data"))
+    if choice_of(asked, "type") == "signin" and (url := safe_url(string(asked, "value"))):
+        button = replace(button, does="open", url=url)
+    return _row(reading, item, button, depth)
+
+
+def _show_card(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
+    nodes = reading.nodes(item.get("card"), f"{at}/card", depth + 1)
+    return _row(reading, item, _button(reading, item, at, "reveal", nodes=tuple(nodes)), depth)
+
+
+def _popover(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
+    nodes = reading.nodes(item.get("content"), f"{at}/content", depth + 1)
+    return _row(reading, item, _button(reading, item, at, "reveal", nodes=tuple(nodes)), depth)
+
+
+def _toggle(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
+    """Where targets say whether they are to be shown or hidden, the value does. What changes
+    nothing and says nothing is nothing."""
+    if not (targets := targets_of(item)) and not string(item, "title").strip():
+        return []
+    several = items(item, "targetElements")
+    explicit = any(isinstance(one, dict) and "isVisible" in one for one in several)
+    value: JsonValue = several if explicit else None
+    button = _button(reading, item, at, "toggle", targets=targets, value=value)
+    return _row(reading, item, button, depth)
+
+
+def _local(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
+    """What only Teams itself can do: as it is, and a button that does nothing elsewhere."""
+    url = safe_url(string(item, "url")) or ""
+    button = _button(reading, item, at, "open" if url else "press", url=url)
+    row = _row(reading, item, button if url else replace(button, disabled=True), depth)
+    return as_it_is(item, row, at)
+
+
+ACTIONS: dict[str, ElementReader] = {
+    "Action.OpenUrl": _open,
+    "Action.OpenUrlDialog": _open,
+    "Action.Submit": _submit,
+    "Action.Execute": _submit,
+    "Action.ShowCard": _show_card,
+    "Action.Popover": _popover,
+    "Action.ToggleVisibility": _toggle,
+    "Action.ResetInputs": _local,
+    "Action.InsertImage": _local,
+}
+
+
+def _button(
+    reading: Reading,
+    item: Json,
+    at: str,
+    does: Does,
+    *,
+    value: JsonValue = None,
+    url: str = "",
+    nodes: Nodes = (),
+    targets: tuple[str, ...] = (),
+) -> Button:
+    hint = reading.said(item, "tooltip") if "tooltip" in item else ""
+    label = reading.line(item, "title")
+    if not label:
+        hint, label = "", (Text(hint or _name(item)),)
+    if "dialogTitle" in item:
+        hint = f"{hint} {reading.said(item, 'dialogTitle')}".strip()
+    return Button(
+        label,
+        does=does,
+        id=string(item, "verb") or string(item, "id"),
+        value=value,
+        url=url,
+        nodes=nodes,
+        targets=targets,
+        style=_STYLES.get(choice_of(item, "style"), "default"),
+        icon=_icon(item),
+        hint=hint,
+        disabled="isEnabled" in item and not flag(item, "isEnabled", default=True),
+        secondary=choice_of(item, "mode") == "secondary",
+        at=at,
+    )
+
+
+def _name(item: Json) -> str:
+    return _NAMELESS.get(string(item, "type"), "Show more")
+
+
+def _icon(item: Json) -> Asset | None:
+    """A picture, or (`icon:Calendar,Filled`) one of the platform's own set, known by its name."""
+    url = string(item, "iconUrl")
+    if not url:
+        return None
+    return Asset(name=url) if url.lower().startswith("icon:") else Asset(url=url)
+
+
+def _row(reading: Reading, item: Json, button: Button, depth: int) -> list[Node]:
+    """A button, and those in the menu beside it."""
+    row: list[Node] = [Actions((button,), at=button.at)]
+    if "menuActions" not in item:
+        return row
+    menu = reading.nodes(item["menuActions"], f"{button.at}/menuActions", depth + 1)
+    return joined_rows([*row, *map(_secondary, menu)])
+
+
+def _secondary(node: Node) -> Node:
+    if not isinstance(node, Actions):
+        return node
+    return replace(
+        node,
+        items=tuple(
+            replace(one, secondary=True) if isinstance(one, Button) else one for one in node.items
+        ),
+    )
+
+
+# --- behind something -----------------------------------------------------------------------
+
+
+def selected_link(item: Json) -> str:
+    """Where a press on an element leads, if it does nothing else."""
+    action = item.get("selectAction")
+    if not isinstance(action, dict) or action.get("type") != "Action.OpenUrl":
+        return ""
+    if (
+        "requires" in action
+        or "menuActions" in action
+        or not flag(action, "isEnabled", default=True)
+    ):
+        return ""
+    return safe_url(string(action, "url")) or ""
+
+
+def selected_nodes(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
+    """The action behind an element as a button."""
+    if "selectAction" not in item:
+        return []
+    return reading.nodes(item["selectAction"], f"{at}/selectAction", depth + 1)
+
+
+def with_selected(
+    reading: Reading, item: Json, nodes: list[Node], at: str, depth: int
+) -> list[Node]:
+    """An element's nodes and what a press on it does: a link where they are one picture or one
+    line, else a button after them."""
+    if "selectAction" not in item:
+        return nodes
+    if (url := selected_link(item)) and len(nodes) == 1:
+        action = object_at(item, "selectAction")
+        title = reading.said(action, "title") or reading.said(action, "tooltip")
+        if (linked := _linked(nodes[0], url, title)) is not None:
+            return [linked]
+    return [*nodes, *selected_nodes(reading, item, at, depth)]
+
+
+def _linked(node: Node, url: str, title: str) -> Node | None:
+    """The node as a link, if no words of the action are lost by it."""
+    match node:
+        case Image(asset, link=""):
+            if title and asset.alt and title != asset.alt:
+                return None
+            return replace(node, link=url, asset=replace(asset, alt=asset.alt or title))
+        case Prose((Paragraph(children) | Heading(_, children) as block,)) if not title:
+            if all(isinstance(one, Text | Strong | Emphasis) for one in children):
+                return replace(node, text=(replace(block, children=(Link(url, children),)),))
+            return None
+        case _:
+            return None

@@ -1,0 +1,301 @@
+"""A native message -> its payloads, in the order in which they are shown. Pure.
+
+In: a Bot Framework activity, a Microsoft Graph chatMessage, a bare attachment, a bare card, or the
+answer to an invoke that holds one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+
+import orjson
+from pydantic import JsonValue
+
+from bridge.content.json_tree import check_nesting
+from bridge.content.rendering import Payload
+from bridge.errors import CodecError
+from connectors.teams.cards import schemas
+from connectors.teams.cards.json_values import Json, choice_of, items, object_at, objects, string
+from connectors.teams.cards.read_adaptive import READERS
+from connectors.teams.cards.schemas import schema_of
+from connectors.teams.elements import Element, parse_html
+
+_TAGS = re.compile(r"<[^<>]*>")
+_NOT_LETTERS = re.compile(r"[\W_]+")
+_SEEN_TAG = re.compile(r"<(?:img|emoji|hr)\b", re.IGNORECASE)
+_PLACED = re.compile(
+    r"<attachment\b[^<>]*?\bid\s*=\s*[\"']?(?P<id>[^\"'<>\s]{1,200})[^<>]*>(?:\s*</attachment>)?"
+    r"|(?P<picture><img\b[^<>]*schema\.skype\.com/AMSImage[^<>]*>)"
+    r"|(?P<reply><blockquote\b[^<>]*schema\.skype\.com/Reply[^<>]*>)",
+    re.IGNORECASE,
+)
+_END_OF_QUOTE = re.compile("</blockquote>", re.IGNORECASE)
+_COMPARED = 8  # texts of a message that may say the same
+
+
+def payloads(native: JsonValue) -> tuple[Payload, ...]:
+    """What is shown of a message; one bare card or attachment is itself. CodecError where the
+    whole is no object, or nested too deeply."""
+    check_nesting(native)
+    if not isinstance(native, dict):
+        what = "a list" if isinstance(native, list) else type(native).__name__
+        raise CodecError("", f"is no message, attachment or card of Teams, but {what}")
+    return tuple(_of(native))
+
+
+def _of(native: Json) -> Iterator[Payload]:
+    if _is_adaptive(native):
+        yield Payload(schemas.ADAPTIVE, native)
+    elif string(native, "@type") == "MessageCard":
+        yield Payload(schemas.CONNECTOR, native)
+    elif "contentType" in native:
+        yield from _attachment(native, "")
+    elif isinstance(native.get("body"), dict):
+        yield from _Message(native).of_graph()
+    elif not _ANSWERS.isdisjoint(native):
+        yield from _answer(native)
+    else:
+        yield from _Message(native).of_activity()
+
+
+def _is_adaptive(native: Json) -> bool:
+    """A card, an element or an action, or a template with its data."""
+    if string(native, "type") in READERS or isinstance(native.get("body"), list):
+        return True
+    template = object_at(native, "template")
+    return string(template, "type") in READERS or "body" in template
+
+
+# --- answers to invokes ---------------------------------------------------------------------
+
+_ANSWERS = frozenset(("task", "composeExtension", "statusCode"))
+
+
+def _answer(native: Json) -> Iterator[Payload]:
+    """A dialog, the results of a message extension, or what stands in the place of a card."""
+    extension, task = object_at(native, "composeExtension"), object_at(native, "task")
+    if text := string(extension, "text").strip():
+        yield Payload(schemas.TEXT, text, "/composeExtension/text")
+    for index, one in enumerate(items(extension, "attachments")):
+        if isinstance(one, dict):
+            yield from _attachment(one, f"/composeExtension/attachments/{index}")
+    if actions := object_at(extension, "suggestedActions"):
+        yield Payload(schemas.SUGGESTED, actions, "/composeExtension/suggestedActions")
+    if text := string(task, "value").strip():
+        yield Payload(schemas.TEXT, text, "/task/value")
+    dialog = object_at(task, "value")
+    if title := string(dialog, "title").strip():
+        yield Payload(schemas.TEXT, {"subject": title}, "/task/value/title")
+    if card := object_at(dialog, "card"):
+        yield from _attachment(card, "/task/value/card")
+    yield from _replacement(native)
+
+
+def _replacement(native: Json) -> Iterator[Payload]:
+    value = native.get("value")
+    if schema_of(string(native, "type")) == schemas.ADAPTIVE and isinstance(value, dict):
+        yield Payload(schemas.ADAPTIVE, value, "/value")
+    elif "statusCode" in native and isinstance(value, str) and value.strip():
+        yield Payload(schemas.TEXT, value, "/value")
+
+
+# --- attachments ----------------------------------------------------------------------------
+
+
+def _attachment(attachment: Json, at: str) -> Iterator[Payload]:
+    """The content of a card; an attachment as a whole where it says more than its content."""
+    schema_id = schema_of(string(attachment, "contentType"))
+    content = attachment.get("content")
+    if schema_id in schemas.CARDS and parsed(content) is not None:
+        yield Payload(schema_id, content, f"{at}/content")
+    elif schema_id.lower() == "text/html" and isinstance(content, str):
+        yield Payload(schemas.TEXT, {"html": content}, f"{at}/content")
+    elif schema_id.lower() == "text/plain" and isinstance(content, str):
+        yield Payload(schemas.TEXT, {"text": content, "textFormat": "plain"}, f"{at}/content")
+    elif schema_id:
+        yield Payload(schema_id, attachment, at)
+
+
+def parsed(content: JsonValue) -> Json | None:
+    """An object, also one that is written as JSON in a string, as Microsoft Graph does."""
+    if isinstance(content, str):
+        try:
+            content = orjson.loads(content)
+            check_nesting(content)
+        except (orjson.JSONDecodeError, UnicodeEncodeError, CodecError):
+            return None
+    return content if isinstance(content, dict) else None
+
+
+# --- messages -------------------------------------------------------------------------------
+
+
+class _Message:
+    """One message: its attachments are shown once each, where they are named or at the end."""
+
+    def __init__(self, native: Json) -> None:
+        self._native = native
+        self._attachments = [
+            (index, one)
+            for index, one in enumerate(items(native, "attachments"))
+            if isinstance(one, dict)
+        ]
+        self._shown: set[int] = set()
+        pictures = [one for one in self._attachments if _is_picture(one[1])]
+        self._pictures = iter(pictures)
+        self._named: dict[str, Iterator[tuple[int, Json]]] = {
+            string(one, "id"): iter([(index, one)]) for index, one in reversed(self._attachments)
+        }
+        self._entities: JsonValue = [
+            one for one in objects(native, "entities") if string(one, "type") == "mention"
+        ]
+
+    def of_activity(self) -> Iterator[Payload]:
+        yield from self._around()
+        for index, entity in enumerate(items(self._native, "entities")):
+            if isinstance(entity, dict) and isinstance(entity.get("quotedReply"), dict):
+                place = f"/entities/{index}/quotedReply"
+                yield Payload(schemas.QUOTED, entity["quotedReply"], place)
+        yield from self._text()
+        yield from self._rest()
+        if object_at(self._native, "suggestedActions"):
+            data = self._native["suggestedActions"]
+            yield Payload(schemas.SUGGESTED, data, "/suggestedActions")
+        for index, entity in enumerate(items(self._native, "entities")):
+            if isinstance(entity, dict) and string(entity, "type") == schemas.DISCLOSURE:
+                yield Payload(schemas.DISCLOSURE, entity, f"/entities/{index}")
+
+    def of_graph(self) -> Iterator[Payload]:
+        yield from self._around()
+        if subject := string(self._native, "subject").strip():
+            yield Payload(schemas.TEXT, {"subject": subject}, "/subject")
+        body = object_at(self._native, "body")
+        content = string(body, "content")
+        if choice_of(body, "contentType") == "html":
+            said: Json = {"mentions": self._native.get("mentions")}
+            yield from self._html(content, "/body/content", said)
+        elif content.strip():
+            yield Payload(schemas.TEXT, {"text": content, "textFormat": "plain"}, "/body/content")
+        yield from self._rest()
+
+    def _around(self) -> Iterator[Payload]:
+        """What stands at the head: that it is urgent, on whose behalf it was said."""
+        if choice_of(self._native, "importance") in ("high", "urgent"):
+            data: Json = {"importance": self._native["importance"]}
+            yield Payload(schemas.TEXT, data, "/importance")
+        channel_data = object_at(self._native, "channelData")
+        if several := items(channel_data, "onBehalfOf"):
+            yield Payload(schemas.TEXT, {"onBehalfOf": several}, "/channelData/onBehalfOf")
+
+    # --- text
+
+    def _text(self) -> Iterator[Payload]:
+        """The text, or the HTML that says the same with its formatting; other HTML below it."""
+        text = string(self._native, "text")
+        said, mirrored, shown = _letters(text), False, list[tuple[int, str]]()
+        for index, html in self._htmls():
+            self._shown.add(index)
+            own = _letters(html) if len(shown) < _COMPARED else ""
+            if not mirrored and own and said in own:
+                mirrored = True
+            elif own and own in said:
+                continue
+            shown.append((index, html))
+        self._shown.update(self._copies(text))
+        if not mirrored and text.strip():
+            yield Payload(schemas.TEXT, self._plain(text), "/text")
+        for index, html in shown:
+            place = f"/attachments/{index}/content"
+            yield from self._html(html, place, {"entities": self._entities})
+
+    def _htmls(self) -> Iterator[tuple[int, str]]:
+        for index, one in self._attachments:
+            is_html = schema_of(string(one, "contentType")).lower() == "text/html"
+            if is_html and isinstance(html := one.get("content"), str):
+                yield index, html
+
+    def _copies(self, text: str) -> Iterator[int]:
+        """Attachments of plain text that say what the text says."""
+        for index, one in self._attachments[:_COMPARED]:
+            is_plain = schema_of(string(one, "contentType")).lower() == "text/plain"
+            if (
+                is_plain
+                and not one.get("contentUrl")
+                and _letters(string(one, "content")) in _letters(text)
+            ):
+                yield index
+
+    def _plain(self, text: str) -> JsonValue:
+        """The string, if it needs nothing else to be read."""
+        form = choice_of(self._native, "textFormat")
+        if not self._entities and form in ("", "markdown", "extendedmarkdown"):
+            return text
+        return {"text": text, "textFormat": form, "entities": self._entities}
+
+    def _html(self, html: str, at: str, said: Json) -> Iterator[Payload]:
+        """HTML, parted where attachments are placed in it and where another message is quoted."""
+        start = 0
+        while found := _PLACED.search(html, start):
+            placed = list(self._placed(found, html, at))
+            end = _end_of_quote(html, found.end()) if found["reply"] else found.end()
+            if placed or not found["picture"]:
+                yield from _piece(html[start : found.start()], at, said)
+                yield from placed
+            else:  # a picture that nothing else tells of
+                yield from _piece(html[start:end], at, said)
+            start = end
+        yield from _piece(html[start:], at, said)
+
+    def _placed(self, found: re.Match[str], html: str, at: str) -> Iterator[Payload]:
+        if found["reply"]:
+            yield _quote(html[found.start() : _end_of_quote(html, found.end())], f"{at}/reply")
+            return
+        named = self._pictures if found["picture"] else self._named.get(found["id"], iter(()))
+        for index, one in named:
+            if index not in self._shown:
+                self._shown.add(index)
+                yield from _attachment(one, f"/attachments/{index}")
+                return
+
+    def _rest(self) -> Iterator[Payload]:
+        for index, one in self._attachments:
+            if index not in self._shown:
+                yield from _attachment(one, f"/attachments/{index}")
+
+
+def _is_picture(attachment: Json) -> bool:
+    return string(attachment, "contentType").lower().startswith("image/")
+
+
+def _piece(html: str, at: str, said: Json) -> Iterator[Payload]:
+    shown = unescape(_TAGS.sub("", html)) if "<" in html or "&" in html else html
+    if shown.strip() or _SEEN_TAG.search(html):
+        yield Payload(schemas.TEXT, {"html": html, **said}, at)
+
+
+def _letters(text: str) -> str:
+    return _NOT_LETTERS.sub("", unescape(_TAGS.sub("", text))).lower()
+
+
+# --- quotes in HTML -------------------------------------------------------------------------
+
+
+def _end_of_quote(html: str, start: int) -> int:
+    found = _END_OF_QUOTE.search(html, start)
+    return found.end() if found else len(html)
+
+
+def _quote(html: str, at: str) -> Payload:
+    """The message that is answered, told as Microsoft Graph tells it."""
+    element = next(parse_html(html).elements(), Element(""))
+    author = next((one for one in element.elements() if one.tag == "strong"), Element(""))
+    rest = [one for one in element.children if one is not author]
+    preview = " ".join(one if isinstance(one, str) else one.text() for one in rest)
+    data: Json = {
+        "messageId": element.attributes.get("itemid", ""),
+        "messagePreview": " ".join(preview.split()),
+        "messageSender": {"user": {"displayName": " ".join(author.text().split())}},
+    }
+    return Payload(schemas.QUOTED, data, at)

@@ -1,0 +1,94 @@
+"""An Adaptive Card (1.0 to 1.6, with what Teams adds to it) -> what it says as a card."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from itertools import islice
+
+from pydantic import JsonValue
+
+from bridge.content.card import Card, Node, Nodes, Prose
+from bridge.content.text import Paragraph
+from bridge.model import Loss
+from connectors.teams.cards.json_places import places_of
+from connectors.teams.cards.json_values import Json, object_at, objects, string
+from connectors.teams.cards.read_actions import ACTIONS
+from connectors.teams.cards.read_boxes import BOXES
+from connectors.teams.cards.read_charts import CHARTS
+from connectors.teams.cards.read_elements import ELEMENTS
+from connectors.teams.cards.read_files import source_line
+from connectors.teams.cards.read_inputs import INPUTS
+from connectors.teams.cards.read_media import MEDIA
+from connectors.teams.cards.read_text import plain_text
+from connectors.teams.cards.read_unknown import read_unknown
+from connectors.teams.cards.reading import Reading, begin_reading
+
+READERS = {**ELEMENTS, **BOXES, **MEDIA, **INPUTS, **CHARTS, **ACTIONS}
+_TAG = re.compile(r"<[^<>]*>")
+
+
+def read_adaptive(card: Json, at: str, workspace: str) -> Card:
+    """The card, or one bare element. `fallbackText` is shown only where there is nothing else."""
+    whole: Json = card if "type" in card else {**card, "type": "AdaptiveCard"}
+    reading = begin_reading(card, workspace, READERS, read_unknown)
+    nodes = [*reading.element(whole, at, 0), *_sources(card, f"{at}/references")]
+    told = string(card, "fallbackText").strip()
+    if not nodes and told:
+        nodes = [Prose(plain_text(told), at=f"{at}/fallbackText")]
+    return Card(tuple(nodes), summary=told or _spoken(string(card, "speak")), at=at)
+
+
+def words_of(value: JsonValue, at: str) -> Nodes:
+    """What can be read in something that nobody told us of."""
+    if not isinstance(value, dict):
+        return ()
+    reading: Reading = begin_reading(value, "", READERS, read_unknown)
+    reading.bare = 1
+    return tuple(read_unknown(reading, {**value, "type": ""}, at, 0))
+
+
+def _sources(card: Json, at: str) -> list[Node]:
+    """The documents that the text cites."""
+    lines = [source_line(one, index) for index, one in enumerate(objects(card, "references"), 1)]
+    return [Prose(tuple(map(Paragraph, lines)), subtle=True, at=at)] if lines else []
+
+
+def _spoken(speech: str) -> str:
+    """SSML without its tags."""
+    return " ".join(unescape(_TAG.sub(" ", speech)).split())
+
+
+# --- what no node says ----------------------------------------------------------------------
+
+_LEFT_OUT = {
+    "backgroundImage": "background_image",
+    "refresh": "card_refresh",
+    "authentication": "card_authentication",
+    "valueChangedAction": "action_on_change",
+}
+_MOST = 100
+
+
+def left_out(card: Json, at: str) -> tuple[Loss, ...]:
+    """What a card has and the tree does not: backgrounds, and what happens by itself."""
+    found = places_of(card, _is_left_out, lambda step: step not in ("data", "fallback"))
+    return tuple(
+        Loss(path=f"{at}{place}", kind=_LEFT_OUT[str(key)], what=_what(value))
+        for place, key, value in islice(found, _MOST)
+    )
+
+
+def _is_left_out(step: str | int, value: JsonValue) -> bool:
+    return step in _LEFT_OUT and bool(value)
+
+
+def _what(value: JsonValue) -> str:
+    if isinstance(value, str):
+        return value[:2000]
+    if not isinstance(value, dict):
+        return ""
+    several = [string(value, key) for key in ("text", "url", "type", "verb")]
+    several.append(string(object_at(value, "action"), "verb"))
+    several += [string(one, "title") for one in objects(value, "buttons")]
+    return " ".join(one for one in several if one)[:2000]

@@ -1,0 +1,342 @@
+"""What Adaptive Cards show in text, signs and measures -> nodes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from bridge.content import normal
+from bridge.content.card import (
+    Actions,
+    Align,
+    Asset,
+    Badge,
+    Button,
+    Container,
+    Fields,
+    LabelledValue,
+    Node,
+    Progress,
+    Prose,
+    Rating,
+    Size,
+    Style,
+)
+from bridge.content.inlines import plain_inlines
+from bridge.content.text import (
+    Block,
+    Break,
+    Code,
+    CodeBlock,
+    Document,
+    Emoji,
+    Emphasis,
+    Heading,
+    Inline,
+    Link,
+    Paragraph,
+    Strike,
+    Strong,
+    Text,
+    Underline,
+)
+from bridge.content.urls import safe_url
+from connectors.teams.cards.json_values import (
+    Json,
+    choice_of,
+    flag,
+    items,
+    number,
+    object_at,
+    objects,
+    string,
+    whole,
+)
+from connectors.teams.cards.read_actions import (
+    read_actions,
+    selected_link,
+    selected_nodes,
+)
+from connectors.teams.cards.read_text import cited
+from connectors.teams.cards.reading import ElementReader, Reading
+
+Line = tuple[Inline, ...]
+
+STYLES: dict[str, Style] = {
+    "accent": "accent",
+    "good": "good",
+    "warning": "warning",
+    "attention": "attention",
+    "emphasis": "emphasis",
+}
+ALIGN: dict[str, Align] = {"left": "left", "center": "center", "right": "right"}
+_SIZES: dict[str, Size] = {"small": "small", "large": "large", "extralarge": "huge"}
+_LEVELS = {"extralarge": 1, "large": 2, "medium": 3}
+_TAG = re.compile(r"<at>([^<]*)</at>")
+_SHORT = 60  # characters of a fact that may stand beside another one
+
+
+def style_of(item: Json, key: str = "style") -> Style:
+    return STYLES.get(choice_of(item, key), "default")
+
+
+# --- text -----------------------------------------------------------------------------------
+
+
+def _text_block(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
+    document = reading.marked(string(item, "text"))
+    if not document:
+        return []
+    size = choice_of(item, "size")
+    if "weight" in item or "style" in item or "fontType" in item:
+        document = _shaped(item, document, size)
+    is_heading = isinstance(document[0], Heading)
+    return [
+        Prose(
+            document,
+            size="normal" if is_heading else _SIZES.get(size, "normal"),
+            style=style_of(item, "color"),
+            subtle=flag(item, "isSubtle"),
+            align=ALIGN.get(choice_of(item, "horizontalAlignment")),
+            at=at,
+        )
+    ]
+
+
+def _shaped(item: Json, document: Document, size: str) -> Document:
+    """A heading, bold or fixed-width as a whole."""
+    if choice_of(item, "fontType") == "monospace":
+        return tuple(_fixed_width(block) for block in document)
+    style = choice_of(item, "style")
+    is_bold = choice_of(item, "weight") == "bolder" or style == "columnheader"
+    level = _LEVELS.get(size, 0) if is_bold else 0
+    if style == "heading":
+        level = _LEVELS.get(size, 2)
+    match document:
+        case (Paragraph(children),) if level:
+            return (Heading(level, normal.one_line(normal.tidy(_unbroken(children)))),)
+        case _ if is_bold or level:
+            return tuple(_bold(block) for block in document)
+        case _:
+            return document
+
+
+def _unbroken(run: Line) -> Line:
+    """A heading is one line, and as bold as can be."""
+    plain: list[Inline] = []
+    for one in run:
+        if isinstance(one, Strong):
+            plain += one.children
+        else:
+            plain.append(Text(" ") if isinstance(one, Break) else one)
+    return tuple(plain)
+
+
+def _bold(block: Block) -> Block:
+    if not isinstance(block, Paragraph):
+        return block
+    return replace(block, children=tuple(normal.tidy((Strong(block.children),))))
+
+
+def _fixed_width(block: Block) -> Block:
+    match block:
+        case Paragraph((Text(value),)):
+            return Paragraph((Code(value),))
+        case Paragraph(children) if all(isinstance(one, Text | Break) for one in children):
+            return CodeBlock(plain_inlines(children))
+        case _:
+            return block
+
+
+def _rich_text(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
+    """Runs in one paragraph; what a press on them does, if it opens no page, stands below."""
+    runs: list[Inline] = []
+    pressed: list[Node] = []
+    for index, run in enumerate(items(item, "inlines")):
+        if isinstance(run, str):
+            runs.append(Text(reading.resolved(run)))
+        elif isinstance(run, dict):
+            place = f"{at}/inlines/{index}"
+            runs += _run(reading, run)
+            if "selectAction" in run and not _run_link(reading, run):
+                pressed += selected_nodes(reading, run, place, depth)
+    document = tuple(normal.paragraphs(normal.tidy(runs)))
+    if not document:
+        return pressed
+    several = [one for one in objects(item, "inlines") if string(one, "text").strip()]
+    prose = Prose(
+        document,
+        size=_SIZES.get(_shared(several, "size"), "normal"),
+        style=STYLES.get(_shared(several, "color"), "default"),
+        subtle=bool(several) and all(flag(one, "isSubtle") for one in several),
+        align=ALIGN.get(choice_of(item, "horizontalAlignment")),
+        at=at,
+    )
+    return [prose, *pressed]
+
+
+def _shared(runs: list[Json], key: str) -> str:
+    """What all runs have in common."""
+    found = {choice_of(one, key) for one in runs}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _run(reading: Reading, run: Json) -> list[Inline]:
+    match run.get("type"):
+        case "IconRun":
+            return [Emoji(name)] if (name := string(run, "name")) else []
+        case "ImageRun":
+            name = reading.said(run, "altText") or "image"
+            return [Emoji(name, None, safe_url(string(run, "url")))]
+        case "CitationRun":
+            index = whole(run, "referenceIndex") or 0
+            return cited(_characters(reading, run), index, reading.known)
+        case _:
+            return _styled(run, _characters(reading, run), _run_link(reading, run))
+
+
+def _run_link(reading: Reading, run: Json) -> str:
+    """Where a press on the run leads, if its action has no other words than the run."""
+    url, action = selected_link(run), object_at(run, "selectAction")
+    told = f"{reading.said(action, 'title')} {reading.said(action, 'tooltip')}".split()
+    return url if url and set(told) <= set(string(run, "text").split()) else ""
+
+
+def _characters(reading: Reading, run: Json) -> list[Inline]:
+    """Characters as they are, with their `<at>` tags; other markup is none here."""
+    text = reading.resolved(string(run, "text"))
+    if choice_of(run, "fontType") == "monospace" and "\n" not in text:
+        return [Code(text)] if text.strip() else [Text(text)]
+    if "<at>" not in text:
+        return [Text(text)]
+    pieces = _TAG.split(text)  # text and names take turns
+    return [
+        reading.known.mentions.said(one) if index % 2 else Text(one)
+        for index, one in enumerate(pieces)
+    ]
+
+
+def _styled(run: Json, children: list[Inline], url: str) -> list[Inline]:
+    if choice_of(run, "weight") == "bolder" or flag(run, "highlight"):
+        children = [Strong(tuple(children))]
+    if flag(run, "italic"):
+        children = [Emphasis(tuple(children))]
+    if flag(run, "strikethrough"):
+        children = [Strike(tuple(children))]
+    if flag(run, "underline"):
+        children = [Underline(tuple(children))]
+    return [Link(url, tuple(children))] if url else children
+
+
+def _code_block(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
+    value = reading.resolved(string(item, "codeSnippet"))
+    if not value.strip():
+        return []
+    language = choice_of(item, "language")
+    block = normal.code_block(value.strip("\r\n"), _LANGUAGES.get(language, language))
+    return [Prose((block,), at=at)]
+
+
+_LANGUAGES = {"plaintext": "", "vbnet": "vb", "dos": "bat", "objectivec": "objc"}
+
+
+# --- facts ----------------------------------------------------------------------------------
+
+
+def _fact_set(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
+    facts: list[LabelledValue] = []
+    for index, fact in enumerate(items(item, "facts")):
+        if isinstance(fact, dict):
+            value = string(fact, "value")
+            label = reading.marked_line(string(fact, "title"))
+            document = reading.marked(value)
+            if label or document:
+                place = f"{at}/facts/{index}"
+                facts.append(LabelledValue(label, document, len(value) <= _SHORT, at=place))
+    return [Fields(tuple(facts), at=at)] if facts else []
+
+
+# --- signs and measures ---------------------------------------------------------------------
+
+_BADGES: dict[str, Style] = {**STYLES, "informative": "accent", "subtle": "emphasis"}
+
+
+def _badge(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
+    text, icon = reading.line(item, "text"), string(item, "icon")
+    hint = reading.line(item, "tooltip")
+    if not text and not icon and not hint:
+        return []
+    style = _BADGES.get(choice_of(item, "style"), "default")
+    return [Badge(text, icon=icon, hint=hint, style=style, at=at)]
+
+
+def _icon(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
+    name = string(item, "name")
+    sign: list[Node] = [Badge(icon=name, style=style_of(item, "color"), at=at)] if name else []
+    return [*sign, *selected_nodes(reading, item, at, depth)]
+
+
+def _progress_bar(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
+    value, most = number(item, "value"), number(item, "max")
+    label = reading.line(item, "label")
+    style = style_of(item, "color")
+    return [Progress(value, most=100 if most is None else most, label=label, style=style, at=at)]
+
+
+def _progress_ring(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
+    return [Progress(None, label=reading.line(item, "label"), at=at)]
+
+
+def _rating(_reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
+    value, most, count = number(item, "value"), whole(item, "max"), whole(item, "count")
+    most = 5 if most is None or most < 1 else most
+    return [Rating(value or 0.0, most=most, count=count, at=at)]
+
+
+# --- buttons --------------------------------------------------------------------------------
+
+
+def _action_set(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
+    return read_actions(reading, item, at, depth + 1)
+
+
+def _compound_button(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
+    """A button with a line below its title and a badge: the title is the button's label."""
+    title = reading.line(item, "title")
+    pressed = selected_nodes(reading, item, at, depth)
+    match pressed:
+        case [Actions((Button() as button,))]:
+            shown: list[Node] = [Actions((_titled(reading, item, button, title),), at=at)]
+        case _:
+            shown = [Prose((Paragraph((Strong(title),)),), at=at)] if title else []
+            shown += pressed
+    if about := reading.line(item, "description"):
+        shown.append(Prose((Paragraph(about),), subtle=True, at=f"{at}/description"))
+    if badge := reading.line(item, "badge"):
+        shown.append(Badge(badge, at=f"{at}/badge"))
+    return shown if len(shown) == 1 else [Container(tuple(shown), at=at)] if shown else []
+
+
+def _titled(reading: Reading, item: Json, button: Button, title: Line) -> Button:
+    if title and title != button.label:
+        action = object_at(item, "selectAction")
+        hints = (reading.said(action, "title"), reading.said(action, "tooltip"))
+        button = replace(button, label=title, hint=" ".join(one for one in hints if one))
+    icon = string(object_at(item, "icon"), "name")
+    return replace(button, icon=Asset(name=f"icon:{icon}")) if icon and not button.icon else button
+
+
+ELEMENTS: dict[str, ElementReader] = {
+    "TextBlock": _text_block,
+    "RichTextBlock": _rich_text,
+    "TextRun": lambda reading, item, at, depth: _rich_text(reading, {"inlines": [item]}, at, depth),
+    "CodeBlock": _code_block,
+    "FactSet": _fact_set,
+    "Badge": _badge,
+    "Icon": _icon,
+    "ProgressBar": _progress_bar,
+    "ProgressRing": _progress_ring,
+    "Rating": _rating,
+    "ActionSet": _action_set,
+    "CompoundButton": _compound_button,
+}

@@ -1,0 +1,195 @@
+"""What Adaptive Cards ask -> inputs."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from bridge.content.card import (
+    Actions,
+    Choice,
+    DateInput,
+    Node,
+    NumberInput,
+    Option,
+    Picker,
+    TextInput,
+    Toggle,
+)
+from bridge.content.text import Inline
+from connectors.teams.cards.json_values import (
+    Json,
+    choice_of,
+    flag,
+    items,
+    number,
+    object_at,
+    string,
+    whole,
+)
+from connectors.teams.cards.reading import ElementReader, Reading
+
+TextFormat = Literal["text", "email", "url", "tel", "password"]
+
+_FORMATS: dict[str, TextFormat] = {
+    "email": "email",
+    "url": "url",
+    "tel": "tel",
+    "password": "password",
+}
+_FORMS: dict[str, Literal["menu", "list"]] = {"expanded": "list"}
+_PEOPLE = "graph.microsoft.com/users"
+
+
+class _Asked(TypedDict):
+    at: str
+    id: str
+    label: tuple[Inline, ...]
+    placeholder: str
+    required: bool
+    dispatches: bool
+    disabled: bool
+    error: str
+
+
+def _asked(reading: Reading, item: Json, at: str) -> _Asked:
+    """What all inputs have in common."""
+    changed = choice_of(object_at(item, "valueChangedAction"), "type")
+    return {
+        "at": at,
+        "id": string(item, "id"),
+        "label": reading.line(item, "label"),
+        "placeholder": reading.said(item, "placeholder"),
+        "required": flag(item, "isRequired"),
+        "dispatches": changed in ("action.submit", "action.execute"),
+        "disabled": not flag(item, "isEnabled", default=True),
+        "error": reading.said(item, "errorMessage"),
+    }
+
+
+def _text(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
+    """The field, and the button at its end."""
+    field = TextInput(
+        **_asked(reading, item, at),
+        value=reading.resolved(string(item, "value")),
+        multiline=flag(item, "isMultiline"),
+        format=_FORMATS.get(choice_of(item, "style"), "text"),
+        most=whole(item, "maxLength"),
+        pattern=string(item, "regex"),
+    )
+    if "inlineAction" not in item:
+        return [field]
+    inner = reading.nodes(item["inlineAction"], f"{at}/inlineAction", depth + 1)
+    match inner:
+        case [Actions(buttons), *rest]:
+            return [Actions((field, *buttons), at=at), *rest]
+        case _:
+            return [field, *inner]
+
+
+def _number(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
+    return [
+        NumberInput(
+            **_asked(reading, item, at),
+            value=number(item, "value"),
+            least=number(item, "min"),
+            most=number(item, "max"),
+        )
+    ]
+
+
+def _rating(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
+    most = whole(item, "max")
+    halves = flag(item, "allowHalfSteps")
+    return [
+        NumberInput(
+            **_asked(reading, item, at),
+            value=number(item, "value"),
+            most=5 if most is None or most < 1 else most,
+            decimals=halves,
+            stars=True,
+        )
+    ]
+
+
+def _day(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
+    return [_moment(reading, item, at, "date")]
+
+
+def _time(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
+    return [_moment(reading, item, at, "time")]
+
+
+def _moment(reading: Reading, item: Json, at: str, of: Literal["date", "time"]) -> DateInput:
+    return DateInput(
+        **_asked(reading, item, at),
+        of=of,
+        value=string(item, "value"),
+        least=string(item, "min"),
+        most=string(item, "max"),
+    )
+
+
+def _toggle(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
+    on = string(item, "valueOn") or "true"
+    value = item.get("value")
+    return [
+        Toggle(
+            **_asked(reading, item, at),
+            title=reading.line(item, "title"),
+            value=value is True or (isinstance(value, str) and value == on),
+            on=on,
+            off=string(item, "valueOff") or "false",
+        )
+    ]
+
+
+def _choice_set(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
+    """A choice of options, of people, or of what its author finds for the words typed."""
+    options = _options(reading, item, at)
+    query = object_at(item, "choices.data")
+    source, many = string(query, "dataset"), flag(item, "isMultiSelect")
+    values = _values(item, many=many)
+    if source.partition("?")[0] == _PEOPLE and not options:
+        return [Picker(**_asked(reading, item, at), of="people", values=values, many=many)]
+    return [
+        Choice(
+            **_asked(reading, item, at),
+            options=options,
+            values=values,
+            many=many,
+            form=_FORMS.get(choice_of(item, "style"), "menu"),
+            external=bool(query),
+            source=source,
+        )
+    ]
+
+
+def _options(reading: Reading, item: Json, at: str) -> tuple[Option, ...]:
+    found: list[Option] = []
+    for index, one in enumerate(items(item, "choices")):
+        if isinstance(one, dict):
+            label, value = reading.line(one, "title"), string(one, "value")
+            if label or value:
+                place = f"{at}/choices/{index}"
+                title = label or reading.line(one, "value")
+                found.append(Option(title, value or reading.said(one, "title"), at=place))
+    return tuple(found)
+
+
+def _values(item: Json, *, many: bool) -> tuple[str, ...]:
+    """Several are written with commas between them."""
+    value = string(item, "value")
+    if not many:
+        return (value,) if value else ()
+    return tuple(one for part in value.split(",") if (one := part.strip()))
+
+
+INPUTS: dict[str, ElementReader] = {
+    "Input.Text": _text,
+    "Input.Number": _number,
+    "Input.Date": _day,
+    "Input.Time": _time,
+    "Input.Toggle": _toggle,
+    "Input.ChoiceSet": _choice_set,
+    "Input.Rating": _rating,
+}

@@ -1,0 +1,196 @@
+"""Pictures, films and sounds of Adaptive Cards -> nodes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Literal
+
+from bridge.content.card import Asset, File, Gallery, Image, Native, Node, Player, Prose
+from bridge.content.text import Inline, Link, Paragraph, Strong, Text
+from bridge.content.urls import safe_url
+from connectors.teams.cards.json_values import (
+    Json,
+    choice_of,
+    items,
+    object_at,
+    objects,
+    pixels,
+    string,
+)
+from connectors.teams.cards.read_actions import with_selected
+from connectors.teams.cards.reading import ElementReader, Reading, as_it_is
+
+ImageSize = Literal["icon", "small", "medium", "large", "full"]
+Line = tuple[Inline, ...]
+
+_SIZES: dict[str, ImageSize] = {"small": "small", "medium": "medium", "large": "large"}
+_UP_TO: tuple[tuple[int, ImageSize], ...] = (
+    (24, "icon"),
+    (64, "small"),
+    (120, "medium"),
+    (240, "large"),
+)
+# Pages that show a film; they are none themselves (msteams-docs, "Media elements", 2025-01).
+_PAGE = re.compile(
+    r"https?://(?:[\w-]+\.)*(?:youtube\.com|youtu\.be|vimeo\.com|dailymotion\.com|dai\.ly)/",
+    re.IGNORECASE,
+)
+
+
+# --- pictures -------------------------------------------------------------------------------
+
+
+def _image(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
+    if (image := read_picture(reading, item, at)) is None:
+        return with_selected(reading, item, [], at, depth)
+    return with_selected(reading, item, [image], at, depth)
+
+
+def read_picture(reading: Reading, item: Json, at: str, size: str = "") -> Image | None:
+    """The picture by itself; None where nothing says where it is or what it shows."""
+    url = string(item, "url")
+    alt = reading.said(item, "altText") or reading.said(item, "tooltip")
+    if not url and not alt:
+        return None
+    width, height = pixels(item.get("width")), pixels(item.get("height"))
+    return Image(
+        Asset(url=url, alt=alt, width=width, height=height),
+        size=_size(size or choice_of(item, "size"), width or height),
+        round=choice_of(item, "style") == "person",
+        at=at,
+    )
+
+
+def _size(named: str, length: int | None) -> ImageSize:
+    """Its name, or that of the pictures with this many pixels."""
+    if length is not None:
+        for most, size in _UP_TO:
+            if length <= most:
+                return size
+        return "full"
+    return _SIZES.get(named, "full")
+
+
+def _image_set(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
+    """A gallery; what a press on a picture does, if it opens no page, stands below it."""
+    size = choice_of(item, "imageSize")
+    size = size if size in _SIZES else ""
+    pictures: list[Image] = []
+    others: list[Node] = []
+    for index, one in enumerate(items(item, "images")):
+        place = f"{at}/images/{index}"
+        for node in reading.element(one, place, depth + 1):
+            if isinstance(node, Image):
+                sized = replace(node, size=_SIZES[size]) if size else node
+                pictures.append(sized)
+            else:
+                others.append(node)
+    gallery: list[Node] = [Gallery(tuple(pictures), at=at)] if pictures else []
+    return [*gallery, *others]
+
+
+# --- films and sounds -----------------------------------------------------------------------
+
+
+def _media(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
+    """The first of its sources; the others are the same in other formats."""
+    alt, poster = reading.said(item, "altText"), string(item, "poster")
+    shown = Asset(url=poster) if poster else None
+    source = next((one for one in objects(item, "sources") if string(one, "url")), None)
+    if source is None:
+        return [Image(Asset(url=poster, alt=alt), at=at)] if poster else _words(alt, at)
+    url, kind = string(source, "url"), choice_of(source, "mimeType")
+    page = url if _PAGE.match(url) else ""
+    return [
+        Player(
+            "audio" if kind.startswith("audio/") else "video",
+            Asset(url="" if page else url, alt=alt, media_type=kind if "/" in kind else ""),
+            description=_captions(reading, item),
+            poster=shown,
+            link=page,
+            at=at,
+        )
+    ]
+
+
+def _captions(reading: Reading, item: Json) -> Line:
+    """The languages in which there are captions, where they are."""
+    found: list[Inline] = []
+    for one in objects(item, "captionSources"):
+        if label := reading.line(one, "label"):
+            url = safe_url(string(one, "url"))
+            found += [Text(", ")] if found else []
+            found += [Link(url, label)] if url else label
+    return tuple(found)
+
+
+def _words(text: str, at: str) -> list[Node]:
+    return [Prose((Paragraph((Text(text),)),), at=at)] if text else []
+
+
+# --- things of Microsoft Graph --------------------------------------------------------------
+
+
+def _component(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
+    """People, files, meetings: as they are, and what is said of them."""
+    properties = object_at(item, "properties")
+    place = f"{at}/properties"
+    match string(item, "name"):
+        case "graph.microsoft.com/file" if url := string(properties, "url"):
+            return [File(Asset(url=url, name=reading.said(properties, "name")), at=at)]
+        case "graph.microsoft.com/user":
+            said = _person(reading, properties, place)
+        case "graph.microsoft.com/users":
+            several = enumerate(objects(properties, "users"))
+            said = [
+                node
+                for index, one in several
+                for node in _person(reading, one, f"{place}/users/{index}")
+            ]
+        case "graph.microsoft.com/event":
+            said = _event(reading, properties, place)
+        case _:
+            said = reading.unknown(reading, properties, place, depth)
+            said = [inner for one in said for inner in _opened(one)]
+    return as_it_is(item, said, at)
+
+
+def _opened(node: Node) -> tuple[Node, ...]:
+    return node.fallback if isinstance(node, Native) else (node,)
+
+
+def _person(reading: Reading, person: Json, at: str) -> list[Node]:
+    """`Name (name@example.org)`; a component mentions nobody."""
+    name, address = reading.line(person, "displayName"), reading.said(person, "userPrincipalName")
+    line: list[Inline] = [Strong(name)] if name else []
+    if address:
+        line += [Text(f" ({address})" if name else address)]
+    return [Prose((Paragraph(tuple(line)),), at=at)] if line else []
+
+
+def _event(reading: Reading, event: Json, at: str) -> list[Node]:
+    title, url = reading.line(event, "title"), safe_url(string(event, "url"))
+    named: Line = (Link(url, title),) if url and title else title
+    times = " – ".join(
+        one for one in (reading.said(event, "start"), reading.said(event, "end")) if one
+    )
+    places = ", ".join(one for one in items(event, "locations") if isinstance(one, str))
+    people = ", ".join(
+        one
+        for person in (object_at(event, "organizer"), *objects(event, "attendees"))
+        if (one := string(person, "name"))
+    )
+    lines: list[Line] = [(Strong(named),)] if named else []
+    lines += [(Text(one),) for one in (times, places, people) if one]
+    if meeting := safe_url(string(event, "onlineMeetingUrl")):
+        lines.append((Link(meeting, (Text(meeting),)),))
+    return [Prose(tuple(map(Paragraph, lines)), at=at)] if lines else []
+
+
+MEDIA: dict[str, ElementReader] = {
+    "Image": _image,
+    "ImageSet": _image_set,
+    "Media": _media,
+    "Component": _component,
+}

@@ -1,0 +1,99 @@
+"""Who is meant by the `<at>` tags of a message or card. In: its lists of mentions; out: nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from bridge.content.text import ChannelLink, GroupMention, Inline, Mention, Text
+from bridge.model import join_key
+from connectors.teams import ids
+from connectors.teams.cards.json_values import Json, object_at, string
+
+
+@dataclass(frozen=True, slots=True)
+class Mentioned:
+    """One who is mentioned: what the id names, and by which name."""
+
+    kind: str
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """The mentions of one message or card, as tags find them: by their words or their number."""
+
+    workspace: str = ""
+    by_words: dict[str, Mentioned] = field(default_factory=dict[str, Mentioned])
+    by_number: dict[str, Mentioned] = field(default_factory=dict[str, Mentioned])
+
+    def said(self, words: str) -> Inline:
+        """`<at>words</at>`; nobody is mentioned by words that no entity explains."""
+        name = " ".join(words.split())
+        found = self.by_words.get(words) or self.by_words.get(name)
+        return self._node(found, name) if found else Text(f"@{name}")
+
+    def numbered(self, number: str, words: str) -> Inline:
+        """`<at id="0">words</at>`, as in HTML."""
+        found = self.by_number.get(number)
+        return self._node(found, words) if found else self.said(words)
+
+    def _node(self, found: Mentioned, words: str) -> Inline:
+        name = words or found.name or found.id
+        match found.kind:
+            case "person":
+                return Mention(ids.actor_id(self.workspace, found.id), name)
+            case "tag":
+                return GroupMention(join_key(ids.PLATFORM, self.workspace, found.id), name)
+            case _:
+                return ChannelLink(ids.channel_ref(self.workspace, found.id).key, name)
+
+
+def mentions_of_entities(entities: Iterable[Json], workspace: str) -> Mentions:
+    """The `mention` entities of an activity or of a card; numbers count these alone."""
+    found = Mentions(workspace)
+    several = (one for one in entities if string(one, "type") == "mention")
+    for number, entity in enumerate(several):
+        mentioned = object_at(entity, "mentioned")
+        name, own_id = string(mentioned, "name"), string(mentioned, "id")
+        if not own_id:
+            continue
+        kind = string(mentioned, "mentionType") or string(entity, "mentionType")
+        one = Mentioned(_kind(own_id, kind), own_id, name)
+        found.by_number[str(number)] = one
+        tagged = string(entity, "text").removeprefix("<at>").removesuffix("</at>")
+        for words in (tagged, name):
+            found.by_words.setdefault(words, one)
+    found.by_words.pop("", None)
+    return found
+
+
+def mentions_of_graph(several: Iterable[Json], workspace: str) -> Mentions:
+    """The `mentions` of a Microsoft Graph chatMessage, which its tags number."""
+    found = Mentions(workspace)
+    for one in several:
+        mentioned = object_at(one, "mentioned")
+        known = [(key, object_at(mentioned, key)) for key in _GRAPH if mentioned.get(key)]
+        for key, named in known[:1]:
+            if own_id := string(named, "id"):
+                name = string(named, "displayName") or string(one, "mentionText")
+                entry = Mentioned(_GRAPH[key], own_id, name)
+                found.by_number[string(one, "id")] = entry
+                found.by_words.setdefault(string(one, "mentionText") or name, entry)
+    return found
+
+
+_GRAPH = {
+    "user": "person",
+    "application": "person",
+    "device": "person",
+    "tag": "tag",
+    "conversation": "channel",
+}
+
+
+def _kind(own_id: str, mention_type: str) -> str:
+    if mention_type.lower() == "tag":
+        return "tag"
+    return "channel" if own_id.startswith("19:") else "person"

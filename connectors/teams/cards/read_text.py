@@ -1,0 +1,326 @@
+"""Text in cards -> the text tree: the Markdown of Adaptive Cards, or characters as they are. Pure.
+
+Cards know bold, italic, links and lists (adaptivecards.io, "Text features"), `{{DATE()}}` and
+`{{TIME()}}`, and in Teams `<at>` tags; other signs are text. One pass, whatever the string.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from html import unescape
+
+from bridge.content import normal
+from bridge.content.plain import blocks_as_line
+from bridge.content.text import (
+    Block,
+    Break,
+    Document,
+    Emphasis,
+    Inline,
+    Link,
+    ListItem,
+    Paragraph,
+    Strong,
+    Text,
+    Timestamp,
+)
+from bridge.content.urls import safe_url
+from connectors.teams.cards.read_mentions import Mentions
+
+Line = tuple[Inline, ...]
+
+_LINE_END = re.compile(r"\r\n?|\n")
+_NOT_PLAIN = re.compile("[\x00-\x1f\ud800-\udfff]|://")
+_NOT_UNMARKED = re.compile(
+    "[\x00-\x1f\ud800-\udfff\\\\*_\\[<&{]|://|^\\s*(?:[-+]|[0-9]{1,9}[.)])\\s"
+)
+_ITEM = re.compile(r"[ \t]*+(?:(?P<bullet>[-*+])|(?P<number>[0-9]{1,9})[.)])[ \t]++(?P<said>.*)")
+# No part of a token runs over what may begin another one, so that nothing is read many times.
+_TOKEN = re.compile(
+    r"\\(?P<escaped>[!-/:-@\[-`{-~])"
+    r"|(?P<marks>\*+|_+)"
+    r"|\[(?P<label>(?:[^\[\]\\]|\\.)*+)\]"
+    r"\((?P<url>[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+)(?:\s+\"[^\"]{0,300}\")?\s*\)"
+    r"|<at(?:\s[^<>]*)?>(?P<at>[^<]*)</at>"
+    r"|&(?P<entity>#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
+    r"|\{\{(?P<what>DATE|TIME)\((?P<moment>[^(){},]{0,60})(?:,\s*(?P<form>[A-Za-z]{1,20})\s*)?\)\}\}"
+    r"|(?P<end>\r\n?|\n)",
+    re.DOTALL,
+)
+
+
+# --- as it stands ---------------------------------------------------------------------------
+
+
+def plain_line(text: str) -> Line:
+    """Characters as they are, in one run."""
+    if not _NOT_PLAIN.search(text):
+        text = text.strip()
+        return (Text(text),) if text else ()
+    return blocks_as_line(plain_text(text))
+
+
+def plain_text(text: str) -> Document:
+    """Characters as they are; an empty line parts paragraphs."""
+    run: list[Inline] = []
+    for line in _LINE_END.split(text):
+        run += [Break(), Text(line)] if run else [Text(line)]
+    return tuple(normal.paragraphs(_trimmed(normal.joined(run, linked=True))))
+
+
+def _trimmed(run: list[Inline]) -> list[Inline]:
+    """Nothing but white space says nothing; at the start of a line it is not seen."""
+    trimmed: list[Inline] = []
+    for node in run:
+        if isinstance(node, Text) and (not trimmed or isinstance(trimmed[-1], Break)):
+            value = node.value.lstrip()
+            trimmed += [Text(value)] if value else []
+        else:
+            trimmed.append(node)
+    while trimmed and isinstance(last := trimmed[-1], Text) and last.value[-1].isspace():
+        value = last.value.rstrip()
+        trimmed[-1:] = [Text(value)] if value else []
+    return trimmed
+
+
+# --- the Markdown of cards ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the card says elsewhere: who is mentioned, where its numbered sources are."""
+
+    mentions: Mentions = field(default_factory=Mentions)
+    sources: Mapping[int, str] = field(default_factory=dict[int, str])
+
+
+NOTHING_KNOWN = Known()
+
+
+def marked_line(text: str, known: Known = NOTHING_KNOWN) -> Line:
+    """Marked text as one run of inlines."""
+    if not _NOT_UNMARKED.search(text):
+        text = text.strip()
+        return (Text(text),) if text else ()
+    return blocks_as_line(marked_text(text, known))
+
+
+def marked_text(text: str, known: Known = NOTHING_KNOWN) -> Document:
+    if not _NOT_UNMARKED.search(text):
+        text = text.strip()
+        return (Paragraph((Text(text),)),) if text else ()
+    return tuple(_Blocks(known).read(text))
+
+
+class _Blocks:
+    """Lines -> paragraphs and lists."""
+
+    def __init__(self, known: Known) -> None:
+        self._known = known
+        self._done: list[Block] = []
+        self._lines: list[str] = []
+        self._items: list[ListItem] = []
+        self._start: int | None = None
+
+    def read(self, text: str) -> list[Block]:
+        for line in _LINE_END.split(text):
+            found = _ITEM.match(line)
+            if found is not None:
+                self._item(found)
+            elif line.strip():
+                self._line(line)
+            else:
+                self._end_paragraph()
+        self._end_paragraph()
+        self._end_list()
+        return self._done
+
+    def _item(self, found: re.Match[str]) -> None:
+        self._end_paragraph()
+        start = int(found["number"]) if found["number"] else None
+        if self._items and (self._start is None) != (start is None):
+            self._end_list()
+        if not self._items:
+            self._start = start
+        self._items.append(ListItem(self._paragraphs(found["said"])))
+
+    def _line(self, line: str) -> None:
+        self._end_list()
+        self._lines.append(line)
+
+    def _end_paragraph(self) -> None:
+        if self._lines:
+            self._done += self._paragraphs("\n".join(self._lines))
+            self._lines = []
+
+    def _end_list(self) -> None:
+        if self._items:
+            self._done += normal.bullets(self._items, self._start)
+            self._items = []
+
+    def _paragraphs(self, text: str) -> Document:
+        if not _NOT_UNMARKED.search(text):
+            return (Paragraph((Text(text.strip()),)),) if text.strip() else ()
+        run = normal.tidy(_Inlines(self._known).read(text))
+        return tuple(normal.paragraphs(_trimmed(run)))
+
+
+@dataclass(slots=True)
+class _Open:
+    """A style that was opened by `width` signs `mark`."""
+
+    mark: str
+    width: int
+    children: list[Inline] = field(default_factory=list[Inline])
+
+
+class _Inlines:
+    """One paragraph. Each style is open at most once, so that the stack stays small."""
+
+    def __init__(self, known: Known) -> None:
+        self._known = known
+        self._stack = [_Open("", 0)]
+
+    def read(self, text: str) -> list[Inline]:
+        end = 0
+        for found in _TOKEN.finditer(text):
+            self._say(text[end : found.start()])
+            self._token(found, text)
+            end = found.end()
+        self._say(text[end:])
+        while len(self._stack) > 1:
+            self._unfold()
+        return self._stack[0].children
+
+    def _say(self, text: str) -> None:
+        if text:
+            self._add(Text(text))
+
+    def _add(self, *nodes: Inline) -> None:
+        self._stack[-1].children += nodes
+
+    def _token(self, found: re.Match[str], text: str) -> None:
+        match found.lastgroup:
+            case "escaped":
+                self._say(found["escaped"])
+            case "marks":
+                self._marks(found, text)
+            case "url":
+                self._link(found["label"], found["url"])
+            case "at":
+                self._add(self._known.mentions.said(unescape(found["at"])))
+            case "entity":
+                self._say(unescape(found[0]))
+            case "end":
+                self._add(Break())
+            case _:
+                self._add(_moment(found))
+
+    def _link(self, label: str, url: str) -> None:
+        children = _Inlines(self._known).read(label)
+        source = self._source(url)
+        if source is None:
+            self._add(*normal.link(url, normal.tidy(children, linked=True)))
+        else:
+            self._add(*cited(normal.tidy(children), source, self._known))
+
+    def _source(self, url: str) -> int | None:
+        """`cite:3` names a source of the card."""
+        scheme, _, rest = url.partition(":")
+        return int(rest) if scheme == "cite" and rest.isascii() and rest[:9].isdigit() else None
+
+    # --- styles
+
+    def _marks(self, found: re.Match[str], text: str) -> None:
+        mark, count = found["marks"][0], len(found["marks"])
+        before = text[found.start() - 1 : found.start()] if found.start() else " "
+        after = text[found.end() : found.end() + 1] or " "
+        opens, closes = _flanks(before, after)
+        if mark == "_":  # snake_case is no style
+            opens, closes = opens and not before.isalnum(), closes and not after.isalnum()
+        if closes:
+            count = self._close(mark, count)
+        if opens:
+            count = self._open(mark, count)
+        self._say(mark * count)
+
+    def _close(self, mark: str, count: int) -> int:
+        """Closes what these signs can close; how many are left."""
+        while count:
+            widths = [one.width for one in self._stack if one.mark == mark and one.width <= count]
+            if not widths:
+                break
+            while self._stack[-1].mark != mark or self._stack[-1].width != widths[-1]:
+                self._unfold()
+            done = self._stack.pop()
+            kind = Strong if done.width == 2 else Emphasis
+            self._add(kind(tuple(done.children)))
+            count -= done.width
+        return count
+
+    def _open(self, mark: str, count: int) -> int:
+        for width in (2, 1):
+            is_open = any(one.mark == mark and one.width == width for one in self._stack)
+            if count >= width and not is_open and count - width <= 1:
+                self._stack.append(_Open(mark, width))
+                count -= width
+        return count
+
+    def _unfold(self) -> None:
+        """What was never closed is text."""
+        lost = self._stack.pop()
+        self._add(Text(lost.mark * lost.width), *lost.children)
+
+
+def _flanks(before: str, after: str) -> tuple[bool, bool]:
+    """Whether signs between these two characters open, and close (CommonMark 6.2)."""
+    left = not after.isspace() and (
+        not _is_punctuation(after) or before.isspace() or _is_punctuation(before)
+    )
+    right = not before.isspace() and (
+        not _is_punctuation(before) or after.isspace() or _is_punctuation(after)
+    )
+    return left, right
+
+
+def _is_punctuation(sign: str) -> bool:
+    return not sign.isalnum() and not sign.isspace() and sign.isprintable()
+
+
+def cited(said: list[Inline], number: int, known: Known) -> list[Inline]:
+    """What a source says: a link to it, or its number where it has no address."""
+    url = safe_url(known.sources.get(number, ""))
+    if url and said:
+        return [Link(url, tuple(said))]
+    shown = Text(f"[{number}]")
+    return [*said, Link(url, (shown,)) if url else shown]
+
+
+# --- moments --------------------------------------------------------------------------------
+
+_DATES = {"": "d", "COMPACT": "d", "SHORT": "D", "LONG": "D"}
+
+
+def _moment(found: re.Match[str]) -> Inline:
+    """A day or time in the reader's own zone; what is no moment of RFC 3339 stays as it is."""
+    moment = moment_of(found["moment"].strip())
+    if moment is None or not -62_000_000_000 < (unix := int(moment.timestamp())) < 250_000_000_000:
+        return Text(found[0])
+    if found["what"] == "TIME":
+        return Timestamp(unix, "t", f"{moment.astimezone(UTC):%H:%M} UTC")
+    style = _DATES.get((found["form"] or "").upper(), "d")
+    return Timestamp(unix, style, f"{moment:%Y-%m-%d}")
+
+
+def moment_of(text: str) -> datetime | None:
+    """A moment as RFC 3339 writes it; None for what is none, or has no zone."""
+    if len(text) < 16 or text[4:5] != "-":
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment if moment.tzinfo is not None and moment.timestamp() else None
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,75 @@
+"""Elements that no reader knows -> a Native node, with the words and known elements found in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import JsonValue
+
+from bridge.content.card import Node, Prose
+from connectors.teams.cards.json_values import Json, written_number
+from connectors.teams.cards.reading import MAX_DEPTH, Reading, as_it_is
+
+_SAID = frozenset(
+    (
+        *("text", "title", "subtitle", "subTitle", "label", "description", "caption", "header"),
+        *("headerTitle", "body", "content", "altText", "placeholder", "summary", "message"),
+        *("displayName", "badge", "codeSnippet"),
+    )
+)
+_UNSEEN = frozenset(("fallback", "requires", "msteams", "type", "id"))
+
+
+def read_unknown(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
+    """The element as it is, and what can be read in it; within another one only the latter."""
+    reading.bare += 1
+    found = list(_found(reading, item, at, depth))
+    reading.bare -= 1
+    if reading.bare or depth >= MAX_DEPTH or (len(item) == 1 and "text" in item and found):
+        return found
+    return as_it_is(item, found, at)
+
+
+def _found(reading: Reading, item: Json, at: str, depth: int) -> Iterator[Node]:
+    """One walk without recursion, in the order of the source."""
+    waiting = _members(item, at)
+    while waiting:
+        one, place, is_said = waiting.pop()
+        if isinstance(one, dict):
+            if depth < MAX_DEPTH and reading.knows(one):
+                yield from reading.element(one, place, depth + 1)
+            else:
+                waiting += _members(one, place)
+        elif isinstance(one, list):
+            several = [(inner, _below(place, str(i)), is_said) for i, inner in enumerate(one)]
+            waiting += reversed(several)
+        elif is_said and (text := one if isinstance(one, str) else written_number(one)):
+            yield from _words(reading, text, place)
+
+
+def _members(item: Json, at: str) -> list[tuple[JsonValue, str, bool]]:
+    """The last one first. A `value` is seen where it has a name."""
+    named = "title" in item or "name" in item
+    found: list[tuple[JsonValue, str, bool]] = []
+    for key, one in item.items():
+        is_said = key in _SAID or (named and key in ("value", "name"))
+        if key in _UNSEEN or (key == "data" and isinstance(one, dict)):  # what an author receives
+            continue
+        if is_said or isinstance(one, dict | list):
+            found.append((one, _below(at, key), is_said))
+    found.reverse()
+    return found
+
+
+def _below(at: str, step: str) -> str:
+    """What lies very deep stands where its ancestor stands."""
+    if len(at) + len(step) > 400:
+        return at
+    if "~" in step or "/" in step:
+        step = step.replace("~", "~0").replace("/", "~1")
+    return f"{at}/{step}"
+
+
+def _words(reading: Reading, text: str, at: str) -> Iterator[Prose]:
+    if document := reading.marked(text):
+        yield Prose(document, at=at)

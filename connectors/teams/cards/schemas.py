@@ -1,0 +1,56 @@
+"""The names of what Teams shows: payloads as they are attached, and what else of a message is."""
+
+from __future__ import annotations
+
+_CARD = "application/vnd.microsoft.card."
+_TEAMS = "application/vnd.microsoft.teams."
+
+ADAPTIVE_TYPE = f"{_CARD}adaptive"  # as a contentType
+ADAPTIVE = f"{_CARD}adaptive+json"
+HERO = f"{_CARD}hero"
+THUMBNAIL = f"{_CARD}thumbnail"
+RECEIPT = f"{_CARD}receipt"
+SIGNIN = f"{_CARD}signin"
+OAUTH = f"{_CARD}oauth"
+ANIMATION = f"{_CARD}animation"
+AUDIO = f"{_CARD}audio"
+VIDEO = f"{_CARD}video"
+ANNOUNCEMENT = f"{_CARD}announcement"
+CODE = f"{_CARD}codesnippet"
+LIST = f"{_TEAMS}card.list"
+CONNECTOR = f"{_TEAMS}card.o365connector"
+DOWNLOAD = f"{_TEAMS}file.download.info"
+FILE_INFO = f"{_TEAMS}card.file.info"
+FILE_CONSENT = f"{_TEAMS}card.file.consent"
+REFERENCE = "reference"  # a file that lies elsewhere
+QUOTED = "messageReference"
+FORWARDED = "forwardedMessageReference"
+SUGGESTED = "application/vnd.microsoft.suggestedactions+json"
+DISCLOSURE = "https://schema.org/Message"  # an entity: made by AI, its sources, how secret it is
+TEXT = ""
+
+CARDS = frozenset((
+    ADAPTIVE, HERO, THUMBNAIL, RECEIPT, SIGNIN, OAUTH, ANIMATION, AUDIO, VIDEO, ANNOUNCEMENT,
+    LIST, CONNECTOR,
+))  # fmt: skip
+"""What stands as a card of its own, beside others."""
+
+MEDIA = frozenset((
+    "image/*", "image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp", "image/bmp",
+    "image/svg+xml", "video/*", "video/mp4", "video/webm", "video/quicktime", "audio/*",
+    "audio/mpeg", "audio/mp3", "audio/mp4", "audio/ogg", "audio/wav", "audio/x-wav", "audio/webm",
+))  # fmt: skip
+
+SCHEMA_IDS: frozenset[str] = CARDS | MEDIA | frozenset((
+    CODE, DOWNLOAD, FILE_INFO, FILE_CONSENT, REFERENCE, QUOTED, FORWARDED, SUGGESTED, DISCLOSURE,
+))  # fmt: skip
+
+
+def schema_of(content_type: str) -> str:
+    """The schema id of an attachment's content type."""
+    name = content_type.partition(";")[0].strip()
+    known = _BY_LOWER.get(name.lower(), name)
+    return ADAPTIVE if known == ADAPTIVE_TYPE else known
+
+
+_BY_LOWER = {name.lower(): name for name in (*SCHEMA_IDS, ADAPTIVE_TYPE)}

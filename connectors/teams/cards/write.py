@@ -1,0 +1,249 @@
+"""A card -> messages as the Bot Framework takes them: text, text and a card, cards. Pure, stable.
+
+Mere text is a message with text; what stands for itself after some text is a card below it; all
+else is Adaptive Cards. Nobody is mentioned: that needs entities, and none are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bridge.content.card import Asset, Card, Carousel, Container, Node, Nodes
+from bridge.content.rendering import NativeMessage, Rendering, Written
+from connectors.teams.capabilities import CARD_LIMIT, CARDS_PER_MESSAGE, TEXT_LIMIT
+from connectors.teams.cards.schemas import ADAPTIVE_TYPE
+from connectors.teams.cards.write_elements import start
+from connectors.teams.cards.write_fit import objects_in, paginate, target_id, weigh, weighed
+from connectors.teams.cards.write_presses import settle_inputs
+from connectors.teams.cards.write_prose import is_plain, texts_of, weight
+from connectors.teams.cards.write_state import Element, Writing
+from connectors.teams.cards.write_structure import unboxed
+
+_VERSION = "1.5"
+_SCHEMA = "http://adaptivecards.io/schemas/adaptive-card.json"
+_SHELL = 500  # bytes around the body of a card
+_BYLINE = 1000  # UTF-16 units of text that who sends it may put before ours
+_ROOM = CARD_LIMIT - 2 * _BYLINE - 1200  # bytes of a card's body; the rest is around it
+
+
+@dataclass(slots=True)
+class _Message:
+    text: str
+    cards: list[Element]
+    layout: str = ""
+
+
+def write_card(card: Card, rendering: Rendering) -> Written:
+    """The card as activities, in order. All words and actions are there, or named in a Loss."""
+    writing = start(rendering)
+    messages = _messages(writing, _opened(card.nodes))
+    files = _placed(writing, messages)
+    return Written(
+        tuple(
+            NativeMessage(_activity(message, "" if index else card.summary), files[index])
+            for index, message in enumerate(messages)
+        ),
+        tuple(writing.losses),
+    )
+
+
+def _opened(nodes: Nodes) -> Nodes:
+    """A card that is all there is needs no box within the card."""
+    match nodes:
+        case (Container(form="card") as only,):
+            return unboxed(only)
+        case _:
+            return nodes
+
+
+# --- which form ---------------------------------------------------------------------------------
+
+
+def _messages(writing: Writing, nodes: Nodes) -> list[_Message]:
+    lead = _lead(writing, nodes)
+    if lead == len(nodes):
+        return [_Message(text, []) for text in texts_of(writing, nodes, TEXT_LIMIT - _BYLINE)]
+    rest = nodes[lead:]
+    if not all(isinstance(one, Carousel) or _is_box(one) for one in rest):
+        return _with_cards(writing, [], nodes)
+    texts = texts_of(writing, nodes[:lead], TEXT_LIMIT - _BYLINE)
+    return _with_cards(writing, texts, rest)
+
+
+def _lead(writing: Writing, nodes: Nodes) -> int:
+    """How many nodes at the start are mere text."""
+    count = 0
+    for node in nodes:
+        if not is_plain(writing, node):
+            break
+        count += 1
+    return count
+
+
+def _is_box(node: Node) -> bool:
+    return isinstance(node, Container) and node.form != "group"
+
+
+def _with_cards(writing: Writing, texts: list[str], nodes: Nodes) -> list[_Message]:
+    """Each card of a carousel, and each of several cards, is an attachment of its own."""
+    match nodes:
+        case (Carousel(cards),) if cards:
+            bodies = [_body(writing, one) for one in cards]
+            layout = "carousel"
+        case (Container(form="card"), _, *_) if all(_is_card(one) for one in nodes):
+            bodies = [_body(writing, one) for one in nodes]
+            layout = "list"
+        case _:
+            bodies = [writing.elements(nodes)]
+            layout = ""
+    settle_inputs(writing)
+    messages = [_Message(text, []) for text in texts[:-1]]
+    last = texts[-1] if texts else ""
+    if last and 2 * weight(last) > _ROOM // 2:
+        messages.append(_Message(last, []))
+        last = ""
+    return [*messages, *_filled(writing, last, bodies, layout)]
+
+
+def _is_card(node: Node) -> bool:
+    return isinstance(node, Container) and node.form == "card"
+
+
+def _body(writing: Writing, node: Node) -> list[Element]:
+    return writing.elements(unboxed(node))
+
+
+# --- how many messages --------------------------------------------------------------------------
+
+
+def _filled(
+    writing: Writing, text: str, bodies: Sequence[list[Element]], layout: str
+) -> list[_Message]:
+    room = _ROOM - 2 * weight(text)
+    sized = [page for body in bodies for page in _pages(writing, body, room)]
+    _mend(writing, [page for page, _ in sized])
+    messages = [_Message(text, [], layout)]
+    left = room
+    for page, size in sized:
+        full = len(messages[-1].cards) == CARDS_PER_MESSAGE or not layout or size > left
+        if messages[-1].cards and full:
+            messages.append(_Message("", [], layout))
+            left = _ROOM
+        messages[-1].cards.append(_card(page))
+        left -= size
+    return [one for one in messages if one.cards or one.text]
+
+
+def _pages(writing: Writing, body: list[Element], room: int) -> list[tuple[list[Element], int]]:
+    """The bodies of cards, each with what it weighs in a message."""
+    if not body:
+        return []
+    body, weight = weighed(body)
+    if weight <= room:
+        return [(body, weight + _SHELL)]
+    return [(page, weigh(page) + _SHELL) for page in paginate(writing, body, room)]
+
+
+def _card(body: list[Element]) -> Element:
+    return {
+        "type": "AdaptiveCard",
+        "$schema": _SCHEMA,
+        "version": _VERSION,
+        "msteams": {"width": "Full"},
+        "body": body,
+    }
+
+
+def _activity(message: _Message, summary: str) -> Element:
+    found: Element = {"type": "message"}
+    if message.text:
+        found |= {"textFormat": "markdown", "text": message.text}
+    elif message.cards and summary.strip():
+        found["summary"] = " ".join(summary.split())[:_BYLINE]
+    if message.cards:
+        found["attachments"] = [
+            {"contentType": ADAPTIVE_TYPE, "content": card} for card in message.cards
+        ]
+    if message.layout == "carousel" and len(message.cards) > 1:
+        found["attachmentLayout"] = "carousel"
+    return found
+
+
+# --- what works only within one card ------------------------------------------------------------
+
+
+def _mend(writing: Writing, pages: Sequence[list[Element]]) -> None:
+    """A part whose button is in another card is shown; a button that can show nothing says so."""
+    if writing.toggles:
+        targets = [set(_targets(page)) for page in pages]
+        everywhere = set[str]().union(*targets)
+        for page, here in zip(pages, targets, strict=True):
+            _mend_page(writing, page, here, everywhere)
+    if writing.waiting_inputs and len(pages) > 1:
+        _name_inputs_apart(writing, pages)
+
+
+def _mend_page(writing: Writing, page: list[Element], here: set[str], everywhere: set[str]) -> None:
+    standing: set[str] = set()
+    for one in objects_in(page):
+        name = one.get("id")
+        if not isinstance(name, str):
+            continue
+        standing.add(name)
+        if one.get("isVisible") is False and name in everywhere and name not in here:
+            del one["isVisible"]
+            writing.lose("", "hidden_shown", name, "what was hidden")
+    if here <= standing:
+        return
+    for one in objects_in(page):
+        if one.get("type") == "Action.ToggleVisibility":
+            known = [t for t in one["targetElements"] if target_id(t) in standing]
+            if len(known) < len(one["targetElements"]) and not known:
+                one["isEnabled"] = False
+                writing.lose("", "toggle_without_target", one.get("title", ""), "its name")
+            one["targetElements"] = known
+
+
+def _targets(page: list[Element]) -> Iterator[str]:
+    for one in objects_in(page):
+        if one.get("type") == "Action.ToggleVisibility":
+            yield from map(target_id, one["targetElements"])
+
+
+def _name_inputs_apart(writing: Writing, pages: Sequence[list[Element]]) -> None:
+    """A button sends the inputs of its own card."""
+    asks = [_labels(page) for page in pages]
+    sends = [any(map(_sends, objects_in(page))) for page in pages]
+    for labels, sent in zip(asks, sends, strict=True):
+        if labels and not sent and any(sends):
+            writing.lose("", "inputs_apart", "\n".join(labels), "inputs that no button sends")
+
+
+def _labels(page: list[Element]) -> list[str]:
+    inputs = (one for one in objects_in(page) if str(one.get("type")).startswith("Input."))
+    return [str(one.get("label") or one.get("title") or one["id"]) for one in inputs]
+
+
+def _sends(one: Element) -> bool:
+    return one.get("type") == "Action.Execute" and one.get("associatedInputs") != "none"
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def _placed(writing: Writing, messages: list[_Message]) -> list[tuple[Asset, ...]]:
+    """The files of each message: where their names stand, else in the last one."""
+    if not writing.files:
+        return [()] * len(messages)
+    if not messages:
+        messages.append(_Message("", []))
+    standing = {
+        id(one): index
+        for index, message in enumerate(messages)
+        for one in objects_in(message.cards)
+    }
+    found: list[list[Asset]] = [[] for _ in messages]
+    for element, asset in writing.files:
+        found[standing.get(id(element), len(messages) - 1)].append(asset)
+    return [tuple(one) for one in found]

@@ -1,0 +1,211 @@
+"""Buttons, menus behind three dots and rows of actions -> ActionSets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bridge.content.card import Action, Actions, Asset, Button, Choice, Option, TextInput
+from connectors.teams.cards.write_inputs import foreign, input_elements, lose_confirm
+from connectors.teams.cards.write_presses import (
+    PRIMARY,
+    action_set,
+    asked_first,
+    fold,
+    opening,
+    told,
+)
+from connectors.teams.cards.write_runs import escape
+from connectors.teams.cards.write_state import Element, Writing, plain
+from connectors.teams.cards.write_text import text_block
+
+_STYLES = {"good": "positive", "primary": "positive", "danger": "destructive"}
+
+
+def actions_row(writing: Writing, node: Actions) -> list[Element]:
+    """Buttons side by side; inputs between them have rows of their own. One button after one text
+    stands within it."""
+    match node.items:
+        case (TextInput() as asked, Button(does="press" | "submit" | "open") as button):
+            return _with_inline(writing, asked, button)
+        case items:
+            return _row(writing, items)
+
+
+def _with_inline(writing: Writing, asked: TextInput, button: Button) -> list[Element]:
+    found = input_elements(writing, asked)
+    row = button_row(writing, (button,))
+    fits = not asked.dispatches and found and found[0]["type"] == "Input.Text"
+    match row:
+        case [{"type": "ActionSet", "actions": [{"type": kind} as action]}] if fits:
+            if kind != "Action.ShowCard" and "mode" not in action:
+                found[0]["inlineAction"] = action
+                return found
+        case _:
+            pass
+    return [*found, *row]
+
+
+def button_row(writing: Writing, buttons: Iterable[Button]) -> list[Element]:
+    return _row(writing, buttons)
+
+
+def _row(writing: Writing, items: Iterable[Action]) -> list[Element]:
+    row = _Row(writing)
+    for item in items:
+        row.add(item)
+    row.end()
+    return row.found
+
+
+class _Row:
+    def __init__(self, writing: Writing) -> None:
+        self._writing = writing
+        self._actions: list[Element] = []
+        self.found: list[Element] = []
+
+    def add(self, item: Action) -> None:
+        if isinstance(item, Button):
+            self._button(item)
+        elif isinstance(item, Choice) and _is_overflow(self._writing, item):
+            self._overflow(item)
+        else:
+            self.end()
+            self.found += input_elements(self._writing, item)
+
+    def end(self) -> None:
+        if self._actions:
+            self.found.append(action_set(self._actions))
+            self._actions = []
+
+    def _button(self, node: Button) -> None:
+        action, below = _action(self._writing, node)
+        if action is None:
+            self.end()
+            self.found += below
+            return
+        if action["type"] == "Action.ShowCard" and len(self._actions) >= PRIMARY:
+            self.end()
+        self._actions.append(action)
+        if below:
+            self.end()
+            self.found += below
+
+    def _overflow(self, node: Choice) -> None:
+        """Its options are the row's own actions, behind the three dots."""
+        writing = self._writing
+        if label := plain(node.label):
+            self.end()
+            self.found.append(text_block(escape(label, starts=True)))
+        lose_confirm(writing, node.confirm, node.at)
+        words = (node.placeholder, plain(node.hint), node.error)
+        if unseen := " / ".join(one for one in words if one.strip()):
+            writing.lose(node.at, "menu_words", unseen)
+        token = writing.token(node.at)
+        self._actions += [_option(writing, one, token or "", node.at) for one in node.options]
+
+
+def _is_overflow(writing: Writing, node: Choice) -> bool:
+    heard = writing.rendering.token is not None
+    return node.form == "overflow" and heard and bool(node.options) and not node.disabled
+
+
+def _option(writing: Writing, option: Option, token: str, at: str) -> Element:
+    label = plain(option.label)
+    title = f"{option.emoji} {label}" if option.emoji else label
+    look: Element = {"title": writing.short(title, option.at or at, "title_cut") or "…"}
+    if option.description:
+        look["tooltip"] = writing.short(plain(option.description), option.at or at, "title_cut")
+    look["mode"] = "secondary"
+    if option.group.strip():
+        writing.lose(option.at or at, "option_group", option.group, "options without headings")
+    if option.url and (url := writing.link(option.url, option.at or at)):
+        return {"type": "Action.OpenUrl", **look, "url": url}
+    return told(writing, look, {"token": token, "value": option.value})
+
+
+# --- one button ---------------------------------------------------------------------------------
+
+
+def _action(writing: Writing, node: Button) -> tuple[Element | None, list[Element]]:
+    """The action, and what it unfolds below its row; no action: text that stands in its place."""
+    look = _look(writing, node)
+    if node.does in ("press", "submit") and writing.rendering.token is None:
+        return _foreign(writing, node, look)
+    action, below = _effect(writing, node, look)
+    if action is None:
+        return None, _as_text(writing, node, look)
+    if node.confirm is None:
+        return action, below
+    return asked_first(writing, node.confirm, look, action, below, node.at)
+
+
+def _effect(writing: Writing, node: Button, look: Element) -> tuple[Element | None, list[Element]]:
+    match node.does:
+        case "press" | "submit":
+            data = {"token": writing.token(node.at)}
+            return told(writing, look, data, submits=node.does == "submit"), []
+        case "open":
+            url = writing.link(node.url, node.at)
+            return {"type": "Action.OpenUrl", **look, "url": url} if url else None, []
+        case "toggle":
+            writing.toggles += 1
+            names = [writing.id_of(target) for target in node.targets]
+            return {"type": "Action.ToggleVisibility", **look, "targetElements": names}, []
+        case "reveal":
+            return _reveal(writing, node, look)
+
+
+def _reveal(writing: Writing, node: Button, look: Element) -> tuple[Element, list[Element]]:
+    """Clients open one card within a card, not one within that (AdaptiveCards #4233, 2020-06)."""
+    shows = writing.shows
+    writing.shows = False
+    items = writing.elements(node.nodes)
+    writing.shows = shows
+    if shows and node.confirm is None:
+        return opening(items, look), []
+    opens, part = fold(writing, items)
+    return {**opens, **look}, [part]
+
+
+def _look(writing: Writing, node: Button) -> Element:
+    label = writing.short(plain(node.label), node.at, "title_cut")
+    title = f"{node.emoji} {label}".strip() if node.emoji else label
+    hint = writing.short(node.hint, node.at, "title_cut") if node.hint else ""
+    look: Element = {"title": title or hint or "…"}
+    if style := _STYLES.get(node.style):
+        look["style"] = style
+    if hint and title:
+        look["tooltip"] = hint
+    if node.disabled:
+        look["isEnabled"] = False
+    if node.secondary:
+        look["mode"] = "secondary"
+    if node.icon is not None:
+        _add_icon(writing, node.icon, look, node.at)
+    return look
+
+
+def _add_icon(writing: Writing, icon: Asset, look: Element, at: str) -> None:
+    """What it shows is told where the hint would be."""
+    if url := writing.picture(icon):
+        look["iconUrl"] = url
+    if icon.alt and "tooltip" not in look:
+        look["tooltip"] = writing.short(icon.alt, at, "title_cut")
+    elif icon.alt:
+        writing.lose(at, "icon_words", icon.alt)
+
+
+def _foreign(writing: Writing, node: Button, look: Element) -> tuple[Element | None, list[Element]]:
+    """Nobody would hear a press: the button leads to the original, where there is a link to it."""
+    url = foreign(writing, look["title"], node.at)
+    if not url:
+        return None, _as_text(writing, node, look)
+    lose_confirm(writing, node.confirm, node.at)
+    return {"type": "Action.OpenUrl", **look, "url": url}, []
+
+
+def _as_text(writing: Writing, node: Button, look: Element) -> list[Element]:
+    lose_confirm(writing, node.confirm, node.at)
+    if "tooltip" in look:
+        writing.lose(node.at, "hint_dropped", look["tooltip"])
+    return [text_block(escape(look["title"], starts=True))]

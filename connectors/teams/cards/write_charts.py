@@ -1,0 +1,140 @@
+"""Charts -> the charts that Teams draws, with a table of the same numbers for other clients."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from bridge.content import degrade
+from bridge.content.card import Chart, Nodes, Series
+from bridge.content.text import Text
+from connectors.teams.cards.write_state import Element, Writing, together
+
+_COLORS = frozenset((
+    "good", "warning", "attention", "neutral", "categoricalRed", "categoricalPurple",
+    "categoricalLavender", "categoricalBlue", "categoricalLightBlue", "categoricalTeal",
+    "categoricalGreen", "categoricalLime", "categoricalMarigold", "sequential1", "sequential2",
+    "sequential3", "sequential4", "sequential5", "sequential6", "sequential7", "sequential8",
+    "divergingBlue", "divergingLightBlue", "divergingCyan", "divergingTeal", "divergingYellow",
+    "divergingPeach", "divergingLightRed", "divergingRed", "divergingMaroon", "divergingGray",
+))  # fmt: skip
+
+
+def chart(writing: Writing, node: Chart) -> list[Element]:
+    drawn = _drawn(writing, node)
+    table = writing.elements(_as_table(node))
+    if drawn is None:
+        writing.lose(node.at, "chart_as_table", f"a {node.kind} chart", "a table")
+        return table
+    title = {"title": node.title} if node.title else {}
+    return [{"type": drawn["type"], **title, **drawn, "fallback": together(table)}]
+
+
+def _as_table(node: Chart) -> Nodes:
+    """Its numbers; the title of the second axis stands below unless a column bears it."""
+    table = degrade.chart_as_table(node)
+    if not node.y_title.strip() or any(not one.name for one in node.series):
+        return (table,)
+    return (table, degrade.line_prose((Text(node.y_title),), node.at, subtle=True))
+
+
+def _drawn(writing: Writing, node: Chart) -> Element | None:
+    """The chart; None where Teams would draw too little of it."""
+    numbers = [point.value for one in node.series for point in one.points]
+    if not numbers or not all(map(isfinite, numbers)):
+        return None
+    match node.kind:
+        case "pie" | "donut":
+            return _pie(writing, node)
+        case "gauge":
+            return _gauge(writing, node)
+        case "bar" | "stacked_bar":
+            return _bars(writing, node)
+        case "row" | "stacked_row":
+            return _rows(writing, node)
+        case "line" | "area":
+            if node.kind == "area":
+                writing.lose(node.at, "area_as_line", "the filled area", "a line")
+            return _lines(writing, node)
+
+
+def _pie(writing: Writing, node: Chart) -> Element | None:
+    if len(node.series) != 1 or node.x_title or node.y_title:
+        return None
+    _without_name(writing, node, node.series[0])
+    data = [{"legend": one.label, "value": one.value} for one in node.series[0].points]
+    found: Element = {"type": "Chart.Pie" if node.kind == "pie" else "Chart.Donut", "data": data}
+    if node.value is not None and isfinite(node.value):
+        found["value"] = f"{node.value:g}"
+    return found
+
+
+def _gauge(writing: Writing, node: Chart) -> Element | None:
+    if len(node.series) != 1 or node.x_title or node.y_title or node.value is None:
+        return None
+    if not isfinite(node.value):
+        return None
+    _without_name(writing, node, node.series[0])
+    segments = [{"legend": one.label, "size": one.value} for one in node.series[0].points]
+    return {"type": "Chart.Gauge", "value": node.value, "segments": segments}
+
+
+def _without_name(writing: Writing, node: Chart, series: Series) -> None:
+    if series.name.strip():
+        writing.lose(node.at, "series_name", series.name, "the chart without it")
+
+
+def _bars(writing: Writing, node: Chart) -> Element:
+    if len(node.series) == 1 and node.kind == "bar":
+        series = node.series[0]
+        _without_name(writing, node, series)
+        data = [{"x": one.label, "y": one.value} for one in series.points]
+        found: Element = {"type": "Chart.VerticalBar", "data": data}
+        if series.color in _COLORS:
+            found["color"] = series.color
+        return _with_axes(node, found)
+    found = {"type": "Chart.VerticalBar.Grouped", "data": [_grouped(one) for one in node.series]}
+    if node.kind == "stacked_bar":
+        found["stacked"] = True
+    return _with_axes(node, found)
+
+
+def _rows(writing: Writing, node: Chart) -> Element:
+    if len(node.series) == 1:
+        series = node.series[0]
+        _without_name(writing, node, series)
+        data = [{"x": one.label, "y": one.value} for one in series.points]
+        found: Element = {"type": "Chart.HorizontalBar", "data": data}
+        if series.color in _COLORS:
+            found["color"] = series.color
+        return _with_axes(node, found)
+    if node.kind == "row":
+        writing.lose(node.at, "rows_stacked", "bars side by side", "bars in one row")
+    pieces: dict[str, list[Element]] = {}
+    for one in node.series:
+        for point in one.points:
+            piece = _colored({"legend": one.name, "value": point.value}, one)
+            pieces.setdefault(point.label, []).append(piece)
+    data = [{"title": label, "data": several} for label, several in pieces.items()]
+    return _with_axes(node, {"type": "Chart.HorizontalBar.Stacked", "data": data})
+
+
+def _lines(writing: Writing, node: Chart) -> Element:
+    data = [_grouped(one) for one in node.series]
+    return _with_axes(node, {"type": "Chart.Line", "data": data})
+
+
+def _grouped(series: Series) -> Element:
+    values = [{"x": one.label, "y": one.value} for one in series.points]
+    return _colored({"legend": series.name, "values": values}, series)
+
+
+def _colored(found: Element, series: Series) -> Element:
+    return {**found, "color": series.color} if series.color in _COLORS else found
+
+
+def _with_axes(node: Chart, found: Element) -> Element:
+    if node.x_title:
+        found["xAxisTitle"] = node.x_title
+    if node.y_title:
+        found["yAxisTitle"] = node.y_title
+    return found

@@ -1,0 +1,357 @@
+"""Inputs of a card -> Input elements; an input's id is its token. What Teams cannot ask is text.
+
+`values_of` reads what comes back for an input where several may be chosen (the press names these
+as `many`); a date with a time comes back as two values, the time under the token with `TIME`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from math import isfinite
+
+from bridge.content.card import (
+    Choice,
+    Confirm,
+    DateInput,
+    FileInput,
+    Input,
+    NumberInput,
+    Option,
+    Picker,
+    TextInput,
+    Toggle,
+)
+from bridge.content.inlines import plain_inlines
+from bridge.content.input_text import input_as_blocks
+from bridge.content.text import Document
+from connectors.teams.cards.write_presses import action_set, asked_first, told
+from connectors.teams.cards.write_state import LABEL_LIMIT, VALUE_LIMIT, Element, Writing, plain
+from connectors.teams.cards.write_text import document_elements, line_element, with_rules
+
+TIME = ":time"
+PEOPLE = "graph.microsoft.com/users"
+_MISSING = "Please fill this in"
+_FILTERED = 20  # options; more are easier to find by typing
+_MOST_CHOSEN = 100
+_MOST_CHOICES = 8000  # characters of JSON: a card has room for about 12,000
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
+_TIME = re.compile(r"\d{2}:\d{2}\Z")
+_UNIX = re.compile(r"-?\d{1,12}\Z")
+_NATIVE_ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
+
+
+def values_of(text: str) -> list[str]:
+    """What was chosen where several may be: the values as their author wrote them."""
+    return [one.replace("%2C", ",").replace("%25", "%") for one in text.split(",")] if text else []
+
+
+def _one_of_many(value: str) -> str:
+    """Clients join the chosen values with commas."""
+    return value.replace("%", "%25").replace(",", "%2C")
+
+
+def input_elements(writing: Writing, node: Input) -> list[Element]:
+    """The input, what is said of it below, and a button beside it when it tells at once."""
+    if writing.rendering.token is None:
+        return _foreign(writing, node)
+    if node.disabled:
+        return _as_text(writing, node, "input_disabled", "what it holds")
+    heard = writing.token(node.at) or ""
+    asked = _asked(writing, node, writing.own_id(heard or "input"))
+    if asked is None:
+        return _as_text(writing, node, f"no_{node.type}", "what it asks")
+    writing.inputs += 1
+    if isinstance(node, Choice | Picker) and node.many:
+        writing.many.append(heard)
+    if node.dispatches:
+        asked = _with_button(writing, node, heard, asked)
+    else:
+        writing.waiting_inputs += 1
+        lose_confirm(writing, node.confirm, node.at)
+    hint = line_element(node.hint, writing, {"isSubtle": True, "size": "small"}, node.at)
+    return [*asked, *([] if hint is None else [hint])]
+
+
+def lose_confirm(writing: Writing, confirm: Confirm | None, at: str) -> None:
+    """Nothing that asks first can stand there."""
+    if confirm is not None and (words := _confirm_words(confirm)):
+        writing.lose(at, "confirm_dialog", words)
+
+
+def _confirm_words(confirm: Confirm) -> str:
+    return _joined(confirm.title, plain_inlines(confirm.text), confirm.ok, confirm.cancel)
+
+
+def _joined(*words: str) -> str:
+    return " / ".join(one for one in words if one.strip())
+
+
+# --- what cannot be asked here ------------------------------------------------------------------
+
+
+def foreign(writing: Writing, what: str, at: str) -> str:
+    """A Loss, and the link to the original, where somebody hears it."""
+    url = writing.origin
+    writing.lose(at, "foreign_action", what, "a link to the original" if url else "text")
+    return url
+
+
+def _foreign(writing: Writing, node: Input) -> list[Element]:
+    """What it asks as text, and a link to where it can be answered."""
+    url = foreign(writing, _all_words(node), node.at)
+    told_ = _blocks(writing, node, input_as_blocks(node))
+    if not url:
+        return told_
+    title = "Open" if told_ else _name(node)
+    return [*told_, action_set([{"type": "Action.OpenUrl", "title": title, "url": url}])]
+
+
+def _as_text(writing: Writing, node: Input, kind: str, shown_as: str) -> list[Element]:
+    writing.lose(node.at, kind, _all_words(node), shown_as)
+    return _blocks(writing, node, input_as_blocks(node))
+
+
+def _blocks(writing: Writing, node: Input, blocks: Document) -> list[Element]:
+    return with_rules(document_elements(blocks, writing, None, node.at))
+
+
+def _all_words(node: Input) -> str:
+    """What it says beside its options and hint, which are shown as text."""
+    confirm = "" if node.confirm is None else _confirm_words(node.confirm)
+    placeholder = "" if _name(node) == node.placeholder else node.placeholder
+    return _joined(_name(node), placeholder, node.error, confirm)
+
+
+def _name(node: Input) -> str:
+    return plain(node.label) or node.placeholder or node.type.replace("_", " ")
+
+
+# --- one input ----------------------------------------------------------------------------------
+
+
+def _asked(writing: Writing, node: Input, token: str) -> list[Element] | None:
+    match node:
+        case TextInput():
+            return [_text(writing, node, token)]
+        case NumberInput():
+            return [_number(writing, node, token)]
+        case DateInput(of="datetime"):
+            return _moment(writing, node, token)
+        case DateInput():
+            return [_date(writing, node, token)]
+        case Toggle():
+            return [_toggle(writing, node, token)]
+        case Choice():
+            return [_choice(writing, node, token)]
+        case Picker(of="people"):
+            return [_people(writing, node, token)]
+        case Picker() | FileInput():
+            return None
+
+
+def _common(
+    writing: Writing, kind: str, node: Input, token: str, *, placeholder: bool = True
+) -> Element:
+    found: Element = {"type": kind, "id": token}
+    if label := plain(node.label):
+        found["label"] = writing.short(label, node.at, "label_cut", LABEL_LIMIT)
+    if node.placeholder and placeholder:
+        found["placeholder"] = writing.short(node.placeholder, node.at, "placeholder_cut")
+    if node.required:
+        found["isRequired"] = True
+    if node.error or node.required:
+        error = node.error or _MISSING
+        found["errorMessage"] = writing.short(error, node.at, "error_cut")
+    return found
+
+
+def _text(writing: Writing, node: TextInput, token: str) -> Element:
+    found = _common(writing, "Input.Text", node, token)
+    if node.value:
+        found["value"] = writing.short(node.value, node.at, "value_cut", VALUE_LIMIT)
+    if node.multiline or node.format == "rich":
+        found["isMultiline"] = True
+    if node.format not in ("text", "rich"):
+        found["style"] = node.format
+    if node.most is not None and node.most > 0:
+        found["maxLength"] = node.most
+    if 0 < len(node.pattern) <= LABEL_LIMIT:
+        found["regex"] = node.pattern
+    elif node.least:
+        found["regex"] = rf"^[\s\S]{{{node.least},}}$"
+    return found
+
+
+def _number(writing: Writing, node: NumberInput, token: str) -> Element:
+    found = _common(writing, "Input.Number", node, token)
+    for name, value in (("min", node.least), ("max", node.most), ("value", node.value)):
+        if value is not None and isfinite(value):
+            found[name] = _short_number(value)
+    if not node.stars:
+        return found
+    if "placeholder" in found:
+        writing.lose(node.at, "placeholder_dropped", node.placeholder, "stars")
+    return _stars(node, found)
+
+
+def _stars(node: NumberInput, plain_: Element) -> Element:
+    """Teams asks for stars; elsewhere it is a number."""
+    found: Element = {
+        name: plain_[name]
+        for name in ("id", "label", "isRequired", "errorMessage", "value", "max")
+        if name in plain_
+    }
+    return {"type": "Input.Rating", **found, "allowHalfSteps": node.decimals, "fallback": plain_}
+
+
+def _short_number(value: float) -> float:
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+    return int(value) if is_whole else value
+
+
+def _date(writing: Writing, node: DateInput, token: str) -> Element:
+    kind, form = ("Input.Date", _DATE) if node.of == "date" else ("Input.Time", _TIME)
+    found = _common(writing, kind, node, token)
+    for name, value in (("value", node.value), ("min", node.least), ("max", node.most)):
+        if form.match(value):
+            found[name] = value
+        elif value:
+            writing.lose(node.at, "value_dropped", value)
+    return found
+
+
+def _moment(writing: Writing, node: DateInput, token: str) -> list[Element]:
+    """A date and a time, side by side; both in UTC."""
+    date = _common(writing, "Input.Date", node, token)
+    time: Element = {"type": "Input.Time", "id": writing.own_id(token + TIME)}
+    if node.required:
+        time["isRequired"] = True
+        time["errorMessage"] = _MISSING
+    for name, value in (("value", node.value), ("min", node.least), ("max", node.most)):
+        if (moment := _utc(value)) is not None:
+            date[name] = f"{moment:%Y-%m-%d}"
+            if name == "value":
+                time[name] = f"{moment:%H:%M}"
+        elif value:
+            writing.lose(node.at, "value_dropped", value)
+    return [_side_by_side([date], "stretch", [time], "auto")]
+
+
+def _utc(unix: str) -> datetime | None:
+    if not _UNIX.match(unix):
+        return None
+    try:
+        moment = datetime.fromtimestamp(int(unix), UTC)
+    except (OverflowError, OSError, ValueError):
+        return None
+    return moment if moment.year >= 1000 else None
+
+
+def _toggle(writing: Writing, node: Toggle, token: str) -> Element:
+    found = _common(writing, "Input.Toggle", node, token, placeholder=False)
+    title = plain(node.title) or found.pop("label", "")
+    if node.placeholder and title:
+        writing.lose(node.at, "placeholder_dropped", node.placeholder, "the title")
+    title = title or node.placeholder
+    found["title"] = writing.short(title, node.at, "title_cut", LABEL_LIMIT)
+    found["wrap"] = True
+    found["valueOn"] = on = node.on[:VALUE_LIMIT]
+    found["valueOff"] = off = node.off[:VALUE_LIMIT]
+    found["value"] = on if node.value else off
+    return found
+
+
+# --- choices ------------------------------------------------------------------------------------
+
+
+def _choice(writing: Writing, node: Choice, token: str) -> Element:
+    found = _common(writing, "Input.ChoiceSet", node, token)
+    options = _options(writing, node)
+    found["choices"] = [
+        {"title": title, "value": _one_of_many(one.value) if node.many else one.value}
+        for one, title in options
+    ]
+    if node.form == "list":
+        found["style"] = "expanded"
+    elif node.external or len(options) > _FILTERED:
+        found["style"] = "filtered"
+    if node.external:
+        teams = node.source.startswith("graph.microsoft.com/")
+        found["choices.data"] = {"type": "Data.Query", "dataset": node.source if teams else token}
+    if node.many:
+        found["isMultiSelect"] = True
+    known = None if node.external else {one.value for one, _ in options}
+    chosen = [one for one in node.values if known is None or one in known][:_MOST_CHOSEN]
+    if chosen:
+        found["value"] = ",".join(map(_one_of_many, chosen)) if node.many else chosen[0]
+    found["wrap"] = True
+    return found
+
+
+def _options(writing: Writing, node: Choice) -> list[tuple[Option, str]]:
+    """The options with what is shown of them, as many as a card has room for."""
+    found: list[tuple[Option, str]] = []
+    room = _MOST_CHOICES
+    for index, option in enumerate(node.options):
+        title = writing.short(_title(option), option.at or node.at, "title_cut")
+        room -= len(title) + len(option.value) + 26
+        if room < 0:
+            rest = [_title(one) for one in node.options[index:]]
+            writing.lose(node.at, "options_cut", "\n".join(rest), f"the first {index} options")
+            break
+        found.append((option, title))
+    groups = dict.fromkeys(one.group for one in node.options if one.group.strip())
+    if groups:
+        writing.lose(node.at, "option_group", "\n".join(groups), "options without headings")
+    return found
+
+
+def _title(option: Option) -> str:
+    title = plain(option.label) or option.value
+    if option.emoji:
+        title = f"{option.emoji} {title}"
+    return f"{title}: {plain(option.description)}" if option.description else title
+
+
+def _people(writing: Writing, node: Picker, token: str) -> Element:
+    """Teams knows its people; ids of other places say nothing to it."""
+    found = _common(writing, "Input.ChoiceSet", node, token)
+    found["choices"] = []
+    found["choices.data"] = {"type": "Data.Query", "dataset": PEOPLE}
+    if node.many:
+        found["isMultiSelect"] = True
+    known = [one for one in node.values[:50] if _NATIVE_ID.match(one)]
+    if known:
+        found["value"] = ",".join(known if node.many else known[:1])
+    return found
+
+
+# --- a button beside the input ------------------------------------------------------------------
+
+
+def _with_button(writing: Writing, node: Input, token: str, asked: list[Element]) -> list[Element]:
+    """Clients tell nothing by themselves when something is chosen: a small button does."""
+    look: Element = {"title": "Send"}
+    action = told(writing, look, {"token": token})
+    writing.sends.append(writing.presses.pop())  # it comes with what was chosen
+    below: list[Element] = []
+    if node.confirm is not None:
+        action, below = asked_first(writing, node.confirm, look, action, below, node.at)
+    row = _side_by_side(asked, "stretch", [action_set([action])], "auto")
+    return [row, *below]
+
+
+def _side_by_side(left: Sequence[Element], width: str, right: Sequence[Element], other: str
+) -> Element:  # fmt: skip
+    return {
+        "type": "ColumnSet",
+        "columns": [
+            {"type": "Column", "width": width, "items": list(left)},
+            {
+                "type": "Column", "width": other, "verticalContentAlignment": "bottom",
+                "items": list(right),
+            },
+        ],
+    }  # fmt: skip

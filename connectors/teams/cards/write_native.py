@@ -1,0 +1,94 @@
+"""What only Adaptive Cards say goes home as it came, when nothing in it can do harm; what other
+places said natively is shown by its fallback."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from bridge.content.card import Native
+from connectors.teams.cards.schemas import ADAPTIVE, ADAPTIVE_TYPE
+from connectors.teams.cards.write_presses import action_set
+from connectors.teams.cards.write_state import Element, Writing, together
+
+_LARGEST = 6000  # bytes of JSON
+_DEEPEST = 20
+_SCHEME = re.compile(
+    r"\s*(?!https?:|mailto:|icon:|data:image/(?:png|jpeg|gif);)[a-z][a-z0-9+.\-]*:", re.I
+)
+_MENTION = re.compile(r"<at\b", re.IGNORECASE)
+_HEARD = ("Action.Submit", "Action.Execute", "Action.ToggleVisibility", "Action.ShowCard")
+
+
+def native(writing: Writing, node: Native) -> list[Element]:
+    if node.schema_id in (ADAPTIVE, ADAPTIVE_TYPE):
+        payload = _sound(node.payload)
+        if payload is not None and all(writing.is_free(one) for one in _ids(payload)):
+            for one in _ids(payload):
+                writing.own_id(one)
+            return [_home(writing, node, payload)]
+    shown = writing.elements(node.fallback)
+    writing.lose(node.at, "native_as_fallback", node.schema_id, "its words" if shown else "")
+    return shown
+
+
+def _home(writing: Writing, node: Native, payload: Element) -> Element:
+    """As it was, and what stands for it in clients that do not know it."""
+    shown = writing.elements(node.fallback)
+    if not payload["type"].startswith("Action."):
+        return {**payload, "fallback": together(shown)}
+    actions = [one for found in shown for one in found.get("actions", ())]
+    return action_set([{**payload, "fallback": actions[0] if actions else "drop"}])
+
+
+def _sound(payload: object) -> Element | None:
+    """The payload if it is an element or action that asks, tells and mentions nothing."""
+    if not isinstance(payload, dict) or not _is_small(payload):
+        return None
+    kind = payload.get("type")
+    if not isinstance(kind, str) or not kind or kind == "AdaptiveCard":
+        return None
+    return payload if all(map(_is_harmless, _objects(payload))) else None
+
+
+def _is_small(payload: object) -> bool:
+    try:
+        return len(orjson.dumps(payload)) <= _LARGEST
+    except TypeError:
+        return False
+
+
+def _objects(value: object) -> Iterator[Mapping[str, Any]]:
+    level: list[object] = [value]
+    for _ in range(_DEEPEST):
+        below: list[object] = []
+        for one in level:
+            if isinstance(one, Mapping):
+                yield one
+                below += one.values()
+            elif isinstance(one, list):
+                below += one
+        level = below
+    if any(isinstance(one, Mapping | list) for one in level):
+        yield {"type": "Action.Submit"}  # too deep to be judged
+
+
+def _is_harmless(value: Mapping[str, Any]) -> bool:
+    kind = value.get("type")
+    if isinstance(kind, str) and (kind in _HEARD or kind.startswith("Input.")):
+        return False
+    if "targetInputIds" in value or ("type" in value and not isinstance(value.get("id", ""), str)):
+        return False
+    return all(_is_harmless_text(key, one) for key, one in value.items() if isinstance(one, str))
+
+
+def _is_harmless_text(key: str, value: str) -> bool:
+    leads = "url" in key.lower() or key in ("poster", "backgroundImage")
+    return not (leads and _SCHEME.match(value)) and not _MENTION.search(value)
+
+
+def _ids(payload: Element) -> list[str]:
+    return [one["id"] for one in _objects(payload) if "type" in one and one.get("id")]

@@ -1,0 +1,137 @@
+"""What a press does: telling the author, asking first. In: titles and tokens; out: actions.
+
+Bots hear a press as an invoke (Action.Execute) or, from clients that know no invokes, as a message
+(its fallback, Action.Submit); both carry `{"token": ...}` and the inputs by their own tokens. An
+option of a menu of buttons comes as `{"token": ..., "value": ...}`.
+"""
+
+from __future__ import annotations
+
+from bridge.content.card import Confirm
+from connectors.teams.cards.write_runs import escape
+from connectors.teams.cards.write_state import Element, Writing
+from connectors.teams.cards.write_text import line_element, text_block
+
+VERB = "press"
+PRIMARY = 6  # buttons that Teams shows; the others are behind three dots
+_YES, _NO = "OK", "Cancel"
+
+
+def told(writing: Writing, look: Element, data: Element, *, submits: bool = False) -> Element:
+    """An action that tells the author: alone, or (`submits`) with all inputs of the card."""
+    writing.submits += submits
+    action: Element = {
+        "type": "Action.Execute",
+        **look,
+        "verb": VERB,
+        "data": data,
+        "fallback": {"type": "Action.Submit", **look, "data": data},
+    }
+    (writing.sends if submits else writing.presses).append(action)
+    return action
+
+
+def settle_inputs(writing: Writing) -> None:
+    """A press comes without inputs, unless no other button would ever send those that wait. What
+    comes with inputs says which of them have several values: clients join these with commas."""
+    if not writing.inputs:
+        return
+    alone = writing.submits or not writing.waiting_inputs
+    for action in writing.presses:
+        set_both(action, "associatedInputs", "none" if alone else "auto")
+    if writing.many:
+        for action in writing.sends if alone else [*writing.sends, *writing.presses]:
+            action["data"]["many"] = writing.many
+
+
+def set_both(action: Element, name: str, value: object) -> None:
+    """In the action, and in what stands for it elsewhere."""
+    action[name] = value
+    if isinstance(fallback := action.get("fallback"), dict):
+        fallback[name] = value
+
+
+def action_set(actions: list[Element]) -> Element:
+    """The first six are buttons; what comes after them is behind three dots."""
+    if len(actions) > PRIMARY:
+        primary = 0
+        for action in actions:
+            primary += action.get("mode") != "secondary"
+            if primary > PRIMARY:
+                set_both(action, "mode", "secondary")
+    return {"type": "ActionSet", "actions": actions}
+
+
+def opening(body: list[Element], look: Element) -> Element:
+    """A card within the card. Behind the three dots Teams does not open it (AdaptiveCards #8652,
+    2023-08): it is always a button."""
+    look = {name: one for name, one in look.items() if name != "mode"}
+    return {"type": "Action.ShowCard", **look, "card": {"type": "AdaptiveCard", "body": body}}
+
+
+def fold(writing: Writing, items: list[Element]) -> tuple[Element, Element]:
+    """A hidden part, and the action that shows and hides it."""
+    writing.toggles += 1
+    name = writing.own_id("part")
+    part: Element = {"type": "Container", "id": name, "isVisible": False, "items": items}
+    return {"type": "Action.ToggleVisibility", "targetElements": [name]}, part
+
+
+def asked_first(
+    writing: Writing, confirm: Confirm, look: Element, action: Element, below: list[Element],
+    at: str = "",
+) -> tuple[Element, list[Element]]:  # fmt: skip
+    """The action behind a question with Yes and No: in a card of its own where cards may open,
+    else in a part that unfolds below the row."""
+    sure = {**action, "title": writing.short(confirm.ok, at, "title_cut") or _YES}
+    if "fallback" in action:
+        sure["fallback"] = {**action["fallback"], "title": sure["title"]}
+        _style(sure["fallback"], danger=confirm.danger)
+    _style(sure, danger=confirm.danger)
+    if writing.presses and writing.presses[-1] is action:
+        writing.presses[-1] = sure
+    question = _question(writing, confirm, at)
+    no = writing.short(confirm.cancel, at, "title_cut") or _NO
+    if not writing.shows:
+        row: list[Element] = [sure]
+        opens, part = fold(writing, [*question, action_set(row), *below])
+        row.append({**opens, "title": no})
+        return {**opens, **look}, [part]
+    return opening(_question_card(writing, question, sure, no, below), look), []
+
+
+def _style(action: Element, *, danger: bool) -> None:
+    for name in ("tooltip", "iconUrl", "mode", "isEnabled"):
+        action.pop(name, None)
+    if danger:
+        action["style"] = "destructive"
+
+
+def _question_card(
+    writing: Writing, question: list[Element], sure: Element, no: str, below: list[Element]
+) -> list[Element]:
+    """No puts the question away and leaves a small button that brings it back: a card that is
+    open stays open (there is no action that closes it)."""
+    writing.toggles += 1
+    asked, again = writing.own_id("question"), writing.own_id("again")
+    turn: Element = {"type": "Action.ToggleVisibility", "targetElements": [asked, again]}
+    row = action_set([sure, {**turn, "title": no}])
+    return [
+        {"type": "Container", "id": asked, "items": [*question, row, *below]},
+        {
+            "type": "ActionSet",
+            "id": again,
+            "isVisible": False,
+            "actions": [{**turn, "title": "↩"}],
+        },
+    ]
+
+
+def _question(writing: Writing, confirm: Confirm, at: str) -> list[Element]:
+    found: list[Element] = []
+    if confirm.title.strip():
+        title = escape(" ".join(confirm.title.split()), starts=True)
+        found.append(text_block(title, {"weight": "bolder"}))
+    if (text := line_element(confirm.text, writing, None, at)) is not None:
+        found.append(text)
+    return found

@@ -1,0 +1,271 @@
+"""Runs of text -> the Markdown of a TextBlock, where it says the same for sure. Text never becomes
+markup, and nothing here mentions anybody.
+
+Cards know bold, italic, links and lists of one level (adaptivecards.io, "Text features"), and `\\`
+before a sign that is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from bridge.content.degrade import timestamp
+from bridge.content.inlines import plain_inlines
+from bridge.content.text import (
+    Break,
+    Code,
+    Emphasis,
+    Inline,
+    Link,
+    Spoiler,
+    Strike,
+    Strong,
+    Text,
+    Timestamp,
+    Underline,
+)
+from connectors.teams.cards.write_state import Line, Writing
+
+Run = tuple[str, int, str]
+"""Characters, their styles (bits), and the URL that they lead to."""
+
+BOLD, ITALIC, STRIKE, UNDERLINE, SPOILER, CODE = 1, 2, 4, 8, 16, 32
+_IN_MARKDOWN = BOLD | ITALIC
+_MARKS = {BOLD: "**", ITALIC: "_"}
+_BITS: dict[type[Inline], int] = {
+    Strong: BOLD,
+    Emphasis: ITALIC,
+    Strike: STRIKE,
+    Underline: UNDERLINE,
+    Spoiler: SPOILER,
+}
+_LABEL = 1000  # characters of a link that stay in one piece for sure when a text is cut
+
+
+# --- characters ---------------------------------------------------------------------------------
+
+# `_` within a word is text; `{{` could be a date function; a `<` or `&` is text unless a tag or an
+# entity follows.
+_SIGNS = re.compile(
+    r"\\(?=[!-/:-@\[-`{-~]|\s*\Z)|[*\[\]`]|~(?=~)|(?<=~)~|(?<![^\W_])_+|_+(?![^\W_])"
+    r"|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<=\{)\{"
+)
+_LINE_START = re.compile(r"(?:-(?=[\s-]|\Z)|\+(?=\s|\Z)|>|#{1,6}(?=\s|\Z)|[0-9]{1,9}[.)](?=\s|\Z))")
+_ENTITIES = {"<": "&lt;", "&": "&amp;"}
+_LINE_ENDS = re.compile(r"[^\S\n]*(?:\r\n?|\n)[^\S\n]*")
+_UNSAFE_IN_LINK = re.compile(r"[()'\"<>\\]|&(?=#?\w+;)")
+# What a text must not have, if it is to stand in a TextBlock as it is.
+CARE = re.compile(r"[\\*\[\]`~_<&{\n\r]|^[\s\-+>#0-9]|\s\Z")
+
+
+def escape(text: str, *, starts: bool = False) -> str:
+    """Characters as a TextBlock shows just them; `starts`: they stand at the start of a line."""
+    if starts:
+        text = text.lstrip()  # four spaces would be code
+    if _SIGNS.search(text):
+        text = _SIGNS.sub(_escaped, text)
+    if starts and (found := _LINE_START.match(text)):
+        end = found.end()
+        text = f"{text[: end - 1]}\\{text[end - 1 :]}"
+    return text
+
+
+def _escaped(found: re.Match[str]) -> str:
+    signs = found.group()
+    return _ENTITIES.get(signs) or "".join(f"\\{sign}" for sign in signs)
+
+
+# --- lines -> runs ------------------------------------------------------------------------------
+
+
+def runs_of(line: Iterable[Inline], writing: Writing, at: str = "") -> list[Run]:
+    """The line as flat runs, breaks as line ends; safe for nesting of any depth."""
+    found: list[Run] = []
+    stack: list[tuple[Iterator[Inline], int, str]] = [(iter(line), 0, "")]
+    while stack:
+        rest, bits, url = stack.pop()
+        for node in rest:
+            if isinstance(node, Text):
+                found.append((with_line_ends(node.value), bits, url))
+                continue
+            inner, more, leads = _within(node, writing, at)
+            if not inner:
+                found.append((with_line_ends(_leaf(node)), bits | more, url))
+            elif len(inner) == 1 and isinstance(only := inner[0], Text) and more is not SPOILER:
+                found.append((with_line_ends(only.value), bits | more, leads or url))
+            else:
+                stack.append((rest, bits, url))
+                if more is SPOILER and not bits & SPOILER:
+                    writing.lose(at, "spoiler_shown", plain_inlines(inner), "[spoiler: …]")
+                    inner = (Text("[spoiler: "), *inner, Text("]"))
+                stack.append((iter(inner), bits | more, leads or url))
+                break
+    return _joined(found)
+
+
+def _within(node: Inline, writing: Writing, at: str) -> tuple[Line, int, str]:
+    """What a style or link holds, the style, and where it leads; nothing for leaves."""
+    if isinstance(node, Link):
+        return _label(node), 0, writing.link(node.url, at)
+    if isinstance(node, Code):
+        return (), CODE, ""
+    return children_of(node), _BITS.get(type(node), 0), ""
+
+
+def children_of(node: Inline) -> Line:
+    return getattr(node, "children", ())
+
+
+def _label(node: Link) -> Line:
+    first = node.children[0] if node.children else None
+    if isinstance(first, Text) and first.value.strip():
+        return node.children
+    return node.children if plain_inlines(node.children).strip() else (Text(node.url),)
+
+
+def _leaf(node: Inline) -> str:
+    match node:
+        case Break():
+            return "\n"
+        case Timestamp(unix, _, fallback) if not fallback.strip():
+            return timestamp(unix).fallback
+        case _:
+            return plain_inlines((node,))
+
+
+def with_line_ends(text: str) -> str:
+    return _LINE_ENDS.sub("\n", text) if "\n" in text or "\r" in text else text
+
+
+def _joined(runs: list[Run]) -> list[Run]:
+    """Neighbours that look the same are one; empty ones go."""
+    last: tuple[int, str] | None = None
+    for text, bits, url in runs:
+        if not text or (bits, url) == last:
+            break
+        last = (bits, url)
+    else:
+        return runs
+    return [
+        (text, bits, url)
+        for (bits, url), group in groupby(runs, lambda run: run[1:])
+        if (text := "".join(run[0] for run in group))
+    ]
+
+
+# --- runs -> Markdown ---------------------------------------------------------------------------
+
+
+def to_markdown(runs: Sequence[Run]) -> str | None:
+    """The subset of Markdown that cards know; None when it would not say the same for sure."""
+    used = 0
+    linked = False
+    for text, bits, url in runs:
+        used |= bits
+        linked = linked or url != ""
+        if url and len(text) > _LABEL:
+            return None
+    if used & ~_IN_MARKDOWN:
+        return None
+    if not used:
+        if not linked and len(runs) == 1:
+            return paragraph(runs[0][0])
+        return _paragraph_of("".join(map(_linked, runs)))
+    written = _marked(runs, BOLD if used & BOLD else ITALIC, used, "", "")
+    return None if written is None else _paragraph_of(written)
+
+
+def paragraph(text: str) -> str:
+    """Plain text as Markdown; its lines are set apart by an empty one."""
+    if not CARE.search(text):
+        return text
+    if "\n" not in text:
+        return escape(text, starts=True).rstrip()
+    lines = (escape(one, starts=True).rstrip() for one in text.split("\n"))
+    return "\n\n".join(line for line in lines if line)
+
+
+def _paragraph_of(written: str) -> str:
+    """Text that is escaped already: its lines must not begin as lists do, and a link behind a `!`
+    is no picture."""
+    written = written.replace("![", "\\![")
+    if "\n" not in written:
+        return _start(written.strip())
+    lines = (line.strip() for line in written.split("\n"))
+    return "\n\n".join(_start(line) for line in lines if line)
+
+
+def _start(line: str) -> str:
+    if found := _LINE_START.match(line):
+        return f"{line[: found.end() - 1]}\\{line[found.end() - 1 :]}"
+    return line
+
+
+def _marked(runs: Sequence[Run], bit: int, used: int, before: str, after: str) -> str | None:
+    """The runs between the characters `before` and `after`, this style and the finer one."""
+    groups = _groups(runs, bit)
+    mark = _MARKS[bit]
+    finer = bit == BOLD and used & ITALIC
+    out = ""
+    for index, (on, group) in enumerate(groups):
+        last = out[-1:] or before
+        following = groups[index + 1][1][0][0][:1] if index + 1 < len(groups) else after
+        if finer:
+            edges = (mark[0], mark[0]) if on else (last, following)
+            inner = _marked(group, ITALIC, used, *edges)
+        else:
+            inner = "".join(map(_linked, group))
+        wrapped = inner if inner is None or not on else _wrapped(inner, mark, last, following)
+        if wrapped is None:
+            return None
+        out += wrapped
+    return out
+
+
+def _groups(runs: Sequence[Run], bit: int) -> list[tuple[int, list[Run]]]:
+    """Neighbours with and without this style."""
+    groups: list[tuple[int, list[Run]]] = []
+    last = -1
+    for run in runs:
+        on = run[1] & bit
+        if on == last:
+            groups[-1][1].append(run)
+        else:
+            groups.append((on, [run]))
+            last = on
+    return groups
+
+
+def _linked(run: Run) -> str:
+    text, _, url = run
+    if not url:
+        return escape(text)
+    target = _UNSAFE_IN_LINK.sub(_in_link, url)
+    label = " ".join(text.split())
+    if len(label) == len(text):
+        return f"[{escape(label)}]({target})"
+    lead = " " if text[:1].isspace() else ""
+    tail = " " if text[-1:].isspace() else ""
+    return f"{lead}[{escape(label or url)}]({target}){tail}"
+
+
+def _in_link(found: re.Match[str]) -> str:
+    return "&amp;" if found.group() == "&" else f"%{ord(found.group()):02X}"
+
+
+def _wrapped(inner: str, mark: str, before: str, after: str) -> str | None:
+    """The marks around the words, white space outside; None when they could be read otherwise."""
+    core = inner.strip()
+    if not core:
+        return inner
+    start = inner.index(core[0])
+    lead, tail = inner[:start], inner[start + len(core) :]
+    sure = "\n" not in core and _is_edge(lead or before) and _is_edge(tail or after)
+    return f"{lead}{mark}{core}{mark}{tail}" if sure else None
+
+
+def _is_edge(text: str) -> bool:
+    """Nothing, white space or punctuation: where marks open and close in every reading."""
+    return not text or not (text.isalnum() or text in "_\\~`") or text.isspace()

@@ -1,0 +1,186 @@
+"""What writing one card knows and gathers: its losses, ids, files and actions. No node is here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from bridge.content.card import Asset, Node
+from bridge.content.graphemes import cluster_start
+from bridge.content.inlines import plain_inlines
+from bridge.content.rendering import Rendering
+from bridge.content.text import Inline, Text
+from bridge.content.urls import safe_url
+from bridge.model import Loss
+
+Element = dict[str, Any]
+"""JSON under construction: an element, an action, a run of text. Built, measured, then sent."""
+
+Line = tuple[Inline, ...]
+
+MAX_DEPTH = 12  # cards within cards; what lies deeper stands side by side
+TITLE_LIMIT = 200  # of a button, an option, a hint: clients show one line
+LABEL_LIMIT = 1000  # of what stands above an input
+VALUE_LIMIT = 3000  # of what an input holds, and of a URL: a card has room for about 12,000
+_DATA_LIMIT = 4000  # of a picture that is its own URL
+_DATA = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/]+={0,2}\Z")
+_WORD_END = re.compile(r"\s(?=\S*\Z)")
+
+# RFC 3986: clients and the published schema refuse what it does not allow.
+_LEGAL = r"(?:[A-Za-z0-9\-._~:/?@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*"
+_HOST = (
+    r"(?:(?:[A-Za-z0-9\-._~!$&'()*+,;=:]|%[0-9A-Fa-f]{2})*@)?"
+    r"(?:(?:[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9A-Fa-f]{2})+|\[[0-9A-Fa-f:.]+\])"
+)
+_URL = re.compile(
+    rf"(?:https?://{_HOST}(?::[0-9]*)?(?![^/?#]){_LEGAL}|mailto:(?=[^/#]){_LEGAL})(?:#{_LEGAL})?\Z",
+    re.IGNORECASE,
+)
+_RESERVED = ":/?#@!$&'()*+,;=~%"
+_STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+@dataclass(slots=True)
+class Writing:
+    """- `shows`: a button may open a card here.
+    - `presses`, `sends`: what tells the author alone, and with the inputs of the card.
+    - `inputs`, `waiting_inputs`: all, and those that no button of their own sends.
+    - `many`: the tokens of inputs where several may be chosen.
+    """
+
+    rendering: Rendering
+    write: Callable[[Writing, Iterable[Node]], list[Element]]
+    losses: list[Loss] = field(default_factory=list[Loss])
+    files: list[tuple[Element | None, Asset]] = field(
+        default_factory=list[tuple[Element | None, Asset]]
+    )
+    presses: list[Element] = field(default_factory=list[Element])
+    sends: list[Element] = field(default_factory=list[Element])
+    many: list[str] = field(default_factory=list[str])
+    inputs: int = 0
+    waiting_inputs: int = 0
+    submits: int = 0
+    toggles: int = 0
+    depth: int = 0
+    shows: bool = True
+    _ids: dict[str, int] = field(default_factory=dict[str, int])
+    _named: dict[str, str] = field(default_factory=dict[str, str])
+    _standing: set[str] = field(default_factory=set[str])
+
+    def elements(self, nodes: Iterable[Node]) -> list[Element]:
+        """The nodes one level further down."""
+        self.depth += 1
+        try:
+            return self.write(self, nodes)
+        finally:
+            self.depth -= 1
+
+    def lose(self, at: str, kind: str, what: str, shown_as: str = "") -> None:
+        self.losses.append(Loss(path=at, kind=kind, what=what, shown_as=shown_as))
+
+    def token(self, at: str) -> str | None:
+        """Who hears of the action that stood there; None when nobody does."""
+        return None if self.rendering.token is None else self.rendering.token(at)
+
+    def own_id(self, wanted: str) -> str:
+        """This id, or the next like it that nothing else has."""
+        found, number = wanted, self._ids.get(wanted, 0)
+        while found in self._ids:
+            number += 1
+            found = f"{wanted}-{number}"
+        self._ids[found] = 1
+        if found != wanted:
+            self._ids[wanted] = number
+        return found
+
+    def is_free(self, wanted: str) -> bool:
+        return wanted not in self._ids
+
+    def id_of(self, name: str) -> str:
+        """The id of the element that the card calls by this name."""
+        if (found := self._named.get(name)) is None:
+            found = self._named[name] = self.own_id(name)
+        return found
+
+    def id_for(self, name: str) -> str:
+        """The id for the element with this name, now that it is written; the first one has it."""
+        if not name or name in self._standing:
+            return self.own_id(name or "part")
+        self._standing.add(name)
+        return self.id_of(name)
+
+    def link(self, url: str, at: str) -> str:
+        """The URL if it may be a link, else nothing, and a Loss."""
+        if not url:
+            return ""
+        if not (safe := sound_url(url)):
+            self.lose(at, "unsafe_link", url[:VALUE_LIMIT], "its text")
+        return safe
+
+    @property
+    def origin(self) -> str:
+        """The link to the original, where there is one."""
+        return sound_url(self.rendering.origin) if self.rendering.origin else ""
+
+    def travels(self, asset: Asset) -> bool:
+        """Whether it goes with the message as a file."""
+        return self.rendering.uploads and bool(asset.file_id)
+
+    def picture(self, asset: Asset) -> str:
+        """Where clients fetch this picture; empty when they cannot."""
+        url = self.rendering.url_of(asset)
+        if url[:5] == "data:":
+            return url if len(url) <= _DATA_LIMIT and _DATA.match(url) else ""
+        safe = sound_url(url) if url[:4].lower() == "http" else ""
+        return "" if _is_vector(asset, safe) else safe
+
+    def short(self, text: str, at: str, kind: str, limit: int = TITLE_LIMIT) -> str:
+        """At most `limit` characters; the words beyond are named in a Loss."""
+        if len(text) <= limit:
+            return text
+        cut = cluster_start(text, limit - 1)
+        space = _WORD_END.search(text, limit // 2, cut)
+        kept = text[: space.start() if space else cut]
+        self.lose(at, kind, text[len(kept) :].strip(), f"{kept[-40:]}…")
+        return f"{kept}…"
+
+
+def together(elements: list[Element]) -> Element | str:
+    """One element for several, where there is room for one; `drop` for none."""
+    if not elements:
+        return "drop"
+    return elements[0] if len(elements) == 1 else {"type": "Container", "items": elements}
+
+
+def sound_url(url: str) -> str:
+    """The URL as RFC 3986 wants it; empty when it may not be a link or is far too long."""
+    if len(url) <= VALUE_LIMIT and _URL.match(url):
+        return url
+    safe = safe_url(url)
+    if safe is None:
+        return ""
+    scheme, colon, rest = safe.partition(":")
+    rest, hash_, fragment = rest.partition("#")
+    quoted = scheme + colon + quote(rest, safe=_RESERVED, errors="replace")
+    quoted += hash_ + quote(fragment, safe=_RESERVED.replace("#", ""), errors="replace")
+    quoted = _STRAY_PERCENT.sub("%25", quoted)
+    return quoted if len(quoted) <= VALUE_LIMIT and _URL.match(quoted) else ""
+
+
+def _is_vector(asset: Asset, url: str) -> bool:
+    """Cards show no SVG."""
+    if asset.media_type:
+        return asset.media_type.startswith("image/svg")
+    return url.partition("?")[0].partition("#")[0].lower().endswith((".svg", ".svgz"))
+
+
+def plain(line: Line) -> str:
+    """A run of text on one line, for places that show no formatting."""
+    if len(line) == 1 and isinstance(only := line[0], Text):
+        text = only.value
+    else:
+        text = plain_inlines(line)
+    return " ".join(text.split()) if "\n" in text or "\r" in text else text

@@ -1,0 +1,289 @@
+"""What holds other nodes -> Container, ColumnSet, FactSet, Table, Carousel."""
+
+from __future__ import annotations
+
+import colorsys
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from bridge.content import degrade
+from bridge.content.card import (
+    Carousel,
+    Column,
+    Columns,
+    Container,
+    Context,
+    Fields,
+    Image,
+    Input,
+    LabelledValue,
+    Native,
+    Node,
+    Nodes,
+    Player,
+    Prose,
+    Section,
+    Table,
+)
+from bridge.content.card_walk import walk
+from bridge.content.text import Paragraph
+from connectors.teams.cards.write_media import picture
+from connectors.teams.cards.write_presses import action_set, fold
+from connectors.teams.cards.write_state import Element, Writing
+from connectors.teams.cards.write_text import (
+    document_elements,
+    hidden,
+    line_element,
+    line_markdown,
+    table,
+    with_rules,
+)
+
+_BOLD: Element = {"weight": "bolder"}
+_SMALL: Element = {"size": "small", "isSubtle": True}
+_SIDE_BY_SIDE = 3
+_LONGEST_FACT = 200
+# The colours that stand for a style, the same on all platforms.
+_STYLE_OF = {
+    0x36C5F0: "accent", 0x2EB67D: "good", 0xECB22E: "warning", 0xE01E5A: "attention",
+    0xDDDDDD: "emphasis", 0x99AAB5: "emphasis",
+}  # fmt: skip
+_HUES = ((20, "attention"), (70, "warning"), (170, "good"), (290, "accent"), (361, "attention"))
+
+
+# --- containers ---------------------------------------------------------------------------------
+
+
+def unboxed(node: Node) -> Nodes:
+    """What a card holds, where it is all there is in its place and needs no box."""
+    if not isinstance(node, Container) or node.form == "panel":
+        return (node,)
+    looks = node.style != "default" or node.color is not None or (node.link and not node.title)
+    folds = node.collapsed is not None or node.spoiler or node.hidden or node.id
+    return (node,) if looks or folds else degrade.open_container(node)
+
+
+def container(writing: Writing, node: Container) -> list[Element]:
+    """A box with what stands above and below; what is folded has a button that shows it."""
+    head = writing.elements(above) if (above := degrade.head_of_container(node)) else []
+    body = writing.elements((*node.nodes, *degrade.foot_of_container(node)))
+    if node.collapsed is not None:
+        head, body = _foldable(writing, node, head, body)
+    found: Element = {"type": "Container", "items": [*head, *body]}
+    if style := style_of(writing, node):
+        found["style"] = style
+    if node.link and not node.title and (url := writing.link(node.link, node.at)):
+        found["selectAction"] = {"type": "Action.OpenUrl", "url": url}
+    if node.id:
+        found["id"] = writing.id_for(node.id)
+    if node.hidden:
+        found["isVisible"] = False
+    return hidden([found], "Spoiler", writing) if node.spoiler else [found]
+
+
+def _foldable(
+    writing: Writing, node: Container, head: list[Element], body: list[Element]
+) -> tuple[list[Element], list[Element]]:
+    """The head with a button at its side, and the rest below, hidden or not."""
+    opens, part = fold(writing, body)
+    if not node.collapsed:
+        del part["isVisible"]
+    button = action_set([{**opens, "title": "▾", "tooltip": "Show or hide"}])
+    if not head:
+        return [button], [part]
+    columns = [_column(head, "stretch"), _column([button], "auto")]
+    return [{"type": "ColumnSet", "columns": columns}], [part]
+
+
+def style_of(writing: Writing, node: Container) -> str:
+    """Its style, or that of the nearest colour: cards know five."""
+    if node.style != "default":
+        return node.style
+    if node.color is not None:
+        style = nearest_style(node.color)
+        if node.color not in _STYLE_OF:
+            writing.lose(node.at, "color_as_style", f"#{node.color & 0xFFFFFF:06x}", style)
+        return style
+    return "" if node.form == "group" else "emphasis"
+
+
+def nearest_style(color: int) -> str:
+    """By hue; what has none is neutral."""
+    if color in _STYLE_OF:
+        return _STYLE_OF[color]
+    red, green, blue = ((color >> shift & 0xFF) / 255 for shift in (16, 8, 0))
+    hue, saturation, value = colorsys.rgb_to_hsv(red, green, blue)
+    if saturation < 0.2 or value < 0.15:
+        return "emphasis"
+    return next(style for end, style in _HUES if hue * 360 < end)
+
+
+# --- side by side -------------------------------------------------------------------------------
+
+
+def _column(items: list[Element], width: str | int) -> Element:
+    return {"type": "Column", "width": width, "items": items}
+
+
+def section(writing: Writing, node: Section) -> list[Element]:
+    """The nodes, and the small thing beside them."""
+    if node.leading:
+        aside = _aside(writing, node.accessory)
+        main = writing.elements(node.nodes)
+    else:
+        main = writing.elements(node.nodes)
+        aside = _aside(writing, node.accessory)
+    if not main or not aside:
+        return [*main, *aside]
+    width = "stretch" if isinstance(node.accessory, Input) else "auto"
+    columns = [_column(main, "stretch"), _column(aside, width)]
+    return [{"type": "ColumnSet", "columns": columns[::-1] if node.leading else columns}]
+
+
+def _aside(writing: Writing, node: Node) -> list[Element]:
+    if isinstance(node, Image) and not node.title and not node.asset.spoiler:
+        shown = picture(writing, node, "medium")
+        if shown is not None:
+            return [shown]
+    return writing.elements((node,))
+
+
+def columns(writing: Writing, node: Columns) -> list[Element]:
+    if not node.columns:
+        return []
+    return [{"type": "ColumnSet", "columns": [_written(writing, one) for one in node.columns]}]
+
+
+def _written(writing: Writing, node: Column) -> Element:
+    width = node.width if isinstance(node.width, str) else max(node.width, 1)
+    found = _column(writing.elements(node.nodes), width)
+    if node.style != "default":
+        found["style"] = node.style
+    if node.link and (url := writing.link(node.link, node.at)):
+        found["selectAction"] = {"type": "Action.OpenUrl", "url": url}
+    return found
+
+
+# --- small print and fields ---------------------------------------------------------------------
+
+
+def context(writing: Writing, node: Context) -> list[Element]:
+    """Small and quiet, in one line."""
+    parts = [(item, _small(writing, item)) for item in node.items]
+    full = [(item, found) for item, found in parts if found]
+    if len(full) < 2:
+        return full[0][1] if full else []
+    last = len(full) - 1
+    columns = [_context_column(item, found, last=index == last)
+               for index, (item, found) in enumerate(full)]  # fmt: skip
+    return [{"type": "ColumnSet", "columns": columns}]
+
+
+def _small(writing: Writing, item: Prose | Image) -> list[Element]:
+    if isinstance(item, Prose):
+        look = {**_SMALL, "horizontalAlignment": item.align} if item.align else _SMALL
+        return with_rules(document_elements(item.text, writing, look, item.at))
+    shown = None if item.title or item.asset.spoiler else picture(writing, item)
+    if shown is None:
+        return writing.elements((item,))
+    if "size" not in shown:
+        shown["width"] = "24px"
+    return [shown]
+
+
+def _context_column(item: Prose | Image, found: list[Element], *, last: bool) -> Element:
+    wide = isinstance(item, Prose) and last
+    column = _column(found, "stretch" if wide else "auto")
+    column["verticalContentAlignment"] = "center"
+    column["spacing"] = "small"
+    return column
+
+
+def fields(writing: Writing, node: Fields) -> list[Element]:
+    """A FactSet where label and value are a line each; else columns, three at most in a row."""
+    facts = _facts(writing, node.items)
+    if facts:
+        return [{"type": "FactSet", "facts": facts}]
+    found: list[Element] = []
+    for short, group in groupby(node.items, lambda one: one.short):
+        items = list(group)
+        for row in _rows(items) if short else [[one] for one in items]:
+            written = [_field(writing, one) for one in row]
+            if len(row) == 1:
+                found += written[0]
+            else:
+                found.append({"type": "ColumnSet", "columns": [_column(one, 1) for one in written]})
+    return found
+
+
+def _rows(items: Sequence[LabelledValue]) -> Iterator[Sequence[LabelledValue]]:
+    """Two or four are even; others stand in threes."""
+    wide = 2 if len(items) in (2, 4) else _SIDE_BY_SIDE
+    return (items[start : start + wide] for start in range(0, len(items), wide))
+
+
+def _facts(writing: Writing, items: Sequence[LabelledValue]) -> list[Element] | None:
+    facts: list[Element] = []
+    known = len(writing.losses)
+    for one in items:
+        title = line_markdown(one.label, writing, one.at) if one.label else None
+        value = _line(writing, one) if title else None
+        if value is None or len(value) > _LONGEST_FACT:
+            del writing.losses[known:]
+            return None
+        facts.append({"title": title, "value": value})
+    return facts
+
+
+def _line(writing: Writing, one: LabelledValue) -> str | None:
+    if len(one.value) == 1 and isinstance(only := one.value[0], Paragraph):
+        return line_markdown(only.children, writing, one.at)
+    return None if one.value else ""
+
+
+def _field(writing: Writing, one: LabelledValue) -> list[Element]:
+    label = line_element(one.label, writing, _BOLD, one.at)
+    value = writing.elements((Prose(one.value, at=one.at),))
+    return value if label is None else [label, *value]
+
+
+# --- tables -------------------------------------------------------------------------------------
+
+
+def card_table(writing: Writing, node: Table) -> list[Element]:
+    title = line_element(node.title, writing, _BOLD, node.at)
+    rows = [[writing.elements(cell) for cell in row] for row in node.rows]
+    found = [] if title is None else [title]
+    if any(rows):
+        found.append(table(rows, node.align, header=node.header))
+    return found
+
+
+# --- carousels ----------------------------------------------------------------------------------
+
+
+def carousel(writing: Writing, node: Carousel) -> list[Element]:
+    """Pages to leaf through; for other clients the same elements one below the other."""
+    if len(node.cards) < 2:
+        return writing.elements(node.cards)
+    if not all(_fits_a_page(one) for one in walk(node.cards)):
+        writing.lose(node.at, "carousel_stacked", f"{len(node.cards)} pages", "cards in a column")
+        return writing.elements(node.cards)
+    shows, writing.shows = writing.shows, False
+    pages = [writing.elements(unboxed(one)) for one in node.cards]
+    writing.shows = shows
+    return [
+        {
+            "type": "Carousel",
+            "pages": [{"type": "CarouselPage", "items": one} for one in pages],
+            "fallback": {
+                "type": "Container",
+                "items": [{"type": "Container", "items": one} for one in pages],
+            },
+        }
+    ]
+
+
+def _fits_a_page(node: Node) -> bool:
+    """Teams' own examples have buttons, menus and inputs on pages, but no films."""
+    return not isinstance(node, Player | Carousel | Native)

@@ -1,0 +1,407 @@
+"""The text tree -> elements of an Adaptive Card: Markdown in TextBlocks, where its subset says it
+all, else runs in RichTextBlocks; lists, quotes, code and tables as what cards have for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from bridge.content.normal import flat_blocks
+from bridge.content.text import (
+    Block,
+    Break,
+    CodeBlock,
+    Document,
+    Heading,
+    List,
+    ListItem,
+    Paragraph,
+    Quote,
+    Rule,
+    Spoiler,
+    Table,
+    Text,
+)
+from connectors.teams.cards.write_runs import (
+    BOLD,
+    CARE,
+    CODE,
+    ITALIC,
+    SPOILER,
+    STRIKE,
+    UNDERLINE,
+    Run,
+    paragraph,
+    runs_of,
+    to_markdown,
+    with_line_ends,
+)
+from connectors.teams.cards.write_state import Element, Line, Writing
+
+MAX_DEPTH = 6  # lists and quotes that lie deeper are written side by side
+RULE: Element = {"type": "", "separator": True}
+"""Stands for a line above the next element until `with_rules` puts it there."""
+
+_SMALL_PRINT: Element = {"size": "small", "isSubtle": True}
+_BOX = {None: "", True: "☑ ", False: "☐ "}
+_HEADING_SIZES = {1: "extraLarge", 2: "large", 3: "medium"}
+_LANGUAGES = {
+    "sh": "Bash", "shell": "Bash", "zsh": "Bash", "console": "Bash", "c++": "Cpp", "cs": "CSharp",
+    "c#": "CSharp", "bat": "Dos", "golang": "Go", "js": "JavaScript", "objc": "ObjectiveC",
+    "objective-c": "ObjectiveC", "ps1": "PowerShell", "py": "Python", "ts": "TypeScript",
+    "vb": "VbNet", "vb.net": "VbNet",
+} | {
+    name.lower(): name
+    for name in (
+        "Bash", "C", "Cpp", "CSharp", "Css", "Dos", "Go", "Graphql", "Html", "Java", "JavaScript",
+        "Json", "ObjectiveC", "Perl", "Php", "PlainText", "PowerShell", "Python", "Sql",
+        "TypeScript", "VbNet", "Verilog", "Vhdl", "Xml",
+    )
+}  # fmt: skip
+
+
+# --- lines -> elements --------------------------------------------------------------------------
+
+
+def line_element(
+    line: Line, writing: Writing, look: Element | None = None, at: str = ""
+) -> Element | None:
+    """One element that shows a line; None for nothing."""
+    if len(line) == 1 and isinstance(only := line[0], Text):
+        text: str | None = paragraph(with_line_ends(only.value))
+        runs: list[Run] = []
+    else:
+        runs = runs_of(line, writing, at)
+        text = to_markdown(runs)
+    if text is not None:
+        return text_block(text, look) if text else None
+    return rich_block(runs, look)
+
+
+def line_markdown(line: Line, writing: Writing, at: str = "") -> str | None:
+    """The line as a Fact shows it; None when it needs more than that."""
+    if len(line) == 1 and isinstance(only := line[0], Text) and "\n" not in only.value:
+        return only.value if not CARE.search(only.value) else paragraph(only.value)
+    if any(isinstance(node, Break) for node in line):
+        return None
+    known = len(writing.losses)
+    text = to_markdown(runs_of(line, writing, at))
+    if text is None or "\n" in text:
+        del writing.losses[known:]  # it will be written in another way
+        return None
+    return text
+
+
+def text_block(markdown: str, look: Element | None = None) -> Element:
+    if look:
+        return {"type": "TextBlock", "text": markdown, "wrap": True, **look}
+    return {"type": "TextBlock", "text": markdown, "wrap": True}
+
+
+def rich_block(runs: Sequence[Run], look: Element | None = None) -> Element | None:
+    """Runs of text; the look of a TextBlock is that of each run, less that it is a heading."""
+    if not any(run[0].strip() for run in runs):
+        return None
+    style = {name: how for name, how in (look or {}).items() if name in _OF_RUNS}
+    block: Element = {"type": "RichTextBlock", "inlines": [_text_run(run, style) for run in runs]}
+    if look and (align := look.get("horizontalAlignment")):
+        block["horizontalAlignment"] = align
+    return block
+
+
+_OF_RUNS = ("size", "color", "isSubtle", "weight")
+
+
+def _text_run(run: Run, look: Element) -> Element:
+    text, bits, url = run
+    found: Element = {"type": "TextRun", "text": text, **look}
+    if bits & BOLD:
+        found["weight"] = "bolder"
+    if bits & ITALIC:
+        found["italic"] = True
+    if bits & STRIKE:
+        found["strikethrough"] = True
+    if bits & UNDERLINE:
+        found["underline"] = True
+    if bits & SPOILER:
+        found["highlight"] = True
+    if bits & CODE:
+        found["fontType"] = "monospace"
+    if url:
+        found["selectAction"] = {"type": "Action.OpenUrl", "url": url}
+    return found
+
+
+# --- blocks -> elements -------------------------------------------------------------------------
+
+
+def document_elements(
+    document: Document, writing: Writing, look: Element | None = None, at: str = ""
+) -> list[Element]:
+    """The blocks one below the other; rules are `RULE`, which `with_rules` takes away."""
+    if len(document) == 1:
+        only = document[0]
+        if isinstance(only, Paragraph) and not (only.subtle or _is_spoiler(only.children)):
+            return _some(line_element(only.children, writing, look, at))
+        if isinstance(only, Heading):
+            return _some(heading(only.level, only.children, writing, look, at))
+    return _Blocks(writing, look, at).elements(document, 0)
+
+
+def _some(element: Element | None) -> list[Element]:
+    return [] if element is None else [element]
+
+
+class _Blocks:
+    """Paragraphs and simple lists that follow one another share a TextBlock."""
+
+    def __init__(self, writing: Writing, look: Element | None, at: str) -> None:
+        self._writing = writing
+        self._look = look
+        self._at = at
+
+    def elements(self, blocks: Iterable[Block], depth: int) -> list[Element]:
+        found: list[Element] = []
+        texts: list[str] = []
+        after_list = False
+        for block in blocks if depth < MAX_DEPTH else flat_blocks(blocks):
+            text = self._as_text(block)
+            if text is None or (after_list and isinstance(block, List)):
+                self._end_text(found, texts)
+            if text is None:
+                found += self._block(block, depth)
+            elif text:
+                texts.append(text)
+            after_list = text is not None and isinstance(block, List)
+        self._end_text(found, texts)
+        return found
+
+    def _end_text(self, found: list[Element], texts: list[str]) -> None:
+        if texts:
+            found.append(text_block("\n\n".join(texts), self._look))
+            texts.clear()
+
+    def _as_text(self, block: Block) -> str | None:
+        """Markdown for what it says; None for what needs an element of its own."""
+        match block:
+            case Paragraph(children) if not (block.subtle or _is_spoiler(children)):
+                known = len(self._writing.losses)
+                text = to_markdown(runs_of(children, self._writing, self._at))
+                if text is None:
+                    del self._writing.losses[known:]  # it is written again, as runs
+                return text
+            case List(items, start):
+                return self._simple_list(items, start)
+            case _:
+                return None
+
+    def _simple_list(self, items: Sequence[ListItem], start: int | None) -> str | None:
+        lines: list[str] = []
+        known = len(self._writing.losses)
+        for number, item in enumerate(items):
+            line = self._simple_item(item)
+            if line is None:
+                del self._writing.losses[known:]  # all items are written again, in another way
+                return None
+            if line or start is not None:
+                lines.append(f"{_mark(start, number)} {line}".rstrip())
+        return "\n".join(lines)
+
+    def _simple_item(self, item: ListItem) -> str | None:
+        box = _BOX[item.checked]
+        match item.blocks:
+            case ():
+                return box.rstrip()
+            case (Paragraph(children),) if not any(isinstance(one, Break) for one in children):
+                text = line_markdown(children, self._writing, self._at)
+                return None if text is None else box + text
+            case _:
+                return None
+
+    def _block(self, block: Block, depth: int) -> list[Element]:
+        match block:
+            case Paragraph((Spoiler(children),)):
+                shown = self._line(children, block)
+                return hidden(shown, "Spoiler", self._writing) if shown else []
+            case Paragraph(children):
+                return self._line(children, block)
+            case Heading(level, children):
+                return _some(heading(level, children, self._writing, self._look, self._at))
+            case Quote(blocks):
+                inner = with_rules(self.elements(blocks, depth + 1))
+                return [{"type": "Container", "style": "emphasis", "items": inner}] if inner else []
+            case CodeBlock(value, language):
+                return [code_block(value, language)] if value.strip() else []
+            case List(items, start):
+                return self._list(items, start, depth)
+            case Table(header, rows, align):
+                cells = [[self._cell(cell) for cell in row] for row in (header, *rows)]
+                headed = any(cells[0])
+                body = cells if headed else cells[1:]
+                return [table(body, align, header=headed)] if body and header else []
+            case Rule():
+                return [RULE]
+
+    def _line(self, line: Line, block: Paragraph) -> list[Element]:
+        look = {**(self._look or {}), **_SMALL_PRINT} if block.subtle else self._look
+        return _some(line_element(line, self._writing, look, self._at))
+
+    def _cell(self, line: Line) -> list[Element]:
+        return _some(line_element(line, self._writing, None, self._at))
+
+    def _list(self, items: Sequence[ListItem], start: int | None, depth: int) -> list[Element]:
+        """Items with more than a line of text: what belongs to one is indented below it."""
+        found: list[Element] = []
+        simple: list[str] = []
+        for number, item in enumerate(items):
+            mark = _mark(start, number)
+            line = self._simple_item(item)
+            first, *rest = item.blocks or (Paragraph(()),)
+            if line is None and isinstance(first, Paragraph):
+                line = self._simple_item(ListItem((first,), item.checked))
+            elif line is None:
+                line, rest = _BOX[item.checked].rstrip(), list(item.blocks)
+            else:
+                rest = []
+            if line is not None:
+                simple.append(f"{mark} {line}".rstrip())
+            else:
+                self._end_list(found, simple)
+                found += self._rich_item(mark, item, first)
+            if rest:
+                self._end_list(found, simple)
+                found += self._indented(rest, depth)
+        self._end_list(found, simple)
+        return found
+
+    def _end_list(self, found: list[Element], simple: list[str]) -> None:
+        if simple:
+            found.append(text_block("\n".join(simple), self._look))
+            simple.clear()
+
+    def _rich_item(self, mark: str, item: ListItem, first: Block) -> list[Element]:
+        sign = "• " if mark == "-" else f"{mark} "
+        children = first.children if isinstance(first, Paragraph) else ()
+        runs = runs_of((Text(sign + _BOX[item.checked]), *children), self._writing, self._at)
+        return _some(rich_block(runs, self._look))
+
+    def _indented(self, blocks: Sequence[Block], depth: int) -> list[Element]:
+        inner = with_rules(self.elements(blocks, depth + 1))
+        return [indented(inner)] if inner else []
+
+
+def _mark(start: int | None, number: int) -> str:
+    return "-" if start is None else f"{min(start + number, 999_999_999)}."
+
+
+def indented(items: list[Element]) -> Element:
+    margin: Element = {"type": "Column", "width": "20px", "items": []}
+    column: Element = {"type": "Column", "width": "stretch", "items": items}
+    return {"type": "ColumnSet", "spacing": "small", "columns": [margin, column]}
+
+
+def heading(
+    level: int, line: Line, writing: Writing, look: Element | None = None, at: str = ""
+) -> Element | None:
+    style: Element = {"style": "heading", "weight": "bolder", **(look or {})}
+    if size := _HEADING_SIZES.get(level):
+        style.setdefault("size", size)
+    return line_element(line, writing, style, at)
+
+
+def _is_spoiler(line: Line) -> bool:
+    return len(line) == 1 and type(line[0]) is Spoiler
+
+
+def hidden(items: list[Element], label: str, writing: Writing) -> list[Element]:
+    """A button, and what it shows."""
+    writing.toggles += 1
+    name = writing.own_id("hidden")
+    action = {"type": "Action.ToggleVisibility", "title": label, "targetElements": [name]}
+    return [
+        {"type": "ActionSet", "actions": [action]},
+        {"type": "Container", "id": name, "isVisible": False, "items": items},
+    ]
+
+
+def code_block(value: str, language: str, first_line: int = 1) -> Element:
+    """Teams shows code with its colours; elsewhere it is text in a fixed width."""
+    value = value.replace("\r\n", "\n").replace("\r", "\n")
+    spaced = re.sub(r"(?m)^ +| {2,}", lambda found: "\u00a0" * len(found.group()), value)
+    plain: Element = {
+        "type": "RichTextBlock",
+        "inlines": [{"type": "TextRun", "text": spaced, "fontType": "monospace"}],
+    }
+    block: Element = {
+        "type": "CodeBlock",
+        "codeSnippet": value,
+        "language": _LANGUAGES.get(language.lower(), "PlainText"),
+        "fallback": plain,
+    }
+    if first_line > 1:
+        block["startLineNumber"] = first_line
+    return block
+
+
+def table(rows: Sequence[Sequence[list[Element]]], align: Sequence[str | None], *, header: bool
+) -> Element:  # fmt: skip
+    """Rows of cells of elements; short rows are filled up."""
+    width = max((len(row) for row in rows), default=0)
+    columns: list[Element] = [{"width": 1} for _ in range(width)]
+    for column, how in zip(columns, align, strict=False):
+        if how:
+            column["horizontalCellContentAlignment"] = how
+    found: Element = {
+        "type": "Table",
+        "columns": columns,
+        "rows": [
+            {
+                "type": "TableRow",
+                "cells": [
+                    {"type": "TableCell", "items": row[index] if index < len(row) else []}
+                    for index in range(width)
+                ],
+            }
+            for row in rows
+        ],
+    }
+    if not header:
+        without_header(found)
+    return found
+
+
+def without_header(found: Element) -> None:
+    """The published schema says `firstRowAsHeader`, clients `firstRowAsHeaders`, true unless told:
+    so the texts of the first row say themselves that they are not bold."""
+    found["firstRowAsHeader"] = False
+    for cell in found["rows"][0]["cells"] if found["rows"] else ():
+        for item in cell["items"]:
+            if item["type"] == "TextBlock":
+                item.setdefault("weight", "default")
+
+
+def with_rules(elements: list[Element]) -> list[Element]:
+    """Each rule becomes a line above what follows; one that nothing follows stands alone."""
+    if not any(element["type"] == "" for element in elements):
+        return elements
+    found: list[Element] = []
+    rule: Element | None = None
+    for element in elements:
+        if element["type"] == "":
+            found += [_bare(rule)] if rule is not None else []
+            rule = element
+        elif rule is not None:
+            element.update(_line(rule))
+            found.append(element)
+            rule = None
+        else:
+            found.append(element)
+    return [*found, _bare(rule)] if rule is not None else found
+
+
+def _line(rule: Element) -> Element:
+    return {name: value for name, value in rule.items() if name != "type"}
+
+
+def _bare(rule: Element) -> Element:
+    return {"type": "Container", "items": [], **_line(rule)}

@@ -1,0 +1,69 @@
+"""What a Teams message holds: its text, its payloads, and the parts that say the same. Pure."""
+
+from __future__ import annotations
+
+from pydantic import JsonValue
+
+from bridge.content.additions import BridgeMetadata
+from bridge.content.card import Card, Prose
+from bridge.content.card_message import Content, content_of
+from bridge.content.markdown import text_to_markdown
+from bridge.content.rendering import Payload
+from bridge.content.text import Document, Paragraph, Text
+from bridge.errors import CodecError
+from bridge.uacs import TextPart
+from connectors.teams.activity import Json, objects, string
+from connectors.teams.cards import payloads, read_payload
+from connectors.teams.cards.schemas import QUOTED, TEXT
+
+_SAID = (TEXT, QUOTED)  # the text has it, or the reply
+_NOTHING_SAID = "\\[empty message\\]"
+
+
+def message_content(json: Json, document: Document, tenant: str) -> Content:
+    """The text that somebody wrote, then each attachment as it came with what it says."""
+    text = text_to_markdown(document)
+    said = (TextPart(text=text, format="markdown"),) if document else ()
+    if not objects(json, "attachments") and not _suggests(json):
+        return Content(said or (_nothing(),), BridgeMetadata())
+    attached = [one for one in _payloads(json) if one.schema_id not in _SAID]
+    if not attached:
+        return Content(said or (_nothing(),), BridgeMetadata())
+    opening = Payload(TEXT, text, "/text")
+    cards = [(opening, Card((Prose(document, at="/text"),) if document else ()))]
+    found = content_of([*cards, *((one, _card(one, tenant)) for one in attached)])
+    return found if found.parts else Content((_nothing(),), BridgeMetadata())
+
+
+def origin_of(conversation: str, message: str, tenant: str) -> str:
+    """A link that opens the message in Teams, for those who may see it."""
+    channel = conversation.partition(";")[0]
+    return f"https://teams.microsoft.com/l/message/{channel}/{message}?tenantId={tenant}"
+
+
+def _nothing() -> TextPart:
+    return TextPart(text=_NOTHING_SAID, format="markdown")
+
+
+def _suggests(json: Json) -> bool:
+    return isinstance(json.get("suggestedActions"), dict)
+
+
+def _payloads(json: Json) -> tuple[Payload, ...]:
+    """Those of an activity that cannot be read as a whole are its attachments, one by one."""
+    native: JsonValue = json
+    try:
+        return payloads(native)
+    except CodecError:
+        return tuple(
+            Payload(string(one, "contentType"), one, f"/attachments/{index}")
+            for index, one in enumerate(objects(json, "attachments"))
+        )
+
+
+def _card(payload: Payload, tenant: str) -> Card:
+    """What cannot be read says so; it is kept as it came."""
+    try:
+        return read_payload(payload, tenant)
+    except CodecError as error:
+        return Card((Prose((Paragraph((Text(f"[unreadable: {error.reason}]"),)),), at=payload.at),))

@@ -1,0 +1,433 @@
+"""Teams' HTML -> the text tree. Pure; total: any string gives a tree, in linear time.
+
+What is simple is read in one pass, everything else by way of a tree of elements.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from html import unescape
+
+from bridge.content.inlines import merge_texts, plain_inlines
+from bridge.content.simple_html import NotSimple, SimpleHtml
+from bridge.content.text import (
+    BREAK,
+    Block,
+    Break,
+    Code,
+    CodeBlock,
+    Document,
+    Emoji,
+    Emphasis,
+    Heading,
+    Inline,
+    Link,
+    List,
+    ListItem,
+    Paragraph,
+    Quote,
+    Rule,
+    Strike,
+    Strong,
+    Table,
+    Text,
+    Underline,
+)
+from connectors.teams.elements import Element, parse_html
+from connectors.teams.emoji import reaction_to_emoji
+
+Mentioned = Callable[[str, str], Inline]
+"""(itemid or "", the name shown) -> the node for it."""
+
+_SPACES = re.compile(r"[ \t\r\n\f\u00a0]+")
+_BOXES = {"☑ ": True, "☐ ": False}
+_NO_LANGUAGE = re.compile(r"[^A-Za-z0-9+#.-]")
+_ALLOWED_URL = re.compile(r"(?:https?://|mailto:)[^\s]+\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ReadHtml:
+    """`reply_to` is the id of the message that the HTML quotes as the one it answers; `pictures`
+    are those kept by Teams, which come as attachments too."""
+
+    document: Document
+    reply_to: str | None = None
+    pictures: int = 0
+
+
+def html_to_text(html: str, mentioned: Mentioned | None = None) -> ReadHtml:
+    """Read HTML as Teams sends it. Links keep http, https and mailto; others become their text."""
+    document = read_simply(html)
+    read = read_elements(html, mentioned) if document is None else ReadHtml(document)
+    if "☑" in html or "☐" in html:
+        return replace(read, document=tuple(map(_ticked, read.document)))
+    return read
+
+
+def _ticked(block: Block) -> Block:
+    """Items that begin with a box are tasks: so we write them."""
+    match block:
+        case Quote(blocks):
+            return Quote(tuple(map(_ticked, blocks)))
+        case List(items, start):
+            return List(tuple(map(_ticked_item, items)), start)
+        case _:
+            return block
+
+
+def _ticked_item(item: ListItem) -> ListItem:
+    match item.blocks:
+        case (Paragraph((Text(value), *rest)), *below) if value[:2] in _BOXES:
+            said = (Text(value[2:]), *rest) if value[2:] else tuple(rest)
+            first = (Paragraph(said),) if said else ()
+            return ListItem((*first, *map(_ticked, below)), _BOXES[value[:2]])
+        case (Paragraph((Text("☑" | "☐" as box),)), *below):
+            return ListItem(tuple(map(_ticked, below)), _BOXES[f"{box} "])
+        case blocks:
+            return ListItem(tuple(map(_ticked, blocks)), item.checked)
+
+
+# --- what is simple -------------------------------------------------------------------------
+
+_BLOCK = r"(?:p|div|ul|ol|li|blockquote|h[1-6])"
+_STYLE = r"(?:strong|b|em|i|u|ins|s|strike|del)"
+_CODE = r"(?:[^<]++|<br ?/?>)*+"
+_code_blocks = re.compile(
+    rf"(<pre>{_CODE}</pre>|<pre><code[^<>]*>{_CODE}</code></pre>"
+    rf"|<codeblock[^<>]*><code>{_CODE}</code></codeblock>)"
+).split
+# Searches begin with characters that are always there: that is what makes them fast. Not simple:
+# tags of other kinds, white space spelled out, or within the edges of a style.
+_NOT_SIMPLE = re.compile(
+    rf"[<&](?:(?<=<)(?:(?!/?{_BLOCK}>|/?{_STYLE}>|/?code>|/a>|br ?/?>"
+    r"|a href=\"[^\"<>]*\"(?: [a-z]+=\"[^\"<>]*\")*>|ol start=\"[0-9]{1,9}\">)"
+    rf"|{_STYLE}>\s)|(?<=&)#(?!39;|34;))"
+)
+_SPACE_BEFORE_END = re.compile(rf"</(?<=\s</){_STYLE}>")
+_ODD_SPACES = re.compile(r"[ \t\r\n\f\u00a0](?:(?<! )[ \t\r\n\f\u00a0]*|[ \t\r\n\f\u00a0]+)")
+_SPACE_BEFORE_BLOCK = re.compile(rf" <(?=/?{_BLOCK}[> ]|br ?/?>)")
+_SPACE_BEHIND_BLOCK = re.compile(rf"<(/?{_BLOCK}(?: [^<>]*)?|br ?/?)> ")
+_BREAK = re.compile(r"<br ?/?>")
+_CODE_PARTS = re.compile(rf"<[a-z]+([^<>]*)>(?:<code([^<>]*)>)?({_CODE})(?:</code>)?</[a-z]+>")
+_CLASS = re.compile(r"""\sclass\s*=\s*["']([^"']*)["']""")
+# A break at the edge of an element, or in code.
+_BREAK_BEFORE = re.compile(rf"\n<(?:/|{_BLOCK}[> ])")
+_BREAK_BEHIND = re.compile(rf"<(?:[a-z][^>]*|/{_BLOCK})>\n")
+_ODD_CODE = re.compile(r"<code>(?:[^<]*\n|\s*<)")
+
+
+def read_simply(html: str) -> Document | None:
+    """What `read_elements` reads, or None where that has to look."""
+    blocks: list[Block] = []
+    try:
+        for index, part in enumerate(
+            _code_blocks(html) if "</code" in html or "<pre" in html else (html,)
+        ):
+            if index % 2:
+                blocks += _simple_code(part)
+            elif part:
+                blocks += _SIMPLE.read(_collapsed(part))
+    except NotSimple:
+        return None
+    return tuple(blocks)
+
+
+def _collapsed(html: str) -> str:
+    """White space as it is seen; a line break where HTML has a tag for it."""
+    html = html.replace("&nbsp;", " ")
+    if _NOT_SIMPLE.search(html) or _SPACE_BEFORE_END.search(html):
+        raise NotSimple
+    html = _SPACE_BEFORE_BLOCK.sub("<", _ODD_SPACES.sub(" ", html))
+    html = _SPACE_BEHIND_BLOCK.sub(r"<\1>", html).strip(" ")
+    if "<br" in html:
+        html = _BREAK.sub("\n", html)
+        if "\n\n" in html or _BREAK_BEFORE.search(html) or _BREAK_BEHIND.search(html):
+            raise NotSimple
+    if "<code" in html and _ODD_CODE.search(html):
+        raise NotSimple
+    return html
+
+
+def _simple_code(html: str) -> list[Block]:
+    found = _CODE_PARTS.fullmatch(html)
+    if not found:
+        raise NotSimple
+    named = _CLASS.search(found[1]) or _CLASS.search(found[2] or "")
+    value = unescape(_BREAK.sub("\n", found[3]))
+    return _code_of(value, unescape(named[1]) if named else "")
+
+
+def _simple_link(url: str, label: tuple[Inline, ...]) -> Sequence[Inline]:
+    if label and isinstance(first := label[0], Text) and first.value[0] == " ":
+        raise NotSimple
+    if label and isinstance(last := label[-1], Text) and last.value[-1] == " ":
+        raise NotSimple
+    if not _ALLOWED_URL.match(url.strip()):
+        raise NotSimple
+    return _link(url, label)
+
+
+_SIMPLE = SimpleHtml(_simple_link, bare_links=False)
+
+# --- the whole ------------------------------------------------------------------------------
+
+_STYLES: dict[str, Callable[[tuple[Inline, ...]], Inline]] = {
+    "b": Strong, "strong": Strong, "i": Emphasis, "em": Emphasis, "u": Underline,
+    "ins": Underline, "s": Strike, "strike": Strike, "del": Strike,
+}  # fmt: skip
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_REPLY = "http://schema.skype.com/reply"
+_MENTION = "http://schema.skype.com/mention"
+
+
+def read_elements(html: str, mentioned: Mentioned | None = None) -> ReadHtml:
+    """Any HTML, as browsers show it more or less."""
+    reader = _Reader(mentioned or (lambda _id, name: Text(f"@{name}")))
+    document = tuple(reader.blocks(parse_html(html).children))
+    return ReadHtml(document, reader.reply_to, reader.pictures)
+
+
+class _Reader:
+    def __init__(self, mentioned: Mentioned) -> None:
+        self._mentioned = mentioned
+        self.reply_to: str | None = None
+        self.pictures = 0
+
+    def blocks(self, children: Sequence[Element | str]) -> list[Block]:
+        blocks: list[Block] = []
+        run: list[Inline] = []
+        for child in children:
+            if isinstance(child, Element) and child.block:
+                blocks += _paragraphs(run)
+                run = []
+                blocks += self._block(child)
+            else:
+                run += self._inline(child)
+        return blocks + _paragraphs(run)
+
+    def _block(self, element: Element) -> list[Block]:
+        match element.tag:
+            case "blockquote":
+                return self._quote(element)
+            case "pre" | "codeblock":
+                return _code_block(element)
+            case "ul" | "ol":
+                return self._list(element)
+            case "table":
+                return self._table(element)
+            case "hr":
+                return [Rule()]
+            case tag if tag in _HEADINGS:
+                inlines = _trimmed(self._inlines(element))
+                return [Heading(_HEADINGS[tag], inlines)] if inlines else []
+            case _:
+                return self.blocks(element.children)
+
+    def _quote(self, element: Element) -> list[Block]:
+        if element.attributes.get("itemtype", "").lower() == _REPLY:
+            self.reply_to = element.attributes.get("itemid") or self.reply_to
+            return []
+        quoted = tuple(self.blocks(element.children))
+        return [Quote(quoted)] if quoted else []
+
+    def _list(self, element: Element) -> list[Block]:
+        items = [
+            ListItem(tuple(self.blocks([child] if child.tag != "li" else child.children)))
+            for child in element.elements()
+        ]
+        if not items:
+            return self.blocks([child for child in element.children if isinstance(child, str)])
+        start = element.attributes.get("start", "1")
+        number = int(start) if start.isascii() and start.isdigit() and len(start) < 10 else 1
+        return [List(tuple(items), number if element.tag == "ol" else None)]
+
+    def _table(self, element: Element) -> list[Block]:
+        rows = [
+            tuple(_on_one_line(self._inlines(cell)) for cell in row.elements())
+            for row in _rows(element)
+        ]
+        rows = [row for row in rows if row]
+        if not rows:
+            return self.blocks([child for child in element.children if isinstance(child, str)])
+        width = max(len(row) for row in rows)
+        header, *body = (row + ((),) * (width - len(row)) for row in rows)
+        return [Table(header, tuple(body), (None,) * width)]
+
+    def _inlines(self, element: Element) -> list[Inline]:
+        return [inline for child in element.children for inline in self._inline(child)]
+
+    def _inline(self, child: Element | str) -> list[Inline]:
+        if isinstance(child, str):
+            return [Text(_SPACES.sub(" ", child))] if child else []
+        tag, attributes = child.tag, child.attributes
+        if tag == "br":
+            return [BREAK]
+        if tag == "at" or attributes.get("itemtype", "").lower() == _MENTION:
+            name = _SPACES.sub(" ", child.text()).strip()
+            return [self._mentioned(attributes.get("itemid") or attributes.get("id", ""), name)]
+        if tag == "code":
+            code = _SPACES.sub(" ", child.text())
+            return [Code(code)] if code.strip() else []
+        if tag in ("img", "emoji") or attributes.get("itemtype", "").lower().endswith("/emoji"):
+            self.pictures += _is_kept_by_teams(child)
+            return _picture(child)
+        inner = self._inlines(child)
+        if tag == "a":
+            return _link(attributes.get("href", ""), inner)
+        return _styled(_STYLES[tag], inner) if tag in _STYLES else inner
+
+
+def _paragraphs(run: list[Inline]) -> list[Block]:
+    """Two line breaks after one another part paragraphs."""
+    if not run:
+        return []
+    paragraphs: list[list[Inline]] = [[]]
+    for inline in run:
+        current = paragraphs[-1]
+        if isinstance(inline, Break) and current and isinstance(current[-1], Break):
+            paragraphs.append([])
+        else:
+            current.append(inline)
+    trimmed = [_trimmed(paragraph) for paragraph in paragraphs]
+    return [Paragraph(paragraph) for paragraph in trimmed if paragraph]
+
+
+def _trimmed(run: Sequence[Inline]) -> tuple[Inline, ...]:
+    """No spaces or breaks at the ends, none around breaks, and single ones between."""
+    inlines = _collapsed_run(run)
+    while inlines:
+        if isinstance(inlines[-1], Break):
+            inlines.pop()
+        elif not _strip_end(inlines):
+            break
+    first = 0
+    while first < len(inlines) and _is_empty_start(inlines[first]):
+        first += 1
+    inlines = inlines[first:]
+    if inlines and isinstance(text := inlines[0], Text):
+        inlines[0] = Text(text.value.lstrip(" "))
+    return tuple(inlines)
+
+
+def _is_empty_start(inline: Inline) -> bool:
+    return isinstance(inline, Break) or inline == Text(" ")
+
+
+def _collapsed_run(run: Sequence[Inline]) -> list[Inline]:
+    """Texts side by side become one; single spaces, and none around breaks."""
+    inlines: list[Inline] = []
+    for inline in merge_texts(run):
+        last = inlines[-1] if inlines else None
+        if isinstance(inline, Text):
+            value = _SPACES.sub(" ", inline.value)
+            if isinstance(last, Break):
+                value = value.lstrip(" ")
+            if value:
+                inlines.append(Text(value))
+            continue
+        if isinstance(inline, Break):
+            _strip_end(inlines)
+        inlines.append(inline)
+    return inlines
+
+
+def _strip_end(inlines: list[Inline]) -> bool:
+    """Take spaces from the end; whether something was taken."""
+    if not inlines or not isinstance(last := inlines[-1], Text) or not last.value.endswith(" "):
+        return False
+    stripped = last.value.rstrip(" ")
+    inlines[-1:] = [Text(stripped)] if stripped else []
+    return True
+
+
+def _styled(style: Callable[[tuple[Inline, ...]], Inline], inner: Sequence[Inline]) -> list[Inline]:
+    """Spaces and breaks at the edges go outside, so that Markdown can say the same."""
+    inlines = _collapsed_run(inner)
+    before: list[Inline] = []
+    after: list[Inline] = []
+    while inlines and (edge := _edge(inlines[0], first=True)):
+        before.append(edge[0])
+        inlines[:1] = edge[1]
+    while inlines and (edge := _edge(inlines[-1], first=False)):
+        after.insert(0, edge[0])
+        inlines[-1:] = edge[1]
+    return [*before, *([style(tuple(inlines))] if inlines else []), *after]
+
+
+def _edge(inline: Inline, *, first: bool) -> tuple[Inline, list[Inline]] | None:
+    """The break or space at this end and what is left of the node; None: nothing to take off."""
+    if isinstance(inline, Break):
+        return inline, []
+    if not isinstance(inline, Text):
+        return None
+    left = inline.value.lstrip(" ") if first else inline.value.rstrip(" ")
+    if left == inline.value:
+        return None
+    return Text(" "), [Text(left)] if left else []
+
+
+def _link(url: str, inner: Sequence[Inline]) -> list[Inline]:
+    url = url.strip()
+    if not _ALLOWED_URL.match(url):
+        return list(inner)
+    if not plain_inlines(inner).strip():
+        return [Link(url, (Text(url),))]
+    return _styled(lambda children: Link(url, children), inner)
+
+
+def _picture(element: Element) -> list[Inline]:
+    """Emoji are pictures with the character as `alt`; other pictures become words or a link."""
+    attributes = element.attributes
+    alt = _SPACES.sub(" ", attributes.get("alt", "")).strip()
+    kind = attributes.get("itemtype", "").lower()
+    if element.tag == "emoji" or kind.endswith("/emoji"):
+        return _emoji(element, alt)
+    label = Text(f"[image: {alt}]" if alt and alt.lower() != "image" else "[image]")
+    url = attributes.get("src", "")
+    if _is_kept_by_teams(element) or not _ALLOWED_URL.match(url):
+        return [label]
+    return [Link(url, (label,))]
+
+
+def _is_kept_by_teams(element: Element) -> bool:
+    """Such pictures open only with a token."""
+    return element.attributes.get("itemtype", "").lower().endswith("/amsimage")
+
+
+def _emoji(element: Element, alt: str) -> list[Inline]:
+    """By its character, or by its name where it has only words."""
+    inside = next(element.elements(), element).attributes.get("alt", "")
+    shown = alt or inside.strip() or _SPACES.sub(" ", element.text()).strip()
+    if shown and not shown.isascii():
+        return [Emoji(shown, unicode=shown)]
+    name = element.attributes.get("itemid") or element.attributes.get("id") or ""
+    known = reaction_to_emoji(name)
+    if not known.isascii():
+        return [Emoji(name, unicode=known)]
+    said = shown or element.attributes.get("title", "")
+    return [Emoji(said.strip(":() ") or "emoji")]
+
+
+def _code_block(element: Element) -> list[Block]:
+    classes = [element.attributes.get("class", "")]
+    classes += [child.attributes.get("class", "") for child in element.elements()]
+    return _code_of(element.text(), next((name for name in classes if name), ""))
+
+
+def _code_of(value: str, named: str) -> list[Block]:
+    language = _NO_LANGUAGE.sub("", named.split(" ")[0].removeprefix("language-")).lower()
+    value = value.replace("\r\n", "\n").replace("\u00a0", " ").strip("\n")
+    return [CodeBlock(value, language)] if value.strip() else []
+
+
+def _rows(element: Element) -> list[Element]:
+    rows: list[Element] = []
+    for child in element.elements():
+        rows += [child] if child.tag == "tr" else _rows(child)
+    return rows
+
+
+def _on_one_line(run: Sequence[Inline]) -> tuple[Inline, ...]:
+    return _trimmed([Text(" ") if isinstance(inline, Break) else inline for inline in run])

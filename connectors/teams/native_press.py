@@ -1,0 +1,32 @@
+"""A press -> what Teams would have told the author of the card. Pure."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from pydantic import JsonValue
+
+from bridge.content.interactions import Interaction
+from bridge.content.rendering import Payload
+from connectors.teams.activity import Json, string
+
+
+def native_press(payload: Payload, interaction: Interaction) -> JsonValue:
+    """Of an Execute the value of its invoke; else the data of a Submit, its inputs within."""
+    found = _at(payload.data, interaction.path.removeprefix(payload.at))
+    own = interaction.value if isinstance(interaction.value, dict) else {}
+    data: dict[str, JsonValue] = {**own, **interaction.inputs}
+    if string(found, "type") == "Action.Execute":
+        action: JsonValue = {"type": "Action.Execute", "verb": interaction.id, "data": data}
+        return {"action": action, "trigger": "manual"}
+    return data
+
+
+def _at(value: JsonValue, path: str) -> Json:
+    for step in path.split("/")[1:]:
+        step = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, list):
+            value = value[int(step)] if step.isdigit() and int(step) < len(value) else None
+        else:
+            value = value.get(step) if isinstance(value, dict) else None
+    return cast("Json", value) if isinstance(value, dict) else {}

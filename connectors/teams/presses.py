@@ -1,0 +1,66 @@
+"""A pressed button of a card: Action.Submit as a message with a value, Action.Execute as an invoke.
+
+Pure. Source: learn.microsoft.com "Universal Actions", "Card actions" (2026-06).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from pydantic import JsonValue
+
+from bridge.model import ActionPressed, Event
+from connectors.teams.activity import Activity, Json, object_of, objects, string
+from connectors.teams.cards.write_inputs import values_of
+
+INVOKE = "adaptiveCard/action"
+_OURS = "token"  # where our buttons carry theirs
+_MANY = "many"  # ... and which inputs take several values
+_CHOSEN = "value"  # of a menu behind three dots
+_TIME = ":time"  # the second half of a day and time
+
+
+def is_press(json: Json) -> bool:
+    """A Submit comes as a message without text; an Execute as an invoke."""
+    if string(json, "type") == "invoke":
+        return string(json, "name") == INVOKE
+    nothing_said = not string(json, "text") and not objects(json, "attachments")
+    return nothing_said and json.get("value") is not None
+
+
+def pressed(activity: Activity) -> Event | None:
+    """None where no message or action is named."""
+    target = string(activity.json, "replyToId")
+    value = object_of(activity.json, "value")
+    action = object_of(value, "action") if activity.type == "invoke" else {}
+    data = object_of(action, "data") if action else value
+    token = string(data, _OURS) or string(action, "verb")
+    if not target or not token:
+        return None
+    return ActionPressed(
+        **activity.around(target),
+        actor=activity.actor(),
+        target=target,
+        token=token,
+        native=cast("JsonValue", action or data),
+        values=dict(_filled_in(data)),
+    )
+
+
+def _filled_in(data: Json) -> Iterator[tuple[str, JsonValue]]:
+    """By the tokens of the inputs; where several may be chosen they come with commas between."""
+    many = data.get(_MANY)
+    several = set(many) if isinstance(many, list) else set[object]()
+    for name, value in data.items():
+        if name == _CHOSEN and isinstance(token := data.get(_OURS), str):
+            yield token, cast("JsonValue", value)
+            continue
+        if name in (_OURS, _MANY) or name.endswith(_TIME):
+            continue
+        if isinstance(time := data.get(f"{name}{_TIME}"), str) and time:
+            yield name, f"{value} {time}"
+        elif name in several and isinstance(value, str):
+            yield name, list(values_of(value))
+        else:
+            yield name, cast("JsonValue", value)

@@ -1,0 +1,63 @@
+"""A message with more than text -> activities. Pure and stable.
+
+At home a card goes out as it came; elsewhere, and where its buttons would be dead, what it says is
+written anew. The author stands in bold above, as over every text.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from pydantic import JsonValue
+
+from bridge.content.additions import select_parts
+from bridge.content.card import Card
+from bridge.content.card_walk import is_interactive
+from bridge.model import Loss
+from bridge.ports.cards import Cards
+from bridge.ports.connector import Files
+from bridge.uacs import Message, StructuredDataPart
+from connectors.teams.cards import write_card
+from connectors.teams.cards.schemas import CARDS
+
+Body = dict[str, JsonValue]
+_LARGEST_CARD = 25_000  # UTF-16 units of JSON; Teams takes 28 KB with all around it
+_ADAPTIVE = "application/vnd.microsoft.card.adaptive"
+
+
+def rich_bodies(
+    message: Message, author: str, quote: str, cards: Cards, files: Files | None
+) -> tuple[list[Body], tuple[Loss, ...]]:
+    """`author` and `quote` are lines in Teams' own Markdown, above the first and all activities."""
+    card, losses = cards.read(message)
+    if (body := _as_it_came(message, card, cards)) is not None:
+        return [_under(body, author, quote)], losses
+    url_of = {} if files is None else {"url_of": files.url_of}
+    written = write_card(card, cards.rendering(message, uploads=False, **url_of))
+    bodies = [
+        _under(dict(one.body), author, "" if slot else quote)
+        for slot, one in enumerate(written.messages)
+    ]
+    return bodies, (*losses, *written.losses)
+
+
+def _under(body: Body, *above: str) -> Body:
+    text = body.get("text")
+    lines = [line for line in (*above, text if isinstance(text, str) else "") if line]
+    return {**body, "type": "message", "textFormat": "markdown", "text": "\n\n".join(lines)}
+
+
+def _as_it_came(message: Message, card: Card, cards: Cards) -> Body | None:
+    """The cards themselves, where Teams' own are all there is to show and each of their actions
+    reaches its author."""
+    if is_interactive(card.nodes) and cards.live_tokens(message) is None:
+        return None
+    attachments: list[JsonValue] = []
+    for _, part in select_parts(message, CARDS):
+        if not isinstance(part, StructuredDataPart) or part.schema_id not in CARDS:
+            return None
+        kind = _ADAPTIVE if part.schema_id == f"{_ADAPTIVE}+json" else part.schema_id
+        attachments.append({"contentType": kind, "content": cast("JsonValue", part.data)})
+    if not attachments or len(str(attachments)) > _LARGEST_CARD:
+        return None
+    return {"attachments": attachments}

@@ -1,0 +1,150 @@
+"""docs/cards.md: every node with its fields, an example, and what each platform makes of it.
+
+`python -m tests.app.cards_page` writes the page anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from inspect import getdoc
+from pathlib import Path
+from typing import Any, cast, get_args
+
+from bridge.app.translate import Translation, translate
+from bridge.content import card
+from bridge.content.card_json import card_schema
+from tests.corpus.laws import PLATFORMS, see
+
+PAGE = Path(__file__).parents[2] / "docs" / "cards.md"
+
+EXAMPLES: dict[str, dict[str, Any]] = json.loads(
+    (Path(__file__).parent / "card_examples.json").read_text("utf-8")
+)
+
+_INTRO = """# Cards
+
+A card is a rich message as one neutral tree. Every platform's rich messages are read into it and written from it, and an agent says a card once for all platforms: as a `structured_data` part of the schema `application/vnd.uacs.card+json`.
+
+```json
+{"type": "card", "nodes": [
+  "# Build 42",
+  {"type": "fields", "items": [{"label": "Branch", "value": "main"}]},
+  {"type": "actions", "items": [{"type": "button", "label": "Approve", "id": "approve"}]}
+]}
+```
+
+- Text is [UACS Markdown](text.md). A string where a node may stand is a `prose` node.
+- What is as it is by default need not be written. Unknown fields are errors.
+- [card.schema.json](card.schema.json) is the same as a JSON Schema (`uacs-bridge schema card`).
+- `uacs-bridge translate --from card --to slack card.json` shows what a platform makes of it; [fidelity.md](fidelity.md) what becomes of each platform's own elements.
+- What somebody presses or fills in comes back with the author's own `id` and `value`.
+
+This page is written by `python -m tests.app.cards_page`; the tables say what was really made of the examples.
+"""  # noqa: E501
+
+
+def page() -> str:
+    """The whole page."""
+    schema = card_schema()["$defs"]
+    kinds = {str(kind.__dataclass_fields__["type"].default): kind for kind in _kinds()}
+    lines = [_INTRO, "## Nodes\n", *(_node(name, kind, schema) for name, kind in kinds.items())]
+    lines += ["## Values in nodes\n", *(_value(one, schema) for one in _values(schema, kinds))]
+    return "\n".join(lines)
+
+
+def _kinds() -> tuple[Any, ...]:
+    return get_args(get_args(card.Node)[0])
+
+
+def _values(schema: dict[str, Any], kinds: dict[str, Any]) -> list[str]:
+    nodes = {kind.__name__ for kind in kinds.values()}
+    return sorted(set(schema) - nodes - {"Node", "JsonValue"})
+
+
+def _node(name: str, kind: Any, schema: dict[str, Any]) -> str:
+    example = json.dumps(EXAMPLES[name], ensure_ascii=False)
+    return "\n".join(
+        [
+            f"### {name}\n",
+            f"{_described(kind)}\n",
+            f"```json\n{example}\n```\n",
+            *_fields(schema[kind.__name__]),
+            "",
+            "| platform | made of it |",
+            "|---|---|",
+            *(f"| {one} | {_made(EXAMPLES[name], one)} |" for one in PLATFORMS),
+            "",
+        ]
+    )
+
+
+def _value(name: str, schema: dict[str, Any]) -> str:
+    return "\n".join(
+        [f"### {name}\n", f"{_described(getattr(card, name))}\n", *_fields(schema[name]), ""]
+    )
+
+
+def _described(kind: Any) -> str:
+    """Its docstring, unless dataclasses wrote one."""
+    text = getdoc(kind) or ""
+    return "" if text.startswith(f"{kind.__name__}(") else " ".join(text.split())
+
+
+# --- fields ---------------------------------------------------------------------------------
+
+
+def _fields(schema: dict[str, Any]) -> Iterator[str]:
+    yield "| field | value | default |"
+    yield "|---|---|---|"
+    required = schema.get("required", ())
+    for name, one in schema["properties"].items():
+        if name != "type":
+            default = "" if name in required else f"`{json.dumps(one.get('default'))}`"
+            yield f"| `{name}` | {_type(one)} | {default} |"
+
+
+def _type(one: dict[str, Any]) -> str:
+    match one:
+        case {"$ref": str() as target}:
+            return target.rpartition("/")[2]
+        case {"enum": list() as values}:
+            return ", ".join(f"`{value}`" for value in cast("list[Any]", values))
+        case {"anyOf": list() as several} | {"oneOf": list() as several}:
+            found = [_type(each) for each in cast("list[dict[str, Any]]", several)]
+            return " or ".join(each for each in dict.fromkeys(found) if each != "null")
+        case {"const": value}:
+            return f"`{value}`"
+        case {"contentMediaType": _}:
+            return "Markdown"
+        case {"type": "array"}:
+            return f"list of {_type(one.get('items') or {})}"
+        case {"type": str() as name}:
+            return name
+        case _:
+            return "any JSON"
+
+
+# --- what platforms make of it --------------------------------------------------------------
+
+
+def _made(example: dict[str, Any], platform: str) -> str:
+    """The elements of the example's translation, and its losses."""
+    done = translate({"type": "card", "nodes": [example]}, source="card", target=platform)
+    kinds = dict.fromkeys(one.kind for one in see(platform, done.messages).elements)
+    shown = ", ".join(f"`{kind}`" for kind in kinds if kind != "AdaptiveCard") or "text"
+    return "; ".join([shown, *_lost(done)])
+
+
+def _lost(done: Translation) -> Iterator[str]:
+    for one in done.losses:
+        shown = f" → {_cell(one.shown_as)}" if one.shown_as else ""
+        yield f"{one.kind}: {_cell(one.what)}{shown}"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), "utf-8")

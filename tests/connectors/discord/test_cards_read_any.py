@@ -1,0 +1,384 @@
+"""Reading whatever is given: real messages, arbitrary and broken JSON, deep and large payloads."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bridge.content.card import (
+    Card,
+    Container,
+    File,
+    FileInput,
+    Image,
+    LabelledValue,
+    Native,
+    Nodes,
+    Player,
+    Prose,
+    TextInput,
+    Toggle,
+)
+from bridge.content.card_walk import walk
+from bridge.content.rendering import Rendering
+from bridge.content.text import ChannelLink, GroupMention, Mention
+from bridge.errors import CodecError
+from connectors.discord.cards import (
+    payloads,
+    read_form,
+    read_message,
+    read_payload,
+    write_card,
+    write_form,
+)
+
+CORPUS = Path(os.environ.get("UACS_CORPUS", "/nowhere")) / "discord"
+needs_corpus = pytest.mark.skipif(
+    not CORPUS.is_dir(), reason="UACS_CORPUS names no folder of payloads"
+)
+_WORD = re.compile(r"[^\W_]+")
+_MARKUP = re.compile(r"<[@#:t/a][^<>]*>|https?://\S+")
+_QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def files() -> list[Path]:
+    return sorted(CORPUS.rglob("*.json"))
+
+
+# --- real messages --------------------------------------------------------------------------
+
+
+@needs_corpus
+def test_every_real_message_is_read_and_the_rest_is_refused_with_a_reason() -> None:
+    refused: dict[Path, str] = {}
+    for file in files():
+        try:
+            read_message(orjson.loads(file.read_bytes()))
+        except CodecError as error:
+            refused[file] = error.reason
+
+    assert len(files()) - len(refused) > 100
+    assert all(refused.values())
+    assert [file for file in refused if file.parent.name == "messages"] == []
+
+
+@needs_corpus
+def test_every_visible_word_of_real_messages_is_in_the_card() -> None:
+    missing: dict[str, Counter[str]] = {}
+    for file in files():
+        native = orjson.loads(file.read_bytes())
+        try:
+            found = words(read_message(native))
+        except CodecError:
+            continue
+        wanted = Counter(word for text in seen(inner(native)) for word in spoken(text))
+        if lost := wanted - found:
+            missing[file.name] = lost
+
+    assert missing == {}
+
+
+@needs_corpus
+def test_a_message_read_by_its_payloads_says_the_same() -> None:
+    for file in files():
+        native = orjson.loads(file.read_bytes())
+        try:
+            parts = payloads(native)
+        except CodecError:
+            continue
+        by_parts = [node.type for one in parts for node in read_payload(one).nodes]
+        assert by_parts == [node.type for node in read_message(native).nodes], file.name
+
+
+@needs_corpus
+def test_real_messages_that_go_through_the_tree_come_home_whole() -> None:
+    """Nodes, their order and the actions: native -> card -> native -> card."""
+    rendering = Rendering(token=lambda at: re.sub(r"\W", "-", at) or "-", uploads=True)
+    kept = every = 0
+    for there in read_messages():
+        home = write_card(there, rendering)
+        again = [node for one in home.messages for node in read_message(dict(one.body)).nodes]
+        kept += common(elements(there.nodes), elements(tuple(again)))
+        every += len(elements(there.nodes))
+
+    assert every > 200
+    assert kept >= 0.95 * every, f"{kept} of {every}"
+
+
+def read_messages() -> Iterator[Card]:
+    """Messages with their files in our store, as they are when they have been admitted."""
+    for file in files():
+        with suppress(CodecError):
+            found = read_message(orjson.loads(file.read_bytes()))
+            is_modal = any(isinstance(node, Container) and node.id for node in found.nodes)
+            if file.parent.name != "objects" and not is_modal and not is_input(found):
+                yield admitted(found)
+
+
+def is_input(card: Card) -> bool:
+    return any(isinstance(node, TextInput | FileInput | Toggle) for node in card.nodes)
+
+
+def admitted(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(admitted(one) for one in value)
+    if isinstance(value, File) or (isinstance(value, Player) and value.kind == "audio"):
+        held = replace(value.asset, url="", file_id="blob:sha256-" + "0" * 64)
+        return replace(value, asset=held)
+    if is_dataclass(value) and hasattr(value, "nodes"):
+        return replace(value, nodes=admitted(value.nodes))  # pyright: ignore
+    return value
+
+
+@needs_corpus
+def test_real_modals_that_go_through_the_tree_come_home_whole() -> None:
+    count = 0
+    for file in files():
+        native = orjson.loads(file.read_bytes())
+        held = inner(native)
+        if not isinstance(held, dict) or not held.get("title") or "components" not in held:
+            continue
+        there = read_form(native)
+        home = write_form(there, Rendering())
+        again = [read_form(dict(one.body)) for one in home.messages]
+        count += 1
+        assert [one.title for one in again] == [there.title], file.name
+        assert [elements(one.nodes) for one in again] == [elements(there.nodes)], file.name
+
+    assert count > 8
+
+
+def elements(nodes: Nodes) -> list[tuple[str, list[str]]]:
+    """What is seen, node by node: its type and its words; texts by their paragraphs."""
+    found: list[tuple[str, list[str]]] = []
+    for node in walk(nodes):
+        if isinstance(node, Prose):
+            found += [("prose", sorted(words(block))) for block in node.text]
+        elif not isinstance(node, Native):
+            found.append((node.type, sorted(words(shown_of(node)))))
+    return found
+
+
+def shown_of(node: Any) -> tuple[Any, ...]:
+    """The words of a node itself: of its picture or file, of what it asks, around what it holds."""
+    names = ("text", "title", "author", "footer", "label", "hint", "placeholder", "question")
+    found = [getattr(node, name, ()) for name in names]
+    found += [item for item in getattr(node, "items", ()) if isinstance(item, LabelledValue)]
+    found += [(one.label, one.description) for one in getattr(node, "options", ())]
+    if isinstance(node, Image):
+        return (*found, node.asset.alt)
+    return (*found, getattr(getattr(node, "asset", None), "name", ""))
+
+
+def common(one: list[Any], other: list[Any]) -> int:
+    """How long their longest common subsequence is."""
+    row = [0] * (len(other) + 1)
+    for a in one:
+        before = 0
+        for index, b in enumerate(other, 1):
+            before, row[index] = (
+                row[index],
+                before + 1 if a == b else max(row[index], row[index - 1]),
+            )
+    return row[-1]
+
+
+def inner(native: Any) -> Any:
+    """What is within Discord's envelopes."""
+    for key in ("d", "data", "message"):
+        if isinstance(native, dict) and isinstance(native.get(key), dict):
+            held = native[key]
+            if {"content", "components", "embeds"} & held.keys():
+                return held
+    return native
+
+
+def spoken(text: str) -> list[str]:
+    return _WORD.findall(_MARKUP.sub(" ", text))
+
+
+def words(value: object) -> Counter[str]:
+    """All words of a card, whatever they are in."""
+    found: Counter[str] = Counter()
+    stack: list[object] = [value]
+    while stack:
+        one = stack.pop()
+        if isinstance(one, str):
+            found.update(spoken(one))
+        elif isinstance(one, tuple):
+            stack += one
+        elif isinstance(one, Mention | GroupMention | ChannelLink):
+            stack.append(one.name)
+        elif is_dataclass(one):
+            names = (field.name for field in fields(one))
+            stack += [getattr(one, name) for name in names if name not in ("at", "type", "payload")]
+    return found
+
+
+def seen(native: Any) -> Iterator[str]:
+    """What people see of a message: written from Discord's documentation."""
+    if isinstance(native, list):
+        for one in native:
+            yield from seen(one)
+    if not isinstance(native, dict):
+        return
+    texts = ("content", "title", "description", "label", "placeholder")
+    yield from (native[key] for key in texts if isinstance(native.get(key), str))
+    for part, key in (("author", "name"), ("footer", "text"), ("provider", "name")):
+        yield (native.get(part) or {}).get(key) or ""
+    yield from (field[key] for field in native.get("fields") or () for key in ("name", "value"))
+    for file in native.get("attachments") or ():
+        yield from (file["filename"], file.get("description") or "")
+    yield from (sticker["name"] for sticker in native.get("sticker_items") or ())
+    for answer in (native.get("poll") or {}).get("answers", ()):
+        yield answer["poll_media"].get("text") or ""
+    for key in ("embeds", "components", "component", "accessory", "items", "options"):
+        yield from seen(native.get(key))
+    yield from seen([one["message"] for one in native.get("message_snapshots") or ()])
+
+
+# --- arbitrary and broken JSON --------------------------------------------------------------
+
+_KEYS = st.sampled_from((
+    "content", "embeds", "components", "attachments", "sticker_items", "poll", "message_snapshots",
+    "flags", "type", "title", "description", "fields", "author", "footer", "image", "thumbnail",
+    "url", "color", "timestamp", "name", "value", "inline", "label", "style", "custom_id", "emoji",
+    "options", "accessory", "component", "items", "media", "file", "message", "data", "id",
+    "default_values", "placeholder", "question", "answers", "answer_counts", "results", "any",
+))  # fmt: skip
+_ATOMS = st.one_of(
+    st.none(), st.booleans(), st.integers(-3, 25), st.just(32768), st.floats(allow_nan=True),
+    st.text(max_size=8), st.sampled_from(("https://x.example/a.png", "attachment://a.png", "-# x")),
+)  # fmt: skip
+ANY = st.recursive(
+    _ATOMS,
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(_KEYS, inner, max_size=6)),
+    max_leaves=30,
+)
+
+
+@_QUICK
+@given(ANY)
+def test_any_json_is_read_and_written_or_refused(native: Any) -> None:
+    try:
+        card = read_message(native)
+    except CodecError:
+        return
+    for message in write_card(card, Rendering()).messages:
+        orjson.dumps(message.body)
+
+
+@_QUICK
+@given(st.dictionaries(_KEYS, ANY, max_size=6), st.sampled_from(range(26)))
+def test_any_component_is_read(native: dict[str, Any], kind: int) -> None:
+    card = read_message({"flags": 32768, "components": [{**native, "type": kind}]})
+
+    assert isinstance(card, Card)
+
+
+@needs_corpus
+@_QUICK
+@given(st.data())
+def test_a_real_message_with_one_value_changed_is_read_or_refused(data: st.DataObject) -> None:
+    native = orjson.loads(data.draw(st.sampled_from(files())).read_bytes())
+    places = list(places_in(native))
+    if not places:
+        return
+    holder, key = data.draw(st.sampled_from(places))
+    holder[key] = data.draw(ANY)
+
+    try:
+        card = read_message(native)
+    except CodecError:
+        return
+    assert isinstance(write_card(card, Rendering()).messages, tuple)
+
+
+def places_in(value: Any) -> Iterator[tuple[Any, Any]]:
+    stack = [value]
+    while stack:
+        one = stack.pop()
+        entries = one.items() if isinstance(one, dict) else enumerate(one)
+        for key, inner_one in entries:
+            yield one, key
+            if isinstance(inner_one, dict | list):
+                stack.append(inner_one)
+
+
+# --- deep and large -------------------------------------------------------------------------
+
+
+def nested(shape: str, levels: int) -> Any:
+    inner_one: Any = {"type": 10, "content": "innermost"}
+    for _ in range(levels):
+        inner_one = {
+            "container": {"type": 17, "components": [inner_one]},
+            "row": {"type": 1, "components": [inner_one]},
+            "section": {"type": 9, "components": [inner_one], "accessory": {"type": 2}},
+            "label": {"type": 18, "label": "x", "component": inner_one},
+            "unknown": {"type": 99, "components": [inner_one]},
+            "gallery": {"type": 12, "items": [inner_one]},
+        }[shape]
+    return {"flags": 32768, "components": [inner_one]}
+
+
+@pytest.mark.parametrize("shape", ["container", "row", "section", "label", "unknown", "gallery"])
+def test_a_thousand_levels_give_a_result(shape: str) -> None:
+    levels = 997 if shape == "label" else 498
+
+    card = read_message(nested(shape, levels))
+
+    assert "innermost" in words(card)
+    assert write_card(card, Rendering()).messages
+
+
+@pytest.mark.parametrize("value", [[], {}])
+def test_a_thousand_levels_of_anything_else_give_a_result(value: Any) -> None:
+    for _ in range(990):
+        value = [value] if isinstance(value, list) else {"title": value}
+
+    for part in ("embeds", "components", "attachments", "poll", "content", "sticker_items"):
+        assert isinstance(read_message({part: value or [value], "flags": 0}), Card)
+
+
+def test_more_than_a_thousand_levels_are_refused() -> None:
+    with pytest.raises(CodecError):
+        payloads(nested("container", 600))
+
+
+LARGE: dict[str, Any] = {
+    "one text": {"content": "word and **bold** and <@1> https://x.example\n" * 200_000},
+    "many embeds": {"embeds": [{"title": "t", "description": "d *x*"}] * 100_000},
+    "many fields": {"embeds": [{"fields": [{"name": "n", "value": "v"}] * 150_000}]},
+    "many components": {"flags": 32768, "components": [{"type": 10, "content": "x"}] * 150_000},
+    "many options": {
+        "components": [
+            {"type": 1, "components": [{"type": 3, "custom_id": "x", "options": [
+                {"label": "l", "value": "v"}] * 150_000}]}
+        ]
+    },
+    "many files": {"attachments": [{"filename": "a.png", "url": "https://x.example"}] * 100_000},
+    "unknown words": {"components": [{"type": 99, "x": [{"label": "w"}] * 300_000}]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_ten_megabytes_are_read_in_bounded_time(name: str) -> None:
+    before = time.process_time()
+
+    card = read_message(LARGE[name])
+
+    assert card.nodes
+    assert time.process_time() - before < 60

@@ -1,0 +1,386 @@
+"""Components of messages and modals, of both generations -> nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bridge.content.card import (
+    Actions,
+    Asset,
+    Button,
+    Card,
+    Choice,
+    Container,
+    Divider,
+    File,
+    FileInput,
+    Form,
+    Gallery,
+    Image,
+    Native,
+    Node,
+    Option,
+    Picker,
+    Player,
+    Prose,
+    Section,
+    TextInput,
+    Toggle,
+)
+from bridge.content.card_walk import walk
+from bridge.content.text import Emoji, Heading, Paragraph, Text
+from bridge.errors import CodecError
+from connectors.discord.cards import read_form, read_message
+from connectors.discord.cards.schemas import COMPONENTS
+from tests.connectors.discord.card_words import card, line, picture, prose, small
+
+PICTURE = {"media": {"url": "https://x.example/a.png"}}
+
+
+def read(*components: Any, **message: Any) -> Card:
+    return read_message({"flags": 32768, "components": list(components), **message})
+
+
+def row(*components: Any) -> dict[str, Any]:
+    return {"type": 1, "components": list(components)}
+
+
+def only(component: Any) -> Node:
+    (found,) = read(row(component)).nodes
+    assert isinstance(found, Actions)
+    (action,) = found.items
+    return action
+
+
+# --- buttons --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("style", "named"), [(1, "primary"), (2, "default"), (3, "good"), (4, "danger")]
+)
+def test_a_button_tells_its_author_what_was_pressed(style: int, named: Any) -> None:
+    native = {"type": 2, "style": style, "label": "Go", "custom_id": "go", "disabled": True}
+
+    assert only(native) == Button(line("Go"), id="go", style=named, disabled=True)
+
+
+def test_a_link_button_opens_its_address() -> None:
+    native = {"type": 2, "style": 5, "label": "Docs", "url": "https://x.example"}
+
+    assert only(native) == Button(line("Docs"), does="open", url="https://x.example")
+
+
+def test_a_premium_button_keeps_what_it_sells() -> None:
+    assert only({"type": 2, "style": 6, "sku_id": "77"}) == Button(
+        line("Premium"), value={"sku_id": "77"}, style="primary", emoji="🛒"
+    )
+
+
+def test_an_emoji_stands_before_the_label() -> None:
+    plain = {"type": 2, "style": 2, "label": "Yes", "custom_id": "y", "emoji": {"name": "👍"}}
+    own = {**plain, "emoji": {"id": "5", "name": "party", "animated": True}}
+    party = Emoji("party", url="https://cdn.discordapp.com/emojis/5.gif")
+
+    assert only(plain) == Button(line("Yes"), id="y", emoji="👍")
+    assert only(own) == Button((party, Text(" "), Text("Yes")), id="y")
+
+
+def test_buttons_of_a_row_stand_together_and_know_their_places() -> None:
+    buttons = [{"type": 2, "style": 1, "label": str(n), "custom_id": str(n)} for n in range(3)]
+
+    (actions,) = read_message({"content": "", "components": [row(*buttons)]}).nodes
+
+    assert isinstance(actions, Actions)
+    assert actions.at == "/components/0"
+    assert [one.at for one in actions.items] == [f"/components/0/components/{n}" for n in range(3)]
+
+
+# --- menus ----------------------------------------------------------------------------------
+
+
+def test_a_menu_has_its_options_those_chosen_beforehand_and_how_many_may_be() -> None:
+    native = {
+        "type": 3,
+        "custom_id": "bugs",
+        "placeholder": "Bugs?",
+        "min_values": 0,
+        "max_values": 2,
+        "options": [
+            {"label": "Ant", "value": "a", "description": "small", "emoji": {"name": "🐜"}},
+            {"label": "Bee", "value": "b", "default": True},
+        ],
+    }
+
+    assert only(native) == Choice(
+        id="bugs",
+        placeholder="Bugs?",
+        options=(
+            Option(line("Ant"), "a", line("small"), "🐜"),
+            Option(line("Bee"), "b"),
+        ),
+        values=("b",),
+        many=True,
+        least=0,
+        most=2,
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "of"), [(5, "people"), (6, "roles"), (7, "mentionables"), (8, "channels")]
+)
+def test_menus_of_people_roles_and_channels_are_pickers(kind: int, of: Any) -> None:
+    native = {"type": kind, "custom_id": "who", "placeholder": "Who?", "max_values": 1}
+
+    assert only(native) == Picker(id="who", of=of, placeholder="Who?", most=1)
+
+
+def test_a_role_among_those_picked_beforehand_is_marked() -> None:
+    chosen = [{"id": "1", "type": "user"}, {"id": "2", "type": "role"}]
+    native = {"type": 7, "custom_id": "who", "max_values": 3, "default_values": chosen}
+
+    assert only(native) == Picker(
+        id="who", of="mentionables", values=("1", "&2"), many=True, most=3
+    )
+
+
+# --- what is shown --------------------------------------------------------------------------
+
+
+def test_text_displays_are_prose_with_headings() -> None:
+    assert read({"type": 10, "content": "## Title"}, {"type": 10, "content": "a\n-# b"}) == card(
+        Prose((Heading(2, line("Title")),)), prose("a"), small("b")
+    )
+
+
+def test_a_section_has_texts_and_a_picture_or_a_button_beside_them() -> None:
+    texts = [{"type": 10, "content": "one"}, {"type": 10, "content": "two"}]
+    thumbnail = {"type": 11, **PICTURE, "description": "seen", "spoiler": True}
+    button = {"type": 2, "style": 5, "label": "Open", "url": "https://x.example"}
+    seen = Image(Asset(url="https://x.example/a.png", alt="seen", spoiler=True), size="small")
+
+    assert read(
+        {"type": 9, "components": texts, "accessory": thumbnail},
+        {"type": 9, "components": texts[:1], "accessory": button},
+    ) == card(
+        Section((prose("one"), prose("two")), seen),
+        Section((prose("one"),), Button(line("Open"), does="open", url="https://x.example")),
+    )
+
+
+def test_a_gallery_has_pictures_and_films() -> None:
+    items = [
+        {**PICTURE, "description": "a"},
+        {"media": {"url": "https://x.example/b.mp4"}, "spoiler": True},
+    ]
+
+    assert read({"type": 12, "items": items}) == card(
+        Gallery((
+            picture("https://x.example/a.png", alt="a"),
+            Player("video", Asset(url="https://x.example/b.mp4", spoiler=True)),
+        ))
+    )  # fmt: skip
+
+
+def test_a_gallery_of_one_is_the_picture() -> None:
+    assert read({"type": 12, "items": [PICTURE]}) == card(picture("https://x.example/a.png"))
+
+
+def test_files_of_the_message_are_found_by_their_names() -> None:
+    attachment = {
+        "filename": "a.pdf", "url": "https://cdn.example/a.pdf?ex=1",
+        "content_type": "application/pdf", "size": 7,
+    }  # fmt: skip
+    file = {"type": 13, "file": {"url": "attachment://a.pdf"}, "spoiler": True}
+
+    assert read(file, attachments=[attachment]) == card(
+        File(
+            Asset(
+                url="https://cdn.example/a.pdf?ex=1",
+                media_type="application/pdf",
+                name="a.pdf",
+                size=7,
+                spoiler=True,
+            )
+        )
+    )
+
+
+def test_a_file_that_nobody_knows_keeps_its_name_for_the_way_home() -> None:
+    assert read({"type": 13, "file": {"url": "attachment://a.pdf"}}) == card(
+        File(Asset(file_id="attachment://a.pdf", name="a.pdf"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("native", "divider"),
+    [
+        ({}, Divider()),
+        ({"divider": False, "spacing": 2}, Divider(line=False, large=True)),
+        ({"divider": True, "spacing": 1}, Divider()),
+    ],
+)
+def test_a_separator_is_a_line_or_room(native: dict[str, Any], divider: Divider) -> None:
+    assert read({"type": 14, **native}) == card(divider)
+
+
+def test_a_container_has_its_colour_and_stays_hidden() -> None:
+    inner = {"type": 10, "content": "x"}
+
+    assert read(
+        {"type": 17, "accent_color": 0x123456, "spoiler": True, "components": [inner]},
+        {"type": 17, "accent_color": 0x2EB67D, "components": [inner]},
+        {"type": 17, "accent_color": None, "components": []},
+    ) == card(
+        Container((prose("x"),), form="card", color=0x123456, spoiler=True),
+        Container((prose("x"),), form="card", style="good"),
+        Container((), form="card"),
+    )
+
+
+# --- modals ---------------------------------------------------------------------------------
+
+
+def label(component: dict[str, Any], **more: str) -> dict[str, Any]:
+    return {"type": 18, "label": "L", **more, "component": component}
+
+
+INPUTS: list[tuple[dict[str, Any], Node]] = [
+    (
+        {"type": 4, "custom_id": "t", "style": 2, "min_length": 1, "max_length": 9, "value": "v",
+         "placeholder": "p", "required": False},
+        TextInput(id="t", label=line("L"), placeholder="p", value="v", multiline=True, least=1,
+                  most=9),
+    ),
+    (
+        {"type": 19, "custom_id": "f", "min_values": 0, "max_values": 3, "file_types": [".pdf"]},
+        FileInput(id="f", label=line("L"), required=True, least=0, most=3, kinds=("pdf",)),
+    ),
+    (
+        {"type": 21, "custom_id": "r", "options": [{"label": "A", "value": "a", "default": True},
+                                                   {"label": "B", "value": "b"}]},
+        Choice(id="r", label=line("L"), required=True, form="list", values=("a",),
+               options=(Option(line("A"), "a"), Option(line("B"), "b"))),
+    ),
+    (
+        {"type": 22, "custom_id": "c", "required": False, "max_values": 2,
+         "options": [{"label": "A", "value": "a", "description": "d"}]},
+        Choice(id="c", label=line("L"), form="list", many=True, most=2,
+               options=(Option(line("A"), "a", line("d")),)),
+    ),
+    (
+        {"type": 23, "custom_id": "b", "default": True},
+        Toggle(id="b", label=line("L"), value=True),
+    ),
+    (
+        {"type": 6, "custom_id": "p", "required": True},
+        Picker(id="p", label=line("L"), required=True, of="roles"),
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("native", "node"), INPUTS)
+def test_an_input_of_a_modal_has_its_label(native: dict[str, Any], node: Node) -> None:
+    modal: dict[str, Any] = {"title": "Form", "custom_id": "m", "components": [label(native)]}
+
+    assert read_form(modal) == Form("Form", (node,), id="m")
+
+
+def test_a_label_has_a_hint() -> None:
+    modal: dict[str, Any] = {
+        "components": [label({"type": 23, "custom_id": "b"}, description="why")]
+    }
+
+    assert read_form(modal).nodes == (Toggle(id="b", label=line("L"), hint=line("why")),)
+
+
+def test_a_modal_that_is_opened_and_one_that_was_sent_are_read() -> None:
+    asked: dict[str, Any] = {
+        "title": "F",
+        "custom_id": "m",
+        "components": [{"type": 10, "content": "Hello"}],
+    }
+    sent: dict[str, Any] = {
+        "custom_id": "m",
+        "components": [
+            {"type": 18, "id": 1, "component": {"type": 4, "custom_id": "t", "value": "said"}},
+            {"type": 18, "id": 2, "component": {"type": 3, "custom_id": "s", "values": ["x"]}},
+            row({"type": 4, "custom_id": "old", "value": "way"}),
+        ],
+    }
+
+    assert read_form({"type": 9, "data": asked}) == Form("F", (prose("Hello"),), id="m")
+    assert read_form({"type": 5, "data": sent}).nodes == (
+        TextInput(id="t", value="said", required=True),
+        Choice(id="s", values=("x",)),
+        Actions((TextInput(id="old", value="way", required=True),)),
+    )
+
+
+def test_a_modal_is_a_card_of_its_own() -> None:
+    modal: dict[str, Any] = {"type": 9, "data": {"title": "F", "custom_id": "m", "components": []}}
+
+    assert read_message(modal) == card(Container((), form="card", title=line("F"), id="m"))
+
+
+@pytest.mark.parametrize("native", [None, [], {}, {"components": {}}, {"data": {"x": 1}}])
+def test_what_is_no_modal_is_refused(native: Any) -> None:
+    with pytest.raises(CodecError):
+        read_form(native)
+
+
+# --- what nobody knows ----------------------------------------------------------------------
+
+
+def test_an_unknown_component_keeps_what_it_holds() -> None:
+    native: dict[str, Any] = {
+        "type": 99,
+        "label": "new",
+        "components": [{"type": 10, "content": "known"}],
+    }
+
+    assert read(native) == card(Native(COMPONENTS, native, (prose("new"), prose("known"))))
+
+
+@pytest.mark.parametrize(
+    "native",
+    [
+        {"type": 2, "style": 1},
+        {"type": 11},
+        {"type": 12, "items": []},
+        {"type": 13, "file": {}},
+        {"type": 3, "options": "none"},
+        {"type": True},
+        7,
+    ],
+)
+def test_a_component_without_what_it_needs_is_kept_as_it_came(native: Any) -> None:
+    assert read(native) == card(Native(COMPONENTS, native))
+
+
+def test_pictures_of_a_broken_gallery_are_still_seen() -> None:
+    native: dict[str, Any] = {"type": 12, "items": [PICTURE, {"description": "lost"}, 7]}
+
+    assert read(native) == card(
+        Native(COMPONENTS, native, (picture("https://x.example/a.png"), prose("lost")))
+    )
+
+
+def test_whatever_stands_among_buttons_stands_between_them() -> None:
+    button = {"type": 2, "style": 1, "label": "x", "custom_id": "x"}
+
+    nodes = read(row(button, {"type": 10, "content": "text"}, button)).nodes
+
+    assert [node.type for node in nodes] == ["actions", "prose", "actions"]
+
+
+def test_containers_within_containers_are_read_flat_from_some_depth_on() -> None:
+    inner: dict[str, Any] = {"type": 10, "content": "innermost"}
+    for _ in range(490):
+        inner = {"type": 17, "components": [inner]}
+
+    nodes = list(walk(read(inner).nodes))
+
+    assert nodes[-1] == Prose((Paragraph(line("innermost")),))
+    assert len(nodes) < 40

@@ -1,0 +1,623 @@
+"""Buttons, menus, inputs and forms -> rows of components, links, texts and modals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bridge.content.card import (
+    Actions,
+    Asset,
+    Button,
+    Card,
+    Choice,
+    Confirm,
+    Container,
+    DateInput,
+    FileInput,
+    Form,
+    Input,
+    Node,
+    NumberInput,
+    Option,
+    Picker,
+    TextInput,
+    Toggle,
+)
+from bridge.content.rendering import Rendering
+from bridge.content.text import Emoji, Text
+from bridge.model import Loss
+from connectors.discord.cards import (
+    chosen_values,
+    form_behind,
+    option_values,
+    read_form,
+    token_of,
+    write_components,
+    write_form,
+)
+from tests.connectors.discord.card_words import bold, line, picture, prose
+from tests.connectors.discord.discord_rules import faults, modal_faults
+
+TOKENS = Rendering(token=lambda at: f"token{at.replace('/', '-')}")
+ORIGIN = "https://slack.example/archives/C1/p1"
+FOREIGN = Rendering(origin=ORIGIN)
+UNHEARD = Rendering()
+
+
+def write(*nodes: Node, rendering: Rendering = TOKENS) -> tuple[list[Any], list[Loss]]:
+    written = write_components(Card(nodes), rendering)
+    (message,) = written.messages
+    assert faults(message.body) == []
+    components: Any = message.body["components"]
+    return components, list(written.losses)
+
+
+def shown(*nodes: Node, rendering: Rendering = TOKENS) -> list[Any]:
+    return write(*nodes, rendering=rendering)[0]
+
+
+def only(node: Node, rendering: Rendering = TOKENS) -> Any:
+    """The one component of the one row."""
+    (row,) = shown(node, rendering=rendering)
+    assert row["type"] == 1
+    (component,) = row["components"]
+    return component
+
+
+def lost(node: Node, rendering: Rendering = TOKENS) -> list[tuple[str, str]]:
+    return [(loss.kind, loss.what) for loss in write(node, rendering=rendering)[1]]
+
+
+def button(label: str = "Go", **more: Any) -> Button:
+    return Button(line(label), at="/b", **more)
+
+
+def options(number: int) -> tuple[Option, ...]:
+    return tuple(Option(line(f"Option {n}"), f"v{n}") for n in range(number))
+
+
+# --- buttons --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("style", "number"), [("primary", 1), ("default", 2), ("good", 3), ("danger", 4)]
+)
+def test_a_button_carries_the_token_of_its_place(style: Any, number: int) -> None:
+    assert only(button(style=style, disabled=True)) == {
+        "type": 2, "style": number, "custom_id": "token-b", "label": "Go", "disabled": True,
+    }  # fmt: skip
+
+
+def test_five_buttons_stand_in_a_row_and_neighbours_share_rows() -> None:
+    many = tuple(button(str(n)) for n in range(7))
+
+    assert [len(row["components"]) for row in shown(Actions(many))] == [5, 2]
+    assert [len(row["components"]) for row in shown(*many[:3])] == [3]
+
+
+def test_a_link_button_opens_its_address() -> None:
+    assert only(button(does="open", url="https://x.example/<a b>")) == {
+        "type": 2, "style": 5, "url": "https://x.example/%3Ca%20b%3E", "label": "Go",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("url", "content"),
+    [
+        ("https://x.example/" + "u" * 600, f"[Go](https://x.example/{'u' * 600})"),
+        ("http://intranet/x", "[Go](http://intranet/x)"),
+        ("mailto:ann@x.example", "Go (ann\\@x.example)"),
+    ],
+)
+def test_an_address_that_discords_buttons_do_not_take_is_a_link_in_a_text(
+    url: str, content: str
+) -> None:
+    (text,) = shown(button(does="open", url=url))
+
+    assert text["content"].replace("\\", "") == content.replace("\\", "")
+    assert lost(button(does="open", url=url)) == [("button_as_link", "Go")]
+
+
+def test_an_address_that_is_none_of_the_web_is_not_linked() -> None:
+    node = button(does="open", url="javascript:alert(1)")
+
+    assert shown(node) == [{"type": 10, "content": "**Go**"}]
+    assert lost(node) == [("unsafe_link", "javascript:alert(1)")]
+
+
+def test_a_button_that_nobody_hears_is_a_link_to_the_original() -> None:
+    assert only(button(), FOREIGN) == {"type": 2, "style": 5, "url": ORIGIN, "label": "Go"}
+    assert write(button(), rendering=FOREIGN)[1] == [
+        Loss(path="/b", kind="foreign_action", what="Go", shown_as=ORIGIN)
+    ]
+
+
+def test_without_an_original_it_is_a_text_in_its_place() -> None:
+    buttons = (
+        button("A"),
+        button("B", emoji="👍"),
+        button("C", does="open", url="https://x.example"),
+    )
+
+    assert shown(Actions(buttons), rendering=UNHEARD) == [
+        {"type": 10, "content": "**A** · 👍 **B**"},
+        {
+            "type": 1,
+            "components": [{"type": 2, "style": 5, "url": "https://x.example", "label": "C"}],
+        },
+    ]
+
+
+def test_an_emoji_that_discord_knows_stands_by_itself_and_any_other_in_the_label() -> None:
+    own = (Emoji("party", url="https://cdn.discordapp.com/emojis/5.webp"), Text(" Go"))
+
+    assert only(button(emoji="👍"))["emoji"] == {"name": "👍"}
+    assert only(button(emoji=":party:"))["label"] == ":party: Go"
+    assert only(Button(own, at="/b"))["label"] == ":party: Go"
+
+
+def test_a_long_label_is_cut_and_named() -> None:
+    label = "word " * 30
+
+    assert len(only(button(label))["label"]) <= 80
+    assert lost(button(label)) == [("cut_label", label.strip())]
+
+
+def test_what_discords_buttons_do_not_have_is_named() -> None:
+    node = button(
+        icon=Asset(url="https://x.example/i.png", alt="a sign"),
+        hint="press me",
+        confirm=Confirm(title="Sure?", text=line("Really."), ok="Yes", cancel="No"),
+    )
+
+    assert lost(node) == [
+        ("button_icon", "a sign"),
+        ("button_hint", "press me"),
+        ("confirm_dialog", "Sure? · Really. · Yes · No"),
+    ]
+
+
+def test_a_button_without_words_or_emoji_still_can_be_pressed() -> None:
+    assert only(Button((), at="/b"))["label"] == "…"
+
+
+def test_a_premium_button_goes_home_where_its_author_hears_it() -> None:
+    node = button("Premium", value={"sku_id": "77"}, emoji="🛒")
+
+    assert only(node) == {"type": 2, "style": 6, "sku_id": "77"}
+    assert only(node, FOREIGN)["style"] == 5
+
+
+def test_what_a_button_would_reveal_is_shown_below_its_label() -> None:
+    node = button("More", does="reveal", nodes=(prose("inner"), picture("https://x.example/a.png")))
+
+    components = shown(Actions((button("A"), node, button("B"))))
+
+    assert [one["type"] for one in components] == [1, 10, 10, 12, 1]
+    assert [one.get("content") for one in components][1:3] == ["**More**", "inner"]
+    assert lost(node) == [("reveal_shown", "More")]
+
+
+def test_a_button_that_hides_is_named_because_nothing_is_hidden() -> None:
+    components, losses = write(prose("x"), button("Details", does="toggle", targets=("box",)))
+
+    assert components == [{"type": 10, "content": "x"}]
+    assert [(loss.kind, loss.what) for loss in losses] == [("toggle_shown", "Details")]
+
+
+# --- menus ----------------------------------------------------------------------------------
+
+
+def test_a_choice_is_a_menu_in_a_row_of_its_own() -> None:
+    node = Choice(
+        label=line("Pick *one*"),
+        hint=line("any"),
+        placeholder="Colour",
+        options=(
+            Option(line("Red"), "r", line("like fire"), "🔥"),
+            Option(line("Blue"), "b", (), ":sea:"),
+        ),
+        values=("b",),
+        disabled=True,
+        at="/c",
+    )
+
+    assert shown(node) == [
+        {"type": 10, "content": "**Pick \\*one\\***"},
+        {
+            "type": 1,
+            "components": [
+                {
+                    "type": 3,
+                    "custom_id": "token-c",
+                    "options": [
+                        {
+                            "label": "Red",
+                            "value": "r",
+                            "description": "like fire",
+                            "emoji": {"name": "🔥"},
+                        },
+                        {"label": ":sea: Blue", "value": "b", "default": True},
+                    ],
+                    "placeholder": "Colour",
+                    "disabled": True,
+                }
+            ],
+        },
+        {"type": 10, "content": "-# any"},
+    ]
+
+
+def test_a_label_stands_in_the_empty_menu() -> None:
+    assert only(Choice(label=line("Pick"), options=options(2), at="/c"))["placeholder"] == "Pick"
+
+
+@pytest.mark.parametrize(
+    ("more", "least", "most"),
+    [
+        ({}, None, None),
+        ({"least": 0}, 0, None),
+        ({"many": True}, 0, 3),
+        ({"many": True, "required": True}, 1, 3),
+        ({"many": True, "least": 2, "most": 99}, 2, 3),
+        ({"many": True, "least": 9, "most": 2}, 2, 2),
+    ],
+)
+def test_how_many_may_be_chosen_keeps_to_what_there_is(more: Any, least: Any, most: Any) -> None:
+    menu = only(Choice(options=options(3), at="/c", **more))
+
+    assert (menu.get("min_values"), menu.get("max_values")) == (least, most)
+
+
+def test_more_options_than_a_menu_has_are_several_menus() -> None:
+    node = Choice(placeholder="Pick", options=options(60), at="/c")
+
+    rows = shown(node)
+
+    menus = [row["components"][0] for row in rows]
+    assert [len(menu["options"]) for menu in menus] == [25, 25, 10]
+    assert [menu["placeholder"] for menu in menus] == ["Pick (1/3)", "… (2/3)", "… (3/3)"]
+    assert {token_of(menu["custom_id"]) for menu in menus} == {"token-c"}
+    assert lost(node) == [("split_options", "60 options in one menu")]
+
+
+def test_options_that_are_links_are_buttons_in_their_place() -> None:
+    node = Choice(
+        options=(
+            Option(line("A"), "a"),
+            Option(line("Docs"), "d", url="https://x.example"),
+            Option(line("B"), "b"),
+        ),
+        form="overflow",
+        at="/c",
+    )
+
+    kinds = [row["components"][0]["type"] for row in shown(node)]
+
+    assert kinds == [3, 2, 3]
+
+
+@pytest.mark.parametrize("values", [("", "b"), ("a", "a"), ("x" * 200, "b")])
+def test_values_that_discord_does_not_take_are_numbered_and_found_again(
+    values: tuple[str, str],
+) -> None:
+    node = Choice(options=tuple(Option(line("o"), value) for value in values), at="/c")
+
+    written = [one["value"] for one in only(node)["options"]]
+
+    assert written == list(option_values(node)) == ["0", "1"]
+    assert chosen_values(node, ("1",)) == (values[1],)
+    assert chosen_values(node, ("other",)) == ("other",)
+
+
+def test_groups_of_options_and_long_words_are_named() -> None:
+    long = "l" * 150
+    node = Choice(options=(Option(line(long), "a", group="G"), Option(line("b"), "b", group="G")))
+
+    assert lost(replace(node, at="/c")) == [("option_group", "G"), ("cut_option", long)]
+
+
+@pytest.mark.parametrize(
+    ("of", "kind", "value", "default"),
+    [
+        ("people", 5, "12", {"id": "12", "type": "user"}),
+        ("roles", 6, "12", {"id": "12", "type": "role"}),
+        ("mentionables", 7, "&12", {"id": "12", "type": "role"}),
+        ("channels", 8, "12", {"id": "12", "type": "channel"}),
+        ("conversations", 8, "12", {"id": "12", "type": "channel"}),
+    ],
+)
+def test_pickers_are_discords_own_menus(of: Any, kind: int, value: str, default: Any) -> None:
+    node = Picker(of=of, placeholder="Who?", values=(value, "U0ACME1"), at="/p")
+
+    assert only(node) == {
+        "type": kind,
+        "custom_id": "token-p",
+        "placeholder": "Who?",
+        "default_values": [default],
+    }
+    assert lost(node) == [("picked_before", "U0ACME1")]
+
+
+def test_a_menu_that_nobody_hears_is_a_list() -> None:
+    node = Choice(label=line("Pick"), options=options(2), at="/c")
+
+    assert shown(node, rendering=UNHEARD) == [
+        {"type": 10, "content": "**Pick**\n\n- Option 0\n- Option 1"}
+    ]
+    assert lost(node, UNHEARD) == [("foreign_action", "Pick · Option 0 · Option 1")]
+
+
+# --- inputs ---------------------------------------------------------------------------------
+
+
+def test_inputs_that_stand_together_are_a_form_behind_one_button() -> None:
+    name = TextInput(label=line("Name"), placeholder="Ann", hint=line("first"), at="/n")
+    day = DateInput(label=line("Day"), at="/d")
+
+    components, losses = write(prose("x"), name, day, prose("y"))
+
+    assert components == [
+        {"type": 10, "content": "x"},
+        {"type": 10, "content": "-# Name · Day"},
+        {
+            "type": 1,
+            "components": [{"type": 2, "style": 2, "label": "Fill in", "custom_id": "token-n"}],
+        },
+        {"type": 10, "content": "y"},
+    ]
+    assert [(loss.path, loss.kind, loss.what) for loss in losses] == [
+        ("/n", "input_in_form", "Name · Ann · first"),
+        ("/d", "input_in_form", "Day"),
+    ]
+
+
+def test_the_button_that_sends_them_opens_the_form() -> None:
+    name = TextInput(label=line("Name"), at="/n")
+
+    components = shown(name, Actions((button("Send", does="submit"),)))
+
+    assert components == [
+        {"type": 10, "content": "-# Name"},
+        {
+            "type": 1,
+            "components": [{"type": 2, "style": 2, "custom_id": "token-b", "label": "Send"}],
+        },
+    ]
+
+
+@pytest.mark.parametrize("node", [Choice(external=True, at="/c"), Choice(at="/c"), Toggle(at="/c")])
+def test_a_choice_without_options_is_asked_in_a_form(node: Input) -> None:
+    assert only(node)["label"] == "Fill in"
+
+
+def test_inputs_that_nobody_hears_are_texts() -> None:
+    node = TextInput(label=line("Name"), value="Ann", at="/n")
+
+    assert shown(node, rendering=FOREIGN) == [{"type": 10, "content": "**Name** Ann"}]
+    assert lost(node, FOREIGN) == [("foreign_action", "Name · Ann")]
+
+
+def test_a_password_is_in_no_loss() -> None:
+    node = TextInput(label=line("Key"), value="hunter2", format="password", at="/n")
+
+    written = write_components(Card((node,)), TOKENS)
+
+    assert "hunter2" not in str(written)
+
+
+# --- the form behind a button ---------------------------------------------------------------
+
+
+def test_the_form_behind_a_submit_button_asks_all_that_no_message_asks() -> None:
+    name, menu = TextInput(label=line("Name"), at="/n"), Choice(options=options(2), at="/c")
+    day = DateInput(label=line("Day"), at="/d")
+    send = button("Send", does="submit", id="send")
+    card = Card((name, menu, Container((day, Actions((send,))))))
+
+    assert form_behind(card, "/b") == Form("Send", (name, day), id="send")
+
+
+def test_the_form_behind_fill_in_asks_what_stands_together() -> None:
+    first, second = TextInput(label=line("A"), at="/1"), DateInput(label=line("B"), at="/2")
+    third = Toggle(label=line("C"), at="/3")
+    card = Card((first, second, prose("x"), third))
+
+    assert form_behind(card, "/1") == Form("A", (first, second))
+    assert form_behind(card, "/3") == Form("C", (third,))
+
+
+@pytest.mark.parametrize("at", ["/b", "/nowhere"])
+def test_nothing_is_asked_behind_other_buttons(at: str) -> None:
+    assert form_behind(Card((TextInput(at="/n"), button())), at) is None
+
+
+# --- modals ---------------------------------------------------------------------------------
+
+
+def modals(*nodes: Node, rendering: Rendering = TOKENS, **more: Any) -> list[Any]:
+    written = write_form(Form("Form", nodes, at="/f", **more), rendering)
+    assert [modal_faults(message.body) for message in written.messages] == [[]] * len(
+        written.messages
+    )
+    return [message.body for message in written.messages]
+
+
+def asked(node: Input) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """The label of the one input, and what was lost."""
+    (modal,) = modals(node)
+    (label,) = modal["components"]
+    written = write_form(Form("Form", (node,), at="/f"), TOKENS)
+    return label, [(loss.kind, loss.what) for loss in written.losses]
+
+
+def test_a_form_is_a_modal_with_labels() -> None:
+    name = TextInput(
+        label=line("Name"), hint=line("yours"), placeholder="Ann", value="Bob", required=True,
+        least=1, most=20, at="/n",
+    )  # fmt: skip
+
+    assert modals(prose("Please"), name) == [
+        {
+            "title": "Form",
+            "custom_id": "token-f",
+            "components": [
+                {"type": 10, "content": "Please"},
+                {
+                    "type": 18,
+                    "label": "Name",
+                    "description": "yours",
+                    "component": {
+                        "type": 4,
+                        "custom_id": "token-n",
+                        "style": 1,
+                        "required": True,
+                        "placeholder": "Ann",
+                        "value": "Bob",
+                        "min_length": 1,
+                        "max_length": 20,
+                    },
+                },
+            ],
+        }
+    ]
+
+
+def test_more_than_five_inputs_are_several_pages() -> None:
+    many = tuple(TextInput(label=line(str(n)), at=f"/{n}") for n in range(12))
+
+    pages = modals(*many)
+
+    assert [len(page["components"]) for page in pages] == [5, 5, 2]
+    assert [page["title"] for page in pages] == ["Form (1/3)", "Form (2/3)", "Form (3/3)"]
+    assert {token_of(page["custom_id"]) for page in pages} == {"token-f"}
+
+
+@pytest.mark.parametrize(
+    ("node", "component", "losses"),
+    [
+        (TextInput(multiline=True), {"type": 4, "style": 2, "required": False}, []),
+        (
+            TextInput(format="password", value="x"),
+            {"type": 4, "style": 1, "required": False},
+            [("input_format", "password")],
+        ),
+        (
+            TextInput(pattern="^a"),
+            {"type": 4, "style": 1, "required": False},
+            [("input_pattern", "^a")],
+        ),
+        (
+            NumberInput(value=3.0, least=1, most=9.5),
+            {"type": 4, "style": 1, "required": False, "value": "3", "placeholder": "1 – 9.5"},
+            [],
+        ),
+        (
+            DateInput(of="datetime", value="1700000000"),
+            {"type": 4, "style": 1, "required": False, "value": "2023-11-14 22:13",
+             "placeholder": "YYYY-MM-DD HH:MM"},
+            [("date_as_text", "datetime")],
+        ),
+        (Toggle(value=True), {"type": 23, "default": True}, []),
+        (
+            Choice(form="list", options=options(2), values=("v1",), required=True),
+            {"type": 21, "required": True, "options": [
+                {"label": "Option 0", "value": "v0"},
+                {"label": "Option 1", "value": "v1", "default": True}]},
+            [],
+        ),
+        (
+            Choice(form="list", many=True, options=options(1)),
+            {"type": 22, "required": False, "min_values": 0, "max_values": 1, "options": [
+                {"label": "Option 0", "value": "v0"}]},
+            [],
+        ),
+        (
+            Choice(options=options(1), placeholder="p", required=True),
+            {"type": 3, "required": True, "placeholder": "p", "options": [
+                {"label": "Option 0", "value": "v0"}]},
+            [],
+        ),
+        (
+            Choice(external=True, source="cities"),
+            {"type": 4, "style": 1, "required": False},
+            [("choice_as_text", "cities")],
+        ),
+        (Picker(of="roles"), {"type": 6, "required": False}, []),
+        (
+            FileInput(least=1, most=99, kinds=("pdf",)),
+            {"type": 19, "required": False, "min_values": 1, "max_values": 10},
+            [("file_kinds", "pdf")],
+        ),
+    ],
+)  # fmt: skip
+def test_every_input_has_its_component_in_a_modal(node: Any, component: Any, losses: Any) -> None:
+    label, named = asked(replace(node, label=line("L"), at="/i"))
+
+    assert label["component"] == {**component, "custom_id": "token-i"}
+    assert named == losses
+
+
+def test_a_choice_of_many_options_is_several_menus() -> None:
+    (modal,) = modals(Choice(label=line("L"), options=options(60), at="/c"))
+
+    assert [one["label"] for one in modal["components"]] == ["L (1/3)", "… (2/3)", "… (3/3)"]
+    assert [len(one["component"]["options"]) for one in modal["components"]] == [25, 25, 10]
+
+
+def test_an_input_without_a_label_is_called_by_what_stands_in_it() -> None:
+    label, _ = asked(TextInput(placeholder="Your name", at="/i"))
+
+    assert label["label"] == "Your name"
+    assert "placeholder" not in label["component"]
+
+
+def test_words_that_are_too_long_for_a_modal_are_named() -> None:
+    long = "w" * 300
+
+    label, named = asked(TextInput(label=line(long), hint=line(long), placeholder=long, at="/i"))
+
+    assert (len(label["label"]), len(label["description"])) == (45, 100)
+    assert sorted(named) == [("cut_hint", long), ("cut_label", long), ("cut_placeholder", long)]
+
+
+def test_the_forms_own_buttons_and_pictures_are_named() -> None:
+    form = Form(
+        "F",
+        (picture("https://x.example/a.png", alt="seen"), button("Extra"), TextInput(at="/n")),
+        submit="Send",
+        close="Leave",
+    )
+
+    written = write_form(form, TOKENS)
+
+    assert [(loss.kind, loss.what) for loss in written.losses] == [
+        ("not_in_form", "seen https://x.example/a.png"),
+        ("form_button", "Extra"),
+        ("form_buttons", "Send · Leave"),
+    ]
+    assert modal_faults(written.messages[0].body) == []
+
+
+def test_a_modal_comes_home_as_it_was() -> None:
+    nodes = (
+        TextInput(id="", label=line("Name"), required=True, at="/1"),
+        Toggle(label=line("Sure"), at="/2"),
+        Choice(label=line("One"), form="list", options=options(3), required=True, at="/3"),
+    )
+
+    (modal,) = modals(*nodes)
+    again = read_form(modal).nodes
+
+    assert [replace(node, id="") for node in again if isinstance(node, Input)] == list(nodes)
+
+
+def test_a_form_without_anything_is_no_modal() -> None:
+    assert modals() == []
+
+
+def test_bold_words_in_a_label_are_words() -> None:
+    assert asked(TextInput(label=(bold("Name"),), at="/i"))[0]["label"] == "Name"

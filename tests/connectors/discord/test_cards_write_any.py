@@ -1,0 +1,312 @@
+"""Any card: nothing that Discord refuses, every word and action there or named, in order."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from base64 import urlsafe_b64encode
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from bridge.content.card import (
+    Actions,
+    Asset,
+    Button,
+    Card,
+    Chart,
+    Choice,
+    Container,
+    Credit,
+    Divider,
+    Fields,
+    Form,
+    Gallery,
+    Image,
+    Input,
+    LabelledValue,
+    Option,
+    Prose,
+    Section,
+    Table,
+    TextInput,
+)
+from bridge.content.card_walk import walk
+from bridge.content.rendering import Rendering, Written
+from bridge.content.text import ChannelLink, Paragraph, Text, Timestamp
+from bridge.content.text import Table as TextTable
+from connectors.discord.cards import form_behind, read_message, token_of, write_card, write_form
+from tests.connectors.discord.discord_rules import every, faults, modal_faults, read_aloud
+from tests.content.card_strategies import (
+    DOCUMENTS,
+    LINES,
+    TEXTS,
+    WORDS,
+    cards,
+    marked,
+    marks,
+    marks_of,
+)
+
+SCHEMA = Path(os.environ.get("UACS_CORPUS", "/nowhere")) / "schemas" / "discord" / "openapi.json"
+ORIGIN = "https://slack.example/archives/C1/p1"
+
+
+def token(path: str) -> str:
+    return urlsafe_b64encode(sha256(path.encode()).digest()[:16]).decode().rstrip("=")
+
+
+RENDERINGS = (
+    Rendering(token=token, origin=ORIGIN, uploads=True),
+    Rendering(token=token),
+    Rendering(origin=ORIGIN),
+    Rendering(),
+)
+CARDS = cards()
+_PICTURES = st.builds(lambda alt: Image(Asset(url="https://x.example/a.png", alt=alt)), WORDS)
+_PLAIN_LINES = st.builds(lambda words: (Text(words),), st.one_of(WORDS, TEXTS))
+_VALUES = st.builds(
+    LabelledValue, _PLAIN_LINES, st.builds(lambda line: (Paragraph(line),), LINES), st.booleans()
+)
+PANELS = st.builds(
+    lambda prose, fields, picture, **around: Container(
+        (*prose, *fields, *picture), form="panel", **around
+    ),
+    prose=st.lists(st.builds(Prose, DOCUMENTS), max_size=3),
+    fields=st.lists(st.builds(Fields, st.lists(_VALUES, max_size=30).map(tuple)), max_size=2),
+    picture=st.one_of(
+        st.lists(_PICTURES, max_size=1),
+        st.lists(_PICTURES, min_size=2, max_size=4).map(lambda some: [Gallery(tuple(some))]),
+    ),
+    title=_PLAIN_LINES,
+    author=st.none() | st.builds(Credit, _PLAIN_LINES),
+    footer=st.none() | st.builds(Credit, _PLAIN_LINES),
+    color=st.sampled_from((None, 7)),
+)
+_LONG = settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+@_LONG
+@given(CARDS, st.sampled_from(RENDERINGS))
+def test_discord_refuses_nothing(card: Card, rendering: Rendering) -> None:
+    for message in write_card(card, rendering).messages:
+        orjson.dumps(message.body)
+        assert faults(message.body, [file.name for file in message.files]) == []
+
+
+@_LONG
+@given(CARDS, st.sampled_from(RENDERINGS))
+def test_every_word_is_there_once_and_in_order_or_named(card: Card, rendering: Rendering) -> None:
+    written = write_card(card, rendering)
+    shown, named = said(written), {mark for loss in written.losses for mark in marks(loss.what)}
+    apart = Apart(card)
+
+    missing = [one for one in marks_of(card) if one not in {*shown, *named, *apart.unseen}]
+    twice = [one for one, times in Counter(shown).items() if times > 1]
+    order = [apart.place(one) for one in dict.fromkeys(shown) if one not in apart.anywhere]
+
+    assert missing == []
+    assert [one for one in twice if one not in apart.repeated] == []
+    assert order == sorted(order)
+
+
+@_LONG
+@given(st.lists(PANELS, min_size=1, max_size=4).map(lambda some: marked(Card(tuple(some)))))
+def test_panels_of_any_text_lose_nothing_and_are_embeds_where_they_fit(card: Card) -> None:
+    written = write_card(card, RENDERINGS[1])
+    shown, apart = said(written), Apart(card)
+
+    for message in written.messages:
+        assert faults(message.body) == []
+    missing = [one for one in marks_of(card) if one not in {*shown, *apart.unseen}]
+    # Embeds with one address are one box: its pictures stand together, whatever embed has them.
+    pictures = {
+        one for node in walk(card.nodes) if isinstance(node, Image) for one in marks_of(node)
+    }
+    freely = apart.anywhere | pictures
+    order = [int(one[2:]) for one in dict.fromkeys(shown) if one not in freely]
+    assert missing == []
+    assert order == sorted(order)
+
+
+@_LONG
+@given(CARDS)
+def test_every_action_is_there_or_named(card: Card) -> None:
+    written = write_card(card, RENDERINGS[0])
+    named = {loss.path for loss in written.losses}
+    ids = {token_of(one) for message in written.messages for one in custom_ids(message.body)}
+    urls = " ".join(read_aloud(message.body) for message in written.messages)
+
+    for node in walk(card.nodes):
+        if isinstance(node, Button) and node.does == "open":
+            assert node.at in named or node.url[:18] in urls.replace("\\", "")
+        elif isinstance(node, Button | Input):
+            assert token(node.at) in ids or node.at in named
+
+
+@_LONG
+@given(CARDS, st.sampled_from(RENDERINGS))
+def test_the_same_card_gives_the_same_bytes_and_is_read_again(
+    card: Card, rendering: Rendering
+) -> None:
+    written = write_card(card, rendering)
+
+    assert write_card(card, rendering) == written
+    for message in written.messages:
+        assert isinstance(read_message(dict(message.body)), Card)
+
+
+@_LONG
+@given(CARDS)
+def test_discord_refuses_no_modal_and_every_word_of_it_is_there_or_named(card: Card) -> None:
+    written = write_form(Form("mk0 form", card.nodes, at="/f"), RENDERINGS[0])
+    shown = said(written)
+    named = {mark for loss in written.losses for mark in marks(loss.what)}
+    apart = Apart(card)
+
+    for message in written.messages:
+        orjson.dumps(message.body)
+        assert modal_faults(message.body) == []
+    missing = [one for one in marks_of(card) if one not in {*shown, *named, *apart.unseen}]
+    assert missing == []
+
+
+@_LONG
+@given(CARDS)
+def test_every_button_of_a_form_has_one_behind_it(card: Card) -> None:
+    written = write_card(card, RENDERINGS[0])
+    in_forms = {loss.path for loss in written.losses if loss.kind == "input_in_form"}
+    buttons = [
+        node
+        for node in walk(card.nodes)
+        if isinstance(node, Button | Input) and form_behind(card, node.at)
+    ]
+
+    assert bool(in_forms) <= bool(buttons)
+
+
+@pytest.mark.skipif(not SCHEMA.is_file(), reason="UACS_CORPUS names no folder of schemas")
+@settings(_LONG, max_examples=30)
+@given(CARDS, st.sampled_from(RENDERINGS))
+def test_every_body_satisfies_the_published_schema(card: Card, rendering: Rendering) -> None:
+    for message in write_card(card, rendering).messages:
+        assert faults_by_schema("IncomingWebhookRequestPartial", message.body) == []
+
+
+@pytest.mark.skipif(not SCHEMA.is_file(), reason="UACS_CORPUS names no folder of schemas")
+@settings(_LONG, max_examples=30)
+@given(CARDS)
+def test_every_modal_satisfies_the_published_schema(card: Card) -> None:
+    for message in write_form(Form("Form", card.nodes, at="/f"), RENDERINGS[0]).messages:
+        assert faults_by_schema("ModalInteractionCallbackRequestData", message.body) == []
+
+
+# --- large ----------------------------------------------------------------------------------
+
+LARGE: dict[str, Card] = {
+    "one text": Card((Prose((Paragraph((Text("word *x* " * 500_000),)),)),)),
+    "buttons": Card((Actions((Button((Text("Go"),), at="/same"),) * 50_000),)),
+    "pictures": Card((Gallery((Image(Asset(file_id="blob:x", name="a.png")),) * 30_000),)),
+    "sections": Card((Section((Prose((Paragraph((Text("x"),)),)),), Divider()),) * 30_000),
+    "options": Card((Choice(options=(Option((Text("o"),), "v"),) * 50_000, at="/c"),)),
+    "panels": Card((Container((Prose((Paragraph((Text("x"),)),)),), form="panel"),) * 30_000),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_large_cards_are_written_in_bounded_time(name: str) -> None:
+    before = time.process_time()
+
+    assert write_card(LARGE[name], RENDERINGS[0]).messages
+    assert time.process_time() - before < 60
+
+
+# --- what was said --------------------------------------------------------------------------
+
+
+def said(written: Written) -> list[str]:
+    """The marks that people read; a word that was cut ends in dots and is none."""
+    whole = " ".join(read_aloud(message.body) for message in written.messages)
+    return marks(re.sub(r"\w+…", "", whole.replace("\\", "")))
+
+
+def custom_ids(body: Any) -> Iterator[str]:
+    for one in every(body.get("components", ())):
+        yield one.get("custom_id", "")
+
+
+class Apart:
+    """Marks of a card that are no plain words in a line.
+
+    - `unseen`: passwords, what a moment or a channel is called where Discord shows it itself;
+    - `repeated`: heads of tables, said again by each row or part; numbers of charts, too;
+    - `anywhere`: these, and what stands beside a text;
+    - the marks of one input, of one chart are in an order of their own.
+    """
+
+    def __init__(self, card: Card) -> None:
+        self.unseen: set[str] = set()
+        self.repeated: set[str] = set()
+        self.anywhere: set[str] = set()
+        self._places: dict[str, int] = {}
+        stack: list[object] = [card]
+        while stack:
+            one = stack.pop()
+            self._note(one)
+            if isinstance(one, tuple):
+                stack += one
+            elif is_dataclass(one):
+                stack += [getattr(one, field.name) for field in fields(one)]
+        self.anywhere |= self.repeated | self.unseen
+
+    def place(self, mark: str) -> int:
+        return self._places.get(mark, int(mark[2:]))
+
+    def _note(self, one: object) -> None:
+        match one:
+            case Timestamp(fallback=name) | ChannelLink(name=name):
+                self.unseen |= {*marks(name)}
+            case Table(rows=(head, *_)):
+                self.repeated |= {*marks_of(head)}
+            case TextTable(header):
+                self.repeated |= {*marks_of(header)}
+            case Chart():
+                self.repeated |= {*marks_of(one)}
+            case Container(thumbnail=Image() as beside) | Section(accessory=Image() as beside):
+                self.anywhere |= {*marks(beside.asset.alt)}
+            case _:
+                pass
+        if isinstance(one, TextInput) and one.format == "password":
+            self.unseen |= {*marks(one.value)}
+        if isinstance(one, Input | Chart) and (own := marks_of(one)):
+            first = min(int(mark[2:]) for mark in own)
+            self._places |= dict.fromkeys(own, first)
+
+
+# --- the published schema -------------------------------------------------------------------
+
+
+@cache
+def validator(name: str) -> Draft202012Validator:
+    whole = json.loads(SCHEMA.read_text("utf-8"))
+    return Draft202012Validator({"$ref": f"#/components/schemas/{name}", **whole})
+
+
+def faults_by_schema(name: str, body: Any) -> list[str]:
+    return [error.message[:300] for error in validator(name).iter_errors(body)]

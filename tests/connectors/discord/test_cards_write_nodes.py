@@ -1,0 +1,638 @@
+"""Every node of a card as components, and what is lost of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bridge.content.card import (
+    Actions,
+    Alert,
+    Asset,
+    Badge,
+    Button,
+    Card,
+    Carousel,
+    Chart,
+    Column,
+    Columns,
+    Container,
+    Context,
+    Credit,
+    Divider,
+    Fields,
+    File,
+    Gallery,
+    Image,
+    LabelledValue,
+    Native,
+    Node,
+    Picker,
+    Player,
+    Point,
+    Poll,
+    PollAnswer,
+    Progress,
+    Prose,
+    Rating,
+    Section,
+    Series,
+    Table,
+    Task,
+    Tasks,
+)
+from bridge.content.rendering import Rendering
+from bridge.content.text import CodeBlock, Heading, Link, List, ListItem, Paragraph, Quote, Rule
+from bridge.content.text import Spoiler as Hidden
+from bridge.content.text import Table as TextTable
+from bridge.model import Loss
+from connectors.discord.capabilities import CAPABILITIES
+from connectors.discord.cards import write_components
+from tests.connectors.discord.card_words import bold, line, link, picture, prose, small
+from tests.connectors.discord.discord_rules import faults
+from tests.content.card_strategies import node_types
+
+TOKENS = Rendering(token=lambda at: f"token{at.replace('/', '-')}")
+HELD = Rendering(uploads=True)
+BLOB = "blob:sha256-" + "0" * 64
+URL = "https://x.example/a.png"
+
+
+def write(*nodes: Node, rendering: Rendering = TOKENS) -> tuple[list[Any], list[Loss]]:
+    """The components of one message, and what was lost."""
+    written = write_components(Card(nodes), rendering)
+    (message,) = written.messages
+    assert faults(message.body, [file.name for file in message.files]) == []
+    components: Any = message.body["components"]
+    return components, list(written.losses)
+
+
+def shown(*nodes: Node, rendering: Rendering = TOKENS) -> list[Any]:
+    return write(*nodes, rendering=rendering)[0]
+
+
+def kinds(*nodes: Node, rendering: Rendering = TOKENS) -> list[str]:
+    return [loss.kind for loss in write(*nodes, rendering=rendering)[1]]
+
+
+def text(content: str) -> dict[str, Any]:
+    return {"type": 10, "content": content}
+
+
+def gallery(*urls: str, **more: Any) -> dict[str, Any]:
+    return {"type": 12, "items": [{"media": {"url": url}, **more} for url in urls]}
+
+
+def box(*inner: Any, **around: Any) -> dict[str, Any]:
+    return {"type": 17, "components": list(inner), **around}
+
+
+def test_the_capabilities_name_every_node() -> None:
+    named = {key.removeprefix("card.") for key in CAPABILITIES.features if key[:5] == "card."}
+
+    assert named == node_types()
+
+
+# --- text -----------------------------------------------------------------------------------
+
+
+def test_prose_is_a_text_display_with_separators_for_its_rules() -> None:
+    node = Prose((Heading(1, line("T")), Paragraph(line("a")), Rule(), Paragraph(line("b"))))
+
+    assert shown(node) == [text("# T\na"), {"type": 14}, text("b")]
+
+
+@pytest.mark.parametrize(
+    ("node", "content"),
+    [
+        (replace(prose("x"), size="huge"), "# x"),
+        (replace(prose("x"), size="large"), "## x"),
+        (replace(prose("x"), size="small"), "-# x"),
+        (replace(prose("x"), subtle=True), "-# x"),
+        (Prose((CodeBlock("x", "sh"),), subtle=True), "```sh\nx\n```"),
+    ],
+)
+def test_the_size_of_prose_is_a_heading_or_small_print(node: Prose, content: str) -> None:
+    assert shown(node) == [text(content)]
+
+
+def test_colours_and_places_of_text_are_lost_by_name() -> None:
+    assert kinds(replace(prose("x"), style="good", align="center")) == ["text_style", "text_align"]
+
+
+def test_deep_headings_and_rules_in_quotes_are_named() -> None:
+    node = Prose((Quote((Heading(5, line("h")), Rule())),))
+
+    assert kinds(node) == ["heading_level", "rule_as_text"]
+
+
+def test_a_link_longer_than_a_message_is_its_words() -> None:
+    url = "https://x.example/" + "u" * 5000
+    node = Prose((List((ListItem((Paragraph((bold("a"), link(url, "here"))),)),)),))
+
+    components, losses = write(node)
+
+    assert components == [text("- **a**here")]
+    assert losses == [Loss(path="", kind="long_link", what=url)]
+
+
+@pytest.mark.parametrize(
+    ("node", "body"),
+    [
+        (Divider(), {"type": 14}),
+        (Divider(line=False, large=True), {"type": 14, "divider": False, "spacing": 2}),
+    ],
+)
+def test_a_divider_is_a_separator(node: Divider, body: dict[str, Any]) -> None:
+    assert shown(node) == [body]
+
+
+def test_a_context_is_one_line_of_small_print_without_its_small_pictures() -> None:
+    face = Image(Asset(url=URL, alt="Ann's face"), size="icon")
+
+    components, losses = write(Context((face, prose("Ann"), prose("2 days ago"))))
+
+    assert components == [text("-# Ann · 2 days ago")]
+    assert losses == [Loss(path="", kind="small_picture", what="Ann's face")]
+
+
+def test_a_context_of_pictures_shows_them() -> None:
+    assert shown(Context((picture(URL), picture(URL)))) == [gallery(URL, URL)]
+
+
+def test_a_context_with_more_than_lines_is_several_texts() -> None:
+    list_ = Prose((List((ListItem((Paragraph(line("a")),)),)),))
+
+    assert shown(Context((prose("x"), list_))) == [text("-# x"), text("- a")]
+
+
+def test_fields_are_lines_behind_their_labels() -> None:
+    items = (
+        LabelledValue(line("A"), (Paragraph(line("1")),)),
+        LabelledValue(line("B *"), (Paragraph((link("https://x.example", "two"),)),)),
+        LabelledValue(line("C"), (CodeBlock("3"),)),
+        LabelledValue((), (Paragraph(line("4")),)),
+        LabelledValue(line("E"), ()),
+    )
+
+    components, losses = write(Fields(items))
+
+    assert components == [
+        text("**A** 1\n**B \\*** [two](https://x.example)\n**C**\n\n```\n3\n```\n4\n**E**")
+    ]
+    assert [loss.kind for loss in losses] == ["fields_as_prose"]
+
+
+# --- tables and charts ----------------------------------------------------------------------
+
+
+def cell(said: str) -> tuple[Node, ...]:
+    return (prose(said),) if said else ()
+
+
+def table(*rows: tuple[str, ...], **more: Any) -> Table:
+    return Table(tuple(tuple(cell(one) for one in row) for row in rows), **more)
+
+
+def test_a_narrow_table_is_code_below_its_title() -> None:
+    components, losses = write(table(("Day", "Sum"), ("Mon", "7"), title=line("Week")))
+
+    assert components == [text("**Week**"), text("```\nDay │ Sum\n────┼────\nMon │ 7\n```")]
+    assert [loss.kind for loss in losses] == ["table_as_code"]
+
+
+def test_a_wide_table_is_a_list_of_its_rows() -> None:
+    wide = "w" * 40
+
+    components, losses = write(table(("Day", "Sum"), (wide, wide)))
+
+    assert components == [text(f"- **Day**: {wide}\n  **Sum**: {wide}")]
+    assert [loss.kind for loss in losses] == ["table_as_prose"]
+
+
+def test_a_long_table_goes_on_below_its_head() -> None:
+    rows = tuple((f"row {n}", "x" * 20) for n in range(300))
+
+    written = write_components(Card((table(("Name", "Word"), *rows),)), TOKENS)
+
+    parts: Any = [one for message in written.messages for one in message.body["components"]]  # pyright: ignore
+    assert len(parts) > 1
+    assert all(one["content"].startswith("```\nName") for one in parts)
+    assert "row 299" in parts[-1]["content"]
+
+
+def test_links_in_a_table_of_code_are_named_and_hidden_words_stay_hidden() -> None:
+    linked = Table((((Prose((Paragraph((link("https://x.example", "docs"),)),)),),),), header=False)
+    hidden = Table((((Prose((Paragraph((Hidden(line("s")),)),)),),),), header=False)
+
+    _, losses = write(linked)
+
+    assert losses[0].what.endswith("https://x.example")
+    assert shown(hidden) == [text("- ||s||")]
+
+
+def test_a_table_of_more_than_words_is_its_rows_in_order() -> None:
+    button = Button(line("Go"), at="/b")
+    rows = (((prose("a"),), (prose("b"),)), ((prose("c"),), (button, prose("d"))))
+
+    components, losses = write(Table(rows))
+
+    assert [one["type"] for one in components] == [10, 10, 1, 10]
+    assert [one.get("content") for one in components] == ["**a** │ **b**", "c", None, "d"]
+    assert [loss.kind for loss in losses] == ["table_as_rows"]
+
+
+def test_tables_in_prose_are_code_as_well() -> None:
+    inner = TextTable((line("A"),), ((line("1"),),))
+
+    assert shown(Prose((inner,))) == [text("```\nA\n─\n1\n```")]
+
+
+def test_a_chart_is_a_table_of_its_numbers() -> None:
+    chart = Chart(
+        "bar",
+        (Series("North", (Point("Mon", 1), Point("Tue", 2.5), Point("Tue", 3))),),
+        title="Sales",
+        x_title="Day",
+        y_title="Sum",
+    )
+
+    components, losses = write(chart)
+
+    code = "```\nDay │ North\n────┼──────\nMon │ 1\nTue │ 3\n```"
+    assert components == [text("**Sales**"), text(code)]
+    assert [(loss.kind, loss.what) for loss in losses][:2] == [
+        ("chart_as_table", "bar chart Sum"),
+        ("chart_points", "North Tue: 2.5"),
+    ]
+
+
+# --- pictures and files ---------------------------------------------------------------------
+
+
+def test_a_picture_is_a_gallery_of_one_with_its_title_below() -> None:
+    node = Image(
+        Asset(url=URL, alt="seen", spoiler=True), title=line("T"), link="https://x.example"
+    )
+
+    assert shown(node) == [
+        gallery(URL, description="seen", spoiler=True),
+        text("-# [T](https://x.example)"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asset", "content", "what"),
+    [
+        (
+            Asset(url="https://slack.example/f.png", private=True, page="https://p.example"),
+            "🖼 [image](https://p.example)",
+            "picture",
+        ),
+        (Asset(file_id=BLOB, alt="seen", name="a.png"), "🖼 seen", "a.png"),
+        (Asset(url="http://intranet/a.png", alt="seen"), "🖼 seen", "picture"),
+    ],
+)
+def test_a_picture_that_discord_cannot_get_is_a_line(asset: Asset, content: str, what: str) -> None:
+    components, losses = write(Image(asset))
+
+    assert components == [text(content)]
+    assert losses == [
+        Loss(path="", kind="picture_as_text", what=what, shown_as="a line of text")
+    ]  # fmt: skip
+
+
+def test_a_hidden_picture_that_discord_cannot_get_is_a_hidden_line() -> None:
+    assert shown(Image(Asset(alt="x", spoiler=True))) == [text("||🖼 x||")]
+
+
+def test_a_long_description_is_cut_and_named() -> None:
+    alt = "a" * 2000
+
+    components, losses = write(Image(Asset(url=URL, alt=alt)))
+
+    assert len(components[0]["items"][0]["description"]) == 1024
+    assert (losses[0].kind, losses[0].what) == ("cut_description", alt)
+
+
+def test_a_gallery_holds_ten_and_one_with_a_title_ends_a_run() -> None:
+    many = Gallery(tuple(picture(URL) for _ in range(12)))
+    titled = Gallery((picture(URL), Image(Asset(url=URL), title=line("T")), picture(URL)))
+
+    assert [len(one["items"]) for one in shown(many)] == [10, 2]
+    assert shown(titled) == [gallery(URL, URL), text("-# T"), gallery(URL)]
+
+
+def test_a_film_plays_in_a_gallery_below_its_title() -> None:
+    film = Player(
+        "video",
+        Asset(url="https://x.example/v.mp4", alt="seen"),
+        title=line("Film"),
+        author=line("Ann"),
+        description=line("long"),
+        poster=Asset(url=URL, alt="first"),
+        link="https://x.example/page",
+    )
+
+    components, losses = write(film)
+
+    assert components == [
+        text("[**Film**](https://x.example/page)"),
+        gallery("https://x.example/v.mp4", description="seen"),
+        text("Ann"),
+        text("long"),
+    ]
+    assert losses == [Loss(path="", kind="poster", what="first")]
+
+
+def test_a_page_that_shows_a_film_is_a_link_below_its_picture() -> None:
+    film = Player(
+        "video", Asset(url="https://tube.example/w"), title=line("F"), poster=Asset(url=URL)
+    )
+
+    components, losses = write(film)
+
+    assert components == [gallery(URL), text("🎬 [F](https://tube.example/w)")]
+    assert [loss.kind for loss in losses] == ["player_as_link"]
+
+
+def test_a_sound_that_we_hold_is_a_file_and_any_other_a_link() -> None:
+    held = Player("audio", Asset(file_id=BLOB, name="s.ogg"))
+    there = Player("audio", Asset(url="https://x.example/s.ogg"), title=line("S"))
+
+    assert shown(held, rendering=HELD) == [{"type": 13, "file": {"url": "attachment://s.ogg"}}]
+    assert shown(there) == [text("🔊 [S](https://x.example/s.ogg)")]
+
+
+def test_a_file_that_we_hold_is_sent_and_any_other_a_link() -> None:
+    held = File(Asset(file_id=BLOB, name="my report.pdf", spoiler=True), title=line("Report"))
+    there = File(Asset(url="https://x.example/f.pdf", name="f.pdf"))
+
+    components, losses = write(held, rendering=HELD)
+
+    assert components == [
+        text("**Report**"),
+        {"type": 13, "file": {"url": "attachment://my_report.pdf"}, "spoiler": True},
+    ]
+    assert [(loss.kind, loss.what) for loss in losses] == [("file_name", "my report.pdf")]
+    assert shown(there) == [text("📎 [f.pdf](https://x.example/f.pdf)")]
+    assert kinds(there) == ["file_as_link"]
+
+
+# --- structure ------------------------------------------------------------------------------
+
+
+def test_a_section_has_texts_and_a_picture_beside_them() -> None:
+    beside = Image(Asset(url=URL, alt="seen"))
+    texts = tuple(prose(str(n)) for n in range(5))
+
+    assert shown(Section(texts, beside)) == [
+        {
+            "type": 9,
+            "components": [text("0"), text("1"), text("2\n3\n4")],
+            "accessory": {"type": 11, "media": {"url": URL}, "description": "seen"},
+        }
+    ]
+
+
+def test_a_button_stands_beside_texts_too() -> None:
+    (section,) = shown(Section((prose("x"),), Button(line("Go"), at="/b")))
+
+    assert section["accessory"] == {
+        "type": 2,
+        "style": 2,
+        "custom_id": "token-b",
+        "label": "Go",
+    }
+
+
+def test_what_cannot_stand_beside_texts_stands_below_them() -> None:
+    menu = Section((prose("x"),), Picker(of="people", at="/p"))
+    pictures = Section((picture(URL),), Button(line("Go"), at="/b"))
+    titled = Section((prose("x"),), Image(Asset(url=URL), title=line("T")))
+
+    assert [one["type"] for one in shown(menu)] == [10, 1]
+    assert kinds(menu) == ["stack_section"]
+    assert [one["type"] for one in shown(pictures)] == [12, 1]
+    assert [one["type"] for one in shown(titled)] == [10, 12, 10]
+
+
+def test_a_leading_button_stands_above() -> None:
+    section = Section((prose("x"),), Button(line("Go"), at="/b"), leading=True)
+
+    assert [one["type"] for one in shown(section)] == [1, 10]
+
+
+def test_columns_stand_one_below_the_other() -> None:
+    columns = Columns((Column((prose("l"),)), Column((prose("r"),), link="https://x.example")))
+
+    assert shown(columns) == [text("l"), text("r"), text("-# https://x.example")]
+    assert kinds(columns) == ["stack_columns"]
+
+
+def test_a_column_of_text_and_a_small_picture_are_a_section() -> None:
+    beside = Image(Asset(url=URL), size="small")
+
+    (section,) = shown(Columns((Column((prose("l"),)), Column((beside,)))))
+
+    assert section["type"] == 9
+
+
+def test_a_card_has_its_head_and_foot_in_a_container_of_its_colour() -> None:
+    card = Container(
+        (prose("in"),),
+        form="card",
+        color=0x123456,
+        title=line("T"),
+        subtitle=line("S"),
+        link="https://x.example",
+        author=Credit(line("Ann"), Asset(url=URL, alt="Ann's face"), "https://ann.example"),
+        hero=picture(URL),
+        footer=Credit(line("F")),
+        time=1_700_000_000,
+    )
+
+    components, losses = write(card)
+
+    assert components == [
+        box(
+            gallery(URL),
+            text("-# [Ann](https://ann.example)"),
+            text("### [T](https://x.example)"),
+            text("-# S"),
+            text("in"),
+            text("-# F · <t:1700000000:f>"),
+            accent_color=0x123456,
+        )
+    ]
+    assert losses == [Loss(path="", kind="small_picture", what="Ann's face")]
+
+
+@pytest.mark.parametrize("title", [(), line("T")])
+def test_a_thumbnail_stands_beside_the_title_or_the_first_text(title: Any) -> None:
+    card = Container((prose("in"),), form="card", title=title, thumbnail=picture(URL))
+
+    (inner,) = shown(card)
+
+    assert inner["components"][0]["type"] == 9
+    assert inner["components"][0]["accessory"] == {"type": 11, "media": {"url": URL}}
+
+
+def test_a_link_without_a_title_is_shown() -> None:
+    assert shown(Container((prose("x"),), form="card", link="https://x.example")) == [
+        box(text("https://x.example"), text("x"))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("style", "color"),
+    [
+        ("accent", 0x36C5F0), ("good", 0x2EB67D), ("warning", 0xECB22E), ("attention", 0xE01E5A),
+        ("emphasis", 0x99AAB5),
+    ],
+)  # fmt: skip
+def test_styles_are_colours(style: Any, color: int) -> None:
+    assert shown(Container((prose("x"),), style=style)) == [box(text("x"), accent_color=color)]
+
+
+def test_a_hidden_container_within_another_splits_it() -> None:
+    inner = Container((prose("b"),), spoiler=True)
+
+    assert shown(Container((prose("a"), inner, prose("c")), form="card", color=7)) == [
+        box(text("a"), accent_color=7),
+        box(text("b"), accent_color=7, spoiler=True),
+        box(text("c"), accent_color=7),
+    ]
+
+
+def test_a_coloured_container_within_another_is_part_of_it() -> None:
+    node = Container((Container((prose("b"),), style="good"),), form="card", color=7)
+
+    components, losses = write(node)
+
+    assert components == [box(text("b"), accent_color=7)]
+    assert [(loss.kind, loss.what) for loss in losses] == [("nested_container", "colour #2EB67D")]
+
+
+def test_what_is_folded_or_hidden_is_shown_openly_and_named() -> None:
+    node = Container((prose("x"),), collapsed=True, hidden=True, id="box")
+
+    assert shown(node) == [text("x")]
+    assert kinds(node) == ["collapsed_shown", "hidden_shown"]
+
+
+def test_the_cards_of_a_carousel_are_containers_one_below_the_other() -> None:
+    cards = (Container((prose("1"),), form="card"), Container((prose("2"),), form="card"))
+
+    assert shown(Carousel(cards)) == [box(text("1")), box(text("2"))]
+    assert kinds(Carousel(cards)) == ["stack_carousel"]
+
+
+def test_nodes_nested_deeper_than_people_nest_are_written_flat() -> None:
+    node: Node = prose("innermost")
+    for _ in range(150):
+        node = Container((node,), title=line("t"), spoiler=True)
+
+    written = write_components(Card((node,)), TOKENS)
+
+    assert "innermost" in str(written.messages[-1].body)
+    assert {loss.kind for loss in written.losses} == {"nested_container"}
+
+
+# --- what is told in a form of its own ------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("level", "sign", "color"),
+    [
+        ("info", "ℹ️", 0x36C5F0), ("success", "✅", 0x2EB67D), ("warning", "⚠️", 0xECB22E),
+        ("error", "⛔", 0xE01E5A),
+    ],
+)  # fmt: skip
+def test_an_alert_is_a_container_of_its_colour_behind_its_sign(
+    level: Any, sign: str, color: int
+) -> None:
+    assert shown(Alert(level, (Paragraph(line("x")),))) == [
+        box(text(f"{sign} x"), accent_color=color)
+    ]
+
+
+def test_an_alert_within_a_container_is_a_quote() -> None:
+    node = Container((Alert("error", (Paragraph(line("x")),)),), form="card")
+
+    assert shown(node) == [box(text("> ⛔ x"))]
+    assert kinds(node) == ["alert_as_prose"]
+
+
+@pytest.mark.parametrize(
+    ("node", "said", "kind"),
+    [
+        (Badge(line("New"), hint=line("hint")), "**New** (hint)", "badge_as_prose"),
+        (Progress(30, label=line("Done")), "Done ▓▓▓░░░░░░░ 30 %", "progress_as_prose"),
+        (Progress(None), "⏳", "progress_as_prose"),
+        (Progress(float("nan")), "⏳", "progress_as_prose"),
+        (Rating(4.2, count=7), "★★★★☆ 4.2/5 (7)", "rating_as_prose"),
+        (
+            Tasks((Task(line("a"), "done"), Task(line("b"), "running")), title=line("P")),
+            "**P**\n✅ a\n🔄 b",
+            "tasks_as_nodes",
+        ),
+        (
+            Poll(line("Q"), (PollAnswer(line("x"), "🐶", 3), PollAnswer(line("y"))), multiple=True),
+            "📊 **Q**\n\n- 🐶 x: 3\n- y",
+            "poll_as_prose",
+        ),
+    ],
+)  # fmt: skip
+def test_what_discord_has_no_form_for_is_said_in_words(node: Node, said: str, kind: str) -> None:
+    components, losses = write(node)
+
+    assert components == [text(said)]
+    assert [loss.kind for loss in losses] == [kind]
+
+
+def test_an_icon_without_words_is_named() -> None:
+    written = write_components(Card((Badge(icon="Calendar"),)), TOKENS)
+
+    assert written.messages == ()
+    assert written.losses[0].what == "Calendar"
+
+
+def test_tasks_with_details_keep_them_below() -> None:
+    tasks = Tasks((Task(line("a"), "done", (picture(URL),), (prose("out"),), line("src")),))
+
+    assert shown(tasks) == [text("✅ a"), gallery(URL), text("out"), text("-# src")]
+
+
+def test_what_only_another_platform_knows_is_what_it_says() -> None:
+    node = Native("application/x", {"a": 1}, (prose("x"), small("y")))
+
+    components, losses = write(node)
+
+    assert components == [text("x"), text("-# y")]
+    assert losses == [
+        Loss(path="", kind="native", what="application/x", shown_as="what it says")
+    ]  # fmt: skip
+
+
+def test_links_to_other_than_the_web_are_named() -> None:
+    node = Image(Asset(url=URL), title=line("T"), link="javascript:alert(1)")
+
+    components, losses = write(node)
+
+    assert components == [gallery(URL), text("-# T")]
+    assert losses == [Loss(path="", kind="unsafe_link", what="javascript:alert(1)")]
+
+
+def test_signs_that_would_be_markup_are_words() -> None:
+    assert shown(prose("*a* `b` ||c|| # d"), Actions((Button(line("*x*"), at="/x"),)))[0] == text(
+        "\\*a\\* \\`b\\` \\|\\|c\\|\\| # d"
+    )
+
+
+def test_a_heading_links_where_its_title_did() -> None:
+    node = Container((), form="card", title=(Link("https://y.example", line("T")),))
+
+    assert shown(node) == [box(text("### [T](https://y.example)"))]

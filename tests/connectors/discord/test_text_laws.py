@@ -1,0 +1,164 @@
+"""What Discord's markdown can say is read as it was written; any string is read, in bounded time.
+
+It cannot say: headings below the third, tables, quotes in quotes, quotes and several paragraphs in
+lists, two lists of one kind side by side in an item; styles that touch (some), three ticks in code;
+labels that look like addresses, addresses of mail; who is mentioned, a time in other words.
+"""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bridge.content.normal import normal
+from bridge.content.split import split_text
+from bridge.content.text import (
+    Block,
+    Break,
+    ChannelLink,
+    Code,
+    CodeBlock,
+    Document,
+    Emoji,
+    Emphasis,
+    Heading,
+    Inline,
+    Link,
+    List,
+    ListItem,
+    Paragraph,
+    Quote,
+    Spoiler,
+    Strike,
+    Strong,
+    Text,
+    Timestamp,
+    Underline,
+)
+from connectors.discord.emoji import custom_emoji, emoji_to_reaction, native_emoji
+from connectors.discord.ids import channel_ref
+from connectors.discord.text import Names, discord_to_text, text_to_discord
+from tests.content.text_strategies import HOSTILE, Sayable, texts, words
+
+NAMES = Names(channel_ref("1", "2"), others={"7": "general"})
+URL = "https://a.example/b"
+
+
+def around(inner: st.SearchStrategy[Inline], *kinds: type[Inline]) -> st.SearchStrategy[Inline]:
+    """Styles around words, with room inside."""
+    spaced = inner.map(lambda node: (Text("a "), node, Text(" b")))
+    return st.one_of(*(st.builds(kind, inner.map(lambda node: (node,)) | spaced) for kind in kinds))
+
+
+PLAIN = texts("://", "http")
+LEAVES: st.SearchStrategy[Inline] = st.one_of(
+    PLAIN,
+    words("``").map(Code),
+    st.builds(Link, st.sampled_from([f"{URL}?c=d&e", f"{URL}/(y)"]), PLAIN.map(lambda t: (t,))),
+    st.just(Link(URL, (Text(URL),))),
+    st.builds(Timestamp, st.integers(0, 10**10), st.sampled_from("tTdDfFR")),
+    st.sampled_from(
+        [custom_emoji("party", "12", moving=True), ChannelLink("discord:1:7", "general")]
+    ),
+    around(around(PLAIN, Emphasis, Underline, Spoiler), Strong, Strike),
+    around(around(PLAIN, Strong, Strike), Emphasis, Underline, Spoiler),
+)
+RUNS = st.lists(
+    st.tuples(LEAVES, st.sampled_from([Text(" "), Text(" "), Break()])), min_size=1, max_size=4
+).map(lambda pairs: tuple([node for pair in pairs for node in pair][:-1]))
+IN_QUOTES: tuple[type[Block], ...] = (Paragraph, List, CodeBlock, Heading)
+SAYABLE = Sayable(
+    RUNS, code=words("```", most=4), languages=("", "py"), headings=3, subtle=True, below=1,
+    in_items=(List,), in_quotes=IN_QUOTES,
+)  # fmt: skip
+
+
+def holds(document: Document) -> None:
+    assert normal(discord_to_text(text_to_discord(document), NAMES)) == normal(document)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(SAYABLE.documents())
+def test_what_discord_can_say_is_read_as_it_was_written(document: Document) -> None:
+    holds(document)
+
+
+@pytest.mark.long
+@settings(max_examples=10_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(SAYABLE.documents())
+def test_much_that_discord_can_say_is_read_as_it_was_written(document: Document) -> None:
+    holds(document)
+
+
+@pytest.mark.parametrize("sign", HOSTILE)
+def test_a_hundred_kilobytes_of_any_sign_are_read_and_written_in_time(sign: str) -> None:
+    start = time.process_time()
+
+    text_to_discord(discord_to_text(sign * (100_000 // len(sign)), NAMES))
+
+    assert time.process_time() - start < 5
+
+
+def test_deep_trees_are_written() -> None:
+    inline: Inline = Text("x")
+    block: Block = Paragraph((Text("y"),))
+    for depth in range(5_000):
+        inline = (Strong((inline,)), Link(URL, (inline,)), Spoiler((inline,)))[depth % 3]
+        block = Quote((block,)) if depth % 2 else List((ListItem((block,)),))
+
+    written = text_to_discord((Paragraph((inline,)), block))
+
+    assert "x" in written
+    assert written.endswith("y")
+
+
+def test_small_print_is_a_subtle_paragraph() -> None:
+    small = (
+        Paragraph((Text("x"),)),
+        Paragraph((Text("a"), Break(), Text("b")), subtle=True),
+        Paragraph((Text("y"),)),
+    )
+
+    assert discord_to_text("x\n-# a\n-# b\ny", NAMES) == small
+    assert text_to_discord(small) == "x\n-# a\n-# b\ny"
+
+
+def test_small_print_that_looks_like_our_line_above_a_reply_is_not_small() -> None:
+    forged = (Paragraph((Strong((Text("↪ Boss"),)), Text(": hello")), subtle=True),)
+
+    assert text_to_discord(forged) == "**↪ Boss**: hello"
+
+
+def test_short_names_that_were_typed_stay_text() -> None:
+    assert discord_to_text(":smile: 12:30:45", NAMES) == (Paragraph((Text(":smile: 12:30:45"),)),)
+    assert text_to_discord((Paragraph((Text(":smile:"),)),)) == ":smile:"
+
+
+@pytest.mark.parametrize(
+    ("emoji", "native", "reaction"),
+    [
+        (Emoji("tada", "🎉"), None, "🎉"),
+        (custom_emoji("party", "12", moving=False), "<:party:12>", "party:12"),
+        (custom_emoji("aa", "12", moving=True), "<a:aa:12>", "aa:12"),
+        (Emoji("party", None, "https://e.example/p.png"), None, None),
+        (Emoji("party"), None, None),
+    ],
+)
+def test_emoji_have_the_form_that_discord_takes(
+    emoji: Emoji, native: str | None, reaction: str | None
+) -> None:
+    assert native_emoji(emoji) == native
+    assert emoji_to_reaction(emoji) == reaction
+
+
+@pytest.mark.parametrize("text", ["שלום עולם ", "e\u0301", "👨‍👩‍👧‍👦", "a * b _ ", "漢字かな。"])
+def test_pieces_fit_by_discords_count_of_code_points(text: str) -> None:
+    pieces = split_text(text_to_discord((Paragraph((Text(text * 100),)),)), 120)
+
+    read = [discord_to_text(piece, NAMES) for piece in pieces]
+    assert max(map(len, pieces)) <= 120
+    assert not any(piece.startswith(("\u0301", "\u200d")) for piece in pieces)
+    assert all(isinstance(block, Paragraph) for document in read for block in document)

@@ -1,0 +1,283 @@
+"""Block elements of Slack as buttons and inputs: one payload, one expectation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bridge.content.card import (
+    Actions,
+    Button,
+    Choice,
+    Confirm,
+    DateInput,
+    FileInput,
+    NumberInput,
+    Option,
+    Picker,
+    TextInput,
+)
+from bridge.content.rendering import Payload
+from bridge.content.text import Emoji, Strong, Text
+from connectors.slack.cards import read_payload
+from connectors.slack.cards.schemas import BLOCKS
+from tests.connectors.slack import card_payloads as given
+
+CONFIRM = Confirm(
+    title="Sure?",
+    text=(Text("It is "), Strong((Text("gone"),)), Text(" then.")),
+    ok="Do it",
+    cancel="Stop",
+    danger=True,
+)
+
+
+def read(element: Any) -> Any:
+    """What stands in a row of actions."""
+    block: Any = {"type": "actions", "elements": [element]}
+    (node,) = read_payload(Payload(BLOCKS, [block], "/blocks"), "T1").nodes
+    assert isinstance(node, Actions)
+    (one,) = node.items
+    assert one.at == "/blocks/0/elements/0"
+    return one
+
+
+def read_input(element: Any, **told: Any) -> Any:
+    """What stands in an input block."""
+    block: Any = {"type": "input", "label": given.plain("What"), "element": element, **told}
+    (node,) = read_payload(Payload(BLOCKS, [block], "/blocks"), "T1").nodes
+    assert node.at == "/blocks/0/element"
+    return node
+
+
+def option(value: str, **told: Any) -> Option:
+    return Option((Text(f"Option {value}"),), value, **told)
+
+
+# --- buttons --------------------------------------------------------------------------------
+
+
+def test_a_button_tells_its_author() -> None:
+    assert read(given.BUTTON) == Button(
+        (Text("Go"),),
+        id="go",
+        value="v1",
+        style="primary",
+        hint="Go on",
+        confirm=CONFIRM,
+    )
+
+
+def test_a_button_with_an_address_opens_it() -> None:
+    assert read(given.LINK_BUTTON) == Button(
+        (Text("Open"),), does="open", id="open", url="https://example.com/a"
+    )
+
+
+@pytest.mark.parametrize("url", ["slack://open", "javascript:alert(1)", "", 7, None])
+def test_a_button_with_an_address_that_is_no_web_page_is_pressed(url: Any) -> None:
+    assert read({**given.LINK_BUTTON, "url": url}) == Button((Text("Open"),), id="open")
+
+
+def test_a_button_may_have_emoji_and_be_dangerous() -> None:
+    element = {"type": "button", "text": given.plain("Stop :tada:"), "style": "danger"}
+
+    assert read(element) == Button((Text("Stop "), Emoji("tada", "🎉")), style="danger")
+
+
+def test_a_workflow_button_opens_the_link_that_begins_it() -> None:
+    assert read(given.WORKFLOW_BUTTON) == Button(
+        (Text("Run"),),
+        does="open",
+        id="flow",
+        url="https://slack.com/shortcuts/Ft1/x",
+        value={"workflow": {"trigger": {"url": "https://slack.com/shortcuts/Ft1/x"}}},
+    )
+
+
+# --- choices --------------------------------------------------------------------------------
+
+
+def test_a_menu_has_groups_and_a_first_choice() -> None:
+    found = read(given.STATIC_SELECT)
+
+    assert found == Choice(
+        options=(
+            option("a", group="First"),
+            option("b", group="First"),
+            option("c", group="Second"),
+        ),
+        values=("b",),
+        id="one",
+        placeholder="Pick one",
+        dispatches=True,
+        confirm=CONFIRM,
+    )
+    assert found.options[2].at == "/blocks/0/elements/0/option_groups/1/options/0"
+
+
+def test_a_menu_may_take_several() -> None:
+    assert read(given.MULTI_STATIC_SELECT) == Choice(
+        options=(option("a"), option("b"), option("c")),
+        values=("a", "c"),
+        many=True,
+        most=2,
+        id="many",
+        placeholder="Pick some",
+        dispatches=True,
+    )
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_an_external_menu_offers_what_is_chosen_beforehand(many: bool) -> None:
+    element = given.MULTI_EXTERNAL_SELECT if many else given.EXTERNAL_SELECT
+
+    assert read(element) == Choice(
+        options=(option("z"),), values=("z",), external=True, many=many, id="far", dispatches=True
+    )
+
+
+def test_an_overflow_is_a_menu_behind_dots() -> None:
+    assert read(given.OVERFLOW) == Choice(
+        options=(option("a"), option("b", url="https://example.com/b")),
+        form="overflow",
+        id="more",
+        dispatches=True,
+    )
+
+
+def test_radio_buttons_are_a_list_of_one_choice() -> None:
+    assert read(given.RADIO_BUTTONS) == Choice(
+        options=(option("a", description=(Text("The first"),)), option("b")),
+        values=("a",),
+        form="list",
+        id="radio",
+        dispatches=True,
+    )
+
+
+def test_checkboxes_are_a_list_of_many_choices() -> None:
+    assert read(given.CHECKBOXES) == Choice(
+        options=(Option((Strong((Text("Bold"),)), Text(" one")), "a"), option("b")),
+        values=("b",),
+        many=True,
+        form="list",
+        id="boxes",
+        dispatches=True,
+    )
+
+
+# --- people and places ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("element", "expected"),
+    [
+        (given.USERS_SELECT, Picker(of="people", id="who", values=("U1",))),
+        (
+            given.MULTI_USERS_SELECT,
+            Picker(of="people", id="whos", values=("U1", "U2"), many=True),
+        ),
+        (given.CHANNELS_SELECT, Picker(of="channels", id="c", values=("C1",))),
+        (given.MULTI_CHANNELS_SELECT, Picker(of="channels", values=("C1",), many=True)),
+        (
+            given.CONVERSATIONS_SELECT,
+            Picker(
+                of="conversations",
+                id="place",
+                placeholder="Where",
+                values=("D1",),
+                among=("people", "groups", "private", "public"),
+                without=("bots", "shared"),
+                here=True,
+            ),
+        ),
+        (
+            given.MULTI_CONVERSATIONS_SELECT,
+            Picker(of="conversations", values=("C1", "D1"), many=True, most=3),
+        ),
+    ],
+)
+def test_people_and_places_are_picked(element: Any, expected: Picker) -> None:
+    found = read(element)
+
+    assert found.dispatches
+    assert read_input(element, dispatch_action=True).dispatches
+    assert _quiet(found) == expected
+
+
+def _quiet(found: Any) -> Any:
+    return replace(found, dispatches=False)
+
+
+# --- dates and texts ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("element", "expected"),
+    [
+        (
+            given.DATEPICKER,
+            DateInput(of="date", id="day", value="2026-11-21", placeholder="Which day"),
+        ),
+        (given.TIMEPICKER, DateInput(of="time", id="hour", value="17:30")),
+        (given.DATETIMEPICKER, DateInput(of="datetime", value="1790000000")),
+        (
+            given.PLAIN_TEXT_INPUT,
+            TextInput(
+                id="text",
+                placeholder="Write",
+                value="So far",
+                multiline=True,
+                least=2,
+                most=100,
+            ),
+        ),
+        (
+            given.RICH_TEXT_INPUT,
+            TextInput(id="rich", value="So \\*far\\*", multiline=True, format="rich"),
+        ),
+        (
+            given.NUMBER_INPUT,
+            NumberInput(id="number", value=3.0, least=1.0, most=10.5, decimals=False),
+        ),
+        (given.EMAIL_INPUT, TextInput(id="mail", format="email", value="a@b.example")),
+        (given.URL_INPUT, TextInput(id="address", format="url")),
+        (given.FILE_INPUT, FileInput(kinds=("pdf", "png"), most=3)),
+    ],
+)
+def test_dates_texts_numbers_and_files_are_asked_for(element: Any, expected: Any) -> None:
+    assert _quiet(read(element)) == expected
+
+
+def test_an_input_block_gives_its_element_label_and_hint() -> None:
+    found = read_input(given.URL_INPUT, hint=given.plain("With https"))
+
+    assert found == TextInput(
+        id="address",
+        format="url",
+        label=(Text("What"),),
+        hint=(Text("With https"),),
+        required=True,
+    )
+
+
+def test_an_input_block_may_be_optional_and_tell_every_change() -> None:
+    found = read_input(given.STATIC_SELECT, optional=True, dispatch_action=True)
+
+    assert (found.required, found.dispatches, found.confirm) == (False, True, CONFIRM)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "1e999", "x", None, True, [], {}, 10**400])
+def test_a_number_that_is_none_is_left_out(value: Any) -> None:
+    assert read({"type": "number_input", "initial_value": value}).value is None
+
+
+@pytest.mark.parametrize("element", [*given.ACTIONS, *given.INPUTS])
+def test_wrong_values_leave_an_element_what_it_is(element: Any) -> None:
+    for wrong in (None, 7, "x", [], {}, [None], {"type": "x"}):
+        spoilt = {key: wrong for key in element if key != "type"}
+
+        assert type(read({"type": element["type"], **spoilt})) is type(read(element))

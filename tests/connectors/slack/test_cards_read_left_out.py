@@ -1,0 +1,71 @@
+"""What a card does not say of a Slack message is named."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from hypothesis import given
+
+from bridge.content.rendering import Payload
+from bridge.model import Loss
+from bridge.ports.codec import TellsWhatIsNotRead
+from connectors.slack import cards
+from connectors.slack.cards import left_out, payloads
+from connectors.slack.cards.schemas import BLOCKS
+from tests.connectors.slack.card_payloads import EVERY_BLOCK, VIDEO
+from tests.connectors.slack.test_cards_read_total import JSON
+
+
+def losses(*blocks: Any) -> tuple[Loss, ...]:
+    native: Any = {"blocks": list(blocks)}
+    (payload,) = payloads(native)
+    return left_out(payload)
+
+
+def test_a_button_for_some_people_is_named_with_its_audience() -> None:
+    button = {"type": "button", "visible_to_user_ids": ["U1", "U2"], "agent_prompt": "Go on"}
+
+    assert losses({"type": "actions", "elements": [button]}) == (
+        Loss(path="/blocks/0/elements/0/visible_to_user_ids", kind="audience", what="U1 U2"),
+        Loss(path="/blocks/0/elements/0/agent_prompt", kind="prompt_of_button", what="Go on"),
+    )
+
+
+def test_addresses_that_are_no_links_are_named() -> None:
+    image = {"type": "image", "image_url": "data:image/png;base64,AA==", "alt_text": "A"}
+    link = {"type": "link", "url": "slack://open", "text": "Open"}
+    rich = {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": [link]}]}
+
+    assert losses(image, rich) == (
+        Loss(path="/blocks/0/image_url", kind="address", what="data:image/png;base64,AA=="),
+        Loss(path="/blocks/1/elements/0/elements/0/url", kind="address", what="slack://open"),
+    )
+
+
+def test_most_messages_lose_nothing() -> None:
+    assert losses(*(one for one in EVERY_BLOCK if one is not VIDEO)) == ()
+    assert losses(VIDEO) == (
+        Loss(path="/blocks/0/provider_icon_url", kind="icon", what="https://example.com/tube.png"),
+    )
+
+
+@given(JSON)
+def test_any_json_has_a_list_of_losses(data: Any) -> None:
+    assert isinstance(left_out(Payload(BLOCKS, data, "/x")), tuple)
+
+
+def test_deep_and_wide_json_is_walked_once() -> None:
+    value: Any = [{"url": "x:y"}] * 100_000
+    for _ in range(900):
+        value = {"a": value}
+
+    begun = time.process_time()
+    found = left_out(Payload(BLOCKS, value))
+
+    assert len(found) == 100
+    assert time.process_time() - begun < 5
+
+
+def test_the_codec_tells_what_is_not_read() -> None:
+    assert isinstance(cards, TellsWhatIsNotRead)

@@ -1,0 +1,220 @@
+"""What a native message shows, in order; messages and views as a whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bridge.content.card import Card, Container, Divider, Form, Image, Prose
+from bridge.content.card_walk import actions_of
+from bridge.content.native_home import at_place
+from bridge.content.rendering import Payload
+from bridge.content.text import Heading, Mention, Paragraph, Strong, Text
+from bridge.errors import CodecError
+from connectors.slack import cards, ids
+from connectors.slack.cards import SCHEMA_IDS, payloads, read_form, read_message, read_payload
+from connectors.slack.cards.schemas import ATTACHMENTS, BLOCKS, FILES
+from tests.connectors.slack.card_payloads import (
+    EVERY_ATTACHMENT,
+    EVERY_BLOCK,
+    EVERY_FILE,
+    PICTURE_FILE,
+    plain,
+)
+
+DIVIDER: Any = {"type": "divider"}
+ATTACHED: Any = {"text": "attached"}
+
+
+def said(text: str) -> Prose:
+    return Prose((Paragraph((Text(text),)),))
+
+
+def panel(text: str) -> Container:
+    return Container((said(text),), form="panel")
+
+
+# --- payloads -------------------------------------------------------------------------------
+
+
+def test_blocks_are_shown_instead_of_the_text_then_attachments_then_files() -> None:
+    native: Any = {
+        "text": "in short",
+        "blocks": [DIVIDER],
+        "attachments": [ATTACHED],
+        "files": [PICTURE_FILE],
+    }
+
+    assert payloads(native) == (
+        Payload(BLOCKS, [DIVIDER], "/blocks"),
+        Payload(ATTACHMENTS, [ATTACHED], "/attachments"),
+        Payload(FILES, [PICTURE_FILE], "/files"),
+    )
+
+
+def test_text_without_blocks_is_shown() -> None:
+    native: Any = {"text": "*hi*", "blocks": [], "attachments": [ATTACHED], "files": None}
+
+    assert payloads(native) == (
+        Payload("", "*hi*", "/text"),
+        Payload(ATTACHMENTS, [ATTACHED], "/attachments"),
+    )
+
+
+def test_a_message_may_say_nothing() -> None:
+    assert payloads({"type": "message", "subtype": "message_deleted", "text": " "}) == ()
+
+
+def test_a_view_shows_its_blocks() -> None:
+    view: Any = {"type": "modal", "title": plain("A form"), "blocks": [DIVIDER]}
+
+    assert payloads(view) == (Payload(BLOCKS, [DIVIDER], "/blocks"),)
+
+
+@pytest.mark.parametrize(
+    ("native", "schema_id"),
+    [
+        ([DIVIDER], BLOCKS),
+        (DIVIDER, BLOCKS),
+        ({"type": "markdown", "text": "hi"}, BLOCKS),
+        ({"type": "unheard_of", "text": "hi"}, BLOCKS),
+        ([{"color": "good", "text": "hi"}], ATTACHMENTS),
+        ({"color": "good", "text": "hi"}, ATTACHMENTS),
+        ({"color": "good", "blocks": [DIVIDER]}, ATTACHMENTS),
+    ],
+)
+def test_one_bare_payload_is_itself(native: Any, schema_id: str) -> None:
+    assert payloads(native) == (Payload(schema_id, native),)
+
+
+@pytest.mark.parametrize("native", [None, True, 7, "hi", {}, {"a": 1}, [1, None], ["hi"]])
+def test_what_is_no_message_is_called_none(native: Any) -> None:
+    with pytest.raises(CodecError, match="is no"):
+        payloads(native)
+
+
+def test_payloads_are_what_stands_at_their_places() -> None:
+    native: Any = {
+        "text": "a",
+        "blocks": EVERY_BLOCK,
+        "attachments": EVERY_ATTACHMENT,
+        "files": EVERY_FILE,
+    }
+
+    for payload in payloads(native):
+        assert payload.data is at_place(native, payload.at)
+
+
+# --- cards ----------------------------------------------------------------------------------
+
+
+def test_text_is_mrkdwn_of_the_workspace() -> None:
+    card = read_payload(Payload("", "*hi* <@U1>", "/text"), "T1")
+
+    who = Mention(ids.actor_id("T1", "U1"), "U1")
+    assert card == Card((Prose((Paragraph((Strong((Text("hi"),)), Text(" "), who)),)),))
+    assert card.nodes[0].at == "/text"
+
+
+def test_markdown_text_is_standard_markdown() -> None:
+    assert read_message({"markdown_text": "# **hi**"}) == Card(
+        (Prose((Heading(1, (Strong((Text("hi"),)),)),)),)
+    )
+
+
+def test_the_text_beside_blocks_is_what_notifications_say() -> None:
+    native: Any = {"text": "*in* short &amp; <https://example.com|so>", "blocks": [DIVIDER]}
+
+    assert read_message(native) == Card((Divider(),), summary="in short & so")
+
+
+def test_text_beside_attachments_is_shown() -> None:
+    native: Any = {"text": "hi", "attachments": [{**ATTACHED, "fallback": "in short"}]}
+
+    assert read_message(native) == Card((said("hi"), panel("attached")))
+
+
+def test_attachments_alone_say_their_fallback_in_notifications() -> None:
+    native: Any = {"attachments": [{**ATTACHED, "fallback": "in short"}]}
+
+    assert read_message(native) == Card((panel("attached"),), summary="in short")
+
+
+def test_all_that_a_message_shows_is_in_one_card() -> None:
+    native: Any = {"blocks": [DIVIDER], "attachments": [ATTACHED], "files": [PICTURE_FILE]}
+
+    card = read_message(native)
+
+    assert [type(one) for one in card.nodes] == [Divider, Container, Image]
+    assert [one.at for one in card.nodes] == ["/blocks/0", "/attachments/0", "/files/0"]
+
+
+def test_every_action_has_a_place_of_its_own() -> None:
+    native: Any = {"blocks": EVERY_BLOCK, "attachments": EVERY_ATTACHMENT}
+
+    places = [one.at for one in actions_of(read_message(native))]
+
+    assert len(places) > 50
+    assert len(set(places)) == len(places)
+    assert all(at_place(native, place) is not None for place in places)
+
+
+@pytest.mark.parametrize(
+    ("data", "places"),
+    [
+        ([DIVIDER], ["/x/0"]),
+        (DIVIDER, ["/x"]),
+        ({"blocks": [DIVIDER]}, ["/x/blocks/0"]),
+    ],
+)
+def test_blocks_may_be_given_in_several_ways(data: Any, places: list[str]) -> None:
+    card = read_payload(Payload(BLOCKS, data, "/x"))
+
+    assert card == Card((Divider(),))
+    assert [one.at for one in card.nodes] == places
+
+
+@pytest.mark.parametrize("data", [[ATTACHED], ATTACHED, {"attachments": [ATTACHED]}])
+def test_attachments_may_be_given_in_several_ways(data: Any) -> None:
+    assert read_payload(Payload(ATTACHMENTS, data)) == Card((panel("attached"),))
+
+
+@pytest.mark.parametrize(
+    ("schema_id", "data"),
+    [(BLOCKS, "x"), (ATTACHMENTS, 7), (FILES, None), ("", ["x"]), ("image/png", [])],
+)
+def test_another_payload_is_called_none(schema_id: str, data: Any) -> None:
+    with pytest.raises(CodecError) as caught:
+        read_payload(Payload(schema_id, data, "/x"))
+
+    assert caught.value.pointer == "/x"
+
+
+# --- views ----------------------------------------------------------------------------------
+
+
+def test_a_view_is_a_form() -> None:
+    view: Any = {
+        "type": "modal",
+        "callback_id": "ask",
+        "title": plain("A form"),
+        "submit": plain("Send"),
+        "close": plain("Stop"),
+        "blocks": [DIVIDER],
+    }
+
+    assert read_form(view) == Form("A form", (Divider(),), id="ask", submit="Send", close="Stop")
+
+
+def test_what_is_no_view_is_called_none() -> None:
+    with pytest.raises(CodecError, match="no Slack view"):
+        read_form({"type": "modal"})
+
+
+# --- the port -------------------------------------------------------------------------------
+
+
+def test_the_codec_knows_three_kinds_of_payloads() -> None:
+    assert {BLOCKS, ATTACHMENTS, FILES} == SCHEMA_IDS
+    assert cards.SCHEMA_IDS is SCHEMA_IDS

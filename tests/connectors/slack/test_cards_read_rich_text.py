@@ -1,0 +1,117 @@
+"""rich_text blocks as Slack gives them, and as it never would."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from bridge.content.text import (
+    CodeBlock,
+    Document,
+    Emphasis,
+    Link,
+    List,
+    ListItem,
+    Paragraph,
+    Quote,
+    Strike,
+    Strong,
+    Text,
+    Underline,
+)
+from connectors.slack.text import rich_text_to_text
+
+
+def read(*elements: dict[str, Any]) -> Document:
+    return rich_text_to_text({"type": "rich_text", "elements": list(elements)}, "T1")
+
+
+def section(*elements: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "rich_text_section", "elements": list(elements)}
+
+
+def said(text: str, **style: bool) -> dict[str, Any]:
+    return {"type": "text", "text": text, "style": style}
+
+
+def bullets(*texts: str, **told: Any) -> dict[str, Any]:
+    items = [section(said(text)) for text in texts]
+    return {"type": "rich_text_list", "style": "bullet", "elements": items, **told}
+
+
+def paragraph(text: str) -> Paragraph:
+    return Paragraph((Text(text),))
+
+
+def item(text: str) -> ListItem:
+    return ListItem((paragraph(text),))
+
+
+def test_neighbours_of_one_style_are_one_node() -> None:
+    (found,) = read(
+        section(said("a", bold=True), said("b", bold=True, italic=True), said("c", strike=True))
+    )
+
+    assert found == Paragraph((Strong((Text("a"), Emphasis((Text("b"),)))), Strike((Text("c"),))))
+
+
+def test_underlined_and_highlighted_text_keeps_its_words() -> None:
+    (found,) = read(section(said("a", underline=True), said("b", highlight=True)))
+
+    assert found == Paragraph((Underline((Text("a"),)), Text("b")))
+
+
+def test_lists_and_code_with_a_border_stand_in_the_quote_above_them() -> None:
+    quote = {"type": "rich_text_quote", "elements": [said("said")]}
+    code = {"type": "rich_text_preformatted", "elements": [said("x = 1")], "border": 1}
+
+    found = read(quote, bullets("one", border=1), code, bullets("two"))
+
+    assert found == (
+        Quote((paragraph("said"), List((item("one"),)), CodeBlock("x = 1"))),
+        List((item("two"),)),
+    )
+
+
+def test_a_list_with_a_border_and_no_quote_above_is_a_quote() -> None:
+    assert read(bullets("a"), bullets("b", border=1)) == (
+        List((item("a"),)),
+        Quote((List((item("b"),)),)),
+    )
+
+
+def test_what_slack_adds_later_is_a_link_where_it_has_an_address() -> None:
+    canvas = {"type": "canvas", "title": "Plan", "url": "https://example.com/docs/F1"}
+    label = {"type": "tag", "text": "urgent", "color": "red"}
+    chip = {"type": "color", "value": "#aa00ff"}
+
+    (found,) = read(section(canvas, said(" "), label, said(" "), chip))
+
+    assert found == Paragraph(
+        (Link("https://example.com/docs/F1", (Text("Plan"),)), Text(" urgent #aa00ff"))
+    )
+
+
+def test_elements_within_elements_are_read_as_what_they_hold() -> None:
+    assert read(section(section(section(said("deep"))))) == (paragraph("deep"),)
+
+
+def test_elements_nested_a_thousand_times_are_read() -> None:
+    element = said("deep")
+    for _ in range(900):
+        element = section(element)
+
+    assert read(element) == (paragraph("deep"),)
+
+
+def test_many_lists_and_many_runs_take_time_that_grows_with_their_number() -> None:
+    lists = [bullets("x") for _ in range(20_000)]
+    runs = section(*(said("y", bold=True) for _ in range(50_000)))
+
+    begun = time.process_time()
+    found = read(*lists, runs)
+
+    assert isinstance(found[0], List)
+    assert len(found[0].items) == 20_000
+    assert found[1] == Paragraph((Strong((Text("y" * 50_000),)),))
+    assert time.process_time() - begun < 10

@@ -1,0 +1,456 @@
+"""Buttons and inputs as elements that are heard; as links and words where nobody would hear."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bridge.content.card import (
+    Actions,
+    Asset,
+    Button,
+    Choice,
+    Confirm,
+    DateInput,
+    FileInput,
+    NumberInput,
+    Option,
+    Picker,
+    Section,
+    TextInput,
+    Toggle,
+)
+from bridge.content.rendering import Rendering
+from bridge.model import Loss
+from connectors.slack.cards.write_options import option_values
+from tests.connectors.slack.written_cards import (
+    FOREIGN,
+    Json,
+    blocks,
+    losses,
+    mrkdwn,
+    plain,
+    prose,
+    said,
+    section,
+    token,
+)
+
+
+def button(words: str, at: str, **more: object) -> Json:
+    return {
+        "type": "button",
+        "text": plain(words),
+        "action_id": token(at),
+        "value": token(at),
+        **more,
+    }
+
+
+def row(*elements: Json) -> Json:
+    return {"type": "actions", "elements": list(elements)}
+
+
+def option(words: str, value: str, **more: object) -> Json:
+    return {"text": plain(words), "value": value, **more}
+
+
+def options(count: int) -> tuple[Option, ...]:
+    return tuple(Option(said(f"o{n}"), f"v{n}") for n in range(count))
+
+
+# --- buttons --------------------------------------------------------------------------------
+
+
+def test_buttons_carry_their_tokens() -> None:
+    found = blocks(
+        Actions(
+            (
+                Button(said("Yes"), style="good", at="/1"),
+                Button(said("No"), style="danger", does="submit", at="/2"),
+                Button(said("Docs"), does="open", url="https://e.example", at="/3"),
+                Button(said("Bin"), emoji="🗑️", hint="Throws it away", at="/4"),
+            )
+        )
+    )
+
+    assert found == [
+        row(
+            button("Yes", "/1", style="primary"),
+            button("No", "/2", style="danger"),
+            {"type": "button", "text": plain("Docs"), "url": "https://e.example"},
+            button("🗑️ Bin", "/4", accessibility_label="Throws it away"),
+        )
+    ]
+
+
+def test_twenty_five_elements_are_a_row() -> None:
+    found = blocks(Actions(tuple(Button(said(str(n)), at=f"/{n}") for n in range(30))))
+
+    assert [len(block["elements"]) for block in found] == [25, 5]
+
+
+def test_a_question_is_asked_with_every_text_that_slack_needs() -> None:
+    asked = Confirm(title="Sure?", text=said("It is gone then."), ok="Go", danger=True)
+
+    (block,) = blocks(Button(said("Delete"), confirm=asked, at="/b"))
+
+    assert block["elements"][0]["confirm"] == {
+        "title": plain("Sure?"),
+        "text": plain("It is gone then."),
+        "confirm": plain("Go"),
+        "deny": plain("Cancel"),
+        "style": "danger",
+    }
+
+
+def test_a_long_label_is_cut_at_a_word_and_all_of_it_is_a_loss() -> None:
+    words = "many words " * 10
+    node = Button(said(words), at="/b")
+
+    (block,) = blocks(node)
+
+    shown = block["elements"][0]["text"]["text"]
+    assert shown == "many words many words many words many words many words many words many…"
+    assert losses(node) == (Loss(path="/b", kind="long_text", what=words.strip(), shown_as=shown),)
+
+
+def test_what_nobody_would_hear_is_a_link_to_the_original() -> None:
+    node = Button(said("Go"), at="/b")
+
+    assert blocks(node, rendering=FOREIGN) == [
+        row({"type": "button", "text": plain("Go"), "url": "https://origin.example/1"})
+    ]
+    assert losses(node, rendering=FOREIGN) == (
+        Loss(path="/b", kind="foreign_action", what="Go", shown_as="a link to the original"),
+    )
+
+
+def test_without_an_original_it_is_words() -> None:
+    node = Button(said("Go"), at="/b")
+
+    assert blocks(node, rendering=Rendering()) == [{"type": "context", "elements": [mrkdwn("Go")]}]
+    assert losses(node, rendering=Rendering())[0].kind == "foreign_action"
+
+
+def test_a_disabled_button_is_words_between_two_rows() -> None:
+    node = Actions(
+        (
+            Button(said("A"), at="/1"),
+            Button(said("B"), disabled=True, at="/2"),
+            Button(said("C"), at="/3"),
+        )
+    )
+
+    assert blocks(node) == [
+        row(button("A", "/1")),
+        {"type": "context", "elements": [mrkdwn("B")]},
+        row(button("C", "/3")),
+    ]
+    assert losses(node) == (Loss(path="/2", kind="disabled", what="B", shown_as="its words"),)
+
+
+def test_an_address_that_is_none_is_words_and_a_loss() -> None:
+    node = Button(said("Go"), does="open", url="javascript:alert(1)", at="/b")
+
+    assert blocks(node) == [{"type": "context", "elements": [mrkdwn("Go")]}]
+    assert losses(node) == (
+        Loss(
+            path="/b",
+            kind="unsafe_url",
+            what="javascript:alert(1)",
+            shown_as="its words, without a link",
+        ),
+    )
+
+
+def test_what_a_button_reveals_is_in_a_container_that_opens() -> None:
+    inner = (TextInput(label=said("Why"), at="/i"), Button(said("Send"), does="submit", at="/s"))
+    node = Button(said("More"), does="reveal", nodes=inner, at="/b")
+
+    (block,) = blocks(node)
+
+    assert block == {
+        "type": "container",
+        "title": plain("More"),
+        "child_blocks": [
+            {
+                "type": "input",
+                "label": plain("Why"),
+                "element": {"type": "plain_text_input", "action_id": token("/i")},
+                "optional": True,
+            },
+            row(button("Send", "/s")),
+        ],
+        "is_collapsible": True,
+        "default_collapsed": True,
+    }
+    assert losses(node)[0].kind == "reveal_as_container"
+
+
+def test_two_actions_at_one_place_have_names_of_their_own() -> None:
+    (block,) = blocks(Actions((Button(said("A"), at="/b"), Button(said("B"), at="/b"))))
+
+    names = [one["action_id"] for one in block["elements"]]
+    assert names == [token("/b"), f"{token('/b')}~2"]
+    assert {one["value"] for one in block["elements"]} == {token("/b")}
+
+
+# --- inputs ---------------------------------------------------------------------------------
+
+
+def asked(element: Json, label: str = "L", **more: object) -> Json:
+    return {"type": "input", "label": plain(label), "element": element, "optional": True, **more}
+
+
+def named(at: str = "/i") -> Json:
+    return {"action_id": token(at)}
+
+
+def test_text_is_asked_with_its_rules() -> None:
+    node = TextInput(
+        label=said("L"), hint=said("H"), placeholder="P", value="v", multiline=True, least=1,
+        most=90, dispatches=True, required=True, at="/i",
+    )  # fmt: skip
+
+    assert blocks(node) == [
+        {
+            "type": "input",
+            "label": plain("L"),
+            "element": {
+                "type": "plain_text_input",
+                "initial_value": "v",
+                "multiline": True,
+                "min_length": 1,
+                "max_length": 90,
+                **named(),
+                "placeholder": plain("P"),
+            },
+            "hint": plain("H"),
+            "dispatch_action": True,
+        }
+    ]
+
+
+def test_numbers_and_secrets_are_text_to_fill_in() -> None:
+    number = NumberInput(label=said("L"), value=4.5, least=1, at="/i")
+    secret = TextInput(label=said("L"), value="hunter2", format="password", at="/j")
+
+    assert blocks(number, secret) == [
+        asked({"type": "plain_text_input", "initial_value": "4.5", **named()}),
+        asked({"type": "plain_text_input", **named("/j")}),
+    ]
+    assert [(one.kind, one.what) for one in losses(number, secret)] == [
+        ("input_rule", "from 1 to …"),
+        ("input_format", "password"),
+    ]
+
+
+def test_stars_are_radio_buttons() -> None:
+    (block,) = blocks(NumberInput(label=said("L"), value=2, most=3, stars=True, at="/i"))
+
+    assert block["element"]["options"] == [
+        option("★", "1"), option("★★", "2"), option("★★★", "3")
+    ]  # fmt: skip
+    assert block["element"]["initial_option"] == option("★★", "2")
+
+
+def test_dates_and_boxes() -> None:
+    found = blocks(
+        DateInput(label=said("L"), value="2026-11-21", at="/i"),
+        DateInput(label=said("L"), of="time", value="17:30", at="/i"),
+        DateInput(label=said("L"), of="datetime", value="1700000000", at="/i"),
+        Toggle(label=said("L"), title=said("I agree"), value=True, on="yes", at="/i"),
+    )
+
+    elements = [block["element"] for block in found]
+    assert [{**one, "action_id": ""} for one in elements] == [
+        {"type": "datepicker", "initial_date": "2026-11-21", "action_id": ""},
+        {"type": "timepicker", "initial_time": "17:30", "action_id": ""},
+        {"type": "datetimepicker", "initial_date_time": 1_700_000_000, "action_id": ""},
+        {
+            "type": "checkboxes",
+            "options": [option("I agree", "yes")],
+            "initial_options": [option("I agree", "yes")],
+            "action_id": "",
+        },
+    ]
+
+
+def test_a_day_that_is_none_is_not_chosen() -> None:
+    node = DateInput(label=said("L"), value="2026-02-31", at="/i")
+
+    assert blocks(node) == [asked({"type": "datepicker", **named()})]
+    assert losses(node) == (Loss(path="/i", kind="value", what="2026-02-31"),)
+
+
+def test_choices_have_the_form_that_suits_them() -> None:
+    two = options(2)
+    many: dict[str, Any] = {"many": True, "values": ("v1",), "most": 2}
+    found = blocks(
+        Choice(label=said("L"), options=two, values=("v0",), at="/1"),
+        Choice(label=said("L"), options=two, **many, at="/2"),
+        Choice(label=said("L"), options=two, form="list", at="/3"),
+        Choice(label=said("L"), options=options(11), form="list", at="/4"),
+        Choice(label=said("L"), external=True, at="/5"),
+    )
+
+    elements = [block["element"] for block in found]
+    assert [one["type"] for one in elements] == [
+        "static_select", "multi_static_select", "radio_buttons", "static_select",
+        "external_select",
+    ]  # fmt: skip
+    assert elements[0]["initial_option"] == option("o0", "v0")
+    assert elements[1]["initial_options"] == [option("o1", "v1")]
+    assert elements[1]["max_selected_items"] == 2
+
+
+def test_options_have_groups_descriptions_and_signs() -> None:
+    several = (
+        Option(said("a"), "1", said("first"), emoji="🐶", group="G"),
+        Option(said("b"), "2", group="H"),
+    )
+
+    (block,) = blocks(Choice(label=said("L"), options=several, at="/i"))
+
+    assert block["element"]["option_groups"] == [
+        {"label": plain("G"), "options": [option("🐶 a", "1", description=plain("first"))]},
+        {"label": plain("H"), "options": [option("b", "2")]},
+    ]
+
+
+def test_boxes_with_groups_are_a_menu() -> None:
+    several = (Option(said("a"), "1", group="G"),)
+
+    (block,) = blocks(Choice(label=said("L"), options=several, form="list", at="/i"))
+
+    assert block["element"]["option_groups"][0]["label"] == plain("G")
+
+
+def test_more_than_a_hundred_options_are_told_in_groups() -> None:
+    (block,) = blocks(Choice(label=said("L"), options=options(150), at="/i"))
+
+    groups = block["element"]["option_groups"]
+    assert [(one["label"]["text"], len(one["options"])) for one in groups] == [
+        ("1–100", 100), ("101–150", 50)
+    ]  # fmt: skip
+
+
+def test_a_menu_that_is_too_much_is_several() -> None:
+    several = tuple(Option(said(f"{n} {'o' * 60}"), f"v{n}") for n in range(150))
+
+    found = blocks(Choice(label=said("L"), options=several, at="/i"))
+
+    assert [block["type"] for block in found] == ["input", "actions", "actions"]
+    assert found[1]["elements"][0]["action_id"] == f"{token('/i')}~2"
+    assert losses(Choice(label=said("L"), options=several, at="/i"))[0].kind == "options_split"
+
+
+def test_values_that_slack_would_refuse_are_digests_of_them() -> None:
+    several = (Option(said("a"), "v" * 200), Option(said("b"), ""), Option(said("c"), "same"),
+               Option(said("d"), "same"))  # fmt: skip
+
+    values = option_values(several)
+
+    assert values[2] == "same"
+    assert len({*values}) == 4
+    assert all(0 < len(value) <= 75 for value in values)
+    assert values == option_values(several)
+
+
+def test_a_menu_behind_three_dots_stands_beside_its_label() -> None:
+    links = (Option(said("Docs"), "d", url="https://e.example"),)
+    node = Choice(label=said("More"), options=links, form="overflow", at="/i")
+
+    assert blocks(node) == [
+        section(
+            "*More*",
+            accessory={
+                "type": "overflow",
+                "options": [option("Docs", "d", url="https://e.example")],
+                **named(),
+            },
+        )
+    ]
+
+
+def test_pickers_offer_people_and_places() -> None:
+    found = blocks(
+        Picker(of="people", values=("U0ACME1", "12345"), label=said("L"), at="/1"),
+        Picker(of="channels", many=True, most=3, label=said("L"), at="/2"),
+        Picker(of="conversations", among=("private",), here=True, label=said("L"), at="/3"),
+    )
+
+    assert [block["element"] for block in found] == [
+        {"type": "users_select", "initial_user": "U0ACME1", **named("/1")},
+        {"type": "multi_channels_select", "max_selected_items": 3, **named("/2")},
+        {
+            "type": "conversations_select",
+            "filter": {"include": ["private"]},
+            "default_to_current_conversation": True,
+            **named("/3"),
+        },
+    ]
+
+
+def test_in_a_row_a_label_is_a_placeholder() -> None:
+    menu = Choice(label=said("Where"), options=options(1), at="/i")
+
+    assert blocks(Actions((menu,))) == [
+        row(
+            {
+                "type": "static_select",
+                "options": [option("o0", "v0")],
+                **named(),
+                "placeholder": plain("Where"),
+            }
+        )
+    ]
+
+
+def test_text_to_fill_in_leaves_the_row() -> None:
+    node = Actions((Button(said("A"), at="/b"), TextInput(placeholder="P", at="/i")))
+
+    assert blocks(node) == [
+        row(button("A", "/b")),
+        asked({"type": "plain_text_input", **named(), "placeholder": plain("P")}, label="✏️"),
+    ]
+
+
+def test_a_menu_stands_beside_text() -> None:
+    node = Section((prose("text"),), Picker(of="people", at="/i"))
+
+    assert blocks(node) == [section("text", accessory={"type": "users_select", **named()})]
+
+
+def test_what_is_wrong_stands_below() -> None:
+    (_, note) = blocks(TextInput(label=said("L"), error="Too short", at="/i"))
+
+    assert note == {"type": "context", "elements": [mrkdwn("⚠️ Too short")]}
+
+
+def test_inputs_that_nobody_would_hear_are_what_they_ask() -> None:
+    node = Choice(label=said("Where"), options=options(2), at="/i")
+
+    (block,) = blocks(node, rendering=FOREIGN)
+
+    assert block["elements"][0]["elements"][0]["text"] == "Where"
+    assert [one["elements"][0]["text"] for one in block["elements"][1]["elements"]] == ["o0", "o1"]
+    assert losses(node, rendering=FOREIGN) == (
+        Loss(path="/i", kind="foreign_action", what="Where", shown_as="what it asks"),
+    )
+
+
+def test_files_and_roles_cannot_be_asked_for_in_messages() -> None:
+    file, role = (
+        FileInput(label=said("File"), at="/f"),
+        Picker(of="roles", label=said("R"), at="/r"),
+    )
+
+    assert blocks(file, role) == [section("*File*"), section("*R*")]
+    assert [one.kind for one in losses(file, role)] == ["no_input", "no_input"]
+
+
+def test_a_picture_on_a_button_is_a_loss() -> None:
+    node = Button(said("Go"), icon=Asset(url="https://e.example/i.png", alt="flag"), at="/b")
+
+    assert losses(node) == (Loss(path="/b", kind="icon", what="flag"),)

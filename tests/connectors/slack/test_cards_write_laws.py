@@ -1,0 +1,212 @@
+"""Any card becomes messages that Slack takes, with all its words, once and in order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from hashlib import sha256
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bridge.content.card import Button, Card, Chart, Image, Input, Table, TextInput
+from bridge.content.card_walk import walk
+from bridge.content.rendering import Rendering, Written
+from bridge.content.text import Code, Emphasis, Inline, Link, Paragraph, Strong, Text
+from bridge.content.text import Table as TextTable
+from connectors.slack.cards.write import write_card
+from connectors.slack.cards.write_texts import document_to_mrkdwn
+from connectors.slack.mrkdwn_writer import text_to_mrkdwn
+from tests.connectors.slack.slack_rules import faults
+from tests.content.card_strategies import cards, marks, marks_of
+
+DRAWN = settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+def token(path: str) -> str:
+    """22 characters, as the bridge's own."""
+    return sha256(path.encode()).hexdigest()[:22]
+
+
+RENDERINGS = {
+    "heard": Rendering(token=token, origin="https://origin.example/1"),
+    "with files": Rendering(token=token, uploads=True),
+    "foreign": Rendering(token=None, origin="https://origin.example/1"),
+    "without any link": Rendering(token=None, url_of=lambda asset: ""),
+}
+EACH = pytest.mark.parametrize("rendering", RENDERINGS.values(), ids=RENDERINGS)
+
+_UNSEEN = frozenset(
+    ("initial_option", "initial_options", "action_id", "value", "fallback", "categories", "confirm")
+)
+
+
+def shown(written: Written) -> Iterator[str]:
+    """The marks that a reader sees, in order; notifications are not shown beside blocks."""
+    for message in written.messages:
+        body = dict(message.body)
+        if "blocks" in body or "attachments" in body:
+            del body["text"]
+        yield from _seen(body)
+
+
+def along(written: Written) -> set[str]:
+    """The marks of the files that go with the messages, below all that is said."""
+    files = (asset for message in written.messages for asset in message.files)
+    return {mark for asset in files for mark in marks(f"{asset.alt} {asset.name}")}
+
+
+def asked(value: Any) -> Iterator[str]:
+    """The marks of what is asked before an action counts: a reader sees them later."""
+    if isinstance(value, list):
+        for one in value:
+            yield from asked(one)
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            yield from marks(orjson.dumps(one).decode()) if key == "confirm" else asked(one)
+
+
+def _seen(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield from marks(value)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _seen(one)
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            if key not in _UNSEEN or _is_seen_here(key, value):
+                yield from _seen(one)
+
+
+def _is_seen_here(key: str, value: dict[str, Any]) -> bool:
+    """Options that are told nowhere else, the words of a date."""
+    if key == "fallback":
+        return value.get("type") == "date"
+    return key.startswith("initial_option") and not {"options", "option_groups"} & set(value)
+
+
+def _headers(value: object) -> set[str]:
+    """Marks of the headers of tables: every part of a long table repeats them."""
+    found: set[str] = set()
+    stack = [value]
+    while stack:
+        one = stack.pop()
+        if isinstance(one, TextTable):
+            found |= set(marks_of(one.header))
+        elif isinstance(one, Table):
+            found |= set(marks_of(one.rows[:1]))
+        elif isinstance(one, Chart):
+            found |= set(marks_of(one))
+        if isinstance(one, tuple):
+            stack += one
+        elif is_dataclass(one):
+            stack += [getattr(one, field.name) for field in fields(one)]
+    return found
+
+
+def _asides(card: Card) -> set[str]:
+    """Marks of what stands around an input or a button, and of what pictures show: each platform
+    has its own place for it."""
+    found: set[str] = set()
+    for node in walk(card.nodes):
+        if isinstance(node, Image):
+            found |= set(marks(node.asset.alt))
+        if isinstance(node, Chart):
+            found |= set(marks_of(node))
+        if isinstance(node, Input):
+            found |= {*marks_of(node.hint), *marks(node.placeholder), *marks(node.error)}
+        if isinstance(node, Input | Button):
+            found |= set(marks_of(node.confirm))
+    return found
+
+
+def _secrets(card: Card) -> set[str]:
+    inputs = (one for one in walk(card.nodes) if isinstance(one, TextInput))
+    return {mark for one in inputs if one.format == "password" for mark in marks(one.value)}
+
+
+def refused(written: Written) -> list[str]:
+    """What Slack would not take; files alone are a message without a body."""
+    bodies = [one.body for one in written.messages if one.body or not one.files]
+    return [fault for body in bodies for fault in faults(body)]
+
+
+def check_words(card: Card, written: Written) -> None:
+    seen = list(shown(written))
+    later = {mark for message in written.messages for mark in asked(message.body)} | along(written)
+    lost = {mark for loss in written.losses for mark in marks(loss.what)}
+    assert set(marks_of(card)) - set(seen) - later - lost - _secrets(card) == set()
+    again = {mark for mark, count in Counter(seen).items() if count > 1}
+    assert again - lost - _headers(card) == set()
+    aside = lost | _asides(card)
+    once = [int(mark[2:]) for mark in dict.fromkeys(seen) if mark not in aside]
+    assert once == sorted(once)
+
+
+@EACH
+@DRAWN
+@given(card=cards())
+def test_slack_takes_every_message(rendering: Rendering, card: Card) -> None:
+    written = write_card(card, rendering)
+
+    assert written.messages
+    assert refused(written) == []
+
+
+@EACH
+@DRAWN
+@given(card=cards())
+def test_every_word_is_shown_once_and_in_order_or_named_as_lost(
+    rendering: Rendering, card: Card
+) -> None:
+    check_words(card, write_card(card, rendering))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@settings(DRAWN, max_examples=1_500)
+@given(card=cards(3))
+def test_many_cards_are_taken_with_all_their_words(card: Card) -> None:
+    for rendering in RENDERINGS.values():
+        written = write_card(card, rendering)
+
+        assert refused(written) == []
+        check_words(card, written)
+
+
+_PLAIN = st.builds(Text, st.text("ab1 .,•-—&<*:|é", min_size=1, max_size=6))
+_SIMPLE = st.one_of(
+    _PLAIN,
+    *(st.builds(style, st.tuples(_PLAIN)) for style in (Strong, Emphasis)),
+    st.builds(Code, st.text("ab `", min_size=1, max_size=3)),
+    st.builds(
+        Link, st.sampled_from(("https://e.example/a?b=1", "mailto:a@b.c")), st.tuples(_PLAIN)
+    ),
+)
+
+
+@given(st.lists(_SIMPLE, max_size=4).map(tuple))
+@settings(max_examples=500)
+def test_the_short_way_to_mrkdwn_says_the_same_as_the_long_one(line: tuple[Inline, ...]) -> None:
+    written = text_to_mrkdwn((Paragraph(line),))
+
+    assert document_to_mrkdwn((Paragraph(line),)) == (written if written.strip("\u200b ") else "")
+
+
+@DRAWN
+@given(card=cards())
+def test_the_same_card_is_the_same_bytes(card: Card) -> None:
+    first, second = (write_card(card, RENDERINGS["heard"]) for _ in range(2))
+
+    assert first == second
+    assert [orjson.dumps(one.body) for one in first.messages] == [
+        orjson.dumps(one.body) for one in second.messages
+    ]

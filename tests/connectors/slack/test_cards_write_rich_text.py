@@ -1,0 +1,175 @@
+"""The text tree as rich text: literal, nested by indent, and the same when it is read again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+
+from bridge.content.inlines import plain_inlines
+from bridge.content.markdown import markdown_to_text
+from bridge.content.plain import text_to_plain
+from bridge.content.text import (
+    Break,
+    CodeBlock,
+    Document,
+    Emoji,
+    Link,
+    List,
+    ListItem,
+    Paragraph,
+    Quote,
+    Spoiler,
+    Strong,
+    Text,
+    Timestamp,
+    Underline,
+)
+from connectors.slack.rich_text import rich_text_to_text
+from connectors.slack.rich_text_writer import rich_text_length, text_to_rich_text
+from tests.connectors.slack.slack_rules import faults
+from tests.connectors.slack.written_cards import run, text
+from tests.content.card_strategies import DOCUMENTS, marks, marks_of, numbered
+
+KEPT = (
+    "one **bold _both_** `code` ~~gone~~ <u>under</u>",
+    "[label](https://e.example) https://bare.example",
+    "first\n\nsecond\nline",
+    "- a\n- b",
+    "3. three\n4. four",
+    "1. one\n   - deep\n   - deeper\n2. two",
+    "> quoted\n> lines",
+    "```py\nx = 1\n\ny\n```",
+    "so:\n\n- a\n\nafter",
+    "[then](uacs:time/1700000000?style=R) [:party:](uacs:emoji/party)",
+)
+
+
+def test_what_rich_text_can_say_is_the_same_when_it_is_read_again() -> None:
+    for markdown in KEPT:
+        document = markdown_to_text(markdown)
+
+        assert rich_text_to_text({"elements": text_to_rich_text(document)}, "T1") == document
+
+
+def test_lists_and_code_in_a_quote_have_its_bar() -> None:
+    document = markdown_to_text("> so\n>\n> - a\n>\n> ```\n> x\n> ```\n>\n> > deep")
+
+    assert text_to_rich_text(document) == [
+        {"type": "rich_text_quote", "elements": [text("so")]},
+        {"type": "rich_text_list", "elements": [run(text("a"))], "style": "bullet", "border": 1},
+        {"type": "rich_text_preformatted", "elements": [text("x")], "border": 1},
+        {"type": "rich_text_quote", "elements": [text("> deep")]},
+    ]
+
+
+def test_code_in_a_list_stands_between_two_lists_and_the_numbers_go_on() -> None:
+    code = ListItem((Paragraph((Text("b"),)), CodeBlock("x")))
+    document: Document = (
+        List((ListItem((Paragraph((Text("a"),)),)), code, ListItem((Paragraph((Text("c"),)),))), 5),
+    )
+
+    assert text_to_rich_text(document) == [
+        {
+            "type": "rich_text_list",
+            "elements": [run(text("a")), run(text("b"))],
+            "style": "ordered",
+            "offset": 4,
+        },
+        {"type": "rich_text_preformatted", "elements": [text("x")]},
+        {
+            "type": "rich_text_list",
+            "elements": [run(text("c"))],
+            "style": "ordered",
+            "offset": 6,
+        },
+    ]
+
+
+def test_nothing_in_a_text_is_markup_or_control() -> None:
+    nasty = "<!here> *a* :tada: \x00\x1b \ud800"
+
+    assert text_to_rich_text((Paragraph((Text(nasty),)),)) == [
+        run(text("<!here> *a* :tada:    \ufffd"))
+    ]
+
+
+def test_dates_emoji_and_links_are_elements_where_they_are_sound() -> None:
+    line = (
+        Timestamp(1_700_000_000, "d", "14 Nov"),
+        Timestamp(-1, "d", "long ago"),
+        Emoji("party"),
+        Emoji("no name"),
+        Link("javascript:x", (Text("press"),)),
+        Spoiler((Strong((Text("s"),)),)),
+        Break(),
+        Underline((Text("u"),)),
+    )
+
+    assert text_to_rich_text((Paragraph(line),)) == [
+        run(
+            {
+                "type": "date",
+                "timestamp": 1_700_000_000,
+                "format": "{date_num}",
+                "fallback": "14 Nov",
+            },
+            text("long ago"),
+            {"type": "emoji", "name": "party"},
+            text(":no name:press||"),
+            text("s", bold=True),
+            text("||\n"),
+            text("u", underline=True),
+        )
+    ]
+
+
+def test_what_says_nothing_is_nothing() -> None:
+    empty: tuple[Document, ...] = ((), (Paragraph(()),), (Quote(()),), (Paragraph((Text(" "),)),))
+
+    assert [text_to_rich_text(document) for document in empty] == [[], [], [], []]
+
+
+def test_nesting_of_any_depth_is_written() -> None:
+    quoted: Any = Paragraph((Text("x"),))
+    listed: Any = Paragraph((Text("x"),))
+    styled: Any = Text("x")
+    for _ in range(500):
+        quoted, listed = Quote((quoted,)), List((ListItem((listed,)),))
+        styled = Strong((styled,))
+
+    for document in ((quoted,), (listed,), (Paragraph((styled,)),)):
+        assert "x" in text_to_plain(
+            rich_text_to_text({"elements": text_to_rich_text(document)}, "T1")
+        )
+
+
+def said(elements: Any) -> Iterator[str]:
+    for one in elements:
+        yield from said(one.get("elements", ()))
+        yield str(one.get("text") or one.get("fallback") or "")
+
+
+@settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(DOCUMENTS.map(numbered))
+def test_every_word_of_any_text_is_said_in_its_place(document: Document) -> None:
+    elements = text_to_rich_text(document)
+
+    block = {"type": "rich_text", "elements": elements}
+    small = bool(elements) and rich_text_length(elements) < 3_000
+    assert marks(" ".join(said(elements))) == marks_of(document)
+    assert not small or faults({"text": "x", "blocks": [block]}) == []
+
+
+def test_links_without_words_of_their_own_say_their_address() -> None:
+    link = Link("https://e.example/", (Text("https://e.example/"),))
+
+    assert text_to_rich_text((Paragraph((link,)),)) == [
+        run({"type": "link", "url": "https://e.example/"})
+    ]
+    assert plain_inlines((link,)) == link.url

@@ -1,0 +1,317 @@
+"""What stands side by side, and in boxes."""
+
+from __future__ import annotations
+
+from bridge.content.card import (
+    Actions,
+    Asset,
+    Button,
+    Carousel,
+    Column,
+    Columns,
+    Container,
+    Context,
+    Credit,
+    Divider,
+    Fields,
+    Image,
+    LabelledValue,
+    Node,
+    Section,
+)
+from bridge.content.markdown import markdown_to_text
+from bridge.model import Loss
+from tests.connectors.slack.written_cards import (
+    PICTURE,
+    PICTURE_ELEMENT,
+    blocks,
+    bodies,
+    losses,
+    mrkdwn,
+    plain,
+    prose,
+    said,
+    section,
+    token,
+    write,
+)
+
+# --- rows -------------------------------------------------------------------------------------
+
+
+def field(label: str, value: str, *, short: bool = True) -> LabelledValue:
+    return LabelledValue(said(label), markdown_to_text(value), short)
+
+
+def test_fields_stand_ten_in_a_section_and_long_ones_by_themselves() -> None:
+    several = [field(f"l{number}", "v") for number in range(11)]
+
+    found = blocks(Fields((*several, field("Long", "**v**", short=False))))
+
+    assert [len(block.get("fields", ())) for block in found] == [10, 1, 0]
+    assert found[0]["fields"][0] == mrkdwn("*l0*\nv")
+    assert found[2] == section("*Long*\n*v*")
+
+
+def test_a_section_takes_what_stands_at_its_side() -> None:
+    picture, button = Image(PICTURE), Button(said("Go"), at="/b")
+
+    assert blocks(Section((prose("text"),), picture), Section((prose("- a\n- b"),), button)) == [
+        section("text", accessory=PICTURE_ELEMENT),
+        section(
+            "• a\n• b",
+            accessory={
+                "type": "button",
+                "text": plain("Go"),
+                "action_id": token("/b"),
+                "value": token("/b"),
+            },
+        ),
+    ]
+
+
+def test_text_fields_and_a_picture_are_one_section() -> None:
+    node = Section((prose("text"), Fields((field("l", "v"),))), Image(PICTURE))
+
+    assert blocks(node) == [section("text", fields=[mrkdwn("*l*\nv")], accessory=PICTURE_ELEMENT)]
+
+
+def test_what_cannot_stand_at_the_side_stands_below() -> None:
+    node = Section((prose("text"),), prose("more"), at="/s")
+
+    assert blocks(node) == [section("text"), section("more")]
+    assert losses(node) == (
+        Loss(path="/s", kind="stack_section", what="a prose at the side", shown_as="below"),
+    )
+
+
+def test_columns_of_text_and_a_picture_are_a_section() -> None:
+    text_column, picture = Column((prose("text"),)), Column((Image(PICTURE),), "auto")
+
+    expected = [section("text", accessory=PICTURE_ELEMENT)]
+    assert blocks(Columns((text_column, picture))) == expected
+    assert blocks(Columns((picture, text_column))) == expected
+
+
+def test_columns_of_short_texts_are_fields() -> None:
+    node = Columns((Column((prose("**a**"), prose("1"))), Column((prose("b"),))))
+
+    assert blocks(node) == [{"type": "section", "fields": [mrkdwn("*a*\n1"), mrkdwn("b")]}]
+
+
+def test_a_picture_stands_beside_whatever_begins_with_text() -> None:
+    group = Container((prose("a"), Divider()))
+
+    assert blocks(Columns((Column((Image(PICTURE),)), Column((group,))))) == [
+        section("a", accessory=PICTURE_ELEMENT),
+        {"type": "divider"},
+    ]
+
+
+def test_other_columns_stand_one_below_the_other() -> None:
+    node = Columns(
+        (Column((prose("- a"),)), Column((Divider(),), link="https://e.example")), at="/c"
+    )
+
+    assert [block["type"] for block in blocks(node)] == ["rich_text", "divider", "context"]
+    assert losses(node)[0].kind == "stack_columns"
+
+
+def test_context_holds_ten_things() -> None:
+    found = blocks(Context((Image(PICTURE), *(prose(str(n)) for n in range(12)))))
+
+    assert [len(block["elements"]) for block in found] == [10, 3]
+    assert found[0]["elements"][:2] == [PICTURE_ELEMENT, mrkdwn("0")]
+
+
+# --- boxes ------------------------------------------------------------------------------------
+
+
+def test_a_panel_is_an_attachment_with_a_coloured_bar() -> None:
+    panel = Container(
+        (prose("body"),),
+        form="panel",
+        color=0x2EB67D,
+        title=said("Title"),
+        link="https://e.example",
+        author=Credit(said("Ada"), Asset(url="https://e.example/i.png", alt="face")),
+        thumbnail=Image(PICTURE),
+        footer=Credit(said("foot")),
+        time=1_700_000_000,
+    )
+
+    (body,) = bodies(prose("# above"), panel)
+
+    assert body["blocks"] == [{"type": "header", "text": plain("above")}]
+    assert body["attachments"] == [
+        {
+            "color": "#2EB67D",
+            "blocks": [
+                {
+                    "type": "context",
+                    "elements": [
+                        {
+                            "type": "image",
+                            "image_url": "https://e.example/i.png",
+                            "alt_text": "face",
+                        },
+                        mrkdwn("Ada"),
+                    ],
+                },
+                section("*<https://e.example|Title>*", accessory=PICTURE_ELEMENT),
+                section("body"),
+                {
+                    "type": "context",
+                    "elements": [
+                        mrkdwn("foot"),
+                        mrkdwn("<!date^1700000000^{date} {time}|2023-11-14 22:13 UTC>"),
+                    ],
+                },
+            ],
+        }
+    ]
+
+
+def test_without_blocks_the_notification_is_the_fallback_of_the_attachment() -> None:
+    (message,) = write(Container((prose("x"),), form="panel", style="good")).messages
+
+    assert message.body == {
+        "text": "",
+        "attachments": [{"color": "good", "blocks": [section("x")], "fallback": "s"}],
+    }
+
+
+def test_what_follows_a_panel_has_a_bar_without_a_colour() -> None:
+    panel = Container((prose("x"),), form="panel", color=0xFF)
+
+    (body,) = bodies(panel, Button(said("Go"), at="/b"))
+
+    assert [one.get("color") for one in body["attachments"]] == ["#0000FF", None]
+
+
+def test_a_coloured_group_has_a_bar_where_nothing_plain_follows() -> None:
+    group = Container((prose("x"),), style="warning", at="/g")
+
+    (last,) = write(prose("# a"), group).messages
+    followed = write(group, prose("# b"))
+
+    assert last.body["attachments"] == [{"color": "warning", "blocks": [section("x")]}]
+    assert followed.messages[0].body["blocks"] == [
+        section("x"),
+        {"type": "header", "text": plain("b")},
+    ]
+    assert followed.losses == (Loss(path="/g", kind="color", what="warning"),)
+
+
+def test_a_card_that_fits_is_a_card_block() -> None:
+    node = Container(
+        (prose("body"), Actions((Button(said("Go"), at="/b"),))),
+        form="card",
+        title=said("T"),
+        subtitle=said("S"),
+        hero=Image(PICTURE),
+    )
+
+    assert blocks(node) == [
+        {
+            "type": "card",
+            "hero_image": PICTURE_ELEMENT,
+            "title": mrkdwn("T"),
+            "subtitle": mrkdwn("S"),
+            "body": mrkdwn("body"),
+            "actions": [
+                {
+                    "type": "button",
+                    "text": plain("Go"),
+                    "action_id": token("/b"),
+                    "value": token("/b"),
+                }
+            ],
+        }
+    ]
+
+
+def test_a_card_that_holds_more_is_a_container() -> None:
+    node = Container((prose("- a\n- b"), Divider()), form="card", title=said("T"))
+
+    (block,) = blocks(node)
+
+    assert block["title"] == plain("T")
+    assert [one["type"] for one in block["child_blocks"]] == ["rich_text", "divider"]
+
+
+def test_what_folds_is_a_container_that_opens() -> None:
+    node = Container((prose("x"),), title=said("More"), collapsed=True)
+    hidden = Container((prose("y"),), hidden=True, id="box")
+    toggle = Button(said("Show"), does="toggle", targets=("box",), at="/b")
+
+    written = write(node, hidden, toggle)
+
+    assert written.messages[0].body["blocks"] == [
+        {
+            "type": "container",
+            "title": plain("More"),
+            "child_blocks": [section("x")],
+            "is_collapsible": True,
+            "default_collapsed": True,
+        },
+        {
+            "type": "container",
+            "title": plain("Show"),
+            "child_blocks": [section("y")],
+            "is_collapsible": True,
+            "default_collapsed": True,
+        },
+    ]
+    assert written.losses == (
+        Loss(path="/b", kind="toggle", what="Show", shown_as="a container that opens"),
+    )
+
+
+def test_what_is_hidden_until_asked_folds() -> None:
+    (block,) = blocks(Image(Asset(url="https://e.example/p.png", alt="A cat", spoiler=True)))
+
+    assert block == {
+        "type": "container",
+        "title": plain("Spoiler"),
+        "child_blocks": [PICTURE_ELEMENT],
+        "is_collapsible": True,
+        "default_collapsed": True,
+    }
+
+
+def test_more_than_ten_blocks_go_on_in_a_second_container() -> None:
+    node = Container(tuple(prose(f"# {n}") for n in range(12)), title=said("T"), collapsed=False)
+
+    first, second = blocks(node)
+
+    assert (len(first["child_blocks"]), len(second["child_blocks"])) == (10, 2)
+    assert (first["title"], second["title"]) == (plain("T"), plain("…"))
+
+
+def test_cards_to_leaf_through_are_a_carousel() -> None:
+    card = Container((prose("b"),), form="card", title=said("T"))
+
+    first, second = blocks(Carousel((card,) * 12))
+
+    assert (len(first["elements"]), len(second["elements"])) == (10, 2)
+    assert first["elements"][0] == {"type": "card", "title": mrkdwn("T"), "body": mrkdwn("b")}
+
+
+def test_cards_that_no_carousel_takes_stand_one_below_the_other() -> None:
+    card = Container((prose("- b"),), form="card", title=said("T"))
+
+    assert [block["type"] for block in blocks(Carousel((card, card)))] == ["container"] * 2
+    assert losses(Carousel((card, card), at="/c"))[0].kind == "stack_carousel"
+
+
+def test_containers_of_any_depth_are_written() -> None:
+    node: Node = prose("deep")
+    for _ in range(600):
+        node = Container((node,), form="panel", color=1)
+
+    (message,) = write(node).messages
+
+    assert message.body["attachments"] == [
+        {"color": "#000001", "blocks": [section("deep")], "fallback": "s"}
+    ]

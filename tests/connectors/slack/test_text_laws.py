@@ -1,0 +1,109 @@
+"""What mrkdwn can say is read as it was written; any string is read, in bounded time.
+
+mrkdwn cannot say: headings, tables, underline, spoilers and small print; code and quotes in lists,
+code in quotes, quotes in quotes; the language of code; a style over several lines, a style in the
+label of a link; a sign of the style that text stands in, backticks in code; who is mentioned.
+"""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bridge.content.normal import normal
+from bridge.content.split import split_text
+from bridge.content.text import (
+    Code,
+    Document,
+    Emoji,
+    Emphasis,
+    Inline,
+    Link,
+    Paragraph,
+    Strike,
+    Strong,
+    Text,
+    Timestamp,
+)
+from connectors.slack.mrkdwn import escape
+from connectors.slack.text import mrkdwn_to_text, text_to_mrkdwn
+from tests.content.text_strategies import HOSTILE, Sayable, runs, styled, texts, words
+
+TEAM = "T1"
+
+LEAVES: st.SearchStrategy[Inline] = st.one_of(
+    texts(),
+    words("`").map(Code),
+    st.builds(
+        Link,
+        st.sampled_from(["https://a.example/b?c=d&e", "http://x.example", "mailto:a@b.example"]),
+        texts("://", "```").map(lambda text: (text,)),
+    ),
+    st.builds(Timestamp, st.integers(0, 10**10), st.sampled_from("tTdDfFR"), words("```")),
+    st.sampled_from([Emoji("tada", "🎉"), Emoji("wave::skin-tone-3", "👋🏼")]),
+)
+STYLED = st.recursive(
+    texts(*"*_~`:", "://"),
+    lambda inner: styled(inner, (Strong, Emphasis, Strike)),
+    max_leaves=3,
+)
+SAYABLE = Sayable(
+    runs(LEAVES | styled(STYLED, (Strong, Emphasis, Strike))),
+    code=words("```", most=4),
+)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(SAYABLE.documents())
+def test_what_mrkdwn_can_say_is_read_as_it_was_written(document: Document) -> None:
+    holds(document)
+
+
+@pytest.mark.long
+@settings(max_examples=10_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(SAYABLE.documents())
+def test_much_that_mrkdwn_can_say_is_read_as_it_was_written(document: Document) -> None:
+    holds(document)
+
+
+def holds(document: Document) -> None:
+    assert normal(mrkdwn_to_text(text_to_mrkdwn(document), TEAM)) == normal(document)
+
+
+def test_a_custom_emoji_is_its_name_which_slack_shows_where_it_knows_it() -> None:
+    document = (Paragraph((Text("go "), Emoji("party", None, "https://e.example/p.png"))),)
+
+    assert text_to_mrkdwn(document) == "go :party:"
+    assert mrkdwn_to_text("go :party:", TEAM) == (Paragraph((Text("go :party:"),)),)
+
+
+@given(st.text(max_size=200) | st.lists(words(), max_size=20).map("\n".join))
+@settings(max_examples=150, deadline=None)
+def test_any_string_settles_after_one_round(mrkdwn: str) -> None:
+    once = mrkdwn_to_text(text_to_mrkdwn(mrkdwn_to_text(mrkdwn, TEAM)), TEAM)
+
+    again = mrkdwn_to_text(text_to_mrkdwn(once), TEAM)
+    assert normal(again) == normal(once)
+
+
+@pytest.mark.parametrize("sign", HOSTILE)
+def test_a_hundred_kilobytes_of_any_sign_are_read_and_written_in_time(sign: str) -> None:
+    start = time.process_time()
+
+    text_to_mrkdwn(mrkdwn_to_text(sign * (100_000 // len(sign)), TEAM))
+
+    assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("text", ["שלום עולם ", "e\u0301", "👨‍👩‍👧‍👦", "a < b & c ", "漢字かな。"])
+def test_pieces_fit_by_slacks_count_of_characters(text: str) -> None:
+    """Slack counts what is sent: `&`, `<` and `>` as the entities that they become."""
+    pieces = split_text(text * 200, 150, lambda piece: len(escape(piece)))
+
+    written = [text_to_mrkdwn((Paragraph((Text(piece),)),)) for piece in pieces]
+    assert max(map(len, written)) <= 150
+    assert "".join(pieces).replace(" ", "") == (text * 200).replace(" ", "")
+    assert not any(piece.startswith(("\u0301", "\u200d", "👩")) for piece in pieces)

@@ -1,0 +1,196 @@
+"""The actions of Adaptive Cards as buttons."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import JsonValue
+
+from bridge.content.card import Actions, Asset, Button, Container, Native, Node, TextInput
+from tests.connectors.teams.cards import ADAPTIVE, Json, card, line, read, said
+
+
+def actions(*several: JsonValue) -> tuple[Node, ...]:
+    return read(card(actions=list(several))).nodes
+
+
+def button(native: JsonValue) -> Button:
+    (row,) = actions(native)
+    assert isinstance(row, Actions)
+    (only,) = row.items
+    assert isinstance(only, Button)
+    return only
+
+
+def test_actions_of_a_card_are_one_row() -> None:
+    (row,) = actions(
+        {"type": "Action.OpenUrl", "title": "Open", "url": "https://a.example"},
+        {"type": "Action.Execute", "title": "Go", "id": "i", "verb": "go", "data": {"n": 1}},
+    )
+
+    assert row == Actions(
+        (
+            Button(line("Open"), does="open", url="https://a.example"),
+            Button(line("Go"), id="go", value={"n": 1}),
+        )
+    )
+    assert row.at == "/actions"
+    assert isinstance(row, Actions)
+    assert [one.at for one in row.items] == ["/actions/0", "/actions/1"]
+
+
+def test_a_press_sends_the_inputs_of_a_card_that_has_some() -> None:
+    asks: Json = {"type": "Input.Text", "id": "x"}
+    submit: Json = {"type": "Action.Submit", "title": "Send", "id": "s", "data": "d"}
+
+    shown = read(card(asks, actions=[submit, {**submit, "associatedInputs": "None"}])).nodes
+
+    assert shown == (
+        TextInput(id="x"),
+        Actions(
+            (
+                Button(line("Send"), does="submit", id="s", value="d"),
+                Button(line("Send"), does="press", id="s", value="d"),
+            )
+        ),
+    )
+
+
+def test_buttons_have_a_style_a_hint_and_a_picture() -> None:
+    assert button({
+        "type": "Action.Submit",
+        "title": "Delete",
+        "style": "Destructive",
+        "tooltip": "for ever",
+        "iconUrl": "https://a.example/i.png",
+        "isEnabled": False,
+        "mode": "secondary",
+    }) == Button(
+        line("Delete"),
+        style="danger",
+        hint="for ever",
+        icon=Asset(url="https://a.example/i.png"),
+        disabled=True,
+        secondary=True,
+    )  # fmt: skip
+
+
+def test_pictures_of_the_platforms_own_set_are_known_by_name() -> None:
+    native: Json = {"type": "Action.Submit", "title": "Send", "iconUrl": "icon:Send,Filled"}
+
+    assert button({**native, "style": "positive"}) == Button(
+        line("Send"), icon=Asset(name="icon:Send,Filled"), style="good"
+    )
+
+
+@pytest.mark.parametrize(
+    ("native", "label"),
+    [
+        ({"type": "Action.Submit", "tooltip": "Tell us"}, "Tell us"),
+        ({"type": "Action.Submit"}, "Select"),
+        ({"type": "Action.OpenUrl", "url": "https://a.example"}, "Open"),
+        ({"type": "Action.ToggleVisibility", "targetElements": ["x"]}, "Show more"),
+    ],
+)
+def test_a_button_without_a_title_has_a_name(native: JsonValue, label: str) -> None:
+    assert button(native).label == line(label)
+
+
+def test_a_press_that_signs_in_opens_a_page() -> None:
+    data: JsonValue = {"msteams": {"type": "signin", "value": "https://a.example/in"}}
+
+    assert button({"type": "Action.Submit", "title": "Sign in", "data": data}) == Button(
+        line("Sign in"), does="open", url="https://a.example/in", value=data
+    )
+
+
+def test_what_a_press_says_for_somebody_is_in_its_value() -> None:
+    data: JsonValue = {"msteams": {"type": "imBack", "value": "yes"}}
+
+    assert button({"type": "Action.Submit", "title": "Yes", "data": data}) == Button(
+        line("Yes"), value=data
+    )
+
+
+def test_a_card_behind_a_button_is_revealed() -> None:
+    inner = card(
+        {"type": "TextBlock", "text": "more"},
+        {"type": "Input.Text", "id": "c", "label": "Comment"},
+        actions=[{"type": "Action.Submit", "title": "Send", "data": 1}],
+    )
+
+    assert button({"type": "Action.ShowCard", "title": "Comment", "card": inner}) == Button(
+        line("Comment"),
+        does="reveal",
+        nodes=(
+            said("more"),
+            TextInput(id="c", label=line("Comment")),
+            Actions((Button(line("Send"), does="submit", value=1),)),
+        ),
+    )
+
+
+def test_a_popover_reveals_its_content() -> None:
+    content: Json = {"type": "Container", "items": [{"type": "TextBlock", "text": "a"}]}
+
+    assert button({"type": "Action.Popover", "title": "More", "content": content}) == Button(
+        line("More"), does="reveal", nodes=(Container((said("a"),)),)
+    )
+
+
+def test_targets_may_say_whether_they_are_to_be_shown() -> None:
+    targets: JsonValue = ["a", {"elementId": "b", "isVisible": True}, {"elementId": 7}, None]
+
+    found = button({"type": "Action.ToggleVisibility", "title": "t", "targetElements": targets})
+
+    assert found == Button(line("t"), does="toggle", targets=("a", "b", "7"), value=targets)
+
+
+def test_a_dialog_is_a_page() -> None:
+    native: Json = {
+        "type": "Action.OpenUrlDialog",
+        "title": "Ask",
+        "dialogTitle": "A question",
+        "url": "https://a.example",
+    }
+
+    assert button(native) == Button(
+        line("Ask"), does="open", url="https://a.example", hint="A question"
+    )
+
+
+def test_the_menu_of_a_split_button_stands_beside_it() -> None:
+    (row,) = actions({
+        "type": "Action.Submit",
+        "title": "Send",
+        "menuActions": [{"type": "Action.Submit", "title": "Send later", "data": 2}],
+    })  # fmt: skip
+
+    later = Button(line("Send later"), value=2, secondary=True)
+    assert row == Actions((Button(line("Send")), later))
+
+
+def test_what_only_teams_can_do_is_kept_and_does_nothing_elsewhere() -> None:
+    reset: Json = {"type": "Action.ResetInputs", "title": "Clear", "targetInputIds": ["x"]}
+    insert: Json = {"type": "Action.InsertImage", "title": "Insert", "url": "https://a.example/i"}
+
+    assert actions(reset, insert) == (
+        Native(ADAPTIVE, reset, (Actions((Button(line("Clear"), disabled=True),)),)),
+        Native(
+            ADAPTIVE,
+            insert,
+            (Actions((Button(line("Insert"), does="open", url="https://a.example/i"),)),),
+        ),
+    )
+
+
+def test_an_unknown_action_is_its_fallback_or_kept_with_its_title() -> None:
+    newer: Json = {"type": "Action.Teleport", "title": "Beam"}
+    submit: Json = {"type": "Action.Submit", "title": "Walk"}
+
+    assert actions({**newer, "fallback": submit}) == (Actions((Button(line("Walk")),)),)
+    assert actions({**newer, "fallback": "drop"}) == ()
+    assert actions(submit, newer, submit) == (
+        Actions((Button(line("Walk")),)),
+        Native(ADAPTIVE, newer, (said("Beam"),)),
+        Actions((Button(line("Walk")),)),
+    )

@@ -1,0 +1,317 @@
+"""The Bot Framework's own cards and connector cards as containers."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import JsonValue
+
+from bridge.content.card import (
+    Actions,
+    Asset,
+    Button,
+    Choice,
+    Container,
+    DateInput,
+    Divider,
+    Fields,
+    Gallery,
+    Image,
+    LabelledValue,
+    Node,
+    Option,
+    Player,
+    Prose,
+    Section,
+    Table,
+    TextInput,
+)
+from bridge.content.rendering import Payload
+from bridge.content.text import Emphasis, Heading, Link, Paragraph, Strong, Text
+from connectors.teams.cards import read_payload
+from tests.connectors.teams.cards import Json, line, said
+
+OPEN: Json = {"type": "openUrl", "title": "Open", "value": "https://a.example"}
+PICTURE = Image(Asset(url="https://a.example/p.png", alt="p"))
+
+
+def read(kind: str, content: JsonValue) -> tuple[Node, ...]:
+    return read_payload(Payload(f"application/vnd.microsoft.{kind}", content)).nodes
+
+
+def test_a_hero_card_has_its_picture_above_all() -> None:
+    shown = read("card.hero", {
+        "title": "T",
+        "subtitle": "S",
+        "text": "a <b>b</b>",
+        "images": [
+            {"url": "https://a.example/p.png", "alt": "p"},
+            {"url": "https://a.example/q.png"},
+        ],
+        "buttons": [OPEN, {"type": "messageBack", "title": "Say", "text": "t", "value": {"n": 1}}],
+        "tap": {"type": "openUrl", "value": "https://a.example/tap"},
+    })  # fmt: skip
+
+    told: JsonValue = {"msteams": {"type": "messageBack", "text": "t", "value": {"n": 1}}}
+    buttons = (
+        Button(line("Open"), does="open", url="https://a.example"),
+        Button(line("Say"), value=told),
+    )
+    assert shown == (
+        Container(
+            (
+                Gallery((Image(Asset(url="https://a.example/q.png")),)),
+                Prose((Paragraph((Text("a "), Strong(line("b")))),)),
+                Actions(buttons),
+            ),
+            form="card",
+            title=line("T"),
+            subtitle=line("S"),
+            link="https://a.example/tap",
+            hero=PICTURE,
+        ),
+    )
+
+
+def test_a_thumbnail_card_has_it_beside_the_title() -> None:
+    images: JsonValue = [{"url": "https://a.example/p.png", "alt": "p"}]
+
+    assert read("card.thumbnail", {"text": "t", "images": images}) == (
+        Container((said("t"),), form="card", thumbnail=PICTURE),
+    )
+
+
+def test_a_tap_on_a_card_without_a_title_is_a_button() -> None:
+    tap: JsonValue = {"type": "openUrl", "value": "https://a.example"}
+    other: JsonValue = {"type": "imBack", "value": "hi"}
+
+    assert read("card.hero", {"text": "t", "tap": tap}) == (
+        Container(
+            (said("t"), Actions((Button(line("Open"), does="open", url="https://a.example"),))),
+            form="card",
+        ),
+    )
+    assert read("card.hero", {"title": "t", "tap": other}) == (
+        Container(
+            (Actions((Button(line("Select"), value={"msteams": other}),)),),
+            form="card",
+            title=line("t"),
+        ),
+    )
+
+
+def test_a_receipt_is_facts_goods_and_sums() -> None:
+    shown = read("card.receipt", {
+        "title": "Order",
+        "facts": [{"key": "Number", "value": "12"}],
+        "items": [
+            {"title": "Pen", "subtitle": "blue", "quantity": "2", "price": "$ 4",
+             "image": {"url": "https://a.example/p.png", "alt": "p"}},
+        ],
+        "tax": "$ 1",
+        "total": "$ 5",
+    })  # fmt: skip
+
+    goods = (
+        (
+            PICTURE,
+            Prose((Paragraph((Strong(line("Pen")),)),)),
+            Prose((Paragraph(line("blue")),), subtle=True),
+        ),
+        (said("2"),),
+        (said("$ 4"),),
+    )
+
+    def labelled(label: str, value: str) -> LabelledValue:
+        return LabelledValue(line(label), (Paragraph(line(value)),))
+
+    assert shown == (
+        Container(
+            (
+                Fields((labelled("Number", "12"),)),
+                Table((goods,), header=False),
+                Fields((labelled("Tax", "$ 1"), labelled("Total", "$ 5"))),
+            ),
+            form="card",
+            title=line("Order"),
+        ),
+    )
+
+
+def test_a_list_has_headings_and_lines_with_pictures_or_buttons() -> None:
+    shown = read("teams.card.list", {
+        "title": "L",
+        "items": [
+            {"type": "section", "title": "People"},
+            {"type": "person", "title": "Ann", "subtitle": "Boss",
+             "tap": {"type": "imBack", "value": "whois"}},
+            {"type": "resultItem", "title": "R", "icon": "https://a.example/i.png", "tap": OPEN},
+            {"type": "file", "id": "https://a.example/x", "title": "x.docx"},
+        ],
+        "buttons": [OPEN],
+    })  # fmt: skip
+
+    whois = Button(line("Select"), value={"msteams": {"type": "imBack", "value": "whois"}})
+    assert shown == (
+        Container(
+            (
+                Prose((Paragraph((Strong(line("People")),)),)),
+                Section((said("Ann"), Prose((Paragraph(line("Boss")),), subtle=True)), whois),
+                Section(
+                    (Prose((Paragraph((Link("https://a.example", line("R")),)),)),),
+                    Image(Asset(url="https://a.example/i.png"), size="small"),
+                    leading=True,
+                ),
+                Prose((Paragraph((Link("https://a.example/x", line("x.docx")),)),)),
+                Actions((Button(line("Open"), does="open", url="https://a.example"),)),
+            ),
+            form="card",
+            title=line("L"),
+        ),
+    )
+
+
+@pytest.mark.parametrize(("kind", "plays"), [("video", "video"), ("audio", "audio")])
+def test_films_and_sounds_have_a_poster_and_a_length(kind: str, plays: str) -> None:
+    (shown,) = read(f"card.{kind}", {
+        "title": "T",
+        "text": "t",
+        "duration": "PT2M5S",
+        "image": {"url": "https://a.example/p.png", "alt": "p"},
+        "media": [{"url": "https://a.example/1.mp4"}, {"url": "https://a.example/2.webm"}],
+    })  # fmt: skip
+
+    assert isinstance(shown, Container)
+    player, text = shown.nodes
+    assert isinstance(player, Player)
+    assert (player.kind, player.asset) == (
+        plays, Asset(url="https://a.example/1.mp4", seconds=125.0)
+    )  # fmt: skip
+    assert (player.poster, text, shown.title) == (PICTURE.asset, said("t"), line("T"))
+
+
+def test_a_moving_picture_is_a_picture() -> None:
+    assert read("card.animation", {"media": [{"url": "https://a.example/x.gif"}]}) == (
+        Container((Image(Asset(url="https://a.example/x.gif")),), form="card"),
+    )
+
+
+@pytest.mark.parametrize("kind", ["card.signin", "card.oauth"])
+def test_signing_in_opens_a_page(kind: str) -> None:
+    button: JsonValue = {"type": "signin", "title": "Sign in", "value": "https://a.example/in"}
+
+    assert read(kind, {"text": "Please", "buttons": [button]}) == (
+        Container(
+            (
+                said("Please"),
+                Actions((Button(line("Sign in"), does="open", url="https://a.example/in"),)),
+            ),
+            form="card",
+        ),
+    )
+
+
+# --- connector cards ------------------------------------------------------------------------
+
+
+def connector(card: JsonValue) -> tuple[Node, ...]:
+    return read("teams.card.o365connector", card)
+
+
+def test_a_connector_card_has_a_colour_and_sections() -> None:
+    (shown,) = connector({
+        "@type": "MessageCard",
+        "themeColor": "0076D7",
+        "title": "T",
+        "text": "a **b**",
+        "sections": [
+            {
+                "startGroup": True,
+                "title": "Done",
+                "activityTitle": "Ann",
+                "activitySubtitle": "today",
+                "activityText": "wrote _it_",
+                "activityImage": "https://a.example/p.png",
+                "facts": [{"name": "State", "value": "good"}],
+                "images": [{"image": "https://a.example/1.png", "title": "one"}],
+            },
+        ],
+    })  # fmt: skip
+
+    person = Image(Asset(url="https://a.example/p.png"), size="small", round=True)
+    assert shown == Container(
+        (
+            Prose((Paragraph((Text("a "), Strong(line("b")))),)),
+            Divider(),
+            Prose((Heading(4, line("Done")),)),
+            Section(
+                (
+                    Prose((Paragraph((Strong(line("Ann")),)),)),
+                    Prose((Paragraph(line("today")),), subtle=True),
+                    Prose((Paragraph((Text("wrote "), Emphasis(line("it")))),)),
+                ),
+                person,
+                leading=True,
+            ),
+            Fields((LabelledValue(line("State"), (Paragraph(line("good")),)),)),
+            Image(Asset(url="https://a.example/1.png", alt="one")),
+        ),
+        form="card",
+        title=line("T"),
+        color=0x0076D7,
+    )
+
+
+def test_the_actions_of_a_connector_card_open_press_and_ask() -> None:
+    post: Json = {"@type": "HttpPOST", "name": "Save", "target": "https://a.example/save"}
+    (shown,) = connector({
+        "@type": "MessageCard",
+        "text": "t",
+        "potentialAction": [
+            {"@type": "OpenUri", "name": "Open",
+             "targets": [{"os": "iOS", "uri": "https://a.example/i"},
+                         {"os": "default", "uri": "https://a.example"}]},
+            {"@type": "ViewAction", "name": "View", "target": ["https://a.example/v"]},
+            post,
+            {"@type": "ActionCard", "name": "Comment", "inputs": [
+                {"@type": "TextInput", "id": "c", "title": "Words", "isMultiline": True},
+                {"@type": "DateInput", "id": "d", "title": "Day", "includeTime": False},
+                {"@type": "MultichoiceInput", "id": "m", "title": "State", "isMultiSelect": "true",
+                 "choices": [{"display": "Open", "value": "1"}]},
+            ], "actions": [post]},
+        ],
+    })  # fmt: skip
+
+    told: JsonValue = {"@type": "HttpPOST", "target": "https://a.example/save"}
+    asked: tuple[Node, ...] = (
+        TextInput(id="c", label=line("Words"), multiline=True),
+        DateInput(id="d", label=line("Day")),
+        Choice(id="m", label=line("State"), options=(Option(line("Open"), "1"),), many=True),
+        Actions((Button(line("Save"), does="submit", value=told),)),
+    )
+    assert isinstance(shown, Container)
+    assert shown.nodes[1] == Actions(
+        (
+            Button(line("Open"), does="open", url="https://a.example"),
+            Button(line("View"), does="open", url="https://a.example/v"),
+            Button(line("Save"), value=told),
+            Button(line("Comment"), does="reveal", nodes=asked),
+        )
+    )
+
+
+def test_action_cards_within_action_cards_keep_all_their_words() -> None:
+    action: Json = {"@type": "HttpPOST", "name": "deepest", "target": "x"}
+    for number in range(300):
+        field: Json = {"@type": "TextInput", "id": "x", "title": f"field {number}"}
+        action = {
+            "@type": "ActionCard",
+            "name": f"card {number}",
+            "inputs": [field],
+            "actions": [action],
+        }
+
+    shown = repr(connector({"@type": "MessageCard", "potentialAction": [action]}))
+
+    assert all(f"'field {number}'" in shown for number in range(300))
+    assert all(f"'card {number}'" in shown for number in range(300))
+    assert "'deepest'" in shown

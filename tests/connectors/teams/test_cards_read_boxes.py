@@ -1,0 +1,398 @@
+"""What an Adaptive Card puts around, beside and behind one another; what stands for what."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import JsonValue
+
+from bridge.content.card import (
+    Actions,
+    Asset,
+    Button,
+    Carousel,
+    Column,
+    Columns,
+    Container,
+    Divider,
+    Fields,
+    Image,
+    LabelledValue,
+    Native,
+    Node,
+    Prose,
+    Section,
+    Table,
+)
+from bridge.content.card_walk import walk
+from bridge.content.rendering import Payload
+from bridge.content.text import Link, Paragraph
+from bridge.model import Loss
+from connectors.teams.cards import left_out
+from tests.connectors.teams.cards import ADAPTIVE, Json, card, line, nodes, read, said
+
+
+def text(value: str, **more: JsonValue) -> Json:
+    return {"type": "TextBlock", "text": value, **more}
+
+
+def column(*items: JsonValue, **more: JsonValue) -> Json:
+    return {"type": "Column", "items": list(items), **more}
+
+
+def side_by_side(*columns: JsonValue, **more: JsonValue) -> Json:
+    return {"type": "ColumnSet", "columns": list(columns), **more}
+
+
+PICTURE: Json = {"type": "Image", "url": "https://a.example/p.png", "size": "Small"}
+PERSON = Image(Asset(url="https://a.example/p.png"), size="small")
+OPEN: Json = {"type": "Action.OpenUrl", "url": "https://a.example", "title": "Look"}
+LOOK = Button(line("Look"), does="open", url="https://a.example")
+
+
+def test_a_container_holds_its_items() -> None:
+    shown = nodes({"type": "Container", "style": "Emphasis", "items": [text("a"), text("b")]})
+
+    assert shown == (Container((said("a"), said("b")), style="emphasis"),)
+    assert [one.at for one in walk(shown)] == ["/body/0", "/body/0/items/0", "/body/0/items/1"]
+
+
+def test_an_empty_container_is_nothing() -> None:
+    assert nodes({"type": "Container", "items": []}) == ()
+
+
+def test_a_separator_is_a_line_but_not_above_all() -> None:
+    shown = nodes(
+        text("a", separator=True),
+        text("b", separator=True),
+        text("c", separator=True, spacing="ExtraLarge"),
+    )
+
+    assert shown == (said("a"), Divider(), said("b"), Divider(large=True), said("c"))
+
+
+def test_what_a_press_on_a_box_does_is_a_button_in_it() -> None:
+    shown = nodes({"type": "Container", "items": [text("a"), text("b")], "selectAction": OPEN})
+
+    assert shown == (Container((said("a"), said("b"), Actions((LOOK,)))),)
+
+
+def test_what_a_press_on_one_line_or_picture_opens_is_a_link() -> None:
+    action: Json = {"type": "Action.OpenUrl", "url": "https://a.example"}
+
+    shown = nodes(
+        {"type": "Container", "items": [text("a")], "selectAction": action},
+        {"type": "Container", "items": [PICTURE], "selectAction": action},
+    )
+
+    linked = Prose((Paragraph((Link("https://a.example", line("a")),)),))
+    picture = Image(PERSON.asset, size="small", link="https://a.example")
+    assert shown == (Container((linked,)), Container((picture,)))
+
+
+# --- columns --------------------------------------------------------------------------------
+
+
+def test_columns_have_their_widths_and_styles() -> None:
+    shown = nodes(
+        side_by_side(
+            column(text("a"), width="auto"),
+            column(text("b"), width="2"),
+            column(text("c"), width=3, style="good"),
+            column(text("d"), width="50px"),
+            {"items": [text("e")]},
+        )
+    )
+
+    assert shown == (
+        Columns(
+            (
+                Column((said("a"),), width="auto"),
+                Column((said("b"),), width=2),
+                Column((said("c"),), width=3, style="good"),
+                Column((said("d"),), width="auto"),
+                Column((said("e"),), width="stretch"),
+            )
+        ),
+    )
+
+
+def test_text_beside_a_small_picture_or_one_button_is_a_section() -> None:
+    button: Json = {"type": "ActionSet", "actions": [OPEN]}
+    shown = nodes(
+        side_by_side(column(text("a")), column(PICTURE, width="auto")),
+        side_by_side(column(PICTURE, width="auto"), column(text("b"), text("c"))),
+        side_by_side(column(text("d")), column(button, width="auto")),
+    )
+
+    assert shown == (
+        Section((said("a"),), PERSON),
+        Section((said("b"), said("c")), PERSON, leading=True),
+        Section((said("d"),), LOOK),
+    )
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        column({**PICTURE, "size": "Large"}),
+        column({**PICTURE, "size": "Stretch"}, width="stretch"),
+        column(PICTURE, style="good"),
+        column(PICTURE, text("below")),
+        column(PICTURE, isVisible=False, id="x"),
+    ],
+)
+def test_text_beside_anything_else_stays_in_columns(second: JsonValue) -> None:
+    (shown,) = nodes(side_by_side(column(text("a")), second))
+
+    assert isinstance(shown, Columns)
+
+
+def test_a_set_of_columns_with_a_style_is_in_a_box() -> None:
+    shown = nodes(side_by_side(column(text("a")), column(text("b")), style="warning"))
+
+    both = Columns((Column((said("a"),)), Column((said("b"),))))
+    assert shown == (Container((both,), style="warning"),)
+
+
+# --- tables ---------------------------------------------------------------------------------
+
+
+def test_tables_hold_anything_in_their_cells() -> None:
+    def cell(*items: JsonValue) -> Json:
+        return {"type": "TableCell", "items": list(items)}
+
+    shown = nodes({
+        "type": "Table",
+        "columns": [{"width": 1}, {"width": 2, "horizontalCellContentAlignment": "Right"}],
+        "rows": [
+            {"type": "TableRow", "cells": [cell(text("Name")), cell(text("State"))]},
+            {"cells": [cell(PICTURE), {"items": [text("a"), text("b")]}]},
+        ],
+    })  # fmt: skip
+
+    rows = (((said("Name"),), (said("State"),)), ((PERSON,), (said("a"), said("b"))))
+    assert shown == (Table(rows, header=True, align=(None, "right")),)
+
+
+@pytest.mark.parametrize("key", ["firstRowAsHeader", "firstRowAsHeaders"])
+def test_the_first_row_need_not_be_a_header(key: str) -> None:
+    row: Json = {"cells": [{"items": [text("a")]}]}
+
+    assert nodes({"type": "Table", "rows": [row], key: False}) == (
+        Table((((said("a"),),),), header=False),
+    )
+
+
+# --- one after the other --------------------------------------------------------------------
+
+
+def test_pages_of_a_carousel_are_cards() -> None:
+    pages: JsonValue = [
+        {"type": "CarouselPage", "items": [text("one")], "style": "accent"},
+        {"type": "CarouselPage", "items": [text("two")], "selectAction": OPEN},
+    ]
+
+    assert nodes({"type": "Carousel", "pages": pages}) == (
+        Carousel(
+            (
+                Container((said("one"),), form="card", style="accent"),
+                Container((said("two"), Actions((LOOK,))), form="card"),
+            )
+        ),
+    )
+
+
+def test_pages_of_an_accordion_are_folded() -> None:
+    pages: JsonValue = [
+        {"type": "AccordionPage", "headerTitle": "One", "isExpanded": True, "items": [text("a")]},
+        {"type": "AccordionPage", "headerTitle": "Two", "items": [text("b")]},
+    ]
+
+    assert nodes({"type": "Accordion", "pages": pages}) == (
+        Container((said("a"),), title=line("One"), collapsed=False),
+        Container((said("b"),), title=line("Two"), collapsed=True),
+    )
+
+
+def test_the_first_of_some_tabs_is_open() -> None:
+    pages: JsonValue = [
+        {"type": "TabPage", "title": "One", "items": [text("a")]},
+        {"type": "TabPage", "title": "Two", "items": [text("b")]},
+    ]
+
+    assert nodes({"type": "TabSet", "pages": pages}) == (
+        Container((said("a"),), title=line("One"), collapsed=False),
+        Container((said("b"),), title=line("Two"), collapsed=True),
+    )
+
+
+# --- shown and hidden -----------------------------------------------------------------------
+
+
+def test_hidden_elements_are_hidden_containers() -> None:
+    shown = nodes(
+        text("more", id="x", isVisible=False),
+        {"type": "Container", "id": "y", "isVisible": False, "items": [text("most")]},
+    )
+
+    assert shown == (
+        Container((said("more"),), hidden=True, id="x"),
+        Container((said("most"),), hidden=True, id="y"),
+    )
+
+
+def test_what_is_shown_at_first_and_toggled_can_be_found() -> None:
+    toggle: Json = {"type": "Action.ToggleVisibility", "title": "t", "targetElements": ["a", "b"]}
+
+    shown = nodes(
+        text("A", id="a"),
+        text("B", id="b", isVisible=False),
+        text("C", id="c"),
+        {"type": "ActionSet", "actions": [toggle]},
+    )
+
+    assert shown == (
+        Container((said("A"),), id="a"),
+        Container((said("B"),), hidden=True, id="b"),
+        said("C"),
+        Actions((Button(line("t"), does="toggle", targets=("a", "b")),)),
+    )
+
+
+# --- what stands for what -------------------------------------------------------------------
+
+
+def test_an_unknown_element_is_its_fallback() -> None:
+    fallback: Json = {"type": "NewerStill", "fallback": text("old")}
+
+    assert nodes({"type": "Newer", "text": "new", "fallback": fallback}) == (said("old"),)
+    assert nodes({"type": "Newer", "text": "new", "fallback": "drop"}) == ()
+
+
+def test_an_element_that_requires_what_we_are_not_is_its_fallback() -> None:
+    shown = nodes(
+        text("a", requires={"adaptiveCards": "1.6"}, fallback=text("x")),
+        text("b", requires={"adaptiveCards": "1.7"}, fallback=text("y")),
+        text("c", requires={"holograms": "*"}, fallback="drop"),
+        text("d", requires={"adaptiveCards": "*"}, fallback="drop"),
+    )
+
+    assert shown == (said("a"), said("y"), said("d"))
+
+
+def test_what_nothing_stands_for_asks_for_the_fallback_of_what_is_around_it() -> None:
+    unknown: Json = {"type": "Newer", "text": "new"}
+    box: Json = {"type": "Container", "items": [text("a"), unknown]}
+
+    assert nodes({**box, "fallback": text("old")}) == (said("old"),)
+    native = Native(ADAPTIVE, unknown, (said("new"),))
+    assert nodes(box) == (Container((said("a"), native)),)
+
+
+def test_a_column_may_have_a_fallback() -> None:
+    newer: Json = {"type": "Newer", "fallback": column(text("old"))}
+
+    assert nodes(side_by_side(column(text("a")), newer, column(text("b")))) == (
+        Columns((Column((said("a"),)), Column((said("old"),)), Column((said("b"),)))),
+    )
+
+
+def test_an_unknown_element_is_kept_with_what_can_be_read_in_it() -> None:
+    element: Json = {
+        "type": "Stage",
+        "title": "On **air**",
+        "requiresLogin": True,
+        "panels": [{"caption": "left", "content": [text("inside"), {"type": "Foo", "text": "x"}]}],
+        "facts": [{"title": "t", "value": 5}],
+    }
+
+    (shown,) = nodes(element)
+
+    assert isinstance(shown, Native)
+    assert shown.payload == element
+    words = [one.at for one in shown.fallback]
+    assert words == [
+        "/body/0/title",
+        "/body/0/panels/0/caption",
+        "/body/0/panels/0/content/0",
+        "/body/0/panels/0/content/1/text",
+        "/body/0/facts/0/title",
+        "/body/0/facts/0/value",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("element", "words"),
+    [
+        ("just a string", (said("just a string"),)),
+        ({"text": "no type"}, (said("no type"),)),
+        (None, ()),
+        (7, (said("7"),)),
+    ],
+)
+def test_what_is_no_element_is_what_it_says(element: JsonValue, words: tuple[Node, ...]) -> None:
+    assert nodes(element) == words
+
+
+def test_an_element_with_something_else_where_its_text_should_be_is_kept() -> None:
+    element: Json = {"type": "TextBlock", "text": {"text": "deep"}}
+
+    assert nodes(element) == (Native(ADAPTIVE, element, (said("deep"),)),)
+
+
+# --- the card itself ------------------------------------------------------------------------
+
+
+def test_a_card_has_its_actions_below_and_a_press_on_it_is_the_last() -> None:
+    native = card(text("a"), actions=[OPEN], selectAction={**OPEN, "title": "All"})
+
+    whole = Button(line("All"), does="open", url="https://a.example")
+    shown = read(native).nodes
+
+    assert shown == (said("a"), Actions((LOOK,)), Actions((whole,)))
+    assert [one.at for one in shown] == ["/body/0", "/actions", "/selectAction"]
+
+
+def test_a_card_with_a_style_is_a_box() -> None:
+    assert read(card(text("a"), style="emphasis")).nodes == (
+        Container((said("a"),), form="card", style="emphasis"),
+    )
+
+
+def test_fallback_text_is_a_summary_and_is_shown_only_alone() -> None:
+    assert read(card(text("a"), fallbackText="See elsewhere")).summary == "See elsewhere"
+    assert read(card(fallbackText="See elsewhere")).nodes == (said("See elsewhere"),)
+    spoken = "<s>It is <emphasis>done</emphasis></s>"
+    assert read(card(text("a"), speak=spoken)).summary == "It is done"
+
+
+def test_a_card_that_requires_what_we_are_not_is_its_fallback() -> None:
+    native = card(text("new"), requires={"holograms": "1"}, fallback=text("old"))
+
+    assert read(native).nodes == (said("old"),)
+
+
+def test_one_element_may_stand_for_a_card() -> None:
+    facts: Json = {"type": "FactSet", "facts": [{"title": "a", "value": "b"}]}
+
+    assert read(facts).nodes == (Fields((LabelledValue(line("a"), (Paragraph(line("b")),)),)),)
+
+
+def test_what_the_tree_does_not_say_is_named() -> None:
+    native = card(
+        {
+            "type": "Container",
+            "items": [text("a")],
+            "backgroundImage": {"url": "https://a.example/b"},
+        },
+        backgroundImage="https://a.example/c",
+        refresh={"action": {"type": "Action.Execute", "verb": "again"}},
+        authentication={"text": "Sign in", "buttons": [{"type": "signin", "title": "Go"}]},
+    )
+
+    assert left_out(Payload(ADAPTIVE, native, "/x")) == (
+        Loss(path="/x/body/0/backgroundImage", kind="background_image", what="https://a.example/b"),
+        Loss(path="/x/backgroundImage", kind="background_image", what="https://a.example/c"),
+        Loss(path="/x/refresh", kind="card_refresh", what="again"),
+        Loss(path="/x/authentication", kind="card_authentication", what="Sign in Go"),
+    )

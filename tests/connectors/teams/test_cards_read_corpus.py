@@ -1,0 +1,210 @@
+"""Real cards and messages: each is read, and each of its words is in the card.
+
+What can be seen of a payload is gathered here by the names of keys, not by the reader's own rules.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from html import unescape
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from bridge.content.card import Card, Native
+from bridge.content.card_json import card_from_json, card_to_json
+from bridge.content.card_walk import actions_of, walk
+from bridge.content.native_home import at_place, with_payloads, without_payloads
+from bridge.content.text import Emoji, Mention
+from connectors.teams.cards import left_out, payloads, read_message, read_payload, unexpanded
+
+CORPUS = os.environ.get("UACS_CORPUS")
+pytestmark = pytest.mark.skipif(not CORPUS, reason="UACS_CORPUS names no folder of payloads")
+
+Json = dict[str, Any]
+
+# By the names of keys: what people see, and where more of it is.
+SEEN = ("text", "title", "label", "altText", "placeholder", "value", "codeSnippet", "description",
+        "headerTitle", "badge", "errorMessage", "legend", "xAxisTitle", "yAxisTitle", "subtitle",
+        "activityTitle", "activitySubtitle", "activityText", "name", "display", "subLabel",
+        "tooltip")  # fmt: skip
+WITHIN = ("body", "items", "columns", "rows", "cells", "facts", "choices", "inlines", "images",
+          "actions", "pages", "card", "content", "selectAction", "inlineAction", "menuActions",
+          "captionSources", "sections", "potentialAction", "inputs", "buttons", "data", "values",
+          "segments", "attachments", "references", "properties", "users")  # fmt: skip
+# A key of SEEN that says something else in some objects.
+UNSEEN = {
+    "value": ("Input.", "Rating", "ProgressBar", "imBack", "messageBack", "openUrl", "signin"),
+    "name": ("Icon", "IconRun", "Component", "mention"),
+    "title": ("Input.", "AdaptiveCard"),
+}
+DROPPED = {  # cards that ask for what no host has, and say so in their own words
+    "ac__v1.2_Tests_DeepFallback.json",
+    "ac__v1.2_Tests_ContainerDoubleFallback.json",
+    "ac__v1.2_Tests_EmptyFallbackCard.json",
+    "ac__v1.2_Tests_FallbackParsing.json",
+    "ac__v1.2_Tests_SimpleFallback.json",
+    "acsrc__android_v1.2_ActionFallback.json",
+    "acsrc__shared_AdaptiveCardsSharedModelUnitTest_EverythingBagel.json",
+    "teamsmobile__v1.5_Elements_StringResources.json",
+    "teamsmobile__v1.5_Scenarios_Fallback.json",
+    "teamsmobile__v1.5_Scenarios_FallbackAction.json",
+    "teamsmobile__v1.5_Scenarios_NestedFallbackRoot.json",
+}
+WORD = re.compile(r"[^\W_]+")
+MOMENT = re.compile(
+    r"(?m)^\s*\d+[.)]\s|\{\{(?:DATE|TIME)\([^)]*\)\}\}|\$\{rs:\w+\}|<at[^>]*>|</at>"
+)
+TARGET = re.compile(r"\]\([^)\s]*\)")
+
+
+def files(*folders: str) -> list[Path]:
+    root = Path(CORPUS or ".")
+    return sorted(path for one in folders for path in (root / one).glob("*.json"))
+
+
+def parsed(path: Path) -> Any:
+    return json.loads(path.read_bytes())
+
+
+def messages(value: Any) -> Iterator[Any]:
+    """The outermost things in a file that may be messages."""
+    if isinstance(value, dict):
+        found = cast("Json", value)
+        known = ("attachments", "text", "body", "contentType", "@type", "suggestedActions")
+        if any(key in found for key in known) or found.get("type") == "AdaptiveCard":
+            yield found
+        else:
+            for one in found.values():
+                yield from messages(one)
+    elif isinstance(value, list):
+        for one in cast("list[Any]", value):
+            yield from messages(one)
+
+
+FOLDERS = ("activities", "cards", "connector", "entities", "graph", "invoke_responses")
+ADAPTIVE = files("adaptive") if CORPUS else []
+TEAMS = files(*(f"teams/{one}" for one in FOLDERS)) if CORPUS else []
+
+
+# --- what is seen ---------------------------------------------------------------------------
+
+
+def seen(value: Any) -> Iterator[str]:
+    """Every visible string, in order; nothing of what stands in another one's place."""
+    if isinstance(value, list):
+        for one in cast("list[Any]", value):
+            if isinstance(one, str):
+                yield one
+            else:
+                yield from seen(one)
+    elif isinstance(value, dict):
+        found = cast("Json", value)
+        kind = str(found.get("type") or found.get("contentType") or "")
+        for key, one in found.items():
+            if key in SEEN and isinstance(one, str) and not _is_unseen(key, kind):
+                yield one
+            elif key in WITHIN and isinstance(one, dict | list) and not _is_data(key, kind):
+                yield from seen(one)
+
+
+def _is_unseen(key: str, kind: str) -> bool:
+    return any(kind.startswith(one) for one in UNSEEN.get(key, ())) and kind != "Input.Toggle"
+
+
+def _is_data(key: str, kind: str) -> bool:
+    return key == "data" and not kind.startswith("Chart.") and kind != ""
+
+
+def said(card: Card) -> str:
+    """All words of the tree, with a space around each."""
+    return f" {' '.join(WORD.findall(' '.join(_strings(card.nodes))))} "
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, tuple):
+        for one in cast("tuple[object, ...]", value):
+            yield from _strings(one)
+    elif isinstance(value, Emoji | Mention):
+        yield value.name
+    elif is_dataclass(value):
+        for one in fields(value):
+            hidden = ("at", "type", "payload") if isinstance(value, Native) else ("at", "type")
+            if one.name not in hidden:
+                yield from _strings(getattr(value, one.name))
+
+
+def pieces(text: str) -> Iterator[str]:
+    """The words of a string, run by run: what markup and moments part may be parted."""
+    for piece in MOMENT.split(TARGET.sub("] ", unescape(text.replace(chr(13), chr(10))))):
+        yield from (word for word in WORD.findall(piece))
+
+
+# --- the tests ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ADAPTIVE, ids=lambda path: path.name)
+def test_every_word_of_a_card_is_in_the_tree(path: Path) -> None:
+    native = parsed(path)
+
+    card = read_message(native, "T")
+
+    words = said(card)
+    assert (
+        path.name in DROPPED
+        or [
+            (text, word)
+            for text in seen(native)
+            for word in pieces(text)
+            if f" {word} " not in words
+        ]
+        == []
+    )
+    assert card_from_json(card_to_json(card)) == card
+
+
+@pytest.mark.parametrize("path", TEAMS, ids=lambda path: path.name)
+def test_every_message_is_read(path: Path) -> None:
+    for native in messages(parsed(path)):
+        card = read_message(native, "T")
+
+        assert card_from_json(card_to_json(card)) == card
+        text = native.get("text") if native.get("type") == "message" else None
+        if isinstance(text, str):
+            words = said(card)
+            assert [one for one in pieces(text) if f" {one} " not in words] == []
+
+
+@pytest.mark.parametrize("path", [*ADAPTIVE, *TEAMS], ids=lambda path: path.name)
+def test_payloads_stand_where_they_say_and_go_home_as_they_came(path: Path) -> None:
+    for native in messages(parsed(path)):
+        rich = [one for one in payloads(native) if one.schema_id and one.schema_id != QUOTED]
+
+        assert [at_place(native, one.at) for one in rich] == [one.data for one in rich]
+        rest = without_payloads(native, [one.at for one in rich])
+        assert with_payloads(rest, {one.at: one.data for one in rich}) == native
+
+
+QUOTED = "messageReference"  # in HTML, it stands nowhere by itself
+
+
+@pytest.mark.parametrize("path", ADAPTIVE, ids=lambda path: path.name)
+def test_nodes_and_actions_stand_at_places_of_the_card(path: Path) -> None:
+    native = parsed(path)
+    (payload,) = payloads(native)
+
+    card = read_payload(payload, "T")
+
+    places = [one.at for one in walk(card.nodes)]
+    assert [one for one in places if at_place(native, one) is None] == []
+    actions = [one.at for one in actions_of(card)]
+    assert len(actions) == len(set(actions))
+    assert all(at_place(native, one) is not None for one in unexpanded(payload))
+    assert all(at_place(native, one.path) is not None for one in left_out(payload))

@@ -1,0 +1,500 @@
+"""What an Adaptive Card shows in text, pictures, signs and measures, element by element."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import JsonValue
+
+from bridge.content.card import (
+    Actions,
+    Asset,
+    Badge,
+    Button,
+    Container,
+    Fields,
+    File,
+    Gallery,
+    Image,
+    LabelledValue,
+    Native,
+    Player,
+    Progress,
+    Prose,
+    Rating,
+)
+from bridge.content.text import (
+    Break,
+    ChannelLink,
+    Code,
+    CodeBlock,
+    Emoji,
+    Emphasis,
+    GroupMention,
+    Heading,
+    Inline,
+    Link,
+    List,
+    ListItem,
+    Mention,
+    Paragraph,
+    Strike,
+    Strong,
+    Text,
+    Timestamp,
+    Underline,
+)
+from bridge.model import ActorId
+from tests.connectors.teams.cards import card, line, nodes, read, said
+
+
+def text(value: JsonValue, **more: JsonValue) -> dict[str, JsonValue]:
+    return {"type": "TextBlock", "text": value, **more}
+
+
+def paragraph(*inlines: Inline) -> tuple[Prose]:
+    return (Prose((Paragraph(inlines),)),)
+
+
+# --- TextBlock ------------------------------------------------------------------------------
+
+
+def test_a_text_block_is_prose() -> None:
+    assert nodes(text("Hello, world.")) == (said("Hello, world."),)
+
+
+@pytest.mark.parametrize(
+    ("markdown", "expected"),
+    [
+        ("**big** _slanted_", (Strong(line("big")), Text(" "), Emphasis(line("slanted")))),
+        ("__big__ *slanted*", (Strong(line("big")), Text(" "), Emphasis(line("slanted")))),
+        ("***both***", (Strong((Emphasis(line("both")),)),)),
+        ("**a _b_ c**", (Strong((Text("a "), Emphasis(line("b")), Text(" c"))),)),
+        ("snake_case_name and 5 * 3 * 2", line("snake_case_name and 5 * 3 * 2")),
+        ("** not bold ** and *open", line("** not bold ** and *open")),
+        (r"\*as it is\*", line("*as it is*")),
+        ("[site](https://a.example/x_(y))", (Link("https://a.example/x_(y)", line("site")),)),
+        ("[**site**](https://a.example)", (Link("https://a.example", (Strong(line("site")),)),)),
+        ("[call](tel:555)", line("call (tel:555)")),
+        ("[x](javascript:alert)", line("x (javascript:alert)")),
+        ("https://a.example.", (Link("https://a.example", line("https://a.example")), Text("."))),
+        ("Foo &amp; Bar &lt;b&gt; `x` ~~y~~", line("Foo & Bar <b> `x` ~~y~~")),
+        ("one\ntwo\rthree", (Text("one"), Break(), Text("two"), Break(), Text("three"))),
+    ],
+)  # fmt: skip
+def test_text_has_the_markdown_of_cards_and_no_more(
+    markdown: str, expected: tuple[Inline, ...]
+) -> None:
+    assert nodes(text(markdown)) == paragraph(*expected)
+
+
+def test_an_empty_line_parts_paragraphs() -> None:
+    assert nodes(text("one\n\ntwo")) == (Prose((Paragraph(line("one")), Paragraph(line("two")))),)
+
+
+def item(*inlines: Inline) -> ListItem:
+    return ListItem((Paragraph(inlines),))
+
+
+def test_lines_with_marks_are_lists() -> None:
+    bullets = List((item(Text("a")), item(Strong(line("b")))))
+    numbers = List((item(Text("c")), item(Text("d"))), 3)
+
+    assert nodes(text("- a\n- **b**\n3. c\r4. d")) == (Prose((bullets, numbers)),)
+
+
+@pytest.mark.parametrize("blank", ["", "   ", "&nbsp;", "\n\n", None])
+def test_text_that_says_nothing_is_nothing(blank: JsonValue) -> None:
+    assert nodes(text(blank)) == ()
+
+
+def test_a_number_may_stand_for_text() -> None:
+    assert nodes(text(42)) == (said("42"),)
+
+
+@pytest.mark.parametrize(
+    ("style", "level"),
+    [
+        ({"style": "heading"}, 2),
+        ({"style": "Heading", "size": "ExtraLarge"}, 1),
+        ({"size": "Large", "weight": "Bolder"}, 2),
+        ({"size": "medium", "weight": "bolder"}, 3),
+    ],
+)
+def test_headings_are_named_so_or_large_and_bold(style: dict[str, JsonValue], level: int) -> None:
+    assert nodes(text("The **news**", **style)) == (Prose((Heading(level, line("The news")),)),)
+
+
+def test_the_look_of_text_is_kept() -> None:
+    shown = nodes(
+        text("a", size="Small", isSubtle=True),
+        text("b", size="ExtraLarge", color="Attention", horizontalAlignment="Right"),
+        text("c", weight="Bolder"),
+        text("C", style="columnHeader"),
+        text("d = 1", fontType="Monospace"),
+        text("e\nf", fontType="Monospace"),
+    )
+
+    assert shown == (
+        Prose((Paragraph(line("a")),), size="small", subtle=True),
+        Prose((Paragraph(line("b")),), size="huge", style="attention", align="right"),
+        Prose((Paragraph((Strong(line("c")),)),)),
+        Prose((Paragraph((Strong(line("C")),)),)),
+        Prose((Paragraph((Code("d = 1"),)),)),
+        Prose((CodeBlock("e\nf"),)),
+    )
+
+
+def test_days_and_times_are_moments() -> None:
+    shown = nodes(
+        text("{{DATE(2024-03-01T08:00:00Z, SHORT)}} at {{TIME(2024-03-01T08:00:00+00:00)}}"),
+        text("{{DATE(yesterday)}}"),
+    )
+
+    assert shown == (
+        *paragraph(
+            Timestamp(1709280000, "D", "2024-03-01"),
+            Text(" at "),
+            Timestamp(1709280000, "t", "08:00 UTC"),
+        ),
+        said("{{DATE(yesterday)}}"),
+    )
+
+
+def test_at_tags_mention_whom_the_cards_entities_name() -> None:
+    people: JsonValue = [
+        {"type": "mention", "text": "<at>Ann</at>", "mentioned": {"id": "29:1", "name": "Ann"}},
+        {"type": "mention", "text": "<at>devs</at>",
+         "mentioned": {"id": "tag-1", "name": "devs", "mentionType": "Tag"}},
+        {"type": "mention", "text": "<at>General</at>",
+         "mentioned": {"id": "19:abc@thread.tacv2", "name": "General"}},
+    ]  # fmt: skip
+    native = card(
+        text("Hi <at>Ann</at>, <at>devs</at>, <at>General</at>, <at>Eve</at>"),
+        msteams={"entities": people},
+    )
+
+    assert read(native).nodes == paragraph(
+        Text("Hi "),
+        Mention(ActorId("teams:T0:29%3A1"), "Ann"),
+        Text(", "),
+        GroupMention("teams:T0:tag-1", "devs"),
+        Text(", "),
+        ChannelLink("teams:T0:19%3Aabc@thread.tacv2", "General"),
+        Text(", @Eve"),
+    )
+
+
+def test_string_resources_stand_for_their_names() -> None:
+    resources: JsonValue = {
+        "strings": {
+            "hi": {"defaultValue": "Hello", "localizedValues": {"de": "Hallo"}},
+            "you": {"defaultValue": "you"},
+        }
+    }
+
+    assert read(card(text("${rs:hi} ${rs:you} ${rs:no}"), resources=resources)).nodes == (
+        said("Hello you ${rs:no}"),
+    )
+    assert read(card(text("${rs:hi}"), resources=resources, lang="DE")).nodes == (said("Hallo"),)
+
+
+# --- RichTextBlock --------------------------------------------------------------------------
+
+
+def run(value: str, **more: JsonValue) -> dict[str, JsonValue]:
+    return {"type": "TextRun", "text": value, **more}
+
+
+def test_runs_of_rich_text_have_their_styles_and_no_markup() -> None:
+    shown = nodes({
+        "type": "RichTextBlock",
+        "inlines": [
+            "plain *x* ",
+            run("bold", weight="Bolder"), run(" "),
+            run("slanted", italic=True), run(" "),
+            run("struck", strikethrough=True), run(" "),
+            run("under", underline=True), run(" "),
+            run("marked", highlight=True), run(" "),
+            run("code", fontType="Monospace"), run(" "),
+            run("link", selectAction={"type": "Action.OpenUrl", "url": "https://a.example"}),
+        ],
+    })  # fmt: skip
+
+    assert shown == paragraph(
+        Text("plain *x* "),
+        Strong(line("bold")),
+        Text(" "),
+        Emphasis(line("slanted")),
+        Text(" "),
+        Strike(line("struck")),
+        Text(" "),
+        Underline(line("under")),
+        Text(" "),
+        Strong(line("marked")),
+        Text(" "),
+        Code("code"),
+        Text(" "),
+        Link("https://a.example", line("link")),
+    )
+
+
+def test_what_all_runs_have_in_common_is_the_look_of_the_whole() -> None:
+    shown = nodes({
+        "type": "RichTextBlock",
+        "horizontalAlignment": "center",
+        "inlines": [
+            run("a ", color="Good", size="Large", isSubtle=True),
+            run("b", color="good", size="large", isSubtle=True),
+        ],
+    })  # fmt: skip
+
+    expected = Prose(
+        (Paragraph(line("a b")),), size="large", style="good", subtle=True, align="center"
+    )
+    assert shown == (expected,)
+
+
+def test_a_run_that_tells_its_author_is_a_button_below() -> None:
+    action: JsonValue = {"type": "Action.Submit", "title": "Tell", "data": {"a": 1}}
+
+    shown = nodes({"type": "RichTextBlock", "inlines": [run("press me", selectAction=action)]})
+
+    assert shown == (said("press me"), Actions((Button(line("Tell"), value={"a": 1}),)))
+    assert isinstance(row := shown[1], Actions)
+    assert row.items[0].at == "/body/0/inlines/0/selectAction"
+
+
+def test_icons_pictures_and_sources_stand_among_runs() -> None:
+    native = card(
+        {
+            "type": "RichTextBlock",
+            "inlines": [
+                {"type": "IconRun", "name": "Calendar"},
+                {"type": "ImageRun", "url": "https://a.example/x.png", "altText": "logo"},
+                {"type": "CitationRun", "text": "a source", "referenceIndex": 1},
+                {"type": "CitationRun", "text": " another", "referenceIndex": 2},
+            ],
+        },
+        references=[
+            {"type": "DocumentReference", "title": "Doc", "url": "https://a.example/doc",
+             "abstract": "About it.", "keywords": ["k1", "k2"]},
+        ],
+    )  # fmt: skip
+
+    document = (
+        Paragraph(
+            (
+                Emoji("Calendar"),
+                Emoji("logo", None, "https://a.example/x.png"),
+                Link("https://a.example/doc", line("a source")),
+                Text(" another[2]"),
+            )
+        ),
+    )
+    source = (
+        Text("[1] "),
+        Link("https://a.example/doc", line("Doc")),
+        Text(": About it. (k1, k2)"),
+    )
+    assert read(native).nodes == (Prose(document), Prose((Paragraph(source),), subtle=True))
+
+
+def test_links_may_cite_a_source() -> None:
+    native = card(text("[this](cite:1)"), references=[{"title": "D", "url": "https://a.example"}])
+
+    assert read(native).nodes[0] == Prose((Paragraph((Link("https://a.example", line("this")),)),))
+
+
+# --- code, facts ----------------------------------------------------------------------------
+
+
+def test_a_code_block_keeps_its_language() -> None:
+    shown = nodes(
+        {"type": "CodeBlock", "codeSnippet": "x = 1\n", "language": "Python"},
+        {"type": "CodeBlock", "codeSnippet": "words", "language": "PlainText"},
+    )
+
+    assert shown == (Prose((CodeBlock("x = 1", "python"),)), Prose((CodeBlock("words"),)))
+
+
+def test_facts_are_labelled_values() -> None:
+    shown = nodes({
+        "type": "FactSet",
+        "facts": [
+            {"title": "State", "value": "**done**"},
+            {"title": "Text", "value": "x" * 61},
+            {"title": "", "value": ""},
+            "no fact",
+        ],
+    })  # fmt: skip
+
+    assert shown == (
+        Fields(
+            (
+                LabelledValue(line("State"), (Paragraph((Strong(line("done")),)),)),
+                LabelledValue(line("Text"), (Paragraph(line("x" * 61)),), short=False),
+            )
+        ),
+    )
+    assert isinstance(fields := shown[0], Fields)
+    assert [one.at for one in fields.items] == ["/body/0/facts/0", "/body/0/facts/1"]
+
+
+# --- pictures and films ---------------------------------------------------------------------
+
+
+def picture(**more: JsonValue) -> dict[str, JsonValue]:
+    return {"type": "Image", "url": "https://a.example/p.png", **more}
+
+
+def test_pictures_have_words_a_size_and_a_shape() -> None:
+    asset = Asset(url="https://a.example/p.png", alt="a cat")
+
+    assert nodes(
+        picture(altText="a cat"),
+        picture(altText="a cat", size="Medium", style="Person"),
+        picture(width="50px", height="40px"),
+    ) == (
+        Image(asset),
+        Image(asset, size="medium", round=True),
+        Image(Asset(url=asset.url, width=50, height=40), size="small"),
+    )
+
+
+def test_a_picture_that_opens_a_page_is_a_link() -> None:
+    action: JsonValue = {"type": "Action.OpenUrl", "url": "https://a.example"}
+
+    assert nodes(picture(selectAction=action)) == (
+        Image(Asset(url="https://a.example/p.png"), link="https://a.example"),
+    )
+
+
+def test_a_picture_whose_action_says_more_has_a_button_below() -> None:
+    action: JsonValue = {"type": "Action.OpenUrl", "url": "https://a.example", "title": "Map"}
+
+    shown = nodes(picture(altText="a hill", selectAction=action))
+
+    assert shown == (
+        Image(Asset(url="https://a.example/p.png", alt="a hill")),
+        Actions((Button(line("Map"), does="open", url="https://a.example"),)),
+    )
+
+
+def test_sets_of_pictures_are_galleries_of_one_size() -> None:
+    shown = nodes(
+        {"type": "ImageSet", "imageSize": "Small", "images": [picture(), picture(altText="b")]}
+    )
+
+    assert shown == (
+        Gallery(
+            (
+                Image(Asset(url="https://a.example/p.png"), size="small"),
+                Image(Asset(url="https://a.example/p.png", alt="b"), size="small"),
+            )
+        ),
+    )
+
+
+def test_media_are_players_of_their_first_source() -> None:
+    shown = nodes({
+        "type": "Media",
+        "poster": "https://a.example/p.png",
+        "altText": "the film",
+        "sources": [
+            {"mimeType": "video/mp4", "url": "https://a.example/f.mp4"},
+            {"mimeType": "video/webm", "url": "https://a.example/f.webm"},
+        ],
+        "captionSources": [
+            {"label": "English", "url": "https://a.example/en.vtt", "mimeType": "vtt"},
+        ],
+    })  # fmt: skip
+
+    assert shown == (
+        Player(
+            "video",
+            Asset(url="https://a.example/f.mp4", alt="the film", media_type="video/mp4"),
+            description=(Link("https://a.example/en.vtt", line("English")),),
+            poster=Asset(url="https://a.example/p.png"),
+        ),
+    )
+
+
+def test_a_page_with_a_film_is_no_film() -> None:
+    url = "https://www.youtube.com/watch?v=x"
+
+    assert nodes({"type": "Media", "sources": [{"url": url}]}) == (
+        Player("video", Asset(), link=url),
+    )
+    assert nodes(
+        {"type": "Media", "sources": [{"url": "https://a.example/s.mp3", "mimeType": "audio/mp3"}]}
+    ) == (Player("audio", Asset(url="https://a.example/s.mp3", media_type="audio/mp3")),)
+
+
+def test_people_files_and_meetings_of_graph_are_told_in_words() -> None:
+    people: dict[str, JsonValue] = {
+        "type": "Component",
+        "name": "graph.microsoft.com/users",
+        "properties": {
+            "users": [
+                {"displayName": "Ann", "userPrincipalName": "ann@a.example"},
+                {"displayName": "Bob"},
+            ]
+        },
+    }
+    file: dict[str, JsonValue] = {
+        "type": "Component",
+        "name": "graph.microsoft.com/file",
+        "properties": {"name": "a.docx", "url": "https://a.example/a.docx"},
+    }
+
+    assert nodes(people, file) == (
+        Native(
+            "application/vnd.microsoft.card.adaptive+json",
+            people,
+            (
+                Prose((Paragraph((Strong(line("Ann")), Text(" (ann@a.example)"))),)),
+                Prose((Paragraph((Strong(line("Bob")),)),)),
+            ),
+        ),
+        File(Asset(url="https://a.example/a.docx", name="a.docx")),
+    )
+
+
+# --- signs and measures ---------------------------------------------------------------------
+
+
+def test_badges_icons_ratings_and_progress() -> None:
+    shown = nodes(
+        {"type": "Badge", "text": "New", "icon": "Star", "style": "Good", "tooltip": "since May"},
+        {"type": "Badge", "text": "Note", "style": "Informative"},
+        {"type": "Icon", "name": "Calendar", "color": "Accent"},
+        {"type": "Rating", "value": 3.5, "max": 10, "count": 20},
+        {"type": "ProgressBar", "value": 40, "color": "Warning"},
+        {"type": "ProgressBar"},
+        {"type": "ProgressRing", "label": "Loading"},
+    )
+
+    assert shown == (
+        Badge(line("New"), icon="Star", hint=line("since May"), style="good"),
+        Badge(line("Note"), style="accent"),
+        Badge(icon="Calendar", style="accent"),
+        Rating(3.5, most=10, count=20),
+        Progress(40, style="warning"),
+        Progress(None),
+        Progress(None, label=line("Loading")),
+    )
+
+
+def test_a_compound_button_is_a_button_and_what_is_said_below_it() -> None:
+    shown = nodes({
+        "type": "CompoundButton",
+        "title": "Summarize",
+        "description": "In a few words",
+        "badge": "New",
+        "icon": {"name": "List"},
+        "selectAction": {"type": "Action.Submit", "data": {"x": 1}, "tooltip": "press"},
+    })  # fmt: skip
+
+    button = Button(line("Summarize"), value={"x": 1}, hint="press", icon=Asset(name="icon:List"))
+    below = Prose((Paragraph(line("In a few words")),), subtle=True)
+    assert shown == (Container((Actions((button,)), below, Badge(line("New")))),)

@@ -1,0 +1,293 @@
+"""Any JSON gives a card or a CodecError, however broken, deep or large, and in bounded time."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, cast
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from bridge.content.card import Card
+from bridge.content.card_json import card_from_json, card_to_json
+from bridge.content.card_walk import actions_of, walk
+from bridge.content.rendering import Payload
+from bridge.errors import CodecError
+from connectors.teams.cards import (
+    SCHEMA_IDS,
+    left_out,
+    payloads,
+    read_message,
+    read_payload,
+    unexpanded,
+)
+from connectors.teams.cards.read_adaptive import READERS
+from tests.connectors.teams.cards import ADAPTIVE, Json, card, read
+
+SEEN = "core"  # the innermost word
+TEXT: Json = {"type": "TextBlock", "text": SEEN}
+
+KEYS = (
+    "type", "text", "title", "label", "value", "items", "body", "actions", "columns", "rows",
+    "cells", "pages", "images", "inlines", "facts", "choices", "card", "content", "selectAction",
+    "inlineAction", "menuActions", "fallback", "requires", "isVisible", "id", "targetElements",
+    "style", "size", "width", "url", "data", "sources", "values", "segments", "choices.data",
+    "separator", "attachments", "contentType", "entities", "suggestedActions", "channelData",
+    "textFormat", "attachmentLayout", "sections", "potentialAction", "@type", "inputs", "buttons",
+    "mentions", "msteams", "resources", "references", "template", "$data", "name", "properties",
+    "tap", "media", "duration", "max", "maxLength", "isRequired", "contentUrl",
+)  # fmt: skip
+WORDS = (
+    *READERS, *SCHEMA_IDS, "application/vnd.microsoft.card.adaptive", "text/html", "text/plain",
+    "message", "MessageCard", "drop", "auto", "stretch", "50px", "carousel", "html", "heading",
+    "mention", "imBack", "openUrl", "signin", "https://a.example", "icon:Send", "ActionCard",
+    "<p>a <b>b</p>", "<at>x</at>", '<attachment id="x">', "**a** _b_ [c](d)", "- a\n1. b",
+    "{{DATE(2024-01-01T00:00:00Z)}}", "${a}", "", " ", "0", "9" * 400, "\ud800", "\x00",
+)  # fmt: skip
+
+LEAVES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=True),
+    st.sampled_from(WORDS),
+    st.text(max_size=8),
+)
+ANY = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=4), inner, max_size=6),
+    ),
+    max_leaves=40,
+)
+
+
+def check(native: JsonValue) -> None:
+    """Whatever can be asked of it answers, and the same each time."""
+    try:
+        found = read_message(native, "T")
+    except CodecError:
+        return
+    assert read_message(native, "T") == found
+    assert isinstance(found, Card)
+    for _ in walk(found.nodes):
+        pass
+    for payload in payloads(native):
+        unexpanded(payload)
+        left_out(payload)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(ANY)
+def test_any_json_is_read_or_refused(native: JsonValue) -> None:
+    check(native)
+    check({"type": "AdaptiveCard", "body": [native]})
+    check({"type": "message", "attachments": [native]})
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.sampled_from(sorted(READERS)),
+    st.dictionaries(st.sampled_from(KEYS), ANY, max_size=6),
+)
+def test_any_element_is_read_or_refused(kind: str, element: dict[str, JsonValue]) -> None:
+    check({"type": "AdaptiveCard", "body": [{**element, "type": kind}]})
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from(sorted(SCHEMA_IDS | {""})), ANY)
+def test_any_payload_is_read_or_refused(schema_id: str, data: JsonValue) -> None:
+    payload = Payload(schema_id, data, "/x")
+
+    with suppress(CodecError):
+        assert isinstance(read_payload(payload, "T"), Card)
+        unexpanded(payload)
+        left_out(payload)
+
+
+WHOLE: Json = card(
+    {"type": "TextBlock", "text": "**a** [b](https://a.example) <at>c</at>", "style": "heading"},
+    {"type": "RichTextBlock", "inlines": ["a", {"type": "TextRun", "text": "b", "italic": True}]},
+    {"type": "ColumnSet", "columns": [
+        {"type": "Column", "width": "auto", "items": [{"type": "Image", "url": "https://a.example"}]},
+        {"type": "Column", "items": [TEXT], "selectAction": {"type": "Action.Submit"}},
+    ]},
+    {"type": "Table", "columns": [{"width": 1}], "rows": [{"cells": [{"items": [TEXT]}]}]},
+    {"type": "FactSet", "facts": [{"title": "a", "value": "b"}]},
+    {"type": "Input.ChoiceSet", "id": "x", "choices": [{"title": "a", "value": "1"}]},
+    {"type": "Chart.Line", "data": [{"legend": "a", "values": [{"x": "b", "y": 1}]}]},
+    {"type": "Carousel", "pages": [{"type": "CarouselPage", "items": [TEXT]}]},
+    actions=[
+        {"type": "Action.ShowCard", "title": "a", "card": {"type": "AdaptiveCard", "body": [TEXT]}},
+        {"type": "Action.ToggleVisibility", "targetElements": ["x"]},
+    ],
+)  # fmt: skip
+
+
+def places(value: JsonValue, way: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    found = [way] if way else []
+    if isinstance(value, dict):
+        return found + [one for key, item in value.items() for one in places(item, (*way, key))]
+    if isinstance(value, list):
+        return found + [one for i, item in enumerate(value) for one in places(item, (*way, i))]
+    return found
+
+
+def changed(value: JsonValue, way: tuple[str | int, ...], new: JsonValue) -> JsonValue:
+    if not way:
+        return new
+    first, *rest = way
+    if isinstance(value, dict):
+        key = cast("str", first)
+        return {**value, key: changed(value[key], tuple(rest), new)}
+    several = cast("list[JsonValue]", value)
+    index = cast("int", first)
+    return [*several[:index], changed(several[index], tuple(rest), new), *several[index + 1 :]]
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from(places(WHOLE)), ANY)
+def test_a_card_with_anything_anywhere_is_read_or_refused(
+    way: tuple[str | int, ...], new: JsonValue
+) -> None:
+    check(changed(WHOLE, way, new))
+
+
+# --- deep -----------------------------------------------------------------------------------
+
+Around = Callable[[JsonValue, int], JsonValue]
+
+NESTS: dict[str, tuple[int, Around]] = {
+    "containers": (2, lambda x, _: {"type": "Container", "items": [x]}),
+    "columns": (4, lambda x, _: {"type": "ColumnSet", "columns": [{"items": [x]}]}),
+    "tables": (6, lambda x, _: {"type": "Table", "rows": [{"cells": [{"items": [x]}]}]}),
+    "cards behind buttons": (5, lambda x, i: {
+        "type": "ActionSet",
+        "actions": [{"type": "Action.ShowCard", "title": f"w{i}", "card": {"body": [x]}}],
+    }),
+    "popovers": (2, lambda x, i: {
+        "type": "Container",
+        "selectAction": {"type": "Action.Popover", "title": f"w{i}", "content": x},
+    }),
+    "runs": (4, lambda x, i: {
+        "type": "RichTextBlock",
+        "inlines": [{"text": f"w{i}", "selectAction": {"type": "Action.Popover", "content": x}}],
+    }),
+    "inline actions": (3, lambda x, i: {
+        "type": "Input.Text", "label": f"w{i}",
+        "inlineAction": {"type": "Action.ShowCard", "title": "t", "card": x},
+    }),
+    "menus": (2, lambda x, i: {"type": "Action.Submit", "title": f"w{i}", "menuActions": [x]}),
+    "hidden boxes": (2, lambda x, _: {"type": "Container", "isVisible": False, "items": [x]}),
+    "pages": (4, lambda x, i: {
+        "type": "Accordion",
+        "pages": [{"type": "AccordionPage", "headerTitle": f"w{i}", "items": [x]}],
+    }),
+    "unknown elements": (1, lambda x, i: {"type": "Unknown", "title": f"w{i}", "inner": x}),
+    "unknown boxes": (3, lambda x, i: {
+        "type": "Unknown", "title": f"w{i}", "inner": {"type": "Container", "items": [x]},
+    }),
+    "fallbacks": (1, lambda x, _: {"type": "Unknown", "fallback": x}),
+    "boxes that ask for a fallback": (2, lambda x, _: {
+        "type": "Container", "items": [{"type": "Unknown"}], "fallback": x,
+    }),
+    "charts": (3, lambda x, i: {"type": "Chart.Pie", "title": f"w{i}", "data": [x]}),
+    "words that are none": (1, lambda x, _: {"type": "Badge", "text": x}),
+    "stray items": (2, lambda x, _: {"type": "Badge", "items": [x]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NESTS)
+def test_what_lies_deep_is_all_there_and_flat(name: str) -> None:
+    levels, around = NESTS[name]
+    count = 970 // levels
+    nested: JsonValue = TEXT
+    for number in range(count):
+        nested = around(nested, number)
+
+    found = read(card(nested))
+
+    written = json.dumps(card_to_json(found))
+    assert f'"{SEEN}"' in written
+    if "w0" in json.dumps(around(TEXT, 0)):
+        missing = [i for i in range(count) if f'"w{i}"' not in written]
+        assert missing == []
+    assert card_from_json(json.loads(written)) is not None  # 200 levels at most
+    actions = [one.at for one in actions_of(found)]
+    assert len(actions) == len(set(actions))
+
+
+def test_what_is_nested_beyond_measure_is_refused() -> None:
+    nested: JsonValue = TEXT
+    for _ in range(600):
+        nested = {"type": "Container", "items": [nested]}
+
+    with pytest.raises(CodecError, match="nested more than 1000 levels"):
+        read_message(card(nested))
+
+
+# --- large ----------------------------------------------------------------------------------
+
+BUTTON: Json = {"type": "Action.Submit", "title": "a"}
+LARGE: dict[str, Any] = {
+    "texts": [TEXT] * 100_000,
+    "markdown": [{"type": "TextBlock", "text": "**a _b "}] * 100_000,
+    "one text": [{"type": "TextBlock", "text": "**a _b [c](" * 300_000}],
+    "runs": [{"type": "RichTextBlock", "inlines": ["<at>x</at>"] * 100_000}],
+    "facts": [{"type": "FactSet", "facts": [{"title": "a", "value": "b"}] * 60_000}],
+    "buttons": [{"type": "ActionSet", "actions": [BUTTON] * 50_000}],
+    "cells": [{"type": "Table", "rows": [{"cells": [{"items": [TEXT]}] * 10}] * 5_000}],
+    "choices": [{"type": "Input.ChoiceSet", "choices": [{"title": "a", "value": "b"}] * 60_000}],
+    "unknown": [{"type": "Unknown", "a": [{"text": "x"}] * 100_000}],
+    "points": [{"type": "Chart.Line", "data": [{"values": [{"x": "a", "y": 1}] * 100_000}]}],
+    "targets": [{"type": "Action.ToggleVisibility", "targetElements": ["a"] * 500_000}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_large_cards_take_seconds(name: str) -> None:
+    native = card(*LARGE[name])
+
+    started = time.process_time()
+    read_message(native)
+    unexpanded(Payload(ADAPTIVE, native))
+
+    assert time.process_time() - started < 10
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<" * 1_000_000,
+        "<a " * 300_000,
+        "<at>" * 200_000,
+        "<blockquote itemtype='http://schema.skype.com/Reply'>" * 15_000,
+        '<img itemtype="http://schema.skype.com/AMSImage">' * 15_000,
+        '<attachment id="x">' * 40_000,
+        "**" * 400_000,
+        "[" * 800_000,
+    ],
+)
+def test_large_texts_take_seconds(text: str) -> None:
+    html: JsonValue = {"contentType": "text/html", "content": text}
+    pictures: list[JsonValue] = [{"contentType": "image/png", "id": "x"}] * 10_000
+
+    started = time.process_time()
+    read_message({"type": "message", "text": text, "attachments": [html, *pictures]})
+    read_message({"body": {"contentType": "html", "content": text}, "attachments": pictures})
+
+    assert time.process_time() - started < 10
+
+
+def test_a_card_is_read_quickly_enough() -> None:
+    started = time.process_time()
+    for _ in range(300):
+        read(WHOLE)
+
+    assert time.process_time() - started < 2  # a third of a millisecond each is usual

@@ -1,0 +1,271 @@
+"""Which form a card takes in Teams: text, text and a card, a card, several cards."""
+
+from __future__ import annotations
+
+from bridge.content.card import (
+    Asset,
+    Button,
+    Carousel,
+    Column,
+    Columns,
+    Container,
+    Divider,
+    Fields,
+    File,
+    Image,
+    LabelledValue,
+    Prose,
+)
+from bridge.content.rendering import NativeMessage, Rendering, Written
+from bridge.content.text import (
+    CodeBlock,
+    Heading,
+    Link,
+    List,
+    ListItem,
+    Paragraph,
+    Quote,
+    Spoiler,
+    Strike,
+    Strong,
+    Text,
+)
+from tests.connectors.teams.written import (
+    CARD,
+    bodies,
+    cards,
+    elements,
+    kinds,
+    line,
+    press,
+    said,
+    text,
+    write,
+)
+
+
+def boxed(words: str) -> Container:
+    return Container((said(words),), form="card", title=line(f"title of {words}"))
+
+
+def test_a_card_of_nothing_is_no_message() -> None:
+    assert write(summary="nothing to see") == Written(())
+
+
+def test_prose_is_a_message_with_text() -> None:
+    written = write(
+        Prose((Paragraph((Text("Done: "), Strong(line("all")))), CodeBlock("x = 1", "python"))),
+        Prose((Quote((Paragraph((Strike(line("old")),)),)), List((ListItem(said("a").text),)))),
+    )
+
+    assert written == Written(
+        (
+            NativeMessage(
+                {
+                    "type": "message",
+                    "textFormat": "markdown",
+                    "text": "Done: **all**\n\n```python\nx = 1\n```\n\n> <s>old</s>\n\n- a",
+                }
+            ),
+        )
+    )
+
+
+def test_prose_with_a_look_or_a_heading_is_a_card() -> None:
+    assert elements(Prose((Heading(1, line("Big")), Paragraph(line("small"))))) == [
+        text("Big", style="heading", weight="bolder", size="extraLarge"),
+        text("small"),
+    ]
+    assert elements(said("quiet", subtle=True)) == [text("quiet", isSubtle=True)]
+
+
+def test_a_card_has_its_version_its_width_and_what_a_notification_says() -> None:
+    written = write(Divider(), said("hi"), summary="news\nof today")
+
+    assert bodies(written) == [
+        {
+            "type": "message",
+            "summary": "news of today",
+            "attachments": [
+                {
+                    "contentType": CARD,
+                    "content": {
+                        "type": "AdaptiveCard",
+                        "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+                        "version": "1.5",
+                        "msteams": {"width": "Full"},
+                        "body": [text("hi", separator=True)],
+                    },
+                }
+            ],
+        }
+    ]
+
+
+def test_a_box_below_some_prose_is_a_card_below_the_text() -> None:
+    panel = Container((said("more"),), form="panel", style="good")
+
+    (body,) = bodies(write(said("Look:"), panel, summary="unused"))
+
+    assert body["text"] == "Look:"
+    assert "summary" not in body
+    assert [one["content"]["body"] for one in body["attachments"]] == [
+        [{"type": "Container", "items": [text("more")], "style": "good"}]
+    ]
+
+
+def test_prose_between_other_nodes_stays_in_the_card() -> None:
+    fields = Fields((LabelledValue(line("a"), said("b").text),))
+
+    (body,) = bodies(write(said("Look:"), fields, said("after")))
+
+    assert "text" not in body
+    assert body["attachments"][0]["content"]["body"] == [
+        text("Look:"),
+        {"type": "FactSet", "facts": [{"title": "a", "value": "b"}]},
+        text("after"),
+    ]
+
+
+def test_a_carousel_is_several_attachments() -> None:
+    (body,) = bodies(write(said("Choose"), Carousel((boxed("one"), boxed("two")))))
+
+    assert (body["text"], body["attachmentLayout"]) == ("Choose", "carousel")
+    assert [one["content"]["body"] for one in body["attachments"]] == [
+        [text(f"title of {n}", style="heading", weight="bolder", size="medium"), text(n)]
+        for n in ("one", "two")
+    ]
+
+
+def test_more_than_ten_cards_go_on_in_the_next_message() -> None:
+    written = write(Carousel(tuple(boxed(f"c{n}") for n in range(12))))
+
+    assert [len(body["attachments"]) for body in bodies(written)] == [10, 2]
+    assert {body["attachmentLayout"] for body in bodies(written)} == {"carousel"}
+
+
+def test_several_cards_are_several_attachments_one_below_the_other() -> None:
+    (body,) = bodies(write(boxed("one"), boxed("two")))
+
+    assert len(body["attachments"]) == 2
+    assert "attachmentLayout" not in body
+
+
+def test_a_card_that_is_all_there_is_needs_no_box() -> None:
+    assert elements(boxed("one"))[1] == text("one")
+
+
+def test_a_carousel_among_other_nodes_is_pages_with_the_same_below_one_another_elsewhere() -> None:
+    one = Container((said("1"), Button(line("Go"), at="/b")))
+    two = Container((said("2"),), style="accent")
+
+    first, _ = elements(Divider(large=True), Carousel((one, two)), Divider())
+    go = {"type": "ActionSet", "actions": [press("Go", "token/b")]}
+    accent = {"type": "Container", "items": [text("2")], "style": "accent"}
+
+    assert first == {
+        "type": "Carousel",
+        "pages": [
+            {"type": "CarouselPage", "items": [text("1"), go]},
+            {"type": "CarouselPage", "items": [accent]},
+        ],
+        "fallback": {
+            "type": "Container",
+            "items": [
+                {"type": "Container", "items": [text("1"), go]},
+                {"type": "Container", "items": [accent]},
+            ],
+        },
+        "separator": True,
+        "spacing": "extraLarge",
+    }
+
+
+def test_files_that_we_hold_go_with_the_text() -> None:
+    picture = Asset(file_id="blob:sha256-1", alt="a cat", media_type="image/png")
+    notes = Asset(file_id="blob:sha256-2", name="notes.txt")
+    rendering = Rendering(uploads=True)
+
+    written = write(said("See"), Image(picture), File(notes), rendering=rendering)
+
+    assert written == Written(
+        (
+            NativeMessage(
+                {"type": "message", "textFormat": "markdown", "text": "See\n\n📎 notes.txt"},
+                (picture, notes),
+            ),
+        )
+    )
+
+
+def test_files_alone_are_a_message_without_text() -> None:
+    picture = Asset(file_id="blob:sha256-1", alt="a cat")
+
+    written = write(Image(picture), rendering=Rendering(uploads=True))
+
+    assert written.messages == (NativeMessage({"type": "message"}, (picture,)),)
+
+
+def test_a_file_goes_with_the_card_in_which_its_name_stands() -> None:
+    asset = Asset(file_id="blob:sha256-1", name="a.pdf")
+    long = tuple(Divider() if n % 2 else said(f"{n} " + "long words " * 300) for n in range(13))
+
+    written = write(*long, File(asset), *long, rendering=Rendering(uploads=True))
+
+    places = [index for index, one in enumerate(written.messages) if one.files]
+    assert len(written.messages) > 2
+    assert places
+    assert "a.pdf" in str(written.messages[places[0]].body)
+    assert places[0] < len(written.messages) - 1
+
+
+def test_a_spoiler_that_is_a_whole_paragraph_stays_hidden() -> None:
+    assert elements(Prose((Paragraph((Spoiler(line("he did it")),)),))) == [
+        {
+            "type": "ActionSet",
+            "actions": [
+                {
+                    "type": "Action.ToggleVisibility",
+                    "title": "Spoiler",
+                    "targetElements": ["hidden"],
+                }
+            ],
+        },
+        {"type": "Container", "id": "hidden", "isVisible": False, "items": [text("he did it")]},
+    ]
+
+
+def test_a_spoiler_within_text_is_shown_and_named_in_a_loss() -> None:
+    prose = Prose((Paragraph((Text("I think "), Spoiler(line("he did it")))),), at="/nodes/0")
+
+    written = write(prose)
+
+    assert bodies(written)[0]["text"] == "I think &#91;spoiler: he did it&#93;"
+    assert kinds(written) == [("/nodes/0", "spoiler_shown", "he did it")]
+
+
+def test_the_same_card_gives_the_same_bytes() -> None:
+    nodes = (Columns((Column((said("a"),)), Column((Button(line("b")),)))), boxed("c"))
+
+    assert write(*nodes) == write(*nodes)
+
+
+def test_nothing_mentions_anybody() -> None:
+    written = write(
+        said("<at>Ann</at> @everyone"),
+        Container((said("<at>Ann</at>"),), form="panel", title=line("<at>Ann</at>")),
+    )
+
+    (body,) = bodies(written)
+    assert "entities" not in body
+    assert "entities" not in cards(written)[0]["msteams"]
+    assert "<at>" not in str(body)
+
+
+def test_a_link_in_text_keeps_to_the_web() -> None:
+    prose = Prose((Paragraph((Link("javascript:alert(1)", line("press")),)),), subtle=True)
+
+    written = write(prose)
+
+    assert cards(written)[0]["body"] == [text("press", isSubtle=True)]
+    assert kinds(written) == [("", "unsafe_link", "javascript:alert(1)")]

@@ -1,0 +1,395 @@
+"""Buttons, questions before them, and menus behind three dots, in Adaptive Cards."""
+
+from __future__ import annotations
+
+import pytest
+
+from bridge.content.card import (
+    Actions,
+    Asset,
+    Button,
+    Choice,
+    Confirm,
+    Container,
+    Option,
+    TextInput,
+)
+from bridge.content.rendering import Rendering
+from bridge.content.text import Emphasis, Text
+from tests.connectors.teams.written import (
+    FOREIGN,
+    Json,
+    elements,
+    kinds,
+    line,
+    press,
+    said,
+    text,
+    write,
+)
+
+
+def actions(*buttons: Button | Choice, **how: Rendering) -> list[Json]:
+    (row,) = elements(Actions(buttons), **how)
+    assert row["type"] == "ActionSet"
+    return row["actions"]
+
+
+def toggle(title: str, *targets: str, **more: str) -> Json:
+    look = {"title": title, **more}
+    return {"type": "Action.ToggleVisibility", **look, "targetElements": list(targets)}
+
+
+# --- what a button does -------------------------------------------------------------------------
+
+
+def test_a_press_is_told_with_its_token() -> None:
+    assert actions(Button(line("Approve"), id="a", value={"n": 1}, at="/b")) == [
+        press("Approve", "token/b")
+    ]
+
+
+def test_a_button_has_its_look() -> None:
+    icon = Asset(url="https://a.example/i.png")
+
+    assert actions(
+        Button(line("Yes"), style="good", emoji="👍", hint="do it", disabled=True, at="/a"),
+        Button(line("No"), style="danger", secondary=True, icon=icon, at="/b"),
+        Button(line("Maybe"), style="primary", at="/c"),
+    ) == [
+        press("👍 Yes", "token/a", style="positive", tooltip="do it", isEnabled=False),
+        press(
+            "No",
+            "token/b",
+            style="destructive",
+            mode="secondary",
+            iconUrl="https://a.example/i.png",
+        ),
+        press("Maybe", "token/c", style="positive"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("button", "title"),
+    [
+        (Button((Text("a "), Emphasis(line("b")))), "a b"),
+        (Button((), emoji="👍"), "👍"),
+        (Button((), hint="what it does"), "what it does"),
+        (Button(()), "…"),
+    ],
+)
+def test_a_button_always_has_a_title(button: Button, title: str) -> None:
+    assert actions(button)[0]["title"] == title
+
+
+def test_a_link_keeps_to_the_web() -> None:
+    good = Button(line("Open"), does="open", url="https://a.example/ä b")
+    bad = Button(line("*Run*"), does="open", url="javascript:alert(1)", at="/b")
+
+    written = write(Actions((good, bad)))
+
+    assert elements(Actions((good, bad))) == [
+        {
+            "type": "ActionSet",
+            "actions": [
+                {
+                    "type": "Action.OpenUrl",
+                    "title": "Open",
+                    "url": "https://a.example/%C3%A4%20b",
+                }
+            ],
+        },
+        text("\\*Run\\*"),
+    ]
+    assert kinds(written) == [("/b", "unsafe_link", "javascript:alert(1)")]
+
+
+def test_a_button_that_reveals_opens_a_card_within_the_card() -> None:
+    inner = Actions((Button(line("Go"), at="/in"),))
+    reveal = Button(line("More"), does="reveal", nodes=(said("x"), inner), secondary=True)
+
+    assert actions(reveal) == [
+        {
+            "type": "Action.ShowCard",
+            "title": "More",
+            "card": {
+                "type": "AdaptiveCard",
+                "body": [
+                    text("x"),
+                    {"type": "ActionSet", "actions": [press("Go", "token/in")]},
+                ],
+            },
+        }
+    ]
+
+
+def test_within_a_card_that_opens_more_unfolds_below_the_button() -> None:
+    inner = Button(line("Even more"), does="reveal", nodes=(said("y"),))
+    reveal = Button(line("More"), does="reveal", nodes=(inner, said("x")))
+
+    assert actions(reveal)[0]["card"]["body"] == [
+        {"type": "ActionSet", "actions": [toggle("Even more", "part")]},
+        {"type": "Container", "id": "part", "isVisible": False, "items": [text("y")]},
+        text("x"),
+    ]
+
+
+def test_a_button_shows_and_hides_the_boxes_it_names() -> None:
+    box = Container((said("x"),), id="box", hidden=True)
+
+    assert elements(Button(line("Show"), does="toggle", targets=("box",)), box) == [
+        {"type": "ActionSet", "actions": [toggle("Show", "box")]},
+        {"type": "Container", "items": [text("x")], "id": "box", "isVisible": False},
+    ]
+
+
+def test_a_button_that_shows_nothing_says_so() -> None:
+    written = write(Button(line("Show"), does="toggle", targets=("box",)))
+
+    assert kinds(written) == [("", "toggle_without_target", "Show")]
+
+
+# --- rows ---------------------------------------------------------------------------------------
+
+
+def test_neighbouring_buttons_share_a_row() -> None:
+    assert [one["type"] for one in elements(Button(line("a")), Button(line("b")), said("x"))] == [
+        "ActionSet",
+        "TextBlock",
+    ]
+
+
+def test_after_six_buttons_the_others_are_behind_the_three_dots() -> None:
+    row = actions(*(Button(line(str(n)), at=f"/{n}") for n in range(8)))
+
+    assert [one.get("mode") for one in row] == [None] * 6 + ["secondary"] * 2
+    assert row[7] == press("7", "token/7", mode="secondary")
+
+
+def test_a_card_that_opens_is_never_behind_the_three_dots() -> None:
+    buttons = tuple(Button(line(str(n))) for n in range(6))
+    reveal = Button(line("More"), does="reveal", nodes=(said("x"),))
+
+    first, second = elements(Actions((*buttons, reveal)))
+
+    assert len(first["actions"]) == 6
+    assert "mode" not in second["actions"][0]
+
+
+def test_a_menu_behind_three_dots_is_the_rows_own() -> None:
+    menu = Choice(
+        form="overflow",
+        options=(
+            Option(line("Edit"), "edit", line("change it"), "✏️"),
+            Option(line("Help"), "help", url="https://a.example/help"),
+        ),
+        at="/menu",
+    )
+    data = {"token": "token/menu", "value": "edit"}
+    edit: Json = {"title": "✏️ Edit", "tooltip": "change it", "mode": "secondary"}
+
+    assert actions(Button(line("Go"), at="/b"), menu) == [
+        press("Go", "token/b"),
+        {
+            "type": "Action.Execute",
+            **edit,
+            "verb": "press",
+            "data": data,
+            "fallback": {"type": "Action.Submit", **edit, "data": data},
+        },
+        {
+            "type": "Action.OpenUrl",
+            "title": "Help",
+            "mode": "secondary",
+            "url": "https://a.example/help",
+        },
+    ]
+
+
+def test_one_button_after_one_text_stands_within_it() -> None:
+    (found,) = elements(
+        Actions(
+            (TextInput(placeholder="Say", at="/t"), Button(line("Send"), does="submit", at="/b"))
+        )
+    )
+
+    assert found == {
+        "type": "Input.Text",
+        "id": "token/t",
+        "placeholder": "Say",
+        "inlineAction": press("Send", "token/b"),
+    }
+
+
+# --- questions first ----------------------------------------------------------------------------
+
+SURE = Confirm("Sure?", line("It is gone then."), "Delete it", "Keep it", danger=True)
+
+
+def test_a_question_before_a_press_opens_with_yes_and_no() -> None:
+    button = Button(line("Delete"), style="danger", hint="for good", confirm=SURE, at="/b")
+
+    assert actions(button) == [
+        {
+            "type": "Action.ShowCard",
+            "title": "Delete",
+            "style": "destructive",
+            "tooltip": "for good",
+            "card": {
+                "type": "AdaptiveCard",
+                "body": [
+                    {
+                        "type": "Container",
+                        "id": "question",
+                        "items": [
+                            text("Sure?", weight="bolder"),
+                            text("It is gone then."),
+                            {
+                                "type": "ActionSet",
+                                "actions": [
+                                    press("Delete it", "token/b", style="destructive"),
+                                    toggle("Keep it", "question", "again"),
+                                ],
+                            },
+                        ],
+                    },
+                    {
+                        "type": "ActionSet",
+                        "id": "again",
+                        "isVisible": False,
+                        "actions": [toggle("↩", "question", "again")],
+                    },
+                ],
+            },
+        }
+    ]
+
+
+def test_where_no_card_can_open_the_question_unfolds() -> None:
+    inner = Button(line("Delete"), confirm=SURE, at="/b")
+    reveal = Button(line("More"), does="reveal", nodes=(inner,))
+
+    assert actions(reveal)[0]["card"]["body"] == [
+        {"type": "ActionSet", "actions": [toggle("Delete", "part")]},
+        {
+            "type": "Container",
+            "id": "part",
+            "isVisible": False,
+            "items": [
+                text("Sure?", weight="bolder"),
+                text("It is gone then."),
+                {
+                    "type": "ActionSet",
+                    "actions": [
+                        press("Delete it", "token/b", style="destructive"),
+                        toggle("Keep it", "part"),
+                    ],
+                },
+            ],
+        },
+    ]
+
+
+def test_a_question_before_something_is_revealed_shows_it_below() -> None:
+    asked = Confirm(text=line("Really?"))
+    button = Button(line("More"), does="reveal", nodes=(said("x"),), confirm=asked)
+
+    body = actions(button)[0]["card"]["body"]
+
+    assert body[0]["items"][1:] == [
+        {
+            "type": "ActionSet",
+            "actions": [toggle("OK", "part"), toggle("Cancel", "question", "again")],
+        },
+        {"type": "Container", "id": "part", "isVisible": False, "items": [text("x")]},
+    ]
+
+
+# --- inputs and presses -------------------------------------------------------------------------
+
+
+def test_a_submission_comes_with_all_inputs_and_a_press_with_none() -> None:
+    _, row = elements(
+        TextInput(label=line("Name"), at="/t"),
+        Actions((Button(line("Send"), does="submit", at="/s"), Button(line("Later"), at="/l"))),
+    )
+
+    sends, later = row["actions"]
+    assert sends == press("Send", "token/s")
+    assert (later["associatedInputs"], later["fallback"]["associatedInputs"]) == ("none", "none")
+
+
+def test_a_press_takes_the_inputs_along_that_nobody_else_would_send() -> None:
+    _, row = elements(TextInput(label=line("Name"), at="/t"), Button(line("Go"), at="/g"))
+
+    assert row["actions"][0]["associatedInputs"] == "auto"
+
+
+def test_what_comes_with_inputs_says_which_have_several_values() -> None:
+    menu = Choice(many=True, options=(Option(line("a"), "a"),), label=line("Which"), at="/m")
+
+    _, row = elements(menu, Button(line("Send"), does="submit", at="/s"))
+
+    assert row["actions"][0]["data"] == {"token": "token/s", "many": ["token/m"]}
+    assert row["actions"][0]["fallback"]["data"] == {"token": "token/s", "many": ["token/m"]}
+
+
+# --- actions that nobody would hear -------------------------------------------------------------
+
+
+def test_a_foreign_button_leads_to_the_original() -> None:
+    button = Button(line("Approve"), style="primary", confirm=SURE, at="/b")
+
+    written = write(button, rendering=FOREIGN)
+
+    assert elements(button, rendering=FOREIGN) == [
+        {
+            "type": "ActionSet",
+            "actions": [
+                {
+                    "type": "Action.OpenUrl",
+                    "title": "Approve",
+                    "style": "positive",
+                    "url": "https://origin.example/1",
+                }
+            ],
+        }
+    ]
+    assert kinds(written) == [
+        ("/b", "foreign_action", "Approve"),
+        ("/b", "confirm_dialog", "Sure? / It is gone then. / Delete it / Keep it"),
+    ]
+
+
+def test_without_a_link_to_the_original_a_foreign_button_is_its_words() -> None:
+    button = Button(line("Approve"), hint="the plan", at="/b")
+
+    written = write(button, rendering=Rendering())
+
+    assert elements(button, rendering=Rendering()) == [text("Approve")]
+    assert [(loss.kind, loss.what, loss.shown_as) for loss in written.losses] == [
+        ("foreign_action", "Approve", "text"),
+        ("hint_dropped", "the plan", ""),
+    ]
+
+
+def test_links_and_what_unfolds_work_without_anybody_who_hears() -> None:
+    opens = Button(line("Open"), does="open", url="https://a.example")
+    reveal = Button(line("More"), does="reveal", nodes=(said("x"),))
+
+    row = actions(opens, reveal, rendering=FOREIGN)
+
+    assert [one["type"] for one in row] == ["Action.OpenUrl", "Action.ShowCard"]
+    assert write(opens, reveal, rendering=FOREIGN).losses == ()
+
+
+def test_the_words_of_a_very_long_title_are_named() -> None:
+    words = " ".join(f"word{n}" for n in range(60))
+
+    written = write(Button(line(words), at="/b"))
+
+    (row,) = elements(Button(line(words), at="/b"))
+    title = row["actions"][0]["title"]
+    (loss,) = written.losses
+    assert (len(title) <= 200, loss.kind) == (True, "title_cut")
+    assert f"{title.removesuffix('…')} {loss.what}" == words

@@ -1,0 +1,383 @@
+"""What holds other nodes, in Adaptive Cards: boxes, columns, fields, tables, small print."""
+
+from __future__ import annotations
+
+import pytest
+
+from bridge.content.card import (
+    Asset,
+    Button,
+    Carousel,
+    Choice,
+    Column,
+    Columns,
+    Container,
+    Context,
+    Credit,
+    Divider,
+    Fields,
+    Image,
+    LabelledValue,
+    Option,
+    Player,
+    Prose,
+    Section,
+    Table,
+)
+from bridge.content.text import Break, Code, List, ListItem, Paragraph, Text
+from connectors.teams.cards.write_structure import nearest_style
+from tests.connectors.teams.written import (
+    Json,
+    cards,
+    elements,
+    kinds,
+    line,
+    press,
+    said,
+    text,
+    write,
+)
+
+PICTURE = Asset(url="https://a.example/p.png", alt="a cat")
+
+
+def column(width: str | int, *items: Json, **more: str) -> Json:
+    return {"type": "Column", "width": width, "items": list(items), **more}
+
+
+def columns(*several: Json) -> Json:
+    return {"type": "ColumnSet", "columns": list(several)}
+
+
+def picture(**more: str) -> Json:
+    return {"type": "Image", "url": "https://a.example/p.png", "altText": "a cat", **more}
+
+
+# --- boxes --------------------------------------------------------------------------------------
+
+
+def test_a_group_is_a_container() -> None:
+    assert elements(Container((said("x"),))) == [{"type": "Container", "items": [text("x")]}]
+
+
+def test_a_panel_has_its_head_and_foot() -> None:
+    panel = Container(
+        (said("x"),),
+        form="panel",
+        style="good",
+        author=Credit(line("Ann"), icon=PICTURE, link="https://a.example/ann"),
+        title=line("Title"),
+        subtitle=line("Subtitle"),
+        link="https://a.example/t",
+        thumbnail=Image(PICTURE, size="small"),
+        hero=Image(PICTURE),
+        footer=Credit(line("Source")),
+        time=0,
+    )
+    small = {"size": "small", "isSubtle": True}
+    centred = {"verticalContentAlignment": "center", "spacing": "small"}
+
+    assert elements(panel) == [
+        {
+            "type": "Container",
+            "style": "good",
+            "items": [
+                picture(),
+                columns(
+                    column("auto", picture(width="24px"), **centred),
+                    column("stretch", text("[Ann](https://a.example/ann)", **small), **centred),
+                ),
+                columns(
+                    column(
+                        "stretch",
+                        text(
+                            "[Title](https://a.example/t)",
+                            style="heading",
+                            weight="bolder",
+                            size="medium",
+                        ),
+                        text("Subtitle", isSubtle=True),
+                    ),
+                    column("auto", picture(size="small")),
+                ),
+                text("x"),
+                columns(
+                    column("auto", text("Source", **small), **centred),
+                    column("stretch", text("1970-01-01 00:00 UTC", **small), **centred),
+                ),
+            ],
+        }
+    ]
+
+
+def test_a_panel_without_colour_is_quiet_and_a_box_with_a_link_leads_there() -> None:
+    panel = Container((said("x"),), form="panel", link="https://a.example")
+
+    assert elements(panel) == [
+        {
+            "type": "Container",
+            "style": "emphasis",
+            "items": [text("x")],
+            "selectAction": {"type": "Action.OpenUrl", "url": "https://a.example"},
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("color", "style"),
+    [
+        (0x2EB67D, "good"),
+        (0x36C5F0, "accent"),
+        (0xECB22E, "warning"),
+        (0xE01E5A, "attention"),
+        (0x99AAB5, "emphasis"),
+        (0x00FF00, "good"),
+        (0x0000FF, "accent"),
+        (0xFF8800, "warning"),
+        (0xFF0000, "attention"),
+        (0xFF00AA, "attention"),
+        (0x000000, "emphasis"),
+        (0xFFFFFF, "emphasis"),
+    ],
+)
+def test_a_colour_becomes_the_nearest_style(color: int, style: str) -> None:
+    assert nearest_style(color) == style
+
+
+def test_a_colour_that_stands_for_no_style_is_named() -> None:
+    assert kinds(write(Container((said("x"),), color=0x123456, at="/c"))) == [
+        ("/c", "color_as_style", "#123456")
+    ]
+    assert kinds(write(Container((said("x"),), color=0x2EB67D, at="/c"))) == []
+
+
+def test_what_is_folded_has_a_button_at_its_head() -> None:
+    folded = Container((said("x"),), title=line("Title"), collapsed=True)
+
+    assert elements(folded) == [
+        {
+            "type": "Container",
+            "items": [
+                columns(
+                    column(
+                        "stretch", text("Title", style="heading", weight="bolder", size="medium")
+                    ),
+                    column(
+                        "auto",
+                        {
+                            "type": "ActionSet",
+                            "actions": [
+                                {
+                                    "type": "Action.ToggleVisibility",
+                                    "targetElements": ["part"],
+                                    "title": "▾",
+                                    "tooltip": "Show or hide",
+                                }
+                            ],
+                        },
+                    ),
+                ),
+                {"type": "Container", "id": "part", "isVisible": False, "items": [text("x")]},
+            ],
+        }
+    ]
+
+
+def test_what_can_be_folded_and_is_not_is_shown() -> None:
+    (box,) = elements(Container((said("x"),), collapsed=False))
+
+    assert "isVisible" not in box["items"][1]
+
+
+def test_a_spoiler_is_hidden_until_somebody_asks() -> None:
+    button, box = elements(Container((said("x"),), spoiler=True))
+
+    assert button["actions"][0]["title"] == "Spoiler"
+    assert box == {
+        "type": "Container",
+        "id": "hidden",
+        "isVisible": False,
+        "items": [{"type": "Container", "items": [text("x")]}],
+    }
+
+
+# --- side by side -------------------------------------------------------------------------------
+
+
+def test_a_section_has_its_small_thing_at_its_side() -> None:
+    assert elements(Section((said("x"),), Image(PICTURE))) == [
+        columns(column("stretch", text("x")), column("auto", picture(size="medium")))
+    ]
+    assert elements(Section((said("x"),), Button(line("Go"), at="/b"), leading=True)) == [
+        columns(
+            column("auto", {"type": "ActionSet", "actions": [press("Go", "token/b")]}),
+            column("stretch", text("x")),
+        )
+    ]
+
+
+def test_a_menu_at_a_sections_side_has_as_much_room() -> None:
+    menu = Choice(options=(Option(line("a"), "a"),), at="/m")
+
+    (found,) = elements(Section((said("x"),), menu))
+
+    assert found["columns"][1]["width"] == "stretch"
+
+
+def test_columns_keep_their_widths_styles_and_links() -> None:
+    several = Columns(
+        (
+            Column((said("a"),), "auto"),
+            Column((said("b"),), 2, "good", "https://a.example"),
+            Column(()),
+        )
+    )
+
+    assert elements(several) == [
+        columns(
+            column("auto", text("a")),
+            {
+                **column(2, text("b"), style="good"),
+                "selectAction": {"type": "Action.OpenUrl", "url": "https://a.example"},
+            },
+            column("stretch"),
+        )
+    ]
+
+
+def test_small_print_is_one_line() -> None:
+    centred = {"verticalContentAlignment": "center", "spacing": "small"}
+
+    assert elements(Context((said("a"),))) == [text("a", size="small", isSubtle=True)]
+    assert elements(Context((Image(PICTURE, round=True), said("a")))) == [
+        columns(
+            column("auto", picture(width="24px", style="person"), **centred),
+            column("stretch", text("a", size="small", isSubtle=True), **centred),
+        )
+    ]
+
+
+# --- fields -------------------------------------------------------------------------------------
+
+
+def field(label: str, *value: object, short: bool = True) -> LabelledValue:
+    return LabelledValue(line(label), (Paragraph(value),), short)  # type: ignore[arg-type]
+
+
+def test_fields_of_a_line_each_are_facts() -> None:
+    several = Fields((field("*A*", Text("1")), field("B", Text("2"), short=False)))
+
+    facts = [{"title": "\\*A\\*", "value": "1"}, {"title": "B", "value": "2"}]
+    assert elements(several) == [{"type": "FactSet", "facts": facts}]
+
+
+def test_fields_of_more_than_a_line_are_columns() -> None:
+    long = field("C", Text("a"), Break(), Text("b"), short=False)
+
+    first, *rest = elements(Fields((field("A", Code("1")), field("B", Text("2")), long)))
+
+    assert [one["items"][0] for one in first["columns"]] == [
+        text("A", weight="bolder"),
+        text("B", weight="bolder"),
+    ]
+    assert [one["width"] for one in first["columns"]] == [1, 1]
+    assert rest == [text("C", weight="bolder"), text("a\n\nb")]
+
+
+def test_three_fields_at_most_stand_side_by_side() -> None:
+    several = tuple(field(str(n), Code("x")) for n in range(5))
+
+    assert [len(one["columns"]) for one in elements(Fields(several))] == [3, 2]
+
+
+def test_fields_without_labels_are_columns_of_values() -> None:
+    values = tuple(LabelledValue((), said(words).text) for words in ("a", "b"))
+
+    assert elements(Fields(values)) == [columns(column(1, text("a")), column(1, text("b")))]
+
+
+# --- tables and carousels -----------------------------------------------------------------------
+
+
+def test_a_table_has_cells_of_any_nodes() -> None:
+    table = Table(
+        (((said("a"),), (said("b"),)), ((Image(PICTURE),), ())),
+        align=("center", None),
+        title=line("T"),
+    )
+
+    assert elements(table) == [
+        text("T", weight="bolder"),
+        {
+            "type": "Table",
+            "columns": [{"width": 1, "horizontalCellContentAlignment": "center"}, {"width": 1}],
+            "rows": [
+                {
+                    "type": "TableRow",
+                    "cells": [
+                        {"type": "TableCell", "items": [text("a")]},
+                        {"type": "TableCell", "items": [text("b")]},
+                    ],
+                },
+                {
+                    "type": "TableRow",
+                    "cells": [
+                        {"type": "TableCell", "items": [picture()]},
+                        {"type": "TableCell", "items": []},
+                    ],
+                },
+            ],
+        },
+    ]
+
+
+def test_a_table_without_a_header_says_so_in_both_ways() -> None:
+    (found,) = elements(Table((((said("a"),),),), header=False))
+
+    assert found["firstRowAsHeader"] is False
+    assert found["rows"][0]["cells"][0]["items"] == [text("a", weight="default")]
+
+
+def test_a_table_of_nothing_is_nothing() -> None:
+    assert elements(said("x", subtle=True), Table(())) == [text("x", isSubtle=True)]
+
+
+def test_pages_with_films_stand_below_one_another() -> None:
+    film = Player("video", Asset(url="https://www.youtube.com/watch?v=1", name="f"))
+    pages = Carousel((Container((film,)), Container((said("x"),))), at="/c")
+
+    written = write(Divider(), pages, said("y"))
+
+    assert kinds(written) == [("/c", "carousel_stacked", "2 pages")]
+
+
+def test_what_lies_very_deep_stands_side_by_side() -> None:
+    node: Container | Section | Columns = Container((said("deep"), Button(line("Go"), at="/b")))
+    for n in range(300):
+        around = [Container((node,)), Section((node,), said(f"s{n}")), Columns((Column((node,)),))]
+        node = around[n % 3]
+
+    found = str(elements(node))
+
+    assert "'deep'" in found
+    assert found.count("'s") > 90
+    assert "token/b" in found
+
+
+def test_buttons_that_reveal_one_another_for_ever_are_opened() -> None:
+    button = Button(line("deepest"), at="/b")
+    for n in range(300):
+        button = Button(line(f"s{n}"), does="reveal", nodes=(button,), hint=f"h{n}", at=f"/{n}")
+
+    written = write(button)
+
+    found, losses = str(cards(written)), str(written.losses)
+    assert "'deepest'" in found
+    assert all(f"'s{n}'" in found for n in range(300))
+    assert all(f"'h{n}'" in found + losses for n in range(300))
+
+
+def test_a_list_in_a_box_stays_a_list() -> None:
+    items = Prose((List((ListItem(said("a").text), ListItem(said("b").text))),))
+
+    assert elements(Container((items,))) == [{"type": "Container", "items": [text("- a\n- b")]}]

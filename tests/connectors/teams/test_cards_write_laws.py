@@ -1,0 +1,226 @@
+"""Any card becomes messages that Teams takes, with all its words, once and in order; and cards of
+Teams are the same cards again after they were written and read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from functools import cache
+from hashlib import sha256
+from itertools import pairwise
+from typing import Any, get_args
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from bridge.content import card as tree
+from bridge.content.card import Button, Card, Chart, TextInput
+from bridge.content.card_walk import actions_of, walk
+from bridge.content.rendering import Rendering, Written
+from connectors.teams.cards import read_message, write_card
+from tests.connectors.teams.teams_rules import (
+    corpus,
+    faults,
+    newer,
+    objects,
+    older,
+    said,
+    schema_faults,
+)
+from tests.content.card_strategies import cards, marks, marks_of
+from tests.corpus.lcs import longest_common
+
+DRAWN = settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # such cards take minutes to shrink
+)
+
+
+def token(path: str) -> str:
+    """22 characters, as the bridge's own."""
+    return sha256(path.encode()).hexdigest()[:22]
+
+
+RENDERINGS = {
+    "heard": Rendering(token=token, origin="https://origin.example/1"),
+    "with files": Rendering(token=token, uploads=True),
+    "foreign": Rendering(origin="https://origin.example/1"),
+    "without any link": Rendering(url_of=lambda asset: ""),
+}
+EACH = pytest.mark.parametrize("rendering", RENDERINGS.values(), ids=RENDERINGS)
+
+
+@EACH
+@given(cards())
+@DRAWN
+def test_teams_takes_each_message_and_each_word_is_there(rendering: Rendering, card: Card) -> None:
+    """Once and in order, or named, in Teams and in clients that know no newer elements. Within a
+    picture, an input, a chart or the face of a button the order may be another."""
+    written = write_card(card, rendering)
+
+    named = {mark for loss in written.losses for mark in marks(loss.what)}
+    named |= _along(written) | _secrets(card)
+    in_charts = {m for one in walk(card.nodes) if isinstance(one, Chart) for m in marks_of((one,))}
+    places = dict(_places(card, None))
+    assert [fault for one in written.messages for fault in faults(dict(one.body))] == []
+    for view in (newer, older):
+        shown = list(_shown(written, view))
+        count = Counter(shown)
+        assert [m for m in marks_of(card) if m not in count and m not in named] == []
+        assert [m for m, times in count.items() if times > 1 and m not in in_charts] == []
+        assert [pair for pair in pairwise(shown) if places[pair[0]] > places[pair[1]]] == []
+
+
+@given(cards())
+@DRAWN
+def test_every_live_action_carries_its_token_or_is_named(card: Card) -> None:
+    written = write_card(card, RENDERINGS["heard"])
+
+    sent = orjson.dumps([dict(one.body) for one in written.messages]).decode()
+    named = {loss.path for loss in written.losses}
+    told = [
+        one
+        for one in actions_of(card)
+        if not isinstance(one, Button) or one.does in ("press", "submit")
+    ]
+    within = [one.at for one in told if token(one.at) not in sent and one.at not in named]
+    assert [at for at in within if "/fallback/" not in at] == []
+
+
+@given(cards())
+@DRAWN
+def test_written_twice_it_is_the_same(card: Card) -> None:
+    first, second = (write_card(card, RENDERINGS["heard"]) for _ in range(2))
+
+    assert orjson.dumps([dict(one.body) for one in first.messages]) == orjson.dumps(
+        [dict(one.body) for one in second.messages]
+    )
+    assert first == second
+
+
+# --- with the corpus ----------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(corpus() is None, reason="UACS_CORPUS names no folder of payloads")
+@given(cards())
+@settings(DRAWN, max_examples=30)
+def test_the_published_schemas_take_every_card(card: Card) -> None:
+    written = write_card(card, RENDERINGS["heard"])
+
+    found = [one["content"] for message in written.messages
+             for one in dict[str, Any](message.body).get("attachments", ())]  # fmt: skip
+    assert [fault for one in found for fault in schema_faults(one)] == []
+
+
+@pytest.mark.skipif(corpus() is None, reason="UACS_CORPUS names no folder of payloads")
+def test_cards_of_teams_keep_their_nodes_order_and_actions() -> None:
+    nodes = kept = actions = usable = 0
+    for name, native in _corpus_cards():
+        card = read_message(native)
+        written = write_card(card, RENDERINGS["heard"])
+        assert [f for one in written.messages for f in faults(dict(one.body))] == [], name
+        again = [one for m in written.messages for one in read_message(dict(m.body)).nodes]
+        before, after = _kinds(card.nodes), _kinds(again)
+        nodes += len(before)
+        kept += longest_common(before, after)
+        sent = orjson.dumps([dict(one.body) for one in written.messages]).decode()
+        for one in actions_of(card):
+            actions += 1
+            usable += _is_usable(one, sent, written)
+
+    assert kept >= 0.95 * nodes > 1000
+    assert usable >= 0.99 * actions > 500
+
+
+@cache
+def _corpus_cards() -> tuple[tuple[str, Any], ...]:
+    folder = corpus()
+    assert folder is not None
+    files = [*sorted((folder / "adaptive").glob("*.json")),
+             *sorted((folder / "teams").rglob("*.json"))]  # fmt: skip
+    return tuple(
+        (f"{file.name} {index}", one)
+        for file in files
+        for index, one in enumerate(objects(orjson.loads(file.read_bytes())))
+        if one.get("type") == "AdaptiveCard" and "body" in one
+    )
+
+
+def _is_usable(one: Any, sent: str, written: Written) -> bool:
+    if not isinstance(one, Button) or one.does in ("press", "submit"):
+        there = token(one.at) in sent
+    elif one.does == "open":
+        there = f'"{one.url}"' in sent
+    else:
+        there = True
+    return there or any(loss.path == one.at for loss in written.losses)
+
+
+def _kinds(nodes: Any) -> list[str]:
+    """The types of all nodes; prose that stands together is one."""
+    found = [node.type for node in walk(nodes)]
+    return [
+        kind
+        for before, kind in pairwise(["", *found])
+        if kind != "prose" or before != "prose"
+    ]  # fmt: skip
+
+
+# --- what is shown ------------------------------------------------------------------------------
+
+
+def _shown(written: Written, view: Any) -> Iterator[str]:
+    for message in written.messages:
+        body: dict[str, Any] = dict(message.body)
+        yield from marks(body.get("text", ""))
+        for attachment in body.get("attachments", ()):
+            for words in said(view(attachment["content"])):
+                yield from marks(words)
+
+
+def _along(written: Written) -> set[str]:
+    """The words of files that go with the messages."""
+    files = (asset for message in written.messages for asset in message.files)
+    return {mark for asset in files for mark in marks(f"{asset.alt} {asset.name}")}
+
+
+def _secrets(card: Card) -> set[str]:
+    """Passwords are shown as dots where nobody can fill them in."""
+    asked = (one for one in walk(card.nodes) if isinstance(one, TextInput))
+    return {mark for one in asked if one.format == "password" for mark in marks(one.value)}
+
+
+_LEAVES = (*get_args(tree.Input), tree.Image, tree.Chart, tree.Player, tree.File, tree.Option,
+           tree.Credit)  # fmt: skip
+_FACE = ("emoji", "label", "icon", "hint")
+
+
+def _places(value: object, place: int | None) -> Iterator[tuple[str, int]]:
+    """Each mark and where it stands: at the first mark of the leaf that it belongs to."""
+    if isinstance(value, str):
+        yield from ((mark, _number(mark) if place is None else place) for mark in marks(value))
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _places(one, place)
+    elif is_dataclass(value):
+        if place is None and isinstance(value, _LEAVES):
+            place = _first((value,))
+        face = place
+        if place is None and isinstance(value, Button):
+            face = _first(tuple(getattr(value, name) for name in _FACE))
+        for one in fields(value):
+            inner = getattr(value, one.name)
+            yield from _places(inner, face if one.name in _FACE else place)
+
+
+def _first(value: object) -> int | None:
+    found = marks_of(value)
+    return _number(found[0]) if found else None
+
+
+def _number(mark: str) -> int:
+    return int(mark.removeprefix("mk"))

@@ -1,0 +1,379 @@
+"""Text in Adaptive Cards: the Markdown that TextBlocks know, runs where it is not enough."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from bridge.content.card import Prose
+from bridge.content.text import (
+    Break,
+    Broadcast,
+    ChannelLink,
+    Code,
+    CodeBlock,
+    Document,
+    Emoji,
+    Emphasis,
+    Heading,
+    Inline,
+    Link,
+    List,
+    ListItem,
+    Mention,
+    Paragraph,
+    Quote,
+    Rule,
+    Spoiler,
+    Strike,
+    Strong,
+    Table,
+    Text,
+    Timestamp,
+    Underline,
+)
+from bridge.model import ActorId
+from connectors.teams.cards.write_elements import start
+from connectors.teams.cards.write_runs import BOLD, ITALIC, escape, runs_of, to_markdown
+from tests.connectors.teams.written import HEARD, Json, elements, line, text
+
+# A look that makes it a card, whatever it says.
+QUIET = {"isSubtle": True}
+
+
+def markdown(*inlines: Inline) -> str:
+    (only,) = elements(Prose((Paragraph(inlines),), subtle=True))
+    assert only["type"] == "TextBlock"
+    return only["text"]
+
+
+def runs(*inlines: Inline) -> list[Json]:
+    (only,) = elements(Prose((Paragraph(inlines),), subtle=True))
+    assert only["type"] == "RichTextBlock"
+    return [{name: one for name, one in run.items() if name not in ("type", "isSubtle")}
+            for run in only["inlines"]]  # fmt: skip
+
+
+# --- one line -----------------------------------------------------------------------------------
+
+
+def test_bold_italic_and_links_are_markdown() -> None:
+    link = Link("https://a.example/x_(y)?a=1&b=2", line("here"))
+
+    assert markdown(Text("a "), Strong((Text("b "), Emphasis(line("c")))), Text(", "), link) == (
+        "a **b _c_**, [here](https://a.example/x_%28y%29?a=1&b=2)"
+    )
+
+
+def test_breaks_and_paragraphs_are_set_apart_by_an_empty_line() -> None:
+    two = Prose((Paragraph((Text("a"), Break(), Text("b"))), Paragraph(line("c"))), subtle=True)
+
+    assert elements(two) == [text("a\n\nb\n\nc", isSubtle=True)]
+
+
+def test_people_channels_emoji_and_moments_are_plain_words() -> None:
+    assert markdown(
+        Mention(ActorId("slack:T:U"), "Ann_B"), Text(" "), Broadcast("here"), Text(" "),
+        ChannelLink("slack:T:C", "general"), Text(" "), Emoji("wave", "👋"), Emoji("party"),
+        Text(" "), Timestamp(0), Text(" "), Timestamp(0, "f", "today"),
+    ) == "@Ann_B @here #general 👋:party: 1970-01-01 00:00 UTC today"  # fmt: skip
+
+
+def test_strike_underline_and_code_are_runs() -> None:
+    assert runs(
+        Text("a "), Strike((Text("b"), Strong(line("c")))), Underline(line("d")), Code("e"),
+        Link("https://a.example", (Emphasis(line("f")),)),
+    ) == [
+        {"text": "a "},
+        {"text": "b", "strikethrough": True},
+        {"text": "c", "weight": "bolder", "strikethrough": True},
+        {"text": "d", "underline": True},
+        {"text": "e", "fontType": "monospace"},
+        {
+            "text": "f",
+            "italic": True,
+            "selectAction": {"type": "Action.OpenUrl", "url": "https://a.example"},
+        },
+    ]  # fmt: skip
+
+
+def test_a_spoiler_among_other_words_is_marked() -> None:
+    assert runs(Text("a "), Spoiler(line("b"))) == [
+        {"text": "a "},
+        {"text": "[spoiler: b]", "highlight": True},
+    ]
+
+
+def test_styles_within_a_word_are_runs_for_no_reader_agrees_on_them() -> None:
+    assert runs(Text("un"), Strong(line("believ")), Text("able")) == [
+        {"text": "un"},
+        {"text": "believ", "weight": "bolder"},
+        {"text": "able"},
+    ]
+
+
+def test_a_style_over_nothing_but_space_is_space() -> None:
+    assert markdown(Text("a"), Strong(line(" ")), Text("b")) == "a b"
+
+
+@pytest.mark.parametrize(
+    ("words", "written"),
+    [
+        ("2 * 3 * 4", "2 \\* 3 \\* 4"),
+        ("snake_case _x_", "snake_case \\_x\\_"),
+        ("[x](https://a.example)", "\\[x\\](https://a.example)"),
+        ("- no list", "\\- no list"),
+        ("-5 degrees", "-5 degrees"),
+        ("1. no list", "1\\. no list"),
+        ("1.5 litres", "1.5 litres"),
+        ("# no heading", "\\# no heading"),
+        ("#1", "#1"),
+        ("> no quote", "\\> no quote"),
+        ("---", "\\---"),
+        ("<b> & <at>A</at>", "&lt;b> & &lt;at>A&lt;/at>"),
+        ("&lt; stays", "&amp;lt; stays"),
+        ("1 < 2 & 3", "1 < 2 & 3"),
+        ("C:\\dir\\*", "C:\\dir\\\\\\*"),
+        ("`x` ~~y~~", "\\`x\\` \\~\\~y\\~\\~"),
+        ("{{DATE(2017-02-14T06:08:39Z)}}", "{\\{DATE(2017-02-14T06:08:39Z)}}"),
+        ("    four spaces", "four spaces"),
+    ],
+)
+def test_signs_of_markup_in_words_are_escaped_and_no_others(words: str, written: str) -> None:
+    assert markdown(Text(words)) == written
+
+
+@given(st.text(st.sampled_from("ab 1_*[]()`~<>&;#-+.!\\{}|\"'"), max_size=40))
+def test_escaped_text_is_read_as_just_these_characters(words: str) -> None:
+    read = MarkdownIt("commonmark").enable("strikethrough").parse(escape(words, starts=True))
+
+    inline = [token for token in read if token.type == "inline"]
+    said = "".join(
+        child.content for token in inline for child in token.children or [] if child.type == "text"
+    )
+    kinds = {child.type for token in inline for child in token.children or []}
+    assert kinds <= {"text"}
+    assert " ".join(said.split()) == " ".join(words.split())
+
+
+def test_a_link_behind_an_exclamation_mark_is_no_picture() -> None:
+    assert markdown(Text("Look!"), Link("https://a.example", line("here"))) == (
+        "Look\\![here](https://a.example)"
+    )
+
+
+_WORDS = st.text(st.sampled_from("ab 1_*[]()`~<>&;!\\|.\"'é"), min_size=1, max_size=8).map(Text)
+_INLINES = st.recursive(
+    _WORDS,
+    lambda inner: st.one_of(
+        st.builds(Strong, st.tuples(inner, _WORDS)),
+        st.builds(Emphasis, st.tuples(inner)),
+        st.builds(Link, st.just("https://a.example/(x)?a=1&lt;b"), st.tuples(_WORDS)),
+    ),
+    max_leaves=4,
+)
+
+
+@given(st.lists(_INLINES, min_size=1, max_size=4).map(tuple))
+def test_markdown_is_read_as_it_was_meant(run: tuple[Inline, ...]) -> None:
+    found = to_markdown(runs_of(run, start(HEARD)))
+
+    if found is not None:
+        assert _read(found) == _meant(run)
+
+
+def _meant(run: tuple[Inline, ...]) -> list[tuple[str, bool, bool, bool]]:
+    """Each character with its styles, but for white space, which marks may leave out."""
+    return [
+        (char, bool(bits & BOLD), bool(bits & ITALIC), bool(url))
+        for text_, bits, url in runs_of(run, start(HEARD))
+        for char in text_
+        if not char.isspace()
+    ]
+
+
+def _read(markdown_: str) -> list[tuple[str, bool, bool, bool]]:
+    found: list[tuple[str, bool, bool, bool]] = []
+    bold = italic = linked = 0
+    for block in MarkdownIt("commonmark").parse(markdown_):
+        for one in block.children or []:
+            bold += one.nesting * (one.type.startswith("strong"))
+            italic += one.nesting * (one.type.startswith("em"))
+            linked += one.nesting * (one.type.startswith("link"))
+            assert one.type in ("text", "strong_open", "strong_close", "em_open", "em_close",
+                                "link_open", "link_close", "text_special")  # fmt: skip
+            found += [(char, bold > 0, italic > 0, linked > 0)
+                      for char in one.content if not char.isspace()]  # fmt: skip
+    return found
+
+
+# --- blocks -------------------------------------------------------------------------------------
+
+
+def test_headings_are_larger_and_named_as_such() -> None:
+    prose = Prose(tuple(Heading(level, line(f"h{level}")) for level in (1, 2, 3, 4)))
+
+    assert [(one["text"], one.get("size")) for one in elements(prose)] == [
+        ("h1", "extraLarge"), ("h2", "large"), ("h3", "medium"), ("h4", None),
+    ]  # fmt: skip
+    assert all(one["style"] == "heading" for one in elements(prose))
+
+
+def test_a_list_of_one_level_is_markdown() -> None:
+    numbers = List((ListItem(said_("a")), ListItem(said_("b"), checked=True)), 3)
+    bullets = List((ListItem(said_("c")), ListItem((), checked=False)))
+
+    assert elements(Prose((Paragraph(line("x")), numbers, bullets), subtle=True)) == [
+        text("x\n\n3. a\n4. ☑ b", isSubtle=True),
+        text("- c\n- ☐", isSubtle=True),
+    ]
+
+
+def test_lists_in_lists_are_indented_below_their_item() -> None:
+    inner = List((ListItem(said_("b")),), 1)
+    outer = List((ListItem((*said_("a"), inner)), ListItem(said_("c"))))
+
+    assert elements(Prose((outer,), subtle=True)) == [
+        text("- a", **QUIET),
+        indented(text("1. b", **QUIET)),
+        text("- c", **QUIET),
+    ]
+
+
+def test_items_with_code_are_runs_behind_a_sign() -> None:
+    item = ListItem((Paragraph((Text("run "), Code("x"))),))
+
+    assert elements(Prose((List((item,)),), subtle=True)) == [
+        {
+            "type": "RichTextBlock",
+            "inlines": [
+                {"type": "TextRun", "text": "• run ", "isSubtle": True},
+                {"type": "TextRun", "text": "x", "isSubtle": True, "fontType": "monospace"},
+            ],
+        }
+    ]
+
+
+def test_a_quote_is_a_quiet_box() -> None:
+    quote = Quote((Paragraph(line("a")), Quote((Paragraph(line("b")),))))
+
+    assert elements(Prose((quote,), subtle=True)) == [
+        {
+            "type": "Container",
+            "style": "emphasis",
+            "items": [
+                text("a", **QUIET),
+                {"type": "Container", "style": "emphasis", "items": [text("b", **QUIET)]},
+            ],
+        }
+    ]
+
+
+def test_code_is_a_code_block_and_fixed_width_text_elsewhere() -> None:
+    assert elements(Prose((CodeBlock("if x:\n  y = '*'", "py"),), subtle=True)) == [
+        {
+            "type": "CodeBlock",
+            "codeSnippet": "if x:\n  y = '*'",
+            "language": "Python",
+            "fallback": {
+                "type": "RichTextBlock",
+                "inlines": [
+                    {
+                        "type": "TextRun",
+                        "text": "if x:\n\u00a0\u00a0y = '*'",
+                        "fontType": "monospace",
+                    }
+                ],
+            },
+        }
+    ]
+
+
+def test_code_in_a_language_that_teams_does_not_know_is_plain() -> None:
+    assert (
+        elements(Prose((CodeBlock("x", "brainfuck"),), subtle=True))[0]["language"] == "PlainText"
+    )
+
+
+def test_a_table_in_text_is_a_table() -> None:
+    table = Table((line("a"), ()), ((line("1"), (Code("2"),)),), ("right", None))
+
+    (found,) = elements(Prose((table,)))
+
+    assert found == {
+        "type": "Table",
+        "columns": [{"width": 1, "horizontalCellContentAlignment": "right"}, {"width": 1}],
+        "rows": [
+            row([text("a")], []),
+            row(
+                [text("1")],
+                [
+                    {
+                        "type": "RichTextBlock",
+                        "inlines": [{"type": "TextRun", "text": "2", "fontType": "monospace"}],
+                    }
+                ],
+            ),
+        ],
+    }
+
+
+def test_a_rule_is_a_line_above_what_follows() -> None:
+    prose = Prose((Paragraph(line("a")), Rule(), Paragraph(line("b")), Rule()), subtle=True)
+
+    assert elements(prose) == [
+        text("a", **QUIET),
+        text("b", **QUIET, separator=True),
+        {"type": "Container", "items": [], "separator": True},
+    ]
+
+
+def test_prose_has_a_look() -> None:
+    prose = Prose(said_("x"), size="huge", style="warning", subtle=True, align="center")
+
+    assert elements(prose) == [
+        text("x", size="extraLarge", color="warning", isSubtle=True, horizontalAlignment="center")
+    ]
+
+
+def test_small_print_is_small() -> None:
+    prose = Prose((Heading(2, line("T")), Paragraph(line("x"), subtle=True)))
+
+    assert elements(prose)[1] == text("x", size="small", isSubtle=True)
+
+
+def test_what_lies_very_deep_is_written_side_by_side() -> None:
+    block: Quote | Paragraph = Paragraph(line("deep"))
+    for _ in range(900):
+        block = Quote((block,))
+
+    assert "deep" in str(elements(Prose((block,), subtle=True)))
+
+
+def test_styles_that_lie_very_deep_are_read_all_the_same() -> None:
+    inline: Inline = Text("deep")
+    for _ in range(3000):
+        inline = Strong((Emphasis((inline,)),))
+
+    assert markdown(inline) == "**_deep_**"
+
+
+def said_(words: str) -> Document:
+    return (Paragraph(line(words)),)
+
+
+def indented(*items: Json) -> Json:
+    return {
+        "type": "ColumnSet",
+        "spacing": "small",
+        "columns": [
+            {"type": "Column", "width": "20px", "items": []},
+            {"type": "Column", "width": "stretch", "items": list(items)},
+        ],
+    }
+
+
+def row(*cells: list[Json]) -> Json:
+    return {"type": "TableRow", "cells": [{"type": "TableCell", "items": one} for one in cells]}

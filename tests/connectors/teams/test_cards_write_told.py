@@ -1,0 +1,409 @@
+"""Pictures, films and files, and what has a form of its own, in Adaptive Cards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bridge.content.card import (
+    Alert,
+    Asset,
+    Badge,
+    Button,
+    Chart,
+    Container,
+    File,
+    Gallery,
+    Image,
+    Native,
+    Node,
+    Player,
+    Point,
+    Poll,
+    PollAnswer,
+    Progress,
+    Rating,
+    Series,
+    Task,
+    Tasks,
+)
+from bridge.content.rendering import Rendering
+from connectors.teams.capabilities import CARD_NODES
+from tests.connectors.teams.written import Json, elements, kinds, line, said, text, write
+from tests.content.card_strategies import node_types
+
+PICTURE = Asset(url="https://a.example/p.png", alt="a cat")
+ADAPTIVE = "application/vnd.microsoft.card.adaptive+json"
+
+
+def only(node: Node) -> Json:
+    (found,) = elements(node)
+    return found
+
+
+def test_every_node_has_its_level() -> None:
+    assert set(CARD_NODES) == node_types()
+
+
+# --- pictures -----------------------------------------------------------------------------------
+
+
+def test_a_picture_has_its_words_size_form_and_link() -> None:
+    image = Image(
+        PICTURE, size="large", round=True, link="https://a.example", title=line("My *cat*")
+    )
+
+    assert elements(image) == [
+        {
+            "type": "Image",
+            "url": "https://a.example/p.png",
+            "altText": "a cat",
+            "size": "large",
+            "style": "person",
+            "selectAction": {"type": "Action.OpenUrl", "url": "https://a.example"},
+        },
+        text("My \\*cat\\*", weight="bolder", spacing="small"),
+    ]
+
+
+def test_a_small_picture_may_be_its_own_url() -> None:
+    tiny = "data:image/png;base64," + "A" * 400
+
+    assert only(Image(Asset(url=tiny)))["url"] == tiny
+
+
+@pytest.mark.parametrize(
+    "asset",
+    [
+        Asset(url="https://a.example/p.png", private=True, alt="a cat"),
+        Asset(url="data:image/png;base64," + "A" * 9000, alt="a cat"),
+        Asset(url="data:text/html;base64,AAAA", alt="a cat"),
+        Asset(url="https://a.example/p.svg?x=1", alt="a cat"),
+        Asset(file_id="blob:sha256-1", alt="a cat"),
+    ],
+)
+def test_a_picture_that_teams_cannot_fetch_is_its_words(asset: Asset) -> None:
+    assert only(Image(asset)) == text("🖼 a cat")
+    assert kinds(write(Image(asset, at="/i"))) == [("/i", "image_as_link", "a cat")]
+
+
+def test_a_private_picture_is_a_link_to_where_it_can_be_seen() -> None:
+    asset = Asset(private=True, page="https://a.example/see", name="p.png", alt="a cat")
+
+    assert only(Image(asset)) == text("🖼 [a cat](https://a.example/see)")
+
+
+def test_a_hidden_picture_stays_hidden() -> None:
+    button, box = elements(Image(Asset(url="https://a.example/p.png", spoiler=True)))
+
+    assert button["actions"][0]["title"] == "Spoiler"
+    assert (box["isVisible"], box["items"][0]["type"]) == (False, "Image")
+
+
+def test_pictures_side_by_side_are_a_set_and_others_stand_below() -> None:
+    film = Player("video", Asset(url="https://a.example/f.mp4", name="f.mp4"))
+
+    found = elements(Gallery((Image(PICTURE), Image(PICTURE), film, Image(PICTURE))))
+
+    assert [one["type"] for one in found] == ["ImageSet", "TextBlock", "ImageSet"]
+    assert found[0]["imageSize"] == "medium"
+
+
+# --- films, sounds, files -----------------------------------------------------------------------
+
+
+def test_a_film_that_teams_plays_is_played() -> None:
+    film = Player(
+        "video",
+        Asset(name="film"),
+        link="https://www.youtube.com/watch?v=1",
+        title=line("Our film"),
+        author=line("Ann"),
+        poster=Asset(url="https://a.example/p.png"),
+    )
+
+    assert elements(film) == [
+        text("[Our film](https://www.youtube.com/watch?v=1)", weight="bolder", spacing="small"),
+        {
+            "type": "Media",
+            "sources": [{"mimeType": "video/mp4", "url": "https://www.youtube.com/watch?v=1"}],
+            "poster": "https://a.example/p.png",
+            "altText": "film",
+        },
+        text("Ann", isSubtle=True),
+    ]
+
+
+def test_other_films_are_a_picture_and_a_link() -> None:
+    film = Player(
+        "video",
+        Asset(url="https://a.example/f.mp4", name="f.mp4"),
+        description=line("2 minutes"),
+        poster=PICTURE,
+        at="/p",
+    )
+
+    assert elements(film) == [
+        {
+            "type": "Image",
+            "url": "https://a.example/p.png",
+            "altText": "a cat",
+            "size": "stretch",
+            "selectAction": {"type": "Action.OpenUrl", "url": "https://a.example/f.mp4"},
+        },
+        text("🎬 [f.mp4](https://a.example/f.mp4)\n\n2 minutes"),
+    ]
+    assert kinds(write(film)) == [("/p", "player_as_link", "f.mp4")]
+
+
+def test_a_film_from_a_house_that_only_sounds_alike_is_a_link() -> None:
+    film = Player("video", Asset(url="https://notyoutube.com/1"), title=line("x"))
+
+    assert only(film) == text("🎬 [x](https://notyoutube.com/1)")
+
+
+def test_a_file_is_a_link() -> None:
+    asset = Asset(url="https://a.example/a.pdf", name="a.pdf")
+
+    assert only(File(asset)) == text("📎 [a.pdf](https://a.example/a.pdf)")
+    assert only(File(asset, title=line("The plan"))) == text(
+        "📎 [The plan](https://a.example/a.pdf) · a.pdf"
+    )
+
+
+def test_a_file_that_nobody_can_fetch_is_its_name() -> None:
+    file = File(Asset(file_id="blob:sha256-1", name="a.pdf"), at="/f")
+
+    assert only(file) == text("📎 a.pdf")
+    assert kinds(write(file)) == [("/f", "file_as_link", "a.pdf")]
+
+
+def test_where_we_serve_the_files_they_are_links() -> None:
+    rendering = Rendering(url_of=lambda asset: f"https://files.example/{asset.file_id[-1]}")
+
+    assert elements(File(Asset(file_id="blob:sha256-1", name="a.pdf")), rendering=rendering) == [
+        text("📎 [a.pdf](https://files.example/1)")
+    ]
+
+
+# --- forms of their own -------------------------------------------------------------------------
+
+
+def test_an_alert_is_a_box_in_its_colour() -> None:
+    assert only(Alert("error", said("It failed").text)) == {
+        "type": "Container",
+        "style": "attention",
+        "items": [text("⛔ It failed")],
+    }
+
+
+def test_a_badge_is_a_badge_and_bold_text_elsewhere() -> None:
+    assert only(Badge(line("New"), icon="Star", hint=line("since today"), style="good")) == {
+        "type": "Badge",
+        "text": "New",
+        "style": "Good",
+        "icon": "Star",
+        "tooltip": "since today",
+        "fallback": text("**New** (since today)"),
+    }
+    assert only(Badge(icon="Star")) == {"type": "Icon", "name": "Star", "fallback": "drop"}
+
+
+def test_progress_is_a_bar_below_its_label() -> None:
+    assert elements(Progress(30, label=line("Upload"), style="good")) == [
+        text("Upload"),
+        {
+            "type": "ProgressBar",
+            "value": 30,
+            "max": 100,
+            "color": "Good",
+            "fallback": text("▓▓▓░░░░░░░ 30 %"),
+        },
+    ]
+    assert only(Progress(None)) == {"type": "ProgressBar", "fallback": text("⏳")}
+
+
+def test_a_rating_is_stars() -> None:
+    assert only(Rating(4.2, count=37)) == {
+        "type": "Rating",
+        "value": 4.2,
+        "max": 5,
+        "count": 37,
+        "fallback": text("★★★★☆ 4.2/5 (37)"),
+    }
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf"), 1e300])
+def test_odd_numbers_do_no_harm(odd: float) -> None:
+    found = elements(
+        Progress(odd),
+        Progress(1, most=odd),
+        Progress(5, most=0),
+        Rating(odd),
+        Rating(-odd, most=-1),
+    )
+
+    assert [one["type"] for one in found] == ["ProgressBar"] * 3 + ["Rating"] * 2
+
+
+def test_tasks_stand_behind_signs_of_how_far_they_are() -> None:
+    tasks = Tasks(
+        (Task(line("Search"), "done", (said("3 results"),)), Task(line("Write"), "running")),
+        title=line("Plan"),
+    )
+
+    assert elements(tasks) == [
+        text("**Plan**"),
+        text("✅ Search"),
+        text("3 results"),
+        text("🔄 Write"),
+    ]
+
+
+def test_a_poll_is_its_question_and_answers() -> None:
+    poll = Poll(line("Lunch?"), (PollAnswer(line("Yes"), "🍏", 2), PollAnswer(line("No"))), at="/p")
+
+    assert only(poll) == text("📊 **Lunch?**\n\n- 🍏 Yes: 2\n- No")
+    assert kinds(write(poll)) == [("/p", "poll_as_text", "voting")]
+
+
+# --- charts -------------------------------------------------------------------------------------
+
+SALES = Series("Sales", (Point("Mon", 1), Point("Tue", 2.5)))
+COSTS = Series("Costs", (Point("Mon", 3),), "good")
+VALUES = [{"x": "Mon", "y": 1}, {"x": "Tue", "y": 2.5}]
+
+
+@pytest.mark.parametrize(
+    ("chart", "drawn"),
+    [
+        (
+            Chart("pie", (Series("", SALES.points),), title="T"),
+            {
+                "type": "Chart.Pie", "title": "T",
+                "data": [{"legend": "Mon", "value": 1}, {"legend": "Tue", "value": 2.5}],
+            },
+        ),
+        (
+            Chart("gauge", (Series("", SALES.points),), value=2),
+            {
+                "type": "Chart.Gauge", "value": 2,
+                "segments": [{"legend": "Mon", "size": 1}, {"legend": "Tue", "size": 2.5}],
+            },
+        ),
+        (
+            Chart("bar", (Series("", SALES.points),), x_title="Day", y_title="€"),
+            {"type": "Chart.VerticalBar", "data": VALUES, "xAxisTitle": "Day", "yAxisTitle": "€"},
+        ),
+        (
+            Chart("stacked_bar", (SALES, COSTS)),
+            {
+                "type": "Chart.VerticalBar.Grouped", "stacked": True,
+                "data": [
+                    {"legend": "Sales", "values": VALUES},
+                    {"legend": "Costs", "values": [{"x": "Mon", "y": 3}], "color": "good"},
+                ],
+            },
+        ),
+        (
+            Chart("stacked_row", (SALES, COSTS)),
+            {
+                "type": "Chart.HorizontalBar.Stacked",
+                "data": [
+                    {
+                        "title": "Mon",
+                        "data": [
+                            {"legend": "Sales", "value": 1},
+                            {"legend": "Costs", "value": 3, "color": "good"},
+                        ],
+                    },
+                    {"title": "Tue", "data": [{"legend": "Sales", "value": 2.5}]},
+                ],
+            },
+        ),
+        (
+            Chart("line", (SALES,)),
+            {"type": "Chart.Line", "data": [{"legend": "Sales", "values": VALUES}]},
+        ),
+    ],
+)  # fmt: skip
+def test_a_chart_is_drawn_and_a_table_elsewhere(chart: Chart, drawn: Json) -> None:
+    found = only(chart)
+    fallback = found.pop("fallback")
+
+    assert found == drawn
+    assert "Table" in str(fallback)
+    assert write(chart).losses == ()
+
+
+def test_a_chart_without_numbers_is_a_table() -> None:
+    chart = Chart("bar", (Series("a", (Point("x", float("nan")),)),), at="/c")
+
+    assert only(chart)["type"] == "Table"
+    assert kinds(write(chart)) == [("/c", "chart_as_table", "a bar chart")]
+
+
+# --- native elements ----------------------------------------------------------------------------
+
+
+def test_an_element_of_adaptive_cards_goes_home_as_it_came() -> None:
+    payload: dict[str, Any] = {"type": "ProgressRing", "label": "Loading", "size": "Large"}
+
+    assert only(Native(ADAPTIVE, payload, (said("Loading"),))) == {
+        **payload,
+        "fallback": text("Loading"),
+    }
+
+
+def test_an_action_of_adaptive_cards_goes_home_in_a_row() -> None:
+    payload: dict[str, Any] = {"type": "Action.ResetInputs", "title": "Reset"}
+
+    assert only(Native(ADAPTIVE, payload)) == {
+        "type": "ActionSet",
+        "actions": [{**payload, "fallback": "drop"}],
+    }
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        None,
+        [],
+        {"title": "no type"},
+        {"type": "CompoundButton", "selectAction": {"type": "Action.Submit", "data": {"a": 1}}},
+        {"type": "Icon", "name": "x", "selectAction": {"type": "Action.OpenUrl", "url": "tel:1"}},
+        {"type": "Thing", "text": "<at>Ann</at>"},
+        {"type": "Thing", "items": [{"type": "Input.Text", "id": "x"}]},
+        {"type": "Thing", "text": "x" * 7000},
+        {"type": "Thing", "half": "\ud800"},
+    ],
+)
+def test_what_could_do_harm_is_its_fallback(payload: Any) -> None:
+    node = Native(ADAPTIVE, payload, (said("the same"),), at="/n")
+
+    assert only(node) == text("the same")
+    assert kinds(write(node)) == [("/n", "native_as_fallback", ADAPTIVE)]
+
+
+def test_what_another_place_said_natively_is_its_fallback() -> None:
+    node = Native("application/vnd.acme+json", {"type": "Icon"}, (said("x", subtle=True),))
+
+    assert only(node) == text("x", isSubtle=True)
+
+
+def test_odd_values_in_what_goes_home_do_no_harm() -> None:
+    payload: dict[str, Any] = {"type": "Thing", "users": [{"id": []}, {"type": 7, "id": "x"}]}
+    show = Button(line("Show"), does="toggle", targets=("box",))
+
+    found = elements(Native(ADAPTIVE, payload), show, Container((said("x"),), id="box"))
+
+    assert found[0]["users"] == payload["users"]
+
+
+def test_two_elements_that_go_home_have_not_the_same_id() -> None:
+    payload: dict[str, Any] = {"type": "Icon", "name": "Star", "id": "star"}
+
+    found = elements(Native(ADAPTIVE, payload), Native(ADAPTIVE, payload, (said("Star"),)))
+
+    assert found == [{**payload, "fallback": "drop"}, text("Star")]

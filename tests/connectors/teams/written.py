@@ -1,0 +1,63 @@
+"""Cards written for Teams, for tests: short ways to say what goes in and what comes out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bridge.content.card import Card, Node, Prose
+from bridge.content.rendering import Rendering, Written
+from bridge.content.text import Inline, Paragraph, Text
+from connectors.teams.cards import write_card
+from tests.connectors.teams.teams_rules import faults
+
+Json = dict[str, Any]
+HEARD = Rendering(token=lambda at: f"token{at}")
+FOREIGN = Rendering(origin="https://origin.example/1")
+CARD = "application/vnd.microsoft.card.adaptive"
+
+
+def line(words: str) -> tuple[Inline, ...]:
+    return (Text(words),)
+
+
+def said(words: str, **look: Any) -> Prose:
+    return Prose((Paragraph(line(words)),), **look)
+
+
+def write(*nodes: Node, rendering: Rendering = HEARD, summary: str = "") -> Written:
+    """The card with these nodes; what comes out is never anything that Teams would refuse."""
+    written = write_card(Card(nodes, summary=summary), rendering)
+    assert [fault for one in written.messages for fault in faults(dict(one.body))] == []
+    return written
+
+
+def bodies(written: Written) -> list[Json]:
+    return [dict(one.body) for one in written.messages]
+
+
+def cards(written: Written) -> list[Json]:
+    """The cards of all messages, in order."""
+    return [one["content"] for body in bodies(written) for one in body.get("attachments", ())]
+
+
+def elements(*nodes: Node, rendering: Rendering = HEARD) -> list[Json]:
+    """What stands in the one card of the one message."""
+    (card,) = cards(write(*nodes, rendering=rendering))
+    return card["body"]
+
+
+def kinds(written: Written) -> list[tuple[str, str, str]]:
+    """Losses as (path, kind, what)."""
+    return [(loss.path, loss.kind, loss.what) for loss in written.losses]
+
+
+def text(markdown: str, **look: Any) -> Json:
+    return {"type": "TextBlock", "text": markdown, "wrap": True, **look}
+
+
+def press(title: str, token: str, **more: Any) -> Json:
+    """A button whose press is told, and what stands for it in clients without invokes."""
+    look = {"title": title, **more}
+    data = {"token": token}
+    fallback = {"type": "Action.Submit", **look, "data": data}
+    return {"type": "Action.Execute", **look, "verb": "press", "data": data, "fallback": fallback}

@@ -1,0 +1,133 @@
+"""docs/fidelity.md: what becomes of each element of each platform on the others, as measured.
+
+`python -m tests.corpus fidelity` runs the whole corpus and writes the page anew.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from multiprocessing import Pool
+from pathlib import Path
+
+from bridge.model import Loss
+from tests.corpus.examples import EXAMPLES
+from tests.corpus.laws import PLATFORMS, TARGETS, Verdict, judge, owner_of
+from tests.corpus.payloads import Case, cases
+from tests.corpus.tally import Sums, sums
+
+PAGE = Path(__file__).parents[2] / "docs" / "fidelity.md"
+
+_INTRO = """# Fidelity
+
+What becomes of rich content between platforms. `python -m tests.corpus fidelity` writes this page: it translates every message of a corpus of real payloads (public repositories and documentation) and counts; the examples are our own. An element is *kept* when nothing of it was lost, *degraded* when something was lost and something else stands for it, *dropped* when nothing does. Every degraded or dropped element is named in a `Loss`, with its words; `uacs-bridge translate --report` shows them for a message of yours. Sent home to its own platform a message stays as it is; in UACS every native payload is kept untouched.
+
+## In numbers
+
+- **words**: of all visible words, those in the output itself; the others are named in a Loss.
+- **in order**: of all visible words, those that stand in the source's order.
+- **usable**: of buttons, links, menus and inputs, those that somebody can use there.
+- **full nodes with a loss**: of the nodes that the target says it shows in full.
+- **nodes again**: of the nodes of the card, those that are there again, in order, after it was written for its own platform and read again.
+"""  # noqa: E501
+
+
+def write_page() -> int:
+    with Pool(2) as pool:
+        jobs = [(one, target) for one in cases() for target in TARGETS if target != "card"]
+        verdicts = pool.starmap(judge, jobs, chunksize=32)
+    PAGE.write_text(page(verdicts), "utf-8")
+    return 0
+
+
+def page(verdicts: Sequence[Verdict]) -> str:
+    """The whole page."""
+    lines = [_INTRO, *_numbers(verdicts)]
+    ways = [(a, b) for a in PLATFORMS for b in PLATFORMS if a != b]
+    for source, target in ways:
+        some = [one for one in verdicts if (one.case.platform, one.target) == (source, target)]
+        lines += [f"\n## {_NAMES[source]} to {_NAMES[target]}\n", *_elements(source, target, some)]
+    return "\n".join([*lines, ""])
+
+
+_NAMES = {"slack": "Slack", "discord": "Discord", "teams": "Teams", "uacs": "UACS"}
+
+
+def _numbers(verdicts: Iterable[Verdict]) -> Iterator[str]:
+    heads = ("from", "to", "messages", "words", "in order", "usable", "full nodes with a loss")
+    yield f"| {' | '.join(heads)} | nodes again |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for (source, target), one in sorted(sums(verdicts).items()):
+        home = f"{one.share('nodes_kept', 'nodes'):.1%}" if source == target else ""
+        yield (
+            f"| {_NAMES[source]} | {_NAMES[target]}{' (through the tree)' if home else ''} "
+            f"| {one.messages - one.refused} | {one.share('kept', 'words'):.2%} "
+            f"| {one.share('in_order', 'ordered'):.2%} | {_usable(one)} | {_lossy(one)} | {home} |"
+        )
+
+
+def _usable(one: Sums) -> str:
+    return f"{one.share('usable', 'acts'):.1%} of {one.acts}" if one.acts else ""
+
+
+def _lossy(one: Sums) -> str:
+    return f"{one.share('full_lost', 'full'):.1%} of {one.full}" if one.full else ""
+
+
+# --- elements -------------------------------------------------------------------------------
+
+
+def _elements(source: str, target: str, verdicts: Sequence[Verdict]) -> Iterator[str]:
+    counts, kinds = _counted(verdicts)
+    yield "| element | seen | kept | degraded | dropped | losses |"
+    yield "|---|---|---|---|---|---|"
+    for kind in sorted(counts):
+        one = counts[kind]
+        seen = one.total()
+        shares = " | ".join(_share(one[how], seen) for how in ("kept", "degraded", "dropped"))
+        told = ", ".join(f"`{name}`" for name, _ in kinds[kind].most_common(3))
+        yield f"| `{kind}` | {seen} | {shares} | {told} |"
+    yield from _examples(source, target)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.0%}" if part else ""
+
+
+def _counted(
+    verdicts: Iterable[Verdict],
+) -> tuple[dict[str, Counter[str]], dict[str, Counter[str]]]:
+    """For each kind of element how many were kept, degraded, dropped, and by which losses."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    kinds: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in verdicts:
+        lost: dict[str, list[Loss]] = defaultdict(list)
+        for loss in one.losses:
+            lost[owner_of(one.elements, loss.path).at].append(loss)
+        for element in one.elements:
+            losses = lost.get(element.at, [])
+            kinds[element.kind].update(loss.kind for loss in losses)
+            counts[element.kind][_fate(losses)] += 1
+    return counts, kinds
+
+
+def _fate(losses: Sequence[Loss]) -> str:
+    if not losses:
+        return "kept"
+    return "degraded" if all(loss.shown_as for loss in losses) else "dropped"
+
+
+def _examples(source: str, target: str) -> Iterator[str]:
+    """What our own small examples lose on this way."""
+    yield "\nOur examples lose on this way:\n"
+    yield "| example | kind | lost | shown as |"
+    yield "|---|---|---|---|"
+    for name, payload in EXAMPLES[source].items():
+        for loss in judge(Case(source, name, payload), target).losses:
+            cells = (loss.kind, _cell(loss.what), _cell(loss.shown_as))
+            yield f"| `{name}` | {' | '.join(cells)} |"
+
+
+def _cell(text: str) -> str:
+    shown = " ".join(text.split()).replace("|", "\\|")
+    return shown if len(shown) <= 80 else f"{shown[:79]}…"

@@ -1,0 +1,75 @@
+"""What a reader of a message sees and can do: words, actions, elements, each with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+When = Literal["shown", "hidden"]
+"""`hidden` words are seen on pointing, pressing, or by a screen reader alone."""
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    at: str
+    text: str
+    when: When = "shown"
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """`press` tells an author, `link` opens a URL, `input` asks, `show` changes what is seen."""
+
+    at: str
+    does: Literal["press", "link", "input", "show"]
+    label: str
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    at: str
+    kind: str
+
+
+@dataclass(slots=True)
+class Seen:
+    """In the order of reading."""
+
+    said: list[Said] = field(default_factory=list[Said])
+    acts: list[Act] = field(default_factory=list[Act])
+    elements: list[Element] = field(default_factory=list[Element])
+
+    def say(self, text: object, at: str, when: When = "shown") -> None:
+        if isinstance(text, str) and text.strip():
+            self.said.append(Said(at, text, when))
+        elif isinstance(text, int | float) and not isinstance(text, bool):
+            self.said.append(Said(at, f"{text:g}", when))
+
+    def add(self, kind: str, at: str) -> None:
+        self.elements.append(Element(at, kind))
+
+
+def is_web(url: object) -> bool:
+    """An address that may be a link."""
+    return isinstance(url, str) and url.lower().startswith(("http://", "https://", "mailto:"))
+
+
+def of(value: object, key: str) -> Any:
+    return cast("Json", value).get(key) if isinstance(value, dict) else None
+
+
+def string(value: object, key: str) -> str:
+    found = of(value, key)
+    return found if isinstance(found, str) else ""
+
+
+def each(value: object, key: str, at: str) -> Iterator[tuple[Any, str]]:
+    """The items of a list, with their places."""
+    found = of(value, key)
+    if isinstance(found, list):
+        for index, one in enumerate(cast("list[Any]", found)):
+            yield one, f"{at}/{key}/{index}"

@@ -1,0 +1,25 @@
+"""docs/fidelity.md has a table for every way between platforms."""
+
+from __future__ import annotations
+
+from tests.corpus.examples import EXAMPLES
+from tests.corpus.fidelity import PAGE, page
+from tests.corpus.laws import PLATFORMS, judge
+from tests.corpus.payloads import Case
+
+TEXT = PAGE.read_text("utf-8")
+
+
+def test_every_way_has_its_table() -> None:
+    ways = [(a, b) for a in PLATFORMS for b in PLATFORMS if a != b]
+
+    assert [(a, b) for a, b in ways if f"\n## {a.title()} to {b.title()}\n" not in TEXT] == []
+
+
+def test_an_element_that_loses_nothing_is_kept_and_one_that_does_is_degraded() -> None:
+    cases = [Case("slack", name, EXAMPLES["slack"][name]) for name in ("header", "table")]
+
+    written = page([judge(case, "discord") for case in cases])
+
+    assert "| `header` | 1 | 100% |  |  |  |" in written
+    assert "| `table` | 1 |  | 100% |  | `table_as_code` |" in written

@@ -1,0 +1,94 @@
+"""The laws of translation over real messages, and over our own where there is no corpus.
+
+`python -m tests.corpus` prints every failure, grouped by its cause.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from multiprocessing import get_context
+
+import pytest
+
+from tests.corpus import known
+from tests.corpus.bars import below
+from tests.corpus.examples import EXAMPLES
+from tests.corpus.laws import PLATFORMS, TARGETS, Fault, Verdict, home_faults, judge, stable_faults
+from tests.corpus.payloads import Case, cases, corpus
+from tests.corpus.tally import sums
+
+WITH_CORPUS = pytest.mark.skipif(corpus() is None, reason="UACS_CORPUS names no folder of payloads")
+SOURCES = [pytest.param("examples"), pytest.param("corpus", marks=WITH_CORPUS)]
+
+
+@cache
+def judged(source: str) -> tuple[Sequence[Verdict], Sequence[Fault]]:
+    """All ways of all messages, judged once for all tests; on two cores."""
+    jobs = list(cases()) if source == "corpus" else _examples()
+    if source == "examples":
+        found = [_judged(one) for one in jobs]
+    else:
+        with get_context("spawn").Pool(2) as pool:
+            found = pool.map(_judged, jobs, chunksize=16)
+    verdicts = [one for some, _ in found for one in some]
+    faults = [one for _, some in found for one in some]
+    return verdicts, [*faults, *(fault for one in verdicts for fault in one.faults)]
+
+
+def _examples() -> list[Case]:
+    return [Case(p, name, one) for p in PLATFORMS for name, one in EXAMPLES[p].items()]
+
+
+def _judged(case: Case) -> tuple[list[Verdict], list[Fault]]:
+    faults = [*home_faults(case), *(one for to in TARGETS for one in stable_faults(case, to))]
+    return [judge(case, target) for target in TARGETS], faults
+
+
+def _new(faults: Sequence[Fault], law: str) -> list[str]:
+    """Faults of causes that are not known, or of known ones that have become more."""
+    lawful = [one for one in faults if one.law.startswith(law)]
+    counts = Counter((one.law, one.cause) for one in lawful)
+    return [
+        f"{one.cause}: {one.case}: {one.what}"
+        for one in lawful
+        if counts[one.law, one.cause] > known.FAULTS.get((one.law, one.cause), 0)
+    ]
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize(
+    "law",
+    [
+        pytest.param("1 home is exact", id="what_goes_home_is_the_same_json"),
+        pytest.param("2 total", id="every_message_gives_a_result_or_one_codec_error"),
+        pytest.param("3 words vanish", id="every_visible_word_is_there_or_named"),
+        pytest.param("3 hidden words vanish", id="every_hidden_word_is_there_or_named"),
+        pytest.param("3 actions vanish", id="every_action_is_there_or_named"),
+        pytest.param("3 said twice", id="nothing_is_said_more_often_than_in_the_source"),
+        pytest.param("4 deliverable", id="the_platform_takes_every_output"),
+        pytest.param("5 safe", id="no_mention_is_made_and_no_address_is_unsafe"),
+        pytest.param("6 stable", id="twice_the_same_bytes"),
+        pytest.param("6 there and back", id="what_is_shown_there_comes_back"),
+    ],
+)
+def test_law(law: str, source: str) -> None:
+    _, faults = judged(source)
+
+    assert _new(faults, law) == []
+
+
+@WITH_CORPUS
+def test_every_bar_is_cleared() -> None:
+    verdicts, _ = judged("corpus")
+
+    told = [what for way, one in sums(verdicts).items() for what in below(way, one, known.BARS)]
+    assert told == []
+
+
+@WITH_CORPUS
+def test_no_real_message_is_refused() -> None:
+    verdicts, _ = judged("corpus")
+
+    assert [f"{one.case.name}: {one.refused}" for one in verdicts if one.refused] == []

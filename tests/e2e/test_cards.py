@@ -1,0 +1,128 @@
+"""Cards, presses and files cross the platforms through the real SDKs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from pydantic import JsonValue
+
+from bridge.content.interactions import SCHEMA_ID
+from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
+from bridge.sandbox.feed import Shown
+from bridge.sandbox.hands import GivenFile, Hand, Handled
+from bridge.uacs import StructuredDataPart
+from tests.e2e.house import Street, configuration, running, street
+
+CARD: dict[str, JsonValue] = {
+    "type": "card",
+    "nodes": [
+        "# Deploy 4.2?",
+        {"type": "fields", "items": [{"label": "Service", "value": "payments"}]},
+        {"type": "divider"},
+        {
+            "type": "actions",
+            "items": [
+                {"type": "button", "label": "Ship it", "id": "ship", "value": 42},
+                {"type": "button", "label": "Wait", "id": "wait"},
+            ],
+        },
+    ],
+}
+PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d4944415478da63fccf"
+    "c0f01f0005000201a2d4d5c90000000049454e44ae426082"
+)
+
+
+class Deployer:
+    """Shows a card when it is mentioned; says what was pressed."""
+
+    name = "echo"
+
+    def __init__(self) -> None:
+        self.heard: list[dict[str, Any]] = []
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        first = turn.conversation.messages[-1].content[0]
+        if isinstance(first, StructuredDataPart) and first.schema_id == SCHEMA_ID:
+            self.heard.append(orjson.loads(first.model_dump_json())["data"])
+            yield TextDelta(text="shipped")
+        else:
+            part: JsonValue = {
+                "type": "structured_data", "schema_id": "application/vnd.uacs.card+json",
+                "data": CARD,
+            }  # fmt: skip
+            yield PartGiven(part=part)
+        yield TurnDone()
+
+
+def raw_of(local: Street, platform: str) -> list[str]:
+    return [orjson.dumps(one.raw).decode() for one in local.standing(platform, "general")]
+
+
+def with_words(local: Street, platform: str, words: str) -> Shown | None:
+    shown = local.standing(platform, "general")
+    return next((one for one in shown if words in orjson.dumps(one.raw).decode()), None)
+
+
+async def test_an_agents_card_stands_everywhere_and_a_press_reaches_it(tmp_path: Path) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
+        async with running(local, settings) as (bridge, _):
+            agent = Deployer()
+            bridge.agents["echo"] = agent
+            await local.say("slack", "general", "please deploy")
+            await local.until(
+                lambda: all(with_words(local, one, "Ship it") for one in local.platforms)
+            )
+
+            for platform, hand in hands(local).items():
+                card = with_words(local, platform, "Ship it")
+                assert card
+                before = len(agent.heard)
+                outcome = await hand.press(card.id, "Ship it")
+                assert outcome.sent, (platform, outcome)
+                assert not outcome.failed, (platform, outcome)
+                await local.until(lambda count=before: len(agent.heard) > count)
+                assert (agent.heard[-1]["id"], agent.heard[-1]["value"]) == ("ship", 42)
+
+    assert agent.heard
+
+
+def hands(local: Street) -> dict[str, Hand]:
+    """Somebody in the channel, on each platform where people can press."""
+    found: dict[str, Hand] = {}
+    for name, platform in local.platforms.items():
+        if isinstance(platform, Handled):
+            workspace, channel = local.place(name, "general")
+            found[name] = Hand(platform, workspace, channel, local.person(name, workspace))
+    return found
+
+
+@pytest.mark.parametrize("platform", ["slack", "discord"])
+async def test_a_picture_that_a_person_posts_is_carried_as_a_file(
+    tmp_path: Path, platform: str
+) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        settings["files"] = {"allow_loopback": True}
+        hand = local.platforms[platform]
+        if not isinstance(hand, Handled):
+            pytest.skip(f"nobody can share files on the local {platform} yet")
+        async with running(local, settings):
+            workspace, channel = local.place(platform, "general")
+            file = GivenFile(name="cat.png", data=PIXEL, alt="a cat")
+            person = local.person(platform, workspace)
+            await hand.post_files(workspace, channel, person, [file], "look at this")
+            other = "discord" if platform == "slack" else "slack"
+            await local.until(lambda: with_words(local, other, "cat.png") is not None)
+            await local.until(lambda: with_words(local, "teams", "a cat") is not None)
+
+            assert any("look at this" in raw for raw in raw_of(local, other))

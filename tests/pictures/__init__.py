@@ -1,0 +1,1 @@
+"""Pictures of cards and their translations, to be looked at by people."""

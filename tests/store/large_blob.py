@@ -1,0 +1,53 @@
+"""Puts a large file and reads it again; prints MB/s of each, and by how many MB memory grew.
+
+Run as `python -m tests.store.large_blob FOLDER MEGABYTES`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import sys
+import time
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+from bridge.ports.clock import SystemClock
+from bridge.store.blobs import DiskBlobs, open_blobs
+
+_CHUNK = 64 * 1024  # as they come from the network
+
+
+async def chunks(megabytes: int) -> AsyncGenerator[bytes]:
+    for number in range(megabytes * 1_000_000 // _CHUNK):
+        yield number.to_bytes(8, "big") * (_CHUNK // 8)
+
+
+def most_memory() -> float:
+    """The largest so far, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+
+
+async def through(blobs: DiskBlobs, megabytes: int) -> tuple[float, float]:
+    """Seconds to put it, and to read it."""
+    start = time.perf_counter()
+    ref = await blobs.put(chunks(megabytes), limit=megabytes * 1_000_000)
+    kept = time.perf_counter()
+    async with blobs.open(ref.file_id) as pieces:
+        async for _ in pieces:
+            pass
+    return kept - start, time.perf_counter() - kept
+
+
+async def main(folder: Path, megabytes: int) -> None:
+    blobs = await open_blobs(folder, clock=SystemClock())
+    await through(blobs, 1)
+    before = most_memory()
+    writing, reading = await through(blobs, megabytes)
+    grown = most_memory() - before
+    print(f"put {megabytes / writing:.0f} MB/s, open {megabytes / reading:.0f} MB/s, {grown:.1f}")
+    await blobs.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2])))
