@@ -10,9 +10,9 @@ from typing import Any
 
 import orjson
 
-from tests.benchmarks import cards, relay, uacs_codec
+from tests.benchmarks import cards, dialects, relay, uacs_codec
 
-PARTS = ("codec", "cards", "cpu", "pace", "limits")
+PARTS = ("codec", "cards", "dialects", "cpu", "pace", "limits")
 
 
 def main() -> None:
@@ -36,6 +36,8 @@ def _measure(part: str, size: relay.Size, *, quick: bool) -> Any:
             return uacs_codec.measure(3 if quick else uacs_codec.RUNS)
         case "cards":
             return cards.measure(3 if quick else cards.PAIRS)
+        case "dialects":
+            return dialects.measure(3 if quick else dialects.PAIRS)
         case "cpu":
             return asyncio.run(relay.cpu_ratios(size))
         case "pace":
@@ -50,6 +52,8 @@ def _table(part: str, found: Any) -> str:
             return "\nUACS round trip\n" + uacs_codec.table(found)
         case "cards":
             return "\nCards\n" + cards.table(found)
+        case "dialects":
+            return "\nDialects\n" + dialects.table(found)
         case "cpu":
             return _cpu_table(found)
         case "pace":

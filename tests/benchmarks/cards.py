@@ -7,9 +7,7 @@ left out. Bars: 0.6 of chat-sdk's rate for the nodes that it does not drop; 3,00
 
 from __future__ import annotations
 
-import gc
 import statistics
-import time
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -25,6 +23,7 @@ from bridge.ports.codec import Codec
 from connectors.discord import cards as discord
 from connectors.slack import cards as slack
 from connectors.teams import cards as teams
+from tests.benchmarks.turns import Work, compared, in_turns
 
 PAIRS = 31
 BAR = 0.6  # of chat-sdk's rate
@@ -36,7 +35,6 @@ _CODECS: dict[str, Codec] = {"slack": slack, "discord": discord, "teams": teams}
 _DROPPED = {"discord": ("image", "choice")}  # by chat-sdk 0.4.41, without a word
 
 Json = dict[str, Any]
-Work = Callable[[], object]
 
 
 def _button(label: str, **look: str) -> Json:
@@ -95,7 +93,7 @@ def _row(platform: str, codec: Codec, pairs: int) -> Json:
     said = card_json(_DROPPED.get(platform, ()))
     theirs = _chat_sdk(platform, said)
     ours = partial(_write, codec, card_from_json(said), _rendering())
-    times = _in_turns([ours, _reading(codec), *([theirs] if theirs else [])], pairs)
+    times = in_turns([ours, _reading(codec), *([theirs] if theirs else [])], pairs, _REPEATS)
     read_us = statistics.median(times[1])
     row = {
         "platform": platform,
@@ -105,19 +103,7 @@ def _row(platform: str, codec: Codec, pairs: int) -> Json:
         "reads_per_s": round(1_000_000 / read_us),
         "reads_bar": READS,
     }
-    return row | (_compared(times[0], times[2]) if theirs else {})
-
-
-def _compared(ours: list[float], theirs: list[float]) -> Json:
-    """How our rate stands to chat-sdk's, pair by pair."""
-    ratios = sorted(their / our for our, their in zip(ours, theirs, strict=True))
-    return {
-        "chat_sdk_us": round(statistics.median(theirs), 1),
-        "ratio": round(statistics.median(ratios), 2),
-        "ratio_min": round(ratios[0], 2),
-        "ratio_max": round(ratios[-1], 2),
-        "bar": BAR,
-    }
+    return row | (compared(times[0], times[2], BAR) if theirs else {})
 
 
 def _rendering() -> Rendering:
@@ -194,26 +180,7 @@ def _their_node(node: Json) -> Json:
             return node
 
 
-# --- time -----------------------------------------------------------------------------------
-
-
-def _in_turns(works: list[Work], pairs: int) -> list[list[float]]:
-    """Microseconds of CPU of each, in turns, so that all meet the same noise of the machine."""
-    times: list[list[float]] = [[] for _ in works]
-    for turn in range(pairs + 1):
-        for work, found in zip(works, times, strict=True):
-            took = _microseconds(work)
-            if turn:  # the first warms up
-                found.append(took)
-    return times
-
-
-def _microseconds(work: Work) -> float:
-    gc.collect()
-    start = time.process_time_ns()
-    for _ in range(_REPEATS):
-        work()
-    return (time.process_time_ns() - start) / _REPEATS / 1000
+# --- for people --------------------------------------------------------------------------------
 
 
 def table(rows: list[Json]) -> str:
