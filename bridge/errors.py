@@ -16,7 +16,8 @@ BridgeError
 │   ├── Unsettled        nobody knows whether it took the request (a broken or late answer)
 │   └── Refused          it will never take this request as it stands
 │       ├── AuthFailed   the token is wrong, expired or lacks a permission
-│       └── NotFound     the channel, message or person is not there
+│       ├── NotFound     the channel, message or person is not there
+│       └── FormRefused  it does not take what the message is made of; its words alone may pass
 ├── FileError            a file cannot be had
 │   ├── FileTooLarge     larger than the limit
 │   ├── FileMissing      nothing is kept under this id
@@ -123,6 +124,10 @@ class AuthFailed(Refused):
 
 class NotFound(Refused):
     """The channel, message or person is not there (or the bot cannot see it)."""
+
+
+class FormRefused(Refused):
+    """The platform does not take the blocks, components or cards that a message is made of."""
 
 
 class FileError(BridgeError):

@@ -17,8 +17,8 @@ TOP = {
 }  # fmt: skip
 CONNECTOR_FILES = {
     "__init__.py", "connector.py", "settings.py", "capabilities.py", "ids.py", "receive.py",
-    "decode.py", "encode.py", "send.py", "text.py", "people.py", "channels.py", "check.py",
-    "setup.py", "README.md",
+    "decode.py", "encode.py", "words.py", "send.py", "text.py", "people.py", "channels.py",
+    "check.py", "setup.py", "README.md",
 }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 from bridge.content.additions import PartDetails, read_bridge_metadata, select_parts
 from bridge.content.borders import close_fence
@@ -45,6 +46,12 @@ def message_text(message: Message) -> tuple[str, tuple[Loss, ...]]:
         texts += [close_fence(text)] if text else []
         losses += [_loss(index, part, lost, text)] if lost else []
     return "\n\n".join(texts), tuple(losses)
+
+
+def parts_text(parts: Iterable[tuple[ContentPart, PartDetails | None]]) -> str:
+    """The same of single parts with what is known of them."""
+    texts = (_part_text(part, details or PartDetails())[0] for part, details in parts)
+    return "\n\n".join(close_fence(text) for text in texts if text)
 
 
 def plain_to_markdown(text: str) -> str:

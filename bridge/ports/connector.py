@@ -136,6 +136,16 @@ class FindsSent(Protocol):
         ...
 
 
+@runtime_checkable
+class SaysInWords(Protocol):
+    """A message that the platform refuses in its form (`FormRefused`) can be said in words."""
+
+    def in_words(self, call: Call) -> Call | None:
+        """The same call, in the same slot, with nothing but what it says and its files. None: it
+        is words already. Pure."""
+        ...
+
+
 @dataclass(frozen=True)
 class FileAddress:
     """Where the bytes of a file are now, and the token that its host may see."""

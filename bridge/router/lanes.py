@@ -8,7 +8,15 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from bridge.errors import AuthFailed, BridgeError, RateLimited, Refused, StoreError, Unsettled
+from bridge.errors import (
+    AuthFailed,
+    BridgeError,
+    FormRefused,
+    RateLimited,
+    Refused,
+    StoreError,
+    Unsettled,
+)
 from bridge.model import (
     AccountId,
     Call,
@@ -23,7 +31,7 @@ from bridge.model import (
     Receipt,
 )
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, FindsSent
+from bridge.ports.connector import Connector, FindsSent, SaysInWords
 from bridge.ports.store import OutboxItem, Settlement, Store
 from bridge.router import metrics
 from bridge.router.budgets import Budgets, Priority
@@ -185,9 +193,10 @@ class Lanes:
         if encoded is None:
             return
         receipts: list[Receipt] = []
+        told = [*encoded.losses]
         try:
-            if await self._make_calls(item, connector, encoded.calls, receipts):
-                await self._done(item, encoded, receipts)
+            if await self._make_calls(item, connector, encoded.calls, receipts, told):
+                await self._done(item, receipts, told)
         except StoreError:
             raise
         except BridgeError as error:
@@ -199,19 +208,41 @@ class Lanes:
         connector: Connector,
         calls: Sequence[Call],
         receipts: list[Receipt],
+        told: list[Loss],
     ) -> bool:
-        """One call after the other, each with permission; False when we stop before the first."""
-        operation = item.delivery.operation
+        """One call after the other; False when we stop before the first. What the platform refuses
+        in its form is said in words."""
+        operation = item.delivery.operation.id
         for index, call in enumerate(calls):
-            async with self._budgets.permission(operation.account, call.budgets, _urgency(item)):
-                if index == 0:
-                    if self._closing:
-                        return False
-                    await self._begin(operation.id)
-                receipts.append(await self._call(connector, call))
+            try:
+                receipt = await self._permitted(item, connector, call, first=index == 0)
+            except FormRefused as error:
+                words = connector.in_words(call) if isinstance(connector, SaysInWords) else None
+                if words is None:
+                    raise
+                log.warning("said_in_words", operation=operation, error=str(error))
+                receipt = await self._permitted(item, connector, words, first=False)
+                told.append(
+                    Loss(path="", kind="form_refused", what=str(error), shown_as="its words")
+                )
+            if receipt is None:
+                return False
+            receipts.append(receipt)
             if index + 1 < len(calls):
-                await self._store.record(operation.id, receipts[-1:])
+                await self._store.record(operation, receipts[-1:])
         return True
+
+    async def _permitted(
+        self, item: OutboxItem, connector: Connector, call: Call, *, first: bool
+    ) -> Receipt | None:
+        """Make a call when the budgets allow it; None when we are to stop and it was the first."""
+        operation = item.delivery.operation
+        async with self._budgets.permission(operation.account, call.budgets, _urgency(item)):
+            if first:
+                if self._closing:
+                    return None
+                await self._begin(operation.id)
+            return await self._call(connector, call)
 
     async def _begin(self, operation: OperationId) -> None:
         if operation in self._begun:
@@ -264,7 +295,7 @@ class Lanes:
             return
         calls = encoded.calls
         if not calls:
-            await self._done(item, Encoded(calls=()), [])
+            await self._done(item, [], [])
         elif isinstance(operation, EditMessage | DeleteMessage) and calls[0].kind != "post":
             await self._store.postpone(operation.id, 0.0, "said again: it changes nothing twice")
         elif isinstance(connector, FindsSent):
@@ -301,19 +332,22 @@ class Lanes:
             await self._store.record(operation.id, [receipt])
         await self._store.postpone(operation.id, 0.0, "" if receipt else "it never arrived")
 
-    async def _done(self, item: OutboxItem, encoded: Encoded, receipts: list[Receipt]) -> None:
+    async def _done(
+        self, item: OutboxItem, receipts: Sequence[Receipt], losses: Sequence[Loss]
+    ) -> None:
         operation = item.delivery.operation
-        losses = encoded.losses
         thread_of = None
         if item.thread_missing and isinstance(operation, PostMessage) and operation.root:
             thread_of = operation.root
-            losses += (
-                Loss(path="", kind="thread_root_missing", what="the thread's first message",
-                     shown_as="this message begins the thread here"),
+            missing = Loss(
+                path="", kind="thread_root_missing", what="the thread's first message",
+                shown_as="this message begins the thread here",
             )  # fmt: skip
+            losses = (*losses, missing)
         settlement = Settlement(
-            operation.id, "done", receipts=tuple(receipts), losses=losses, thread_of=thread_of
-        )
+            operation.id, "done", receipts=tuple(receipts), losses=tuple(losses),
+            thread_of=thread_of,
+        )  # fmt: skip
         await self._end(item, settlement)
         for loss in losses:
             metrics.LOST.labels(operation.account, loss.kind).inc()

@@ -43,6 +43,7 @@ from connectors.discord.rest import Rest, translated
 from connectors.discord.send import Sender
 from connectors.discord.settings import DiscordSettings
 from connectors.discord.webhooks import Webhooks
+from connectors.discord.words import in_words
 
 # discord.py keeps its addresses as class attributes, so the accounts of a process share them.
 _addresses: weakref.WeakKeyDictionary[DiscordConnector, tuple[str, str | None]] = (
@@ -99,6 +100,9 @@ class DiscordConnector:
         self, channel: ChannelRef, cursor: str, threads: Sequence[str]
     ) -> AsyncIterator[Raw]:
         return self._history.read_after(channel, cursor, threads)
+
+    def in_words(self, call: Call) -> Call | None:
+        return in_words(call)
 
     async def file_address(self, asset: Asset) -> FileAddress | None:
         return address_of(asset, self._cdn)

@@ -27,6 +27,7 @@ from pydantic import JsonValue
 
 from bridge.errors import (
     AuthFailed,
+    FormRefused,
     NotFound,
     PlatformError,
     RateLimited,
@@ -281,7 +282,8 @@ def refusal(answer: ApiAnswer, doing: str) -> PlatformError:
     if answer.status == 404:
         return NotFound(text, code=code)
     details = ", ".join(_form_errors(body.get("errors"), ""))
-    return Refused(f"{text}: {details}" if details else text, code=code)
+    kind = FormRefused if code == INVALID_FORM else Refused
+    return kind(f"{text}: {details}" if details else text, code=code)
 
 
 def _rate_limited(answer: ApiAnswer, body: Mapping[str, Any], doing: str) -> RateLimited:

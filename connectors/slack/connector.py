@@ -46,6 +46,7 @@ from connectors.slack.people import look_up
 from connectors.slack.receive import Keeper, bolt_app, events_route, listen_on_socket, patiently
 from connectors.slack.send import WebApi, send_call
 from connectors.slack.settings import SlackSettings
+from connectors.slack.words import in_words
 
 
 class SlackConnector:
@@ -124,6 +125,9 @@ class SlackConnector:
 
     async def find_sent(self, call: Call, after: str | None) -> Receipt | None:
         return await find_post(self._api, self._tools.clock, call, after)
+
+    def in_words(self, call: Call) -> Call | None:
+        return in_words(call)
 
     async def file_address(self, asset: Asset) -> FileAddress | None:
         return await address_of(self._api, asset)

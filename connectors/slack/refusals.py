@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bridge.errors import (
     AuthFailed,
+    FormRefused,
     NotFound,
     PlatformError,
     Refused,
@@ -61,6 +62,15 @@ _REFUSALS: dict[str, tuple[type[Refused], str]] = {
     "restricted_action_thread_only_channel": (Refused, "the channel takes only thread replies"),
     "unknown_method": (Refused, "there is no such method; check api_url"),
 }
+# The blocks or attachments are not to Slack's taste; `_said` tells which.
+_OF_FORM = (
+    "attachment_payload_limit_exceeded",
+    "invalid_attachments",
+    "invalid_blocks",
+    "invalid_blocks_format",
+    "msg_blocks_too_long",
+    "too_many_attachments",
+)
 # Slack says of these that the work may have been done in part.
 _MAYBE_TAKEN = ("fatal_error", "internal_error")
 _NOT_NOW = ("accesslimited", "request_timeout", "service_unavailable", "team_added_to_org")
@@ -73,7 +83,8 @@ def error_of_code(what: str, code: str, body: Json, *, once: bool) -> PlatformEr
         return Unsettled(text, code=code) if once else Unavailable(text, code=code)
     if code in _NOT_NOW:
         return Unavailable(f"{what}: Slack cannot do it now ({code!r})", code=code)
-    kind, todo = _REFUSALS.get(code, (Refused, _said(body)))
+    unnamed = FormRefused if code in _OF_FORM else Refused
+    kind, todo = _REFUSALS.get(code, (unnamed, _said(body)))
     if code == "missing_scope":
         todo = _missing_scope(text_at(body, "needed"))
     if code.startswith("restricted_action") and code not in _REFUSALS:

@@ -45,6 +45,7 @@ from connectors.teams.references import References
 from connectors.teams.send import BotToken, HttpClient, Sender
 from connectors.teams.settings import TeamsSettings
 from connectors.teams.validate import SigningKeys, TokenValidator
+from connectors.teams.words import in_words
 
 _PEOPLE_REMEMBERED = 10_000
 
@@ -98,6 +99,9 @@ class TeamsConnector:
 
     def encode(self, delivery: Delivery) -> Encoded:
         return encode(delivery, self._settings.app_id, self._tools.cards, self._tools.files)
+
+    def in_words(self, call: Call) -> Call | None:
+        return in_words(call)
 
     async def file_address(self, asset: Asset) -> FileAddress | None:
         """Pictures in messages lie behind the service's own address, and need the bot's token."""

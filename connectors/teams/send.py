@@ -22,6 +22,7 @@ from yarl import URL
 
 from bridge.errors import (
     AuthFailed,
+    FormRefused,
     NotFound,
     PlatformError,
     RateLimited,
@@ -141,6 +142,8 @@ def error_of(
             return Unavailable(text, code=code)
         case _ if status >= 500 or status < 300 or status == 408:
             return Unavailable(text, code=code) if repeatable else Unsettled(text, code=code)
+        case 400 | 413:
+            return FormRefused(text, code=code)
         case _:
             return Refused(text, code=code)
 

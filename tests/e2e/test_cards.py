@@ -11,7 +11,9 @@ import pytest
 from pydantic import JsonValue
 
 from bridge.content.interactions import SCHEMA_ID
+from bridge.model import Call, Delivery, Encoded
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
+from bridge.ports.connector import Connector
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import GivenFile, Hand, Handled
 from bridge.uacs import StructuredDataPart
@@ -94,6 +96,55 @@ async def test_an_agents_card_stands_everywhere_and_a_press_reaches_it(tmp_path:
                 assert (agent.heard[-1]["id"], agent.heard[-1]["value"]) == ("ship", 42)
 
     assert agent.heard
+
+
+BROKEN: dict[str, dict[str, JsonValue]] = {
+    "slack": {"blocks": [{"type": "header", "text": {"type": "plain_text", "text": "x" * 151}}]},
+    "discord": {"components": [{"type": 10, "content": ""}]},
+    "teams": {"attachments": [{"content": {}}]},
+}
+
+
+async def test_a_card_that_the_platforms_refuse_is_said_in_words_and_not_lost(
+    tmp_path: Path,
+) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
+        async with running(local, settings) as (bridge, _):
+            bridge.agents["echo"] = Deployer()
+            for connector in bridge.connectors.values():
+                spoil(connector)
+            await local.say("slack", "general", "please deploy")
+            await local.until(
+                lambda: all(with_words(local, one, "Deploy 4.2?") for one in local.platforms)
+            )
+
+            for platform in local.platforms:
+                shown = with_words(local, platform, "Deploy 4.2?")
+                assert shown
+                assert all(words in shown.text for words in ("Service", "payments", "Ship it"))
+            assert await bridge.store.dead_letters() == []
+
+
+def spoil(connector: Connector) -> None:
+    """Into every rich body of this connector goes something that its platform refuses."""
+    encode = connector.encode
+
+    def spoiled(delivery: Delivery) -> Encoded:
+        encoded = encode(delivery)
+        return encoded.model_copy(update={"calls": tuple(map(spoiled_call, encoded.calls))})
+
+    def spoiled_call(call: Call) -> Call:
+        more = BROKEN[connector.capabilities.platform]
+        shown = {
+            name: [*listed, *added]
+            for name, added in more.items()
+            if isinstance(listed := call.body.get(name), list) and isinstance(added, list)
+        }
+        return call.model_copy(update={"body": {**call.body, **shown}})
+
+    connector.encode = spoiled  # type: ignore[method-assign]
 
 
 def hands(local: Street) -> dict[str, Hand]:

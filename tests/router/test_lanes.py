@@ -7,7 +7,15 @@ from collections.abc import Callable
 
 import pytest
 
-from bridge.errors import AuthFailed, PlatformError, RateLimited, Refused, Unavailable, Unsettled
+from bridge.errors import (
+    AuthFailed,
+    FormRefused,
+    PlatformError,
+    RateLimited,
+    Refused,
+    Unavailable,
+    Unsettled,
+)
 from bridge.model import AccountId, Call, Delivery, Encoded, Rate
 from bridge.store.memory import MemoryStore
 from tests.router.conftest import House
@@ -71,6 +79,56 @@ async def test_what_is_refused_goes_to_dead_letters_and_the_lane_goes_on(clock: 
     lists = [board.texts("b"), board.texts("c")]
     assert sorted(map(sorted, lists)) == [["one", "two"], ["one", "two"]]
     assert await house.store.dead_letters() == []
+
+
+class PaperInWords(PaperConnector):
+    """Takes no post until it is said in words; then in words that shout."""
+
+    def in_words(self, call: Call) -> Call | None:
+        if not call.body["text"] or call.body.get("plain"):
+            return None
+        words = {**call.body, "text": str(call.body["text"]).upper(), "plain": True}
+        return call.model_copy(update={"body": words})
+
+
+async def test_what_is_refused_in_its_form_is_said_in_words_and_that_is_told(
+    clock: FakeClock,
+) -> None:
+    house, slate, board = two(clock, PaperInWords)
+
+    def harm(call: Call) -> None:
+        if "one" in str(call.body["text"]):
+            raise FormRefused("invalid_blocks")
+
+    board.before_send = harm
+
+    async with house.run():
+        await slate.say("s", "one")
+        await slate.say("s", "two")
+        await clock.advance(5)
+
+    assert board.texts("b") == board.texts("c") == ["ONE", "two"]
+    assert await house.store.dead_letters() == []
+
+
+async def test_words_that_are_refused_too_go_to_dead_letters(clock: FakeClock) -> None:
+    house, slate, board = two(clock, PaperInWords)
+
+    def harm(call: Call) -> None:
+        if "one" in str(call.body["text"]).lower():
+            raise FormRefused("it wants no words")
+
+    board.before_send = harm
+
+    async with house.run():
+        await slate.say("s", "one")
+        await slate.say("s", "two")
+        await clock.advance(5)
+
+    assert board.texts("b") == board.texts("c") == ["two"]
+    assert [letter.error for letter in await house.store.dead_letters()] == [
+        "it wants no words"
+    ] * 2
 
 
 async def test_a_lost_answer_is_looked_for_and_never_sent_twice(clock: FakeClock) -> None:

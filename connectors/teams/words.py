@@ -1,0 +1,35 @@
+"""A call that Teams refused in its form -> the same call in words. Pure."""
+
+from __future__ import annotations
+
+from pydantic import JsonValue
+
+from bridge.content.card_words import card_words
+from bridge.content.markdown import markdown_to_text
+from bridge.content.split import split_text
+from bridge.errors import CodecError
+from bridge.model import Call
+from connectors.teams.capabilities import TEXT_LIMIT
+from connectors.teams.cards import read_message
+from connectors.teams.text import text_to_teams
+
+_FORM = ("attachments", "attachmentLayout", "suggestedActions", "summary")
+
+
+def in_words(call: Call) -> Call | None:
+    """What it says as one text, cut where Teams takes no more."""
+    if not call.body.get("attachments"):
+        return None
+    rest = {name: value for name, value in call.body.items() if name not in _FORM}
+    return call.model_copy(
+        update={"body": {**rest, "textFormat": "markdown", "text": _text(call.body)}}
+    )
+
+
+def _text(body: dict[str, JsonValue]) -> str:
+    try:
+        markdown = card_words(read_message(body))
+    except CodecError:
+        return str(body.get("text", ""))
+    text = text_to_teams(markdown_to_text(markdown))
+    return text if len(text) <= TEXT_LIMIT else f"{split_text(text, TEXT_LIMIT - 1)[0]}…"
