@@ -6,7 +6,7 @@ says is written anew.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -47,10 +47,15 @@ def rich_bodies(
     url_of = {} if files is None else {"url_of": files.url_of}
     written = write_card(card, cards.rendering(message, uploads=files is not None, **url_of))
     bodies = [
-        Body(dict(one.body), tuple(_upload(asset) for asset in one.files))
+        Body(_shown(one.body), tuple(_upload(asset) for asset in one.files))
         for one in written.messages
     ]
     return bodies, (*unread, *written.losses)
+
+
+def _shown(body: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """What is seen of a message: whom it may ping, its sender says."""
+    return {key: value for key, value in body.items() if key != "allowed_mentions"}
 
 
 def _as_it_came(message: Message, card: Card, cards: Cards) -> Body | None:

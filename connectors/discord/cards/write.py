@@ -12,7 +12,7 @@ from bridge.content.rendering import NativeMessage, Rendering, Written
 from bridge.content.split import split_text
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.write_embeds import Embed, is_embeddable, join_prose, write_embeds
-from connectors.discord.cards.write_messages import pack
+from connectors.discord.cards.write_messages import pack, safe_message
 from connectors.discord.cards.write_nodes import write_nodes
 from connectors.discord.cards.write_state import Json, Writing
 from connectors.discord.cards.write_text import is_small_print
@@ -110,13 +110,13 @@ def _messages(
     groups = _groups(embeds)
     above = texts[-1:] if groups else ()
     for text in texts[: len(texts) - len(above)]:
-        yield NativeMessage({"content": text})
+        yield safe_message({"content": text})
     for number, group in enumerate(groups):
         body: Json = {"content": above[0]} if above and not number else {}
         body["embeds"] = [one.body for one in group]
         if rows and number == len(groups) - 1:
             body["components"] = [*rows]
-        yield NativeMessage(body, tuple(file for one in group for file in one.files))
+        yield safe_message(body, tuple(file for one in group for file in one.files))
 
 
 def _groups(embeds: Sequence[Embed]) -> list[list[Embed]]:

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bridge.content.card import Button, Input, Toggle
+from bridge.content.card import Button, Input
 from bridge.content.card_walk import walk
-from bridge.content.text import Inline, Text
+from bridge.content.text import Break, Inline, Text
 from connectors.discord.cards import schemas
 from connectors.discord.cards.write_buttons import STYLES, Row, tell_details
-from connectors.discord.cards.write_inputs import input_words
+from connectors.discord.cards.write_inputs import filled_in, input_words
 from connectors.discord.cards.write_menus import stands_in_message, write_as_text, write_menu
 from connectors.discord.cards.write_state import Writing
 from connectors.discord.cards.write_text import bold, plain, say_line, say_small
@@ -60,18 +60,20 @@ def _write_shown(w: Writing, node: Button) -> None:
 
 
 def _write_form_button(w: Writing, asked: Sequence[Input], row: Row) -> None:
-    """What is asked in small print; the card's own submit button opens the form, else a button
-    that stands here."""
+    """What is asked, and filled in already, in small print; the card's own submit button opens the
+    form, else a button that stands here."""
     token = w.rendering.token
     if token is None or not token(asked[0].at):
         row.end()
         for node in asked:
             write_as_text(w, node)
         return
-    labels = [one for node in asked if (one := _label_of(node))]
-    if labels:
+    lines = [one for node in asked if (one := _asked_line(node))]
+    if lines:
         row.end()
-        spaced = [each for one in labels for each in (Text(" · "), *one)]
+        more = any(filled_in(node) or node.hint for node in asked)
+        gap: Inline = Break() if more else Text(" · ")
+        spaced = [each for one in lines for each in (gap, *one)]
         say_small(w, tuple(spaced[1:]), asked[0].at)
     for node in asked:
         w.lose(node.at, "input_in_form", input_words(node) or node.type, "a form behind a button")
@@ -82,8 +84,14 @@ def _write_form_button(w: Writing, asked: Sequence[Input], row: Row) -> None:
         )
 
 
-def _label_of(node: Input) -> Line:
-    return node.label or (node.title if isinstance(node, Toggle) else ())
+def _asked_line(node: Input) -> Line:
+    """`label: what is filled in · hint`."""
+    found = list(node.label)
+    colon = " " if plain(node.label).endswith((":", "?")) else ": "
+    for gap, part in ((colon, filled_in(node)), (" · ", node.hint)):
+        if part:
+            found += (Text(gap), *part) if found else part
+    return tuple(found)
 
 
 def _has_submit(w: Writing) -> bool:

@@ -19,6 +19,7 @@ from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.write_inputs import (
     Options,
     most_chosen,
+    number_words,
     option_words,
     picker_body,
     tell_groups,
@@ -126,15 +127,11 @@ def _typed(w: Writing, node: Input, value: str, most: int = limits.INPUT_TEXT) -
 
 def _number_input(w: Writing, node: NumberInput) -> Json:
     known = node.value is not None and isfinite(node.value)
-    body = _typed(w, node, _number(node.value) if known and node.value is not None else "")
-    bounds = [_number(one) for one in (node.least, node.most) if one is not None and isfinite(one)]
+    body = _typed(w, node, number_words(node.value) if known and node.value is not None else "")
+    bounds = [number_words(one) for one in (node.least, node.most) if one is not None and isfinite(one)]
     if bounds:
         body.setdefault("placeholder", " – ".join(bounds))
     return body
-
-
-def _number(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
 
 
 def _date_input(w: Writing, node: DateInput) -> Json:

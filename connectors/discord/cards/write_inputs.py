@@ -6,13 +6,28 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import JsonValue
 
-from bridge.content.card import Choice, Confirm, Input, Option, Picker, TextInput, Toggle
+from bridge.content.card import (
+    Choice,
+    Confirm,
+    DateInput,
+    Input,
+    NumberInput,
+    Option,
+    Picker,
+    TextInput,
+    Toggle,
+)
+from bridge.content.degrade import timestamp
 from bridge.content.emoji import short_name_of
 from bridge.content.inlines import plain_inlines
+from bridge.content.input_text import words
+from bridge.content.text import Inline, Text
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.read_inputs import ROLE
 from connectors.discord.cards.write_state import Json, Writing, sound
 from connectors.discord.cards.write_text import plain
+
+Line = tuple[Inline, ...]
 
 _DIGITS = 20  # of the largest 64-bit id
 _PICKERS = {
@@ -31,10 +46,7 @@ def input_words(node: Input) -> str:
 
 def _input_words(node: Input) -> Iterator[str]:
     yield plain_inlines(node.label)
-    if isinstance(node, Toggle):
-        yield plain_inlines(node.title)
-    if isinstance(node, TextInput) and node.format != "password":
-        yield node.value
+    yield plain_inlines(filled_in(node))
     yield node.placeholder
     if isinstance(node, Choice):
         for option in node.options:
@@ -42,6 +54,39 @@ def _input_words(node: Input) -> Iterator[str]:
     yield plain_inlines(node.hint)
     yield node.error
     yield confirm_words(node.confirm)
+
+
+def filled_in(node: Input) -> Line:
+    """What is filled in already, as far as people may see it; a box with its title."""
+    match node:
+        case Toggle(title=title, value=value):
+            return (Text("☑ " if value else "☐ "), *title) if title or value else ()
+        case TextInput(format="password"):
+            return ()
+        case DateInput(value=value, of="datetime") if _is_moment(value):
+            return (timestamp(int(value)),)
+        case TextInput(value=value) | DateInput(value=value):
+            return words(sound(value).strip())
+        case NumberInput(value=float() | int() as number):
+            return (Text(number_words(number)),)
+        case Choice(options=options, values=values):
+            return _chosen(options, frozenset(values))
+        case _:
+            return ()
+
+
+def _is_moment(value: str) -> bool:
+    return value.isascii() and value.isdigit() and len(value) < _DIGITS
+
+
+def _chosen(options: Sequence[Option], values: frozenset[str]) -> Line:
+    labels = [one.label for one in options if one.value in values and one.label]
+    return tuple(each for one in labels for each in (Text(", "), *one))[1:]
+
+
+def number_words(value: float) -> str:
+    """`4`, `4.5`: no zeros behind a whole number."""
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
 
 
 def option_words(option: Option) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import JsonValue
 
+from bridge.content.card import Asset
 from bridge.content.rendering import NativeMessage
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.write_state import Box, Json, Piece, content_of
@@ -123,7 +124,12 @@ def _message(pieces: Sequence[Piece]) -> NativeMessage:
             held.append(piece.body)
         box = piece.box
     body: Json = {"flags": schemas.COMPONENTS_V2, "components": [*top]}
-    return NativeMessage(body, tuple(file for one in pieces for file in one.files))
+    return safe_message(body, tuple(file for one in pieces for file in one.files))
+
+
+def safe_message(body: Json, files: tuple[Asset, ...] = ()) -> NativeMessage:
+    """Whoever posts it as it is pings nobody: texts of components could, as contents can."""
+    return NativeMessage({**body, "allowed_mentions": {"parse": []}}, files)
 
 
 def _container(box: Box, held: list[JsonValue]) -> Json:

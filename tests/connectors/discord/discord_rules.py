@@ -38,7 +38,9 @@ def modal_faults(data: Json) -> list[str]:
 
 
 def _message(body: Json, files: Sequence[str]) -> Iterator[str]:
-    yield from _known(body, {"content", "embeds", "components", "flags"}, "")
+    yield from _known(body, {"content", "embeds", "components", "flags", "allowed_mentions"}, "")
+    if body.get("allowed_mentions") != {"parse": []}:
+        yield "may ping"
     flags = body.get("flags", 0)
     if flags & ~_SETTABLE:
         yield f"flags {flags} cannot be set"

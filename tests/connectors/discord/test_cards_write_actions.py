@@ -362,7 +362,7 @@ def test_inputs_that_stand_together_are_a_form_behind_one_button() -> None:
 
     assert components == [
         {"type": 10, "content": "x"},
-        {"type": 10, "content": "-# Name · Day"},
+        {"type": 10, "content": "-# Name · first\n-# Day"},
         {
             "type": 1,
             "components": [{"type": 2, "style": 2, "label": "Fill in", "custom_id": "token-n"}],
@@ -373,6 +373,37 @@ def test_inputs_that_stand_together_are_a_form_behind_one_button() -> None:
         ("/n", "input_in_form", "Name · Ann · first"),
         ("/d", "input_in_form", "Day"),
     ]
+
+
+def test_labels_alone_share_a_line() -> None:
+    nodes = (TextInput(label=line("Name"), at="/n"), DateInput(label=line("Day"), at="/d"))
+
+    assert shown(*nodes)[0] == {"type": 10, "content": "-# Name · Day"}
+
+
+@pytest.mark.parametrize(
+    ("node", "said"),
+    [
+        (DateInput(value="2026-11-21", at="/i"), "When: 2026-11-21"),
+        (DateInput(of="time", value="17:30", at="/i"), "When: 17:30"),
+        (DateInput(of="datetime", value="1700000000", at="/i"), "When: <t:1700000000:f>"),
+        (NumberInput(value=4.5, at="/i"), "When: 4.5"),
+        (NumberInput(value=1200.0, at="/i"), "When: 1200"),
+        (TextInput(value="soon\nor later", at="/i"), "When: soon\n-# or later"),
+        (TextInput(value="hunter2", format="password", at="/i"), "When"),
+        (Toggle(title=line("Every day"), value=True, at="/i"), "When: ☑ Every day"),
+        (Toggle(title=line("Every day"), at="/i"), "When: ☐ Every day"),
+        (
+            Choice(external=True, options=options(3), values=("v1", "v2"), at="/i"),
+            "When: Option 1, Option 2",
+        ),
+    ],
+)
+def test_what_is_filled_in_already_is_said(node: Input, said: str) -> None:
+    components, losses = write(replace(node, label=line("When")))
+
+    assert components[0] == {"type": 10, "content": f"-# {said}"}
+    assert [loss.kind for loss in losses] == ["input_in_form"]
 
 
 def test_the_button_that_sends_them_opens_the_form() -> None:

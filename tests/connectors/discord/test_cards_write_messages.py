@@ -36,10 +36,14 @@ BLOB = "blob:sha256-" + "0" * 64
 
 
 def bodies(*nodes: Node, rendering: Rendering = TOKENS) -> list[Any]:
+    """What is seen; that nobody is pinged, `faults` looks at."""
     written = write_card(Card(nodes), rendering)
     for message in written.messages:
         assert faults(message.body, [file.name for file in message.files]) == []
-    return [dict(message.body) for message in written.messages]
+    return [
+        {key: value for key, value in message.body.items() if key != "allowed_mentions"}
+        for message in written.messages
+    ]
 
 
 def components(*nodes: Node, rendering: Rendering = TOKENS) -> list[Any]:
@@ -99,6 +103,17 @@ def test_nobody_is_mentioned() -> None:
     assert bodies(Prose((Paragraph((mention, Text(" <@3> <@&4> @everyone"))),))) == [
         {"content": "@Ann \\<@3> \\<@&4> \\@everyone"}
     ]
+
+
+def test_every_message_forbids_pings() -> None:
+    everyone = prose("@everyone")
+    long = prose("word " * 900)
+
+    for nodes in ((everyone,), (everyone, panel(everyone)), (panel(everyone), everyone), (long,)):
+        written = write_card(Card(nodes), TOKENS)
+        assert [one.body["allowed_mentions"] for one in written.messages] == [
+            {"parse": []} for _ in written.messages
+        ]
 
 
 # --- embeds ---------------------------------------------------------------------------------
@@ -280,7 +295,8 @@ def test_buttons_below_prose_are_components() -> None:
 def test_prose_is_components_where_its_message_has_them_already() -> None:
     (message,) = write_components(Card((prose("x"),)), TOKENS).messages
 
-    assert message.body == {"flags": V2, "components": [{"type": 10, "content": "x"}]}
+    assert message.body["flags"] == V2
+    assert message.body["components"] == [{"type": 10, "content": "x"}]
 
 
 def test_forty_components_are_one_message_and_texts_are_joined_before_there_are_two() -> None:
