@@ -42,7 +42,7 @@ from bridge.ports.cards import is_rich
 from bridge.uacs import Actor, Message, to_timestamp
 from connectors.teams import ids
 from connectors.teams.activity import Activity, Json, Us, object_of, objects, parsed, string
-from connectors.teams.content import message_content, origin_of
+from connectors.teams.content import message_content, origin_of, pictures_of
 from connectors.teams.presses import is_press, pressed
 from connectors.teams.text import ReadHtml, html_to_text
 
@@ -63,16 +63,16 @@ def _posted(activity: Activity) -> Sequence[Event]:
     if is_press(activity.json):
         return _pressed(activity)
     author = activity.person(activity.author)
-    document, reply_to, addressed = _said(activity)
+    said, of_us = _said(activity)
     own_id = _needed_id(activity)
     return [
         MessagePosted(
             **activity.around(own_id),
             native_id=own_id,
-            message=_message(activity, author, document, own_id),
+            message=_message(activity, author, said, own_id),
             author=author,
-            reply_to=reply_to,
-            addresses_us=addressed or _is_personal(activity),
+            reply_to=said.reply_to,
+            addresses_us=of_us or _is_personal(activity),
             own=ids.is_us(string(activity.author, "id"), activity.us.app_id),
         )
     ]
@@ -81,14 +81,14 @@ def _posted(activity: Activity) -> Sequence[Event]:
 def _edited(activity: Activity) -> Sequence[Event]:
     """An edit, or a deletion taken back: either way the whole message as it stands now."""
     author = activity.person(activity.author)
-    document, _reply_to, _addressed = _said(activity)
+    said, _of_us = _said(activity)
     own_id = _needed_id(activity)
     return [
         MessageEdited(
             **activity.around(own_id),
             actor=author.id,
             target=own_id,
-            message=_message(activity, author, document, own_id),
+            message=_message(activity, author, said, own_id),
             edited_at=activity.time(),
             own=ids.is_us(string(activity.author, "id"), activity.us.app_id),
         )
@@ -119,11 +119,11 @@ def _pressed(activity: Activity) -> Sequence[Event]:
     return [event] if event is not None else _unknown(activity)
 
 
-def _message(activity: Activity, author: Person, document: Document, own_id: str) -> Message:
+def _message(activity: Activity, author: Person, read: ReadHtml, own_id: str) -> Message:
     said_at = ids.milliseconds_of(own_id)
     time = datetime.fromtimestamp(said_at / 1000, UTC) if said_at else activity.time()
     role = "assistant" if author.bot else "human"
-    said = message_content(activity.json, document, activity.tenant)
+    said = message_content(activity.json, read.document, activity.tenant, read.pictures)
     message = Message(
         message_id=message_id_of(activity.place(own_id).channel, own_id),
         timestamp=to_timestamp(time),
@@ -136,13 +136,13 @@ def _message(activity: Activity, author: Person, document: Document, own_id: str
     return with_bridge_metadata(message, said.additions.model_copy(update={"origin": origin}))
 
 
-def _said(activity: Activity) -> tuple[Document, str | None, bool]:
-    """The text without our name before it, the message it answers, whether it mentions us."""
+def _said(activity: Activity) -> tuple[ReadHtml, bool]:
+    """The text without our name before it, the message it answers; whether it mentions us."""
     mentions = _Mentions(activity)
     read = _read_text(activity, mentions)
-    document = _without_first(read.document, mentions.us)
+    document = _without_first(read.document, mentions.us) or read.document
     reply_to = read.reply_to or _quoted(activity)
-    return document or read.document, reply_to, mentions.of_us
+    return ReadHtml(document, reply_to, read.pictures), mentions.of_us
 
 
 def _read_text(activity: Activity, mentions: _Mentions) -> ReadHtml:
@@ -151,8 +151,8 @@ def _read_text(activity: Activity, mentions: _Mentions) -> ReadHtml:
         html = string(attachment, "content")
         is_html = string(attachment, "contentType").lower() == "text/html"
         if is_html and html.strip() and len(html) <= _MAX_HTML:
-            read = html_to_text(html, mentions.by_number)
-            if read.document or read.reply_to:
+            read = html_to_text(html, mentions.by_number, len(pictures_of(activity.json)))
+            if read.document or read.reply_to or read.pictures:
                 return read
     text = string(activity.json, "text")
     if string(activity.json, "textFormat") == "xml":

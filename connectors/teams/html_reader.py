@@ -50,17 +50,18 @@ _ALLOWED_URL = re.compile(r"(?:https?://|mailto:)[^\s]+\Z", re.IGNORECASE)
 @dataclass(frozen=True)
 class ReadHtml:
     """`reply_to` is the id of the message that the HTML quotes as the one it answers; `pictures`
-    are those kept by Teams, which come as attachments too."""
+    are the words for those that come as attachments too: the text says nothing of them."""
 
     document: Document
     reply_to: str | None = None
-    pictures: int = 0
+    pictures: tuple[str, ...] = ()
 
 
-def html_to_text(html: str, mentioned: Mentioned | None = None) -> ReadHtml:
-    """Read HTML as Teams sends it. Links keep http, https and mailto; others become their text."""
+def html_to_text(html: str, mentioned: Mentioned | None = None, attached: int = 0) -> ReadHtml:
+    """Read HTML as Teams sends it. Links keep http, https and mailto; others become their text.
+    Of the pictures kept by Teams, the first `attached` ones stand beside the text."""
     document = read_simply(html)
-    read = read_elements(html, mentioned) if document is None else ReadHtml(document)
+    read = read_elements(html, mentioned, attached) if document is None else ReadHtml(document)
     if "☑" in html or "☐" in html:
         return replace(read, document=tuple(map(_ticked, read.document)))
     return read
@@ -91,7 +92,7 @@ def _ticked_item(item: ListItem) -> ListItem:
 
 # --- what is simple -------------------------------------------------------------------------
 
-_BLOCK = r"(?:p|div|ul|ol|li|blockquote|h[1-6])"
+_BLOCK = r"(?:p|div|ul|ol|li|blockquote|h[1-6]|table|thead|tbody|tr|t[hd])"
 _STYLE = r"(?:strong|b|em|i|u|ins|s|strike|del)"
 _CODE = r"(?:[^<]++|<br ?/?>)*+"
 _code_blocks = re.compile(
@@ -101,15 +102,14 @@ _code_blocks = re.compile(
 # Searches begin with characters that are always there: that is what makes them fast. Not simple:
 # tags of other kinds, white space spelled out, or within the edges of a style.
 _NOT_SIMPLE = re.compile(
-    rf"[<&](?:(?<=<)(?:(?!/?{_BLOCK}>|/?{_STYLE}>|/?code>|/a>|br ?/?>"
+    rf"[<&](?:(?<=<)(?:(?!/?{_BLOCK}>|/?{_STYLE}>|/?code>|/a>|[bh]r ?/?>"
     r"|a href=\"[^\"<>]*\"(?: [a-z]+=\"[^\"<>]*\")*>|ol start=\"[0-9]{1,9}\">)"
-    rf"|{_STYLE}>\s)|(?<=&)#(?!39;|34;))"
+    rf"|{_STYLE}>\s)|(?<=&)#(?!(?:3[3-9]|[4-9][0-9]|1[01][0-9]|12[0-6]);))"
 )
 _SPACE_BEFORE_END = re.compile(rf"</(?<=\s</){_STYLE}>")
-_ODD_SPACES = re.compile(r"[ \t\r\n\f\u00a0](?:(?<! )[ \t\r\n\f\u00a0]*|[ \t\r\n\f\u00a0]+)")
-_SPACE_BEFORE_BLOCK = re.compile(rf" <(?=/?{_BLOCK}[> ]|br ?/?>)")
-_SPACE_BEHIND_BLOCK = re.compile(rf"<(/?{_BLOCK}(?: [^<>]*)?|br ?/?)> ")
+_MANY_SPACES = re.compile("  +")
 _BREAK = re.compile(r"<br ?/?>")
+_BREAK_IN_TEXT = re.compile(r" ?<br ?/?> ?")
 _CODE_PARTS = re.compile(rf"<[a-z]+([^<>]*)>(?:<code([^<>]*)>)?({_CODE})(?:</code>)?</[a-z]+>")
 _CLASS = re.compile(r"""\sclass\s*=\s*["']([^"']*)["']""")
 # A break at the edge of an element, or in code.
@@ -137,12 +137,15 @@ def read_simply(html: str) -> Document | None:
 def _collapsed(html: str) -> str:
     """White space as it is seen; a line break where HTML has a tag for it."""
     html = html.replace("&nbsp;", " ")
+    if not html.isprintable():
+        for space in "\t\r\n\f\u00a0":
+            html = html.replace(space, " ")
     if _NOT_SIMPLE.search(html) or _SPACE_BEFORE_END.search(html):
         raise NotSimple
-    html = _SPACE_BEFORE_BLOCK.sub("<", _ODD_SPACES.sub(" ", html))
-    html = _SPACE_BEHIND_BLOCK.sub(r"<\1>", html).strip(" ")
+    if "  " in html:
+        html = _MANY_SPACES.sub(" ", html)
     if "<br" in html:
-        html = _BREAK.sub("\n", html)
+        html = _BREAK_IN_TEXT.sub("\n", html)
         if "\n\n" in html or _BREAK_BEFORE.search(html) or _BREAK_BEHIND.search(html):
             raise NotSimple
     if "<code" in html and _ODD_CODE.search(html):
@@ -182,18 +185,19 @@ _REPLY = "http://schema.skype.com/reply"
 _MENTION = "http://schema.skype.com/mention"
 
 
-def read_elements(html: str, mentioned: Mentioned | None = None) -> ReadHtml:
+def read_elements(html: str, mentioned: Mentioned | None = None, attached: int = 0) -> ReadHtml:
     """Any HTML, as browsers show it more or less."""
-    reader = _Reader(mentioned or (lambda _id, name: Text(f"@{name}")))
+    reader = _Reader(mentioned or (lambda _id, name: Text(f"@{name}")), attached)
     document = tuple(reader.blocks(parse_html(html).children))
-    return ReadHtml(document, reader.reply_to, reader.pictures)
+    return ReadHtml(document, reader.reply_to, tuple(reader.pictures))
 
 
 class _Reader:
-    def __init__(self, mentioned: Mentioned) -> None:
+    def __init__(self, mentioned: Mentioned, attached: int) -> None:
         self._mentioned = mentioned
+        self._attached = attached
         self.reply_to: str | None = None
-        self.pictures = 0
+        self.pictures: list[str] = []
 
     def blocks(self, children: Sequence[Element | str]) -> list[Block]:
         blocks: list[Block] = []
@@ -251,6 +255,8 @@ class _Reader:
         rows = [row for row in rows if row]
         if not rows:
             return self.blocks([child for child in element.children if isinstance(child, str)])
+        if not any(any(row) for row in rows):
+            return []
         width = max(len(row) for row in rows)
         header, *body = (row + ((),) * (width - len(row)) for row in rows)
         return [Table(header, tuple(body), (None,) * width)]
@@ -271,7 +277,9 @@ class _Reader:
             code = _SPACES.sub(" ", child.text())
             return [Code(code)] if code.strip() else []
         if tag in ("img", "emoji") or attributes.get("itemtype", "").lower().endswith("/emoji"):
-            self.pictures += _is_kept_by_teams(child)
+            if _is_kept_by_teams(child) and len(self.pictures) < self._attached:
+                self.pictures.append(_words_for(child))
+                return []
             return _picture(child)
         inner = self._inlines(child)
         if tag == "a":
@@ -379,16 +387,25 @@ def _link(url: str, inner: Sequence[Inline]) -> list[Inline]:
 
 def _picture(element: Element) -> list[Inline]:
     """Emoji are pictures with the character as `alt`; other pictures become words or a link."""
-    attributes = element.attributes
-    alt = _SPACES.sub(" ", attributes.get("alt", "")).strip()
-    kind = attributes.get("itemtype", "").lower()
+    kind = element.attributes.get("itemtype", "").lower()
     if element.tag == "emoji" or kind.endswith("/emoji"):
-        return _emoji(element, alt)
-    label = Text(f"[image: {alt}]" if alt and alt.lower() != "image" else "[image]")
-    url = attributes.get("src", "")
+        return _emoji(element, _alt(element))
+    words = _words_for(element)
+    label = Text(f"[image: {words}]" if words else "[image]")
+    url = element.attributes.get("src", "")
     if _is_kept_by_teams(element) or not _ALLOWED_URL.match(url):
         return [label]
     return [Link(url, (label,))]
+
+
+def _alt(element: Element) -> str:
+    return _SPACES.sub(" ", element.attributes.get("alt", "")).strip()
+
+
+def _words_for(picture: Element) -> str:
+    """What somebody wrote; Teams itself writes `image`."""
+    alt = _alt(picture)
+    return "" if alt.lower() == "image" else alt
 
 
 def _is_kept_by_teams(element: Element) -> bool:

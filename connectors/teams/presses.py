@@ -12,11 +12,12 @@ from pydantic import JsonValue
 
 from bridge.model import ActionPressed, Event
 from connectors.teams.activity import Activity, Json, object_of, objects, string
-from connectors.teams.cards.write_inputs import values_of
+from connectors.teams.cards.write_inputs import typed_values_of, values_of
 
 INVOKE = "adaptiveCard/action"
 _OURS = "token"  # where our buttons carry theirs
-_MANY = "many"  # ... and which inputs take several values
+_MANY = "many"  # ... and for which inputs several values may be chosen
+_TYPED = "typed"  # ... or written
 _CHOSEN = "value"  # of a menu behind three dots
 _TIME = ":time"  # the second half of a day and time
 
@@ -50,17 +51,24 @@ def pressed(activity: Activity) -> Event | None:
 
 def _filled_in(data: Json) -> Iterator[tuple[str, JsonValue]]:
     """By the tokens of the inputs; where several may be chosen they come with commas between."""
-    many = data.get(_MANY)
-    several = set(many) if isinstance(many, list) else set[object]()
+    many, typed = (_tokens(data, name) for name in (_MANY, _TYPED))
     for name, value in data.items():
         if name == _CHOSEN and isinstance(token := data.get(_OURS), str):
             yield token, cast("JsonValue", value)
             continue
-        if name in (_OURS, _MANY) or name.endswith(_TIME):
+        if name in (_OURS, _MANY, _TYPED) or name.endswith(_TIME):
             continue
         if isinstance(time := data.get(f"{name}{_TIME}"), str) and time:
             yield name, f"{value} {time}"
-        elif name in several and isinstance(value, str):
+        elif name in many and isinstance(value, str):
             yield name, list(values_of(value))
+        elif name in typed and isinstance(value, str):
+            yield name, list(typed_values_of(value))
         else:
             yield name, cast("JsonValue", value)
+
+
+def _tokens(data: Json, name: str) -> frozenset[str]:
+    found = data.get(name)
+    several = found if isinstance(found, list) else []
+    return frozenset(one for one in several if isinstance(one, str))

@@ -24,7 +24,7 @@ _URL_KEYS = frozenset({
     "url", "uri", "href", "image_url", "thumb_url", "title_link", "author_link", "icon_url",
     "thumbnail_url", "video_url", "title_url", "iconUrl", "contentUrl", "poster",
 })  # fmt: skip
-_SAFE = re.compile(r"(?:https?://|mailto:|attachment://|data:image/|discord://)", re.IGNORECASE)
+_SAFE = re.compile(r"(?i)(?:https?://|mailto:|attachment://|data:image/|discord://|icon:)")
 
 
 def sent_home(platform: str, payload: Any) -> Any:

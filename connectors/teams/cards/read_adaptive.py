@@ -32,7 +32,7 @@ def read_adaptive(card: Json, at: str, workspace: str) -> Card:
     """The card, or one bare element. `fallbackText` is shown only where there is nothing else."""
     whole: Json = card if "type" in card else {**card, "type": "AdaptiveCard"}
     reading = begin_reading(card, workspace, READERS, read_unknown)
-    nodes = [*reading.element(whole, at, 0), *_sources(card, f"{at}/references")]
+    nodes = [*reading.element(whole, at, -1), *_sources(card, f"{at}/references")]
     told = string(card, "fallbackText").strip()
     if not nodes and told:
         nodes = [Prose(plain_text(told), at=f"{at}/fallbackText")]

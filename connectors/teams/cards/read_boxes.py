@@ -48,9 +48,9 @@ _SMALL = 160  # pixels of a picture that stands beside a text
 
 def read_card(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
     """A whole card: its body, its actions, what a press on it does."""
-    nodes = reading.nodes(item.get("body"), f"{at}/body", depth)
-    nodes += read_actions(reading, item, at, depth)
-    nodes = with_selected(reading, item, nodes, at, depth)
+    nodes = reading.nodes(item.get("body"), f"{at}/body", depth + 1)
+    nodes += read_actions(reading, item, at, depth + 1)
+    nodes = with_selected(reading, item, nodes, at, depth + 1)
     style = style_of(item)
     if style == "default" or not nodes:
         return nodes
@@ -92,7 +92,7 @@ def _column(reading: Reading, item: JsonValue, at: str, depth: int) -> list[Colu
         nodes = reading.nodes([item], at, depth + 1)
         return [Column(tuple(nodes), at=at)] if nodes else []
     if item.get("type", "Column") != "Column" or "fallback" in item or "requires" in item:
-        nodes = reading.element({"type": "Column", **item}, at, depth)
+        nodes = reading.nodes({"type": "Column", **item}, at, depth + 1)
     else:
         nodes = reading.shown(item, list(_held(reading, item, at, depth)), at)
     style = style_of(item)
@@ -142,8 +142,8 @@ def _small(column: Column, other: Column, raw: JsonValue) -> Image | Button | No
 
 def _is_small(image: Image, column: Column, other: Column, raw: JsonValue) -> bool:
     """Small by itself, or in a column that is no wider than it must be."""
-    width = pixels(raw.get("width")) if isinstance(raw, dict) else None
-    width = width or image.asset.width
+    given = raw.get("width") if isinstance(raw, dict) else None
+    width = (pixels(given) if isinstance(given, str) else None) or image.asset.width
     if image.size == "large" or (width is not None and width > _SMALL):
         return False
     if image.size != "full" or width is not None or column.width == "auto":

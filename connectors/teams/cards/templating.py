@@ -7,6 +7,7 @@ expressions (learn.microsoft.com, "Adaptive Cards template language", 2025-06).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 
 from pydantic import JsonValue
 
@@ -33,6 +34,7 @@ from connectors.teams.cards.json_values import Json
 
 MAX_DEPTH = 64  # levels of a template that are expanded
 MOST = 400_000  # steps, items and characters (by eights) of one expansion
+_MOST_NAMED = 1000  # pointers, which are long where a card is deep
 _RESOURCE = "rs:"  # `${rs:name}` names a string of the card itself
 
 
@@ -59,8 +61,10 @@ def expand(template: Json, data: JsonValue, host: JsonValue = None) -> tuple[Jso
 
 
 def unexpanded_in(value: JsonValue, at: str = "") -> tuple[str, ...]:
-    """Pointers to the text that has `${...}` in it."""
-    return tuple(f"{at}{place}" for place, _, _ in places_of(value, _is_unexpanded))
+    """Pointers to the text that has `${...}` in it; where there is far more, one to the whole."""
+    found = islice(places_of(value, _is_unexpanded), _MOST_NAMED + 1)
+    places = [f"{at}{place}" for place, _, _ in found]
+    return (*places[:_MOST_NAMED], *(at for _ in places[_MOST_NAMED:]))
 
 
 def _is_unexpanded(_step: str | int, value: JsonValue) -> bool:

@@ -1,7 +1,8 @@
 """Inputs of a card -> Input elements; an input's id is its token. What Teams cannot ask is text.
 
 `values_of` reads what comes back for an input where several may be chosen (the press names these
-as `many`); a date with a time comes back as two values, the time under the token with `TIME`.
+as `many`), `typed_values_of` where several may be written (`typed`); a date with a time comes back
+as two values, the time under the token with `TIME`.
 """
 
 from __future__ import annotations
@@ -38,13 +39,24 @@ _MOST_CHOSEN = 100
 _MOST_CHOICES = 8000  # characters of JSON: a card has room for about 12,000
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
 _TIME = re.compile(r"\d{2}:\d{2}\Z")
+_BETWEEN = re.compile(r"[,\n]")
 _UNIX = re.compile(r"-?\d{1,12}\Z")
+_NAMED = {
+    "channels": ("channels", "#channel"),
+    "conversations": ("conversations", "#channel"),
+    "roles": ("roles", "@role"),
+}
 _NATIVE_ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 
 
 def values_of(text: str) -> list[str]:
     """What was chosen where several may be: the values as their author wrote them."""
     return [one.replace("%2C", ",").replace("%25", "%") for one in text.split(",")] if text else []
+
+
+def typed_values_of(text: str) -> list[str]:
+    """What was written with commas or line ends between."""
+    return [one for part in _BETWEEN.split(text) if (one := part.strip())]
 
 
 def _one_of_many(value: str) -> str:
@@ -60,11 +72,8 @@ def input_elements(writing: Writing, node: Input) -> list[Element]:
         return _as_text(writing, node, "input_disabled", "what it holds")
     heard = writing.token(node.at) or ""
     asked = _asked(writing, node, writing.own_id(heard or "input"))
-    if asked is None:
-        return _as_text(writing, node, f"no_{node.type}", "what it asks")
     writing.inputs += 1
-    if isinstance(node, Choice | Picker) and node.many:
-        writing.many.append(heard)
+    _note_several(writing, node, heard, asked[0])
     if node.dispatches:
         asked = _with_button(writing, node, heard, asked)
     else:
@@ -72,6 +81,15 @@ def input_elements(writing: Writing, node: Input) -> list[Element]:
         lose_confirm(writing, node.confirm, node.at)
     hint = line_element(node.hint, writing, {"isSubtle": True, "size": "small"}, node.at)
     return [*asked, *([] if hint is None else [hint])]
+
+
+def _note_several(writing: Writing, node: Input, heard: str, asked: Element) -> None:
+    """What comes back for some inputs is a list: of what was chosen, or of what was typed."""
+    several = node.many if isinstance(node, Choice | Picker) else isinstance(node, FileInput)
+    if several and asked["type"] == "Input.Text":
+        writing.typed.append(heard)
+    elif several:
+        writing.many.append(heard)
 
 
 def lose_confirm(writing: Writing, confirm: Confirm | None, at: str) -> None:
@@ -131,7 +149,7 @@ def _name(node: Input) -> str:
 # --- one input ----------------------------------------------------------------------------------
 
 
-def _asked(writing: Writing, node: Input, token: str) -> list[Element] | None:
+def _asked(writing: Writing, node: Input, token: str) -> list[Element]:
     match node:
         case TextInput():
             return [_text(writing, node, token)]
@@ -145,10 +163,12 @@ def _asked(writing: Writing, node: Input, token: str) -> list[Element] | None:
             return [_toggle(writing, node, token)]
         case Choice():
             return [_choice(writing, node, token)]
-        case Picker(of="people"):
+        case Picker(of="people" | "mentionables") | Picker(among=("people",)):
             return [_people(writing, node, token)]
-        case Picker() | FileInput():
-            return None
+        case Picker():
+            return [_named(writing, node, token)]
+        case FileInput():
+            return [_file(writing, node, token)]
 
 
 def _common(
@@ -317,6 +337,8 @@ def _title(option: Option) -> str:
 
 def _people(writing: Writing, node: Picker, token: str) -> Element:
     """Teams knows its people; ids of other places say nothing to it."""
+    if node.of == "mentionables":
+        writing.lose(node.at, "picker_of_people", "roles", "people alone")
     found = _common(writing, "Input.ChoiceSet", node, token)
     found["choices"] = []
     found["choices.data"] = {"type": "Data.Query", "dataset": PEOPLE}
@@ -326,6 +348,36 @@ def _people(writing: Writing, node: Picker, token: str) -> Element:
     if known:
         found["value"] = ",".join(known if node.many else known[:1])
     return found
+
+
+# --- what is typed ------------------------------------------------------------------------------
+
+
+def _named(writing: Writing, node: Picker, token: str) -> Element:
+    """Cards pick no channels, chats or roles: whoever answers writes their names. What was chosen
+    beforehand stands there as its author calls it, and comes back so; it hides the placeholder."""
+    what, example = _NAMED[node.of]
+    writing.lose(node.at, "picker_as_text", what, "their names to write")
+    found = _common(writing, "Input.Text", node, token)
+    if not node.values:
+        found.setdefault("placeholder", example)
+        return found
+    if "placeholder" in found and "label" in found:
+        writing.lose(node.at, "placeholder_dropped", node.placeholder, "what is filled in")
+    elif "placeholder" in found:
+        found["label"] = found["placeholder"]
+    found.pop("placeholder", None)
+    chosen = ", ".join(node.values if node.many else node.values[:1])
+    return {**found, "value": writing.short(chosen, node.at, "value_cut", VALUE_LIMIT)}
+
+
+def _file(writing: Writing, node: FileInput, token: str) -> Element:
+    """Cards take no files: whoever answers writes where it is."""
+    kinds = f" ({', '.join(node.kinds)})" if node.kinds else ""
+    writing.lose(node.at, "file_as_text", f"a file{kinds}", "its address to write")
+    found = _common(writing, "Input.Text", node, token)
+    found.setdefault("placeholder", "https://…")
+    return found | ({"isMultiline": True} if (node.most or 1) > 1 else {"style": "url"})
 
 
 # --- a button beside the input ------------------------------------------------------------------

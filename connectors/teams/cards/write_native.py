@@ -16,10 +16,14 @@ from connectors.teams.cards.write_state import Element, Writing, together
 
 _LARGEST = 6000  # bytes of JSON
 _DEEPEST = 20
-_SCHEME = re.compile(
-    r"\s*(?!https?:|mailto:|icon:|data:image/(?:png|jpeg|gif);)[a-z][a-z0-9+.\-]*:", re.I
-)
+_SOUND_URL = re.compile(r"(?:https?://|mailto:|icon:|data:image/(?:png|jpeg|gif);base64,)", re.I)
 _MENTION = re.compile(r"<at\b", re.IGNORECASE)
+_WORDS = (
+    "text", "title", "label", "tooltip", "iconUrl", "url", "name", "style", "mode", "spacing",
+    "height", "color", "xAxisTitle", "yAxisTitle",
+)  # fmt: skip
+_LISTS = ("segments", "items", "columns", "rows", "actions")
+_TARGETS = frozenset(("targetInputIds", "targetElements"))
 _HEARD = ("Action.Submit", "Action.Execute", "Action.ToggleVisibility", "Action.ShowCard")
 
 
@@ -41,7 +45,9 @@ def _home(writing: Writing, node: Native, payload: Element) -> Element:
     if not payload["type"].startswith("Action."):
         return {**payload, "fallback": together(shown)}
     actions = [one for found in shown for one in found.get("actions", ())]
-    return action_set([{**payload, "fallback": actions[0] if actions else "drop"}])
+    instead, named = (actions[0], actions[0]["title"]) if actions else ("drop", "…")
+    title = payload.get("title", "").strip() or named
+    return action_set([{**payload, "title": title, "fallback": instead}])
 
 
 def _sound(payload: object) -> Element | None:
@@ -49,9 +55,17 @@ def _sound(payload: object) -> Element | None:
     if not isinstance(payload, dict) or not _is_small(payload):
         return None
     kind = payload.get("type")
-    if not isinstance(kind, str) or not kind or kind == "AdaptiveCard":
+    if not isinstance(kind, str) or not kind or kind == "AdaptiveCard" or not _has_form(payload):
         return None
     return payload if all(map(_is_harmless, _objects(payload))) else None
+
+
+def _has_form(payload: Element) -> bool:
+    """Words where words belong, lists where lists do: clients refuse the whole card else."""
+    lists = ("data", *_LISTS) if payload["type"].startswith("Chart.") else _LISTS
+    return all(isinstance(payload.get(name, ""), str) for name in _WORDS) and all(
+        isinstance(payload.get(name, []), list) for name in lists
+    )
 
 
 def _is_small(payload: object) -> bool:
@@ -80,14 +94,18 @@ def _is_harmless(value: Mapping[str, Any]) -> bool:
     kind = value.get("type")
     if isinstance(kind, str) and (kind in _HEARD or kind.startswith("Input.")):
         return False
-    if "targetInputIds" in value or ("type" in value and not isinstance(value.get("id", ""), str)):
+    if not _TARGETS.isdisjoint(value) or (
+        "type" in value and not isinstance(value.get("id", ""), str)
+    ):
         return False
     return all(_is_harmless_text(key, one) for key, one in value.items() if isinstance(one, str))
 
 
 def _is_harmless_text(key: str, value: str) -> bool:
     leads = "url" in key.lower() or key in ("poster", "backgroundImage")
-    return not (leads and _SCHEME.match(value)) and not _MENTION.search(value)
+    if leads and value and not _SOUND_URL.match(value):
+        return False
+    return not _MENTION.search(value)
 
 
 def _ids(payload: Element) -> list[str]:

@@ -48,7 +48,7 @@ class Writing:
     """- `shows`: a button may open a card here.
     - `presses`, `sends`: what tells the author alone, and with the inputs of the card.
     - `inputs`, `waiting_inputs`: all, and those that no button of their own sends.
-    - `many`: the tokens of inputs where several may be chosen.
+    - `many`, `typed`: the tokens of inputs where several may be chosen, or written.
     """
 
     rendering: Rendering
@@ -60,6 +60,7 @@ class Writing:
     presses: list[Element] = field(default_factory=list[Element])
     sends: list[Element] = field(default_factory=list[Element])
     many: list[str] = field(default_factory=list[str])
+    typed: list[str] = field(default_factory=list[str])
     inputs: int = 0
     waiting_inputs: int = 0
     submits: int = 0
@@ -127,7 +128,7 @@ class Writing:
 
     def travels(self, asset: Asset) -> bool:
         """Whether it goes with the message as a file."""
-        return self.rendering.uploads and bool(asset.file_id)
+        return self.rendering.travels(asset)
 
     def picture(self, asset: Asset) -> str:
         """Where clients fetch this picture; empty when they cannot."""

@@ -128,7 +128,7 @@ _TEAMS_ONLY = frozenset((
 ))  # fmt: skip
 _NOT_ON_A_PAGE = frozenset(("Media", "Carousel", "Action.ShowCard"))
 _UNTYPED = frozenset(("facts", "choices", "choices.data", "sources", "data", "segments", "msteams"))
-_SAFE = re.compile(r"(?:https?://|mailto:)[^\s<>\"]+\Z|data:image/(?:png|jpeg|gif);base64,")
+_SAFE = re.compile(r"(?:https?://|mailto:|icon:)[^\s<>\"]+\Z|data:image/(?:png|jpeg|gif);base64,")
 
 
 # --- faults -------------------------------------------------------------------------------------
@@ -171,14 +171,14 @@ def _card_faults(card: Json) -> Iterator[str]:
 def _object_faults(
     one: Json, kind: str, *, page: bool = False, shown: bool = False
 ) -> Iterator[str]:
+    if not isinstance(kind, str):
+        yield f"an element is of the type {kind!r}"
+        return
     must, may = _PROPERTIES.get(kind, ("", ""))
     if kind not in _PROPERTIES and "fallback" not in one:
         yield f"{kind} is unknown and nothing stands for it"
     elif kind in _PROPERTIES:
-        allowed = {*must.split(), *may.split(), "type"}
-        yield from (f"{kind} lacks {name}" for name in must.split() if name not in one)
-        yield from (f"{kind} has {name}" for name in one if name not in allowed)
-        yield from _value_faults(one, kind)
+        yield from _own_faults(one, kind, must.split(), may.split())
     if kind in _TEAMS_ONLY and not page and "fallback" not in one:
         yield f"nothing stands for {kind}"
     if page and kind in _NOT_ON_A_PAGE:
@@ -195,6 +195,32 @@ def _object_faults(
                 if isinstance(below, dict) and not (kind == "Table" and name == "columns"):
                     typed = below.get("type", "Column" if name == "columns" else "?")
                     yield from _object_faults(below, typed, page=page, shown=shown)
+
+
+def _own_faults(one: Json, kind: str, must: list[str], may: list[str]) -> Iterator[str]:
+    if wrong := list(_type_faults(one, kind)):
+        yield from wrong
+        return
+    yield from (f"{kind} lacks {name}" for name in must if name not in one)
+    yield from (f"{kind} has {name}" for name in one if name not in {*must, *may, "type"})
+    if all(name in one for name in must):
+        yield from _value_faults(one, kind)
+
+
+def _type_faults(one: Json, kind: str) -> Iterator[str]:
+    """Clients refuse a card that has something else where words or elements belong."""
+    for name, value in one.items():
+        if name in _STRINGS and not isinstance(value, str):
+            yield f"{kind}.{name} is no string"
+        if name in _LISTS and not _is_list_of_objects(value):
+            yield f"{kind}.{name} is no list of objects"
+    for action in one.get("actions", ()) if isinstance(one.get("actions"), list) else ():
+        if isinstance(action, dict) and not isinstance(action.get("title"), str):
+            yield "an action without a title"
+
+
+def _is_list_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
 
 
 def _value_faults(one: Json, kind: str) -> Iterator[str]:
@@ -221,6 +247,14 @@ def _value_faults(one: Json, kind: str) -> Iterator[str]:
         yield f"{kind} holds nothing"
 
 
+_STRINGS = frozenset((
+    "text", "title", "label", "placeholder", "errorMessage", "altText", "tooltip", "url", "poster",
+    "iconUrl", "style", "size", "weight", "color", "mode", "spacing", "codeSnippet", "id", "verb",
+))  # fmt: skip
+_LISTS = frozenset((
+    "body", "items", "columns", "rows", "cells", "images", "inlines", "facts", "choices", "pages",
+    "actions", "segments", "sources",
+))  # fmt: skip
 _HELD = {
     "ColumnSet": "columns", "FactSet": "facts", "Table": "rows", "ImageSet": "images",
     "ActionSet": "actions",

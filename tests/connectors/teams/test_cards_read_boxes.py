@@ -132,6 +132,24 @@ def test_text_beside_a_small_picture_or_one_button_is_a_section() -> None:
 
 
 @pytest.mark.parametrize(
+    ("width", "kind"),
+    [
+        (30, "section"),
+        ("30", "section"),
+        ("30px", "section"),
+        (35, "columns"),
+        ("200px", "columns"),
+    ],
+)
+def test_a_number_as_width_is_a_share_and_no_measure(width: JsonValue, kind: str) -> None:
+    picture: Json = {"type": "Image", "url": "https://a.example/p.png"}
+
+    (shown,) = nodes(side_by_side(column(picture, width=width), column(text("a"), width=65)))
+
+    assert shown.type == kind
+
+
+@pytest.mark.parametrize(
     "second",
     [
         column({**PICTURE, "size": "Large"}),

@@ -223,6 +223,25 @@ def test_what_lies_deep_is_all_there_and_flat(name: str) -> None:
     assert len(actions) == len(set(actions))
 
 
+@pytest.mark.parametrize(
+    "shell",
+    [
+        lambda inner: {"type": "ColumnSet", "columns": [inner]},
+        lambda inner: {"type": "AdaptiveCard", "body": [inner]},
+        lambda inner: {"type": "AdaptiveCard", "actions": [inner]},
+        lambda inner: {"type": "Table", "rows": [{"cells": [inner]}]},
+        lambda inner: {"type": "ImageSet", "images": [inner]},
+        lambda inner: {"type": "Carousel", "pages": [inner]},
+    ],
+)
+def test_what_holds_its_like_again_and_again_says_its_words(shell: Any) -> None:
+    nested: JsonValue = TEXT
+    for _ in range(200):
+        nested = shell(nested)
+
+    assert json.dumps(card_to_json(read_message(card(nested)))).count(SEEN) == 1
+
+
 def test_what_is_nested_beyond_measure_is_refused() -> None:
     nested: JsonValue = TEXT
     for _ in range(600):

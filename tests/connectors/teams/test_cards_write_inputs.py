@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from bridge.content.card import (
+    Button,
     Choice,
     Confirm,
     DateInput,
@@ -17,10 +20,12 @@ from bridge.content.card import (
     Toggle,
 )
 from bridge.content.rendering import Rendering
-from connectors.teams.cards.write_inputs import values_of
+from connectors.teams.cards.write_inputs import typed_values_of, values_of
+from tests.connectors.teams.teams_rules import objects
 from tests.connectors.teams.written import (
     FOREIGN,
     Json,
+    cards,
     elements,
     kinds,
     line,
@@ -254,17 +259,85 @@ def test_what_is_no_date_is_named() -> None:
 # --- what cannot be asked -----------------------------------------------------------------------
 
 
+def test_what_is_disabled_is_text() -> None:
+    node = TextInput(label=line("Your CV"), disabled=True, at="/x")
+
+    assert elements(node) == [text("**Your CV**")]
+    assert kinds(write(node)) == [("/x", "input_disabled", "Your CV")]
+
+
+# --- what is written instead --------------------------------------------------------------------
+
+
 @pytest.mark.parametrize(
-    ("node", "kind"),
+    ("of", "what", "example"),
     [
-        (FileInput(label=line("Your CV"), at="/x"), "no_file_input"),
-        (Picker(of="channels", label=line("Your CV"), at="/x"), "no_picker"),
-        (TextInput(label=line("Your CV"), disabled=True, at="/x"), "input_disabled"),
+        ("channels", "channels", "#channel"),
+        ("conversations", "conversations", "#channel"),
+        ("roles", "roles", "@role"),
     ],
 )
-def test_what_teams_cannot_ask_is_text(node: Input, kind: str) -> None:
-    assert elements(node) == [text("**Your CV**")]
-    assert kinds(write(node)) == [("/x", kind, "Your CV")]
+def test_what_teams_cannot_pick_is_written(of: Any, what: str, example: str) -> None:
+    node = Picker(of=of, label=line("Where"), at="/x")
+
+    assert elements(node) == [
+        {"type": "Input.Text", "id": "token/x", "label": "Where", "placeholder": example}
+    ]
+    assert kinds(write(node)) == [("/x", "picker_as_text", what)]
+
+
+@pytest.mark.parametrize(
+    ("label", "shown", "lost"),
+    [("", "Pick one", []), ("Where", "Where", [("/x", "placeholder_dropped", "Pick one")])],
+)
+def test_what_was_picked_beforehand_is_filled_in(label: str, shown: str, lost: Any) -> None:
+    node = Picker(
+        of="channels", many=True, label=line(label) if label else (), placeholder="Pick one",
+        values=("C1", "C2"), at="/x",
+    )  # fmt: skip
+
+    assert elements(node) == [
+        {"type": "Input.Text", "id": "token/x", "label": shown, "value": "C1, C2"}
+    ]
+    assert kinds(write(node)) == [("/x", "picker_as_text", "channels"), *lost]
+
+
+def test_of_people_and_roles_people_are_picked() -> None:
+    node = Picker(of="mentionables", at="/x")
+
+    (found,) = elements(node)
+
+    assert found["choices.data"] == {"type": "Data.Query", "dataset": "graph.microsoft.com/users"}
+    assert kinds(write(node)) == [("/x", "picker_of_people", "roles")]
+
+
+def test_a_conversation_with_people_alone_is_picked_by_its_people() -> None:
+    (found,) = elements(Picker(of="conversations", among=("people",), at="/x"))
+
+    assert found["type"] == "Input.ChoiceSet"
+
+
+def test_a_file_is_its_address() -> None:
+    node = FileInput(label=line("Your CV"), kinds=("pdf", "odt"), at="/x")
+
+    assert elements(node) == [
+        {
+            "type": "Input.Text", "id": "token/x", "label": "Your CV", "placeholder": "https://…",
+            "style": "url",
+        }
+    ]  # fmt: skip
+    assert kinds(write(node)) == [("/x", "file_as_text", "a file (pdf, odt)")]
+
+
+def test_several_names_come_back_one_by_one() -> None:
+    node = Picker(of="roles", many=True, at="/x")
+    send = Button(line("Send"), does="submit", at="/s")
+
+    written = write(node, send)
+
+    (action,) = [one for one in objects(cards(written)) if one.get("type") == "Action.Execute"]
+    assert action["data"] == {"token": "token/s", "typed": ["token/x"]}
+    assert typed_values_of("admins, the crew,\nBob\n") == ["admins", "the crew", "Bob"]
 
 
 def test_a_foreign_input_is_text_and_a_link_to_the_original() -> None:

@@ -239,6 +239,36 @@ def test_a_text_stands_before_its_attachments() -> None:
     ]  # fmt: skip
 
 
+def sign(alt: str = "image") -> str:
+    """Where the HTML has a picture that is attached, too."""
+    return f'<img alt="{alt}" itemtype="http://schema.skype.com/AMSImage" src="https://a.example">'
+
+
+def test_a_picture_in_the_text_is_named_once() -> None:
+    message = rich(activity(text="see", attachments=[html(f"<p>see {sign()}</p>"), PICTURE]))
+
+    assert [part.type for part in message.content] == ["text", "structured_data", "image"]
+    assert isinstance(first := message.content[0], TextPart)
+    assert first.text == "see"
+
+
+def test_a_picture_without_text_is_named_once_and_has_its_words() -> None:
+    message = rich(activity(text="", attachments=[html(f"<p>{sign('a plan')}</p>"), PICTURE]))
+
+    assert [part.type for part in message.content] == ["structured_data", "image"]
+    additions, _ = read_bridge_metadata(message)
+    assert additions.parts["1"].alt == "a plan"
+
+
+def test_a_picture_that_is_not_attached_is_named_in_the_text() -> None:
+    attachments = [html(f"<p>{sign()} and {sign('two')}</p>"), PICTURE]
+
+    message = rich(activity(text="", attachments=attachments))
+
+    assert isinstance(first := message.content[0], TextPart)
+    assert markdown_to_text(first.text) == (Paragraph((Text("and [image: two]"),)),)
+
+
 def test_where_a_file_can_be_fetched_stays_secret() -> None:
     message = rich(activity(text="", attachments=[PLAN]))
 
@@ -292,6 +322,15 @@ def test_a_press_tells_who_what_where_and_all_inputs(payload: Any) -> None:
     assert isinstance(event, ActionPressed)
     assert (event.target, event.token, event.actor) == ("1699", "tok1", PERSON.id)
     assert event.values == {"tok2": "because", "tok3": ["a", "b"]}
+
+
+def test_names_that_were_typed_come_one_by_one() -> None:
+    value = {"token": "tok1", "tok2": "admins,\nthe crew", "typed": ["tok2", 7]}
+
+    (event,) = events_of(activity(value=value, replyToId="1699"))
+
+    assert isinstance(event, ActionPressed)
+    assert event.values == {"tok2": ["admins", "the crew"]}
 
 
 def test_an_edit_is_the_whole_message_as_it_is_now() -> None:
