@@ -18,7 +18,7 @@ CARD_NODES = {
     "divider": Level.FULL,
     "context": Level.FULL,
     "fields": Level.FULL,
-    "image": Level.FULL,
+    "image": Level.PARTIAL,  # a link where Teams may not fetch it, or where it is an SVG
     "player": Level.PARTIAL,  # films of a few houses; else a picture and a link
     "gallery": Level.FULL,
     "file": Level.PARTIAL,  # a link
@@ -41,8 +41,8 @@ CARD_NODES = {
     "date_input": Level.FULL,
     "toggle": Level.FULL,
     "choice": Level.PARTIAL,  # no headings; it tells nothing by itself
-    "picker": Level.PARTIAL,  # people only
-    "file_input": Level.DROPPED,
+    "picker": Level.PARTIAL,  # people; the names of others are written
+    "file_input": Level.PARTIAL,  # its address is written
 }
 
 CONVERSATION = "conversation"

@@ -32,10 +32,7 @@ BARS: dict[str, float] = {
     "discord -> uacs: words in order": 0.966,
     # Roles can be picked on one platform only, channels on two, files in forms alone.
     "discord -> slack: usable actions": 0.888,
-    "discord -> teams: usable actions": 0.796,
-    "slack -> teams: usable actions": 0.851,
     "discord -> slack: full nodes with a loss": 0.156,
-    "discord -> teams: full nodes with a loss": 0.106,
     "slack -> discord: full nodes with a loss": 0.167,
     "teams -> discord: full nodes with a loss": 0.163,
     "teams -> slack: full nodes with a loss": 0.079,

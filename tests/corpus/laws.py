@@ -38,7 +38,11 @@ _SEE = {
     "card": card_seen.see_card,
     "uacs": card_seen.see_message,
 }
-_NO_LOSS_OF_THE_TARGET = frozenset({"template_unexpanded"})
+# A template without its data is the author's; a Native's loss is no loss of what stands for it,
+# which has the same place.
+_NO_LOSS_OF_THE_TARGET = frozenset(
+    {"template_unexpanded", "native_as_fallback", "native_fallback", "native"}
+)
 _REPEATED = 3  # words: shorter strings may be said again by chance
 _LONG_WORD = 20  # letters: it may be split
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from bridge.content.card import Action, Actions, Asset, Button, Choice, Option, TextInput
@@ -18,6 +19,7 @@ from connectors.teams.cards.write_runs import escape
 from connectors.teams.cards.write_state import Element, Writing, plain
 from connectors.teams.cards.write_text import text_block
 
+_OWN_ICON = re.compile(r"icon:\w{1,60}(?:,\w{1,20})?\Z")
 _STYLES = {"good": "positive", "primary": "positive", "danger": "destructive"}
 
 
@@ -186,8 +188,10 @@ def _look(writing: Writing, node: Button) -> Element:
 
 
 def _add_icon(writing: Writing, icon: Asset, look: Element, at: str) -> None:
-    """What it shows is told where the hint would be."""
-    if url := writing.picture(icon):
+    """A picture, or one of Teams' own set; what it shows is told where the hint would be."""
+    if _OWN_ICON.match(icon.name):
+        look["iconUrl"] = icon.name
+    elif url := writing.picture(icon):
         look["iconUrl"] = url
     if icon.alt and "tooltip" not in look:
         look["tooltip"] = writing.short(icon.alt, at, "title_cut")
