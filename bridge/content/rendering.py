@@ -10,6 +10,8 @@ from pydantic import JsonValue
 from bridge.content.card import Asset
 from bridge.model import Loss
 
+_HELD = "blob:"
+
 
 def public_url(asset: Asset) -> str:
     """Where anybody may fetch the bytes; empty when nobody knows such a place."""
@@ -30,6 +32,10 @@ class Rendering:
     origin: str = ""
     url_of: Callable[[Asset], str] = public_url
     uploads: bool = False
+
+    def travels(self, asset: Asset) -> bool:
+        """Whether this asset goes along as a file: a platform's own id is no file of ours."""
+        return self.uploads and asset.file_id.startswith(_HELD)
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,9 +159,10 @@ class OwnsFiles(Protocol):
     """Files that people post here need a token, or have addresses that expire: they are fetched
     when their message is admitted."""
 
-    async def file_address(self, asset: Asset) -> FileAddress | None:
+    async def file_address(self, asset: Asset, raw: Raw) -> FileAddress | None:
         """None for what is none of this platform's: an open address that everybody may go on
-        using. Raises PlatformError."""
+        using. `raw` is what the message came in, with its credentials where they are still kept:
+        an address that opens the file for whoever has it is one. Raises PlatformError."""
         ...
 
 

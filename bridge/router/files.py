@@ -13,8 +13,10 @@ from bridge.content.additions import (
 from bridge.content.card import Asset
 from bridge.content.card_assets import assets_in, key_of
 from bridge.errors import FileError, PlatformError
+from bridge.model import Raw
 from bridge.ports.cards import Cards
 from bridge.ports.connector import Files, OwnsFiles
+from bridge.ports.store import InboxRow, Store
 from bridge.uacs import AudioPart, ContentPart, FilePart, ImagePart, MediaSource, Message, VideoPart
 
 log = structlog.get_logger()
@@ -26,26 +28,31 @@ _MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
 class Keeping:
     """Fetches what a connector calls its own, through the guarded fetcher."""
 
-    def __init__(self, connector: OwnsFiles, files: Files, cards: Cards) -> None:
+    def __init__(self, connector: OwnsFiles, files: Files, cards: Cards, store: Store) -> None:
         self._connector = connector
+        self._store = store
         self._files = files
         self._cards = cards
 
-    async def message(self, message: Message) -> Message:
-        """The message with its files kept; what cannot be had stays as it is told."""
+    async def message(self, message: Message, row: InboxRow) -> Message:
+        """The message of this row with its files kept; what cannot be had stays as it is told."""
         if not _may_hold_files(message):
             return message
         card, _ = self._cards.read(message)
         wanted = {key_of(asset): asset for asset in assets_in(card) if key_of(asset)}
+        if not wanted:
+            return message
+        credentials = await self._store.payload_credentials(row.id)
+        raw = row.raw.model_copy(update={"credentials": dict(credentials)})
         kept: dict[str, KeptFile] = {}
         for key, asset in list(wanted.items())[:_MOST]:
-            if (found := await self._keep(asset)) is not None:
+            if (found := await self._keep(asset, raw)) is not None:
                 kept[key] = found
         return _with_kept(message, kept) if kept else message
 
-    async def _keep(self, asset: Asset) -> KeptFile | None:
+    async def _keep(self, asset: Asset, raw: Raw) -> KeptFile | None:
         try:
-            address = await self._connector.file_address(asset)
+            address = await self._connector.file_address(asset, raw)
             if address is None:
                 return None
             fetched = await self._files.fetcher.fetch(

@@ -124,7 +124,8 @@ async def keep_files(passage: Passage, around: Surroundings) -> str | None:
     new = _new(passage)
     connector = around.connectors[passage.event.account]
     if around.files is not None and isinstance(connector, OwnsFiles):
-        kept = await Keeping(connector, around.files, around.cards).message(new.message)
+        keeping = Keeping(connector, around.files, around.cards, around.store)
+        kept = await keeping.message(new.message, passage.row)
         passage.message = replace(new, message=kept)
     return None
 

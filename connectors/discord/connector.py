@@ -104,7 +104,7 @@ class DiscordConnector:
     def in_words(self, call: Call) -> Call | None:
         return in_words(call)
 
-    async def file_address(self, asset: Asset) -> FileAddress | None:
+    async def file_address(self, asset: Asset, raw: Raw) -> FileAddress | None:
         return address_of(asset, self._cdn)
 
     async def find_sent(self, call: Call, after: str | None) -> Receipt | None:

@@ -129,7 +129,7 @@ class SlackConnector:
     def in_words(self, call: Call) -> Call | None:
         return in_words(call)
 
-    async def file_address(self, asset: Asset) -> FileAddress | None:
+    async def file_address(self, asset: Asset, raw: Raw) -> FileAddress | None:
         return await address_of(self._api, asset)
 
     async def person(self, actor: ActorId) -> Person | None:

@@ -39,6 +39,7 @@ from connectors.teams.channels import list_channels
 from connectors.teams.check import check_account
 from connectors.teams.decode import decode
 from connectors.teams.encode import encode
+from connectors.teams.files import shared_address
 from connectors.teams.people import find_person
 from connectors.teams.receive import Receiver
 from connectors.teams.references import References
@@ -103,8 +104,10 @@ class TeamsConnector:
     def in_words(self, call: Call) -> Call | None:
         return in_words(call)
 
-    async def file_address(self, asset: Asset) -> FileAddress | None:
+    async def file_address(self, asset: Asset, raw: Raw) -> FileAddress | None:
         """Pictures in messages lie behind the service's own address, and need the bot's token."""
+        if asset.file_id:
+            return shared_address(asset, raw)
         if not asset.url or not self._settings.may_be_called(asset.url):
             return None
         token = await self._token.get()

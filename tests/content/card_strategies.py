@@ -245,6 +245,7 @@ def _assets(media_type: str, *, named: bool) -> SearchStrategy[Asset]:
         st.builds(Asset, url=URLS, media_type=st.just(media_type), spoiler=flags, **told),
         st.builds(Asset, url=ANY_URL, private=flags, page=ANY_URL, **told),
         st.builds(Asset, file_id=st.just("blob:sha256-" + "a" * 64), page=ANY_URL, **told),
+        st.builds(Asset, file_id=st.just("slack:F1"), private=st.just(True), **told),
     )
 
 

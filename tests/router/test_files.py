@@ -37,7 +37,7 @@ class PaperWithFiles(PaperConnector):
         ]
         return [event.model_copy(update={"message": read_message(orjson.dumps(document))})]
 
-    async def file_address(self, asset: Asset) -> FileAddress | None:
+    async def file_address(self, asset: Asset, raw: Raw) -> FileAddress | None:
         if asset.url != PRIVATE:
             return None
         return FileAddress(asset.url, Bearer("secret", ("files.paper.example",)))

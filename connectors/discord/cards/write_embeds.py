@@ -121,7 +121,7 @@ def _are_in_order(w: Writing, node: Container) -> bool:
 def _is_link(w: Writing, node: Container, film: Player) -> bool:
     """Embeds play nothing: a film is a link in one, where its fields would not be side by side
     among components."""
-    if (film.poster and film.poster.alt) or (w.rendering.uploads and film.asset.file_id):
+    if (film.poster and film.poster.alt) or w.rendering.travels(film.asset):
         return False
     if is_film(w, film) and not any(isinstance(one, Fields) for one in node.nodes):
         return False

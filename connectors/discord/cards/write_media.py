@@ -74,7 +74,7 @@ def _gallery_media(w: Writing, node: Image | Player) -> Media | None:
 
 def is_reachable(w: Writing, asset: Asset) -> bool:
     """Whether Discord can get the bytes."""
-    uploaded = w.rendering.uploads and bool(asset.file_id)
+    uploaded = w.rendering.travels(asset)
     return uploaded or bool(http_url(w.rendering.url_of(asset), limits.MEDIA_URL))
 
 
@@ -166,13 +166,13 @@ def is_film(w: Writing, node: Player) -> bool:
     """Whether the asset is a film itself, rather than a page that shows one."""
     if not is_reachable(w, node.asset):
         return False
-    if (w.rendering.uploads and node.asset.file_id) or node.asset.media_type.startswith("video/"):
+    if w.rendering.travels(node.asset) or node.asset.media_type.startswith("video/"):
         return True
     return bool(_FILM.search(w.rendering.url_of(node.asset)))
 
 
 def _uploaded(w: Writing, asset: Asset, kind: str = "") -> Media | None:
-    return w.media(asset, kind) if w.rendering.uploads and asset.file_id else None
+    return w.media(asset, kind) if w.rendering.travels(asset) else None
 
 
 def _write_played(w: Writing, node: Player, media: Media) -> None:

@@ -127,7 +127,7 @@ class Writing:
 
     def media(self, asset: Asset, kind: str = "") -> Media | None:
         """The asset as a file of the message, or by its URL; None when Discord cannot get it."""
-        if self.rendering.uploads and asset.file_id:
+        if self.rendering.travels(asset):
             name = self._file_name(asset, kind)
             return Media(f"attachment://{name}", replace(asset, name=name))
         url = http_url(self.rendering.url_of(asset), limits.MEDIA_URL)

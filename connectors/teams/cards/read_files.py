@@ -76,8 +76,10 @@ def _poster(url: str) -> Asset | None:
 
 def _download(attachment: Json, content: Json, at: str) -> list[Node]:
     """`downloadUrl` opens the file for whoever has it, for some minutes: nobody else gets it."""
+    own = string(content, "uniqueId")
     asset = Asset(
-        url=string(content, "downloadUrl"),
+        url="" if own else string(content, "downloadUrl"),
+        file_id=f"{schemas.OWN_FILE}{own}" if own else "",
         private=True,
         page=string(attachment, "contentUrl"),
         name=string(attachment, "name"),

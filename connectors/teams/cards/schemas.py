@@ -21,6 +21,7 @@ LIST = f"{_TEAMS}card.list"
 CONNECTOR = f"{_TEAMS}card.o365connector"
 DOWNLOAD = f"{_TEAMS}file.download.info"
 FILE_INFO = f"{_TEAMS}card.file.info"
+OWN_FILE = "teams:"  # before the platform's own id of a file
 FILE_CONSENT = f"{_TEAMS}card.file.consent"
 REFERENCE = "reference"  # a file that lies elsewhere
 QUOTED = "messageReference"
