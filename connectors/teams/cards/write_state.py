@@ -30,10 +30,10 @@ _DATA = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/]+={0,2}\Z")
 _WORD_END = re.compile(r"\s(?=\S*\Z)")
 
 # RFC 3986: clients and the published schema refuse what it does not allow.
-_LEGAL = r"(?:[A-Za-z0-9\-._~:/?@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*"
+_LEGAL = r"(?:[A-Za-z0-9\-._~:/?@!$&'()*+,;=]++|%[0-9A-Fa-f]{2})*+"
 _HOST = (
-    r"(?:(?:[A-Za-z0-9\-._~!$&'()*+,;=:]|%[0-9A-Fa-f]{2})*@)?"
-    r"(?:(?:[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9A-Fa-f]{2})+|\[[0-9A-Fa-f:.]+\])"
+    r"(?:(?:[A-Za-z0-9\-._~!$&'()*+,;=:]++|%[0-9A-Fa-f]{2})*+@)?"
+    r"(?:(?:[A-Za-z0-9\-._~!$&'()*+,;=]++|%[0-9A-Fa-f]{2})++|\[[0-9A-Fa-f:.]+\])"
 )
 _URL = re.compile(
     rf"(?:https?://{_HOST}(?::[0-9]*)?(?![^/?#]){_LEGAL}|mailto:(?=[^/#]){_LEGAL})(?:#{_LEGAL})?\Z",

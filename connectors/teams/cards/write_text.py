@@ -24,13 +24,13 @@ from bridge.content.text import (
 )
 from connectors.teams.cards.write_runs import (
     BOLD,
-    CARE,
     CODE,
     ITALIC,
     SPOILER,
     STRIKE,
     UNDERLINE,
     Run,
+    needs_care,
     paragraph,
     runs_of,
     to_markdown,
@@ -81,7 +81,7 @@ def line_element(
 def line_markdown(line: Line, writing: Writing, at: str = "") -> str | None:
     """The line as a Fact shows it; None when it needs more than that."""
     if len(line) == 1 and isinstance(only := line[0], Text) and "\n" not in only.value:
-        return only.value if not CARE.search(only.value) else paragraph(only.value)
+        return paragraph(only.value) if needs_care(only.value) else only.value
     if any(isinstance(node, Break) for node in line):
         return None
     known = len(writing.losses)
