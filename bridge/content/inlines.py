@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from operator import is_
+from typing import cast
 
 from bridge.content.text import (
     Break,
@@ -28,14 +30,23 @@ Style = Strong | Emphasis | Strike | Underline | Spoiler
 STYLES: frozenset[type[Inline]] = frozenset((Strong, Emphasis, Strike, Underline, Spoiler))
 
 
+def has_neighbours_of_one_kind(nodes: Sequence[object]) -> bool:
+    """Whether anything could be joined: in most runs nothing can."""
+    kinds = list(map(type, nodes))
+    return any(map(is_, kinds, kinds[1:]))
+
+
 def merge_texts(nodes: Iterable[Inline]) -> tuple[Inline, ...]:
     """Neighbouring texts become one; empty ones go."""
+    full = [node for node in nodes if type(node) is not Text or node.value]
+    if not has_neighbours_of_one_kind(full):
+        return tuple(full)
     merged: list[Inline] = []
-    for is_text, group in groupby(nodes, lambda node: isinstance(node, Text)):
-        if not is_text:
+    for kind, group in groupby(full, type):
+        if kind is Text:
+            merged.append(Text("".join([node.value for node in cast("list[Text]", list(group))])))
+        else:
             merged.extend(group)
-        elif value := "".join(node.value for node in group if isinstance(node, Text)):
-            merged.append(Text(value))
     return tuple(merged)
 
 

@@ -12,7 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Literal, cast, get_args
 
-from bridge.content.inlines import STYLES, Style, plain_inlines
+from bridge.content.inlines import (
+    STYLES,
+    Style,
+    has_neighbours_of_one_kind,
+    plain_inlines,
+)
 from bridge.content.text import (
     BREAK,
     Block,
@@ -198,6 +203,8 @@ def tidy(
         node = next(stack[-1], None)
         if node is None:
             stack.pop()
+        elif type(node) is Text:
+            found.append(node)
         elif type(node) in STYLES:
             style = cast("Style", node)
             if type(style) in active:
@@ -216,8 +223,10 @@ def tidy(
 
 def joined(nodes: Iterable[Inline], *, linked: bool = False) -> list[Inline]:
     """A run of tidy nodes: what belongs together becomes one node, bare URLs become links."""
-    found: list[Inline] = []
     full = [node for node in nodes if type(node) is not Text or node.value]
+    if _is_joined(full):
+        return full
+    found: list[Inline] = []
     for kind, group in groupby(full, type):
         if kind is Text:
             texts = cast("list[Text]", list(group))
@@ -236,6 +245,16 @@ def joined(nodes: Iterable[Inline], *, linked: bool = False) -> list[Inline]:
         else:
             found.extend(group)
     return found
+
+
+def _is_joined(nodes: Sequence[Inline]) -> bool:
+    """Whether nothing is to be done: so are most runs."""
+    if has_neighbours_of_one_kind(nodes):
+        return False
+    for node in nodes:
+        if type(node) is Break or (type(node) is Text and _SPECIAL.search(node.value)):
+            return False
+    return True
 
 
 def _one_style(several: Sequence[Style], *, linked: bool) -> Inline:

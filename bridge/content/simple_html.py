@@ -40,6 +40,7 @@ _STYLES: dict[str, type[Style]] = {
 _ENDS = frozenset(f"/{tag}" for tag in (*_STYLES, "a"))
 _CODE = re.compile(r'\s*<code(?: class="language-([^"]*)")?>([^<]*)</code>\s*')
 _CELL = re.compile(r'<t[dh](?: style="text-align: ([a-z]+)")?>(.*?)</t[dh]>', re.DOTALL)
+_ROWS = re.compile(r"table>(?:\s|</?t(?:head|body)>|<tr>[\0\s]*</tr>)*</table")  # \0: a cell
 _START = re.compile(r'ol start="([0-9]{1,9})"')
 _BLANK = " \t"
 _Align = Literal["left", "center", "right"]
@@ -112,7 +113,7 @@ class SimpleHtml:
 
     def _paragraphs(self, piece: str) -> Sequence[Block]:
         """A run that begins or ends with white space is a special case."""
-        run = self.run(piece.strip("\n"))
+        run = self.run(piece.strip(" \n"))
         if not run:
             return ()
         first, last = run[0], run[-1]
@@ -129,7 +130,11 @@ class SimpleHtml:
 
     def _table(self, html: str) -> Sequence[Block]:
         rows = [_CELL.findall(row) for row in html.split("</tr>")[:-1]]
-        if not rows:
+        if not rows or not _ROWS.fullmatch(_CELL.sub("\0", html)):
+            raise NotSimple
+        if any(len(row) != len(rows[0]) for row in rows):
+            raise NotSimple
+        if any("\n" in cell for row in rows for _, cell in row):
             raise NotSimple
         align = cast("list[_Align | None]", [style or None for style, _ in rows[0]])
         cells = [[self.run(cell) for _, cell in row] for row in rows]
@@ -150,7 +155,9 @@ class SimpleHtml:
         for token, after in zip(pieces, pieces, strict=True):
             head, _, inner = token.partition(">")
             if inner:
-                inner = inner[: inner.rfind("<")]
+                inner, _, end = inner.rpartition("</")
+                if end != head and (end != "a" or head[:2] != "a "):
+                    raise NotSimple
                 if head in _STYLES:
                     if head in around or not inner:
                         raise NotSimple

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import cast
 
-from bridge.content.inlines import plain_inlines
+from bridge.content.inlines import has_neighbours_of_one_kind, plain_inlines
 from bridge.content.text import (
     BREAK,
     Broadcast,
@@ -142,6 +142,7 @@ class _Reader:
         self._names = names
         self._links = links
         self._stack = [_Frame("")]
+        self._open_marks: list[str] = []  # of the frames, in order
         self._children = self._stack[0].children
 
     def read(self, pieces: Sequence[str]) -> tuple[Inline, ...]:
@@ -248,28 +249,25 @@ class _Reader:
     def _mark(self, mark: str, left: int, before: str, after: str) -> int:
         """Open or close with one or two characters of a run; says how many were used."""
         double = mark * 2
-        opened = next((f.mark for f in reversed(self._stack) if f.mark in (mark, double)), None)
+        opened = next((one for one in reversed(self._open_marks) if one in (mark, double)), None)
         closes, opens = not before.isspace(), not after.isspace()
         if mark == "_":
             closes, opens = not is_word(after), not is_word(before)
         if opened == mark and closes and left != 2:
             return self._toggle(mark)
-        if left >= 2 and (opened == double or self._is_open(double)):
+        if left >= 2 and (opened == double or double in self._open_marks):
             return self._toggle(double)
         if left >= 3 and opens and opened is None:
             return self._toggle(mark)
         if left >= 2:
             return self._toggle(double)
-        if opens and not self._is_open(mark):
+        if opens and mark not in self._open_marks:
             return self._toggle(mark)
         self._children.append(mark)
         return 1
 
-    def _is_open(self, mark: str) -> bool:
-        return any(frame.mark == mark for frame in self._stack)
-
     def _toggle(self, mark: str) -> int:
-        if not self._is_open(mark):
+        if mark not in self._open_marks:
             self._open(mark)
             return len(mark)
         while self._stack[-1].mark != mark:
@@ -278,19 +276,24 @@ class _Reader:
             self._give_up()
             self._children.append(mark)
         else:
-            frame = self._stack.pop()
-            self._children = self._stack[-1].children
+            frame = self._close()
             self._children.append(_STYLES[mark](_joined(frame.children)))
         return len(mark)
 
     def _open(self, mark: str) -> None:
         self._stack.append(_Frame(mark))
+        self._open_marks.append(mark)
         self._children = self._stack[-1].children
+
+    def _close(self) -> _Frame:
+        frame = self._stack.pop()
+        self._open_marks.pop()
+        self._children = self._stack[-1].children
+        return frame
 
     def _give_up(self) -> None:
         """The innermost style never ended: its mark was text."""
-        frame = self._stack.pop()
-        self._children = self._stack[-1].children
+        frame = self._close()
         self._children.append(frame.mark)
         self._children += frame.children
 
@@ -305,6 +308,8 @@ def _joined(pieces: Sequence[Inline | str]) -> tuple[Inline, ...]:
     if len(pieces) == 1:
         only = pieces[0]
         return (Text(only) if isinstance(only, str) else only,)
+    if not has_neighbours_of_one_kind(pieces):
+        return tidy([Text(piece) if isinstance(piece, str) else piece for piece in pieces])
     nodes: list[Inline] = []
     for kind, group in groupby(pieces, type):
         if kind is str:

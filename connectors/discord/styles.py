@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import cast
 
+from bridge.content.inlines import has_neighbours_of_one_kind
 from bridge.content.text import (
     Code,
     Emphasis,
@@ -33,8 +34,11 @@ STYLES: frozenset[type[Inline]] = frozenset((Strong, Emphasis, Strike, Underline
 
 def tidy(children: Iterable[Inline]) -> tuple[Inline, ...]:
     """Neighbours of one kind become one; what is empty goes."""
+    full = list(filter(_is_full, children))
+    if not has_neighbours_of_one_kind(full):
+        return tuple(full)
     out: list[Inline] = []
-    for kind, group in groupby(filter(_is_full, children), type):
+    for kind, group in groupby(full, type):
         nodes = list(group)
         if len(nodes) == 1:
             out += nodes
@@ -52,9 +56,9 @@ def tidy(children: Iterable[Inline]) -> tuple[Inline, ...]:
 
 
 def _is_full(node: Inline) -> bool:
-    if isinstance(node, Text | Code):
+    if isinstance(node, (Text, Code)):
         return node.value != ""
-    return not isinstance(node, Styled) or node.children != ()
+    return type(node) not in STYLES or cast("Styled", node).children != ()
 
 
 def is_word(character: str) -> bool:

@@ -6,7 +6,7 @@ What is simple is read in one pass, everything else by way of a tree of elements
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import unescape
 
@@ -248,18 +248,21 @@ class _Reader:
         return [List(tuple(items), number if element.tag == "ol" else None)]
 
     def _table(self, element: Element) -> list[Block]:
-        rows = [
-            tuple(_on_one_line(self._inlines(cell)) for cell in row.elements())
-            for row in _rows(element)
-        ]
-        rows = [row for row in rows if row]
-        if not rows:
-            return self.blocks([child for child in element.children if isinstance(child, str)])
-        if not any(any(row) for row in rows):
-            return []
-        width = max(len(row) for row in rows)
-        header, *body = (row + ((),) * (width - len(row)) for row in rows)
-        return [Table(header, tuple(body), (None,) * width)]
+        """What stands in no cell comes before the table, as browsers show it."""
+        rows: list[tuple[tuple[Inline, ...], ...]] = []
+        strays: list[str] = []
+        for child in _rows(element):
+            if isinstance(child, Element):
+                rows.append(tuple(_on_one_line(self._inlines(cell)) for cell in child.elements()))
+                strays += [text for text in child.children if isinstance(text, str)]
+            else:
+                strays.append(child)
+        before = [block for text in strays for block in self.blocks([text])]
+        width = max(map(len, rows), default=0)
+        if not any(map(any, rows)):
+            return before
+        header, *body = (row + ((),) * (width - len(row)) for row in rows if row)
+        return [*before, Table(header, tuple(body), (None,) * width)]
 
     def _inlines(self, element: Element) -> list[Inline]:
         return [inline for child in element.children for inline in self._inline(child)]
@@ -439,11 +442,13 @@ def _code_of(value: str, named: str) -> list[Block]:
     return [CodeBlock(value, language)] if value.strip() else []
 
 
-def _rows(element: Element) -> list[Element]:
-    rows: list[Element] = []
-    for child in element.elements():
-        rows += [child] if child.tag == "tr" else _rows(child)
-    return rows
+def _rows(element: Element) -> Iterator[Element | str]:
+    """The rows, and the text that is in none."""
+    for child in element.children:
+        if isinstance(child, str) or child.tag == "tr":
+            yield child
+        else:
+            yield from _rows(child)
 
 
 def _on_one_line(run: Sequence[Inline]) -> tuple[Inline, ...]:

@@ -37,6 +37,7 @@ from bridge.content.text import (
     Underline,
 )
 from bridge.model import ActorId
+from connectors.teams.html_reader import read_elements, read_simply
 from connectors.teams.text import escape_name, escape_text, html_to_text, text_to_teams
 
 _OPTIONS = (
@@ -123,6 +124,72 @@ def shown(teams: str) -> Document:
 )
 def test_html_is_read(html: str, document: Document) -> None:
     assert html_to_text(html).document == document
+
+
+@pytest.mark.parametrize(
+    ("html", "document"),
+    [
+        (
+            "<table><tr><th>a </th><th><b>b</b></th></tr> <tr><td>1<br>2</td><td></table>",
+            (
+                Table(
+                    ((Text("a"),), (Strong((Text("b"),)),)),
+                    (((Text("1 2"),), ()),),
+                    (None, None),
+                ),
+            ),
+        ),
+        ("<table><tr><td> </td></tr></table>", ()),
+        (
+            "<table><caption>a</caption>b<tr>c<td>d</td></tr><tr><td>e</table>",
+            (
+                Paragraph((Text("a"),)),
+                Paragraph((Text("b"),)),
+                Paragraph((Text("c"),)),
+                Table(((Text("d"),),), (((Text("e"),),),), (None,)),
+            ),
+        ),
+        ("a <hr /> b", (Paragraph((Text("a"),)), Rule(), Paragraph((Text("b"),)))),
+        ("a <br> b", paragraph(Text("a"), Break(), Text("b"))),
+        ("<b>a</i> b</b>", paragraph(Strong((Text("a b"),)))),
+        ("&#42;a&#42; &#60;b&#62;", paragraph(Text("*a* <b>"))),
+        ("<p>\n\t a\r\n b &nbsp; c </p>\n", paragraph(Text("a b c"))),
+    ],
+)
+def test_both_readers_of_html_agree(html: str, document: Document) -> None:
+    assert read_elements(html).document == document
+    assert read_simply(html) in (None, document)
+
+
+_said = st.sampled_from(
+    ["a", "b c", " d", "e ", "&amp;", "&#42;", "&#9;", "&nbsp;", " ", "\n", "", "é", "x://y"]
+)
+_html = st.recursive(
+    _said,
+    lambda inner: (
+        st.builds("{}{}{}".format, inner, st.sampled_from(["", " ", "<br>", "<hr>", "\n"]), inner)
+        | st.builds(
+            "<{0}>{1}</{0}>".format,
+            st.sampled_from(["p", "div", "blockquote", "h1", "b", "em", "s", "code", "pre"]),
+            inner,
+        )
+        | st.builds('<a href="https://x.example/">{}</a>'.format, inner)
+        | st.builds("<ul>\n<li>{}</li> <li>{}</li></ul>".format, inner, inner)
+        | st.builds("<table><tr><th>{}</th> <td>{}</td></tr></table>".format, inner, inner)
+    ),
+    max_leaves=8,
+)
+
+
+@given(_html)
+def test_what_is_simple_is_read_as_everything_is(html: str) -> None:
+    assert read_simply(html) in (None, read_elements(html).document)
+
+
+def test_a_common_message_is_read_the_short_way() -> None:
+    html = "<p>a <b>b</b></p><ul><li>c</li></ul><hr><table><tr><td>d</td></tr></table>&#42;"
+
+    assert read_simply(html) is not None
 
 
 def test_a_mention_is_what_the_resolver_says() -> None:
