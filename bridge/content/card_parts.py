@@ -249,7 +249,6 @@ class _Reading:
         title: Line = (Link(url, node.title or words(url)),) if url else node.title
         if (source := _source(node.asset)) is None:
             self._say(*degrade.image_as_prose(node, url or "").text)
-            self._say(*_paragraph(words(node.asset.alt) if node.title else ()))
         else:
             self._say(*_paragraph(title))
             self._media("image", node.asset, source)

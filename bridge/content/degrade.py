@@ -339,20 +339,33 @@ def _padded(row: Sequence[str], columns: Sequence[int], align: Sequence[str | No
 
 
 def table_as_prose(table: TextTable) -> Document:
-    """A table that is too wide: each row as a list item of `header: cell` lines."""
-    items = tuple(ListItem((Paragraph(_row(table.header, row)),)) for row in table.rows)
-    head = () if any(table.rows) or not any(table.header) else (Paragraph(_row((), table.header)),)
-    return (*head, List(items)) if items else head
+    """A table that is too wide: its heads in bold, then each row as an item of a list, with bars
+    between the cells; of one row alone, lines of `head: cell`."""
+    head: Line = _barred([(Strong(cell),) if cell else () for cell in table.header])
+    if len(table.rows) == 1 and head:
+        return (List((ListItem((Paragraph(_labelled_cells(table.header, table.rows[0])),)),)),)
+    items = tuple(ListItem((Paragraph(row),)) for one in table.rows if (row := _barred(one)))
+    return (*((Paragraph(head),) if head else ()), *((List(items),) if items else ()))
 
 
-def _row(header: Sequence[Line], row: Sequence[Line]) -> Line:
+def _barred(cells: Sequence[Line]) -> Line:
+    """Cells with bars between them; none after the last that says anything."""
+    line: list[Inline] = []
+    end = 0
+    for index, cell in enumerate(cells):
+        line += [Text(" | ")] if index else []
+        line += cell
+        end = len(line) if cell else end
+    return tuple(line[:end])
+
+
+def _labelled_cells(header: Sequence[Line], row: Sequence[Line]) -> Line:
     line: list[Inline] = []
     for index, cell in enumerate(row):
-        if not cell:
-            continue
-        line += [Break()] if line else []
         label = header[index] if index < len(header) else ()
-        line += [Strong(label), Text(": ")] if label else []
+        line += [Break()] if line and (label or cell) else []
+        line += [Strong(label)] if label else []
+        line += [Text(": ")] if label and cell else []
         line += cell
     return tuple(line)
 
@@ -361,9 +374,12 @@ def _row(header: Sequence[Line], row: Sequence[Line]) -> Line:
 
 
 def image_as_prose(node: Image, url: str) -> Prose:
-    """`🖼 what it shows`, a link where there is one."""
-    title = node.title or _text(node.asset.alt) or _text(node.asset.name) or (Text("image"),)
-    return line_prose((*_sign("🖼"), *_linked(title, url or node.asset.page)), node.at)
+    """`🖼 title (what it shows)`, a link where there is one."""
+    alt = _text(node.asset.alt)
+    title = node.title or alt or _text(node.asset.name) or (Text("image"),)
+    told = plain_inlines(title).strip() != node.asset.alt.strip() and alt
+    shown: Line = (Text(" ("), *alt, Text(")")) if told else ()
+    return line_prose((*_sign("🖼"), *_linked(title, url or node.asset.page), *shown), node.at)
 
 
 def file_as_prose(node: File, url: str) -> Prose:

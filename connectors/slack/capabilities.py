@@ -78,16 +78,18 @@ CHART_POINTS = 20
 TASK_TITLE = 256
 TASKS = 50
 
-# How far each node of a card is shown: PARTIAL is in another form, with all its words.
+# How far each node of a card is shown: PARTIAL is in another form, at least some of them, with all
+# their words. Pictures are PNG, JPEG or GIF, without links or sizes of their own; cards of a
+# carousel are short; no button is disabled, shows or hides anything; nobody has a role.
 _CARD = {
     Level.FULL: (
-        *("prose", "table", "divider", "context", "fields", "image", "section", "container"),
-        *("carousel", "tasks", "chart", "actions", "button", "text_input", "date_input", "toggle"),
-        *("choice", "picker"),
+        *("prose", "table", "divider", "context", "fields", "section", "container", "tasks"),
+        *("chart", "actions", "text_input", "date_input", "toggle", "choice"),
     ),
     Level.PARTIAL: (
-        *("player", "gallery", "file", "columns", "alert", "badge", "progress", "rating", "poll"),
-        *("native", "number_input", "file_input"),
+        *("image", "player", "gallery", "file", "columns", "carousel", "alert", "badge"),
+        *("progress", "rating", "poll", "native", "button", "number_input", "picker"),
+        "file_input",
     ),
 }
 

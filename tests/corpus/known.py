@@ -10,11 +10,6 @@ FAULTS: dict[tuple[str, str], int] = {
     ("3 words vanish", "teams -> discord: Input.Date"): 6,
     ("3 words vanish", "teams -> discord: Input.Number"): 5,
     ("3 words vanish", "teams -> discord: Input.Time"): 4,
-    # A toggle of several targets names each of them; a table as lines repeats its heads.
-    ("3 said twice", "teams -> slack: Action.ToggleVisibility"): 3,
-    ("3 said twice", "teams -> discord: TextBlock"): 1,
-    ("4 deliverable", "teams -> slack: _ more are chosen than may be"): 8,
-    ("4 deliverable", "slack -> slack: _ is unknown"): 1,
     # Words that an option of a menu repeats, and half an HTML entity.
     ("6 there and back", "slack -> teams -> slack: Input.ChoiceSet"): 2,
     ("6 there and back", "teams -> slack -> teams: rich_text_section"): 1,
@@ -30,12 +25,7 @@ BARS: dict[str, float] = {
     "discord -> slack: words in order": 0.966,
     "discord -> teams: words in order": 0.966,
     "discord -> uacs: words in order": 0.966,
-    # Roles can be picked on one platform only, channels on two, files in forms alone.
-    "discord -> slack: usable actions": 0.888,
-    "discord -> slack: full nodes with a loss": 0.156,
     "slack -> discord: full nodes with a loss": 0.167,
     "teams -> discord: full nodes with a loss": 0.163,
-    "teams -> slack: full nodes with a loss": 0.079,
-    "slack -> slack: nodes at home": 0.936,  # files, calls and alerts may not be sent by apps
     "teams -> teams: words in the output": 0.912,  # one menu of 1,000 options, larger than a card
 }

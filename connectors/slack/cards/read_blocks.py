@@ -35,7 +35,7 @@ from connectors.slack.cards.read_elements import is_element, read_element
 from connectors.slack.cards.read_files import read_file
 from connectors.slack.cards.read_json import items_at, string_at, url_at
 from connectors.slack.cards.read_markdown import markdown_block_to_text
-from connectors.slack.cards.read_media import file_id, picture, video
+from connectors.slack.cards.read_media import file_id, is_picture, picture, video
 from connectors.slack.cards.read_rows import rows
 from connectors.slack.cards.read_texts import document, field, line, prose
 from connectors.slack.cards.read_unknown import unknown
@@ -105,9 +105,9 @@ def _section(block: Json, at: str, team: str) -> list[Node]:
         return nodes
     place = f"{at}/accessory"
     beside = _accessory(accessory, place, team)
-    if not nodes:
-        return [beside]
-    return [Section(tuple(nodes), beside, at=at)]
+    if beside is None:
+        return nodes
+    return [beside] if not nodes else [Section(tuple(nodes), beside, at=at)]
 
 
 def _fields(values: object, at: str, team: str) -> list[Node]:
@@ -121,14 +121,16 @@ def _fields(values: object, at: str, team: str) -> list[Node]:
     return rows(cast("list[object]", values), at, at, team, read, Fields)
 
 
-def _accessory(value: object, at: str, team: str) -> Node:
+def _accessory(value: object, at: str, team: str) -> Node | None:
+    """None for a picture of nothing."""
     if (found := picture(value, at, team, "small")) is not None:
         return found
     match read_element(value, at, team):
         case [one]:
             return one
         case []:
-            return unknown(value, at, team)
+            found = unknown(value, at, team)
+            return found if found.fallback or not is_picture(value) else None
         case several:
             return Actions(tuple(several), at=at)
 

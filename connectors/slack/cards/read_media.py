@@ -45,6 +45,11 @@ def picture(image: object, at: str, team: str, size: Size = "full") -> Image | N
     return Image(asset, title=title, size=size, at=at)
 
 
+def is_picture(value: object) -> bool:
+    """Whether it says that it is one."""
+    return isinstance(value, dict) and cast("Json", value).get("type") == "image"
+
+
 def _picture(image: Json) -> Asset:
     told: dict[str, Any] = {
         "alt": words(image.get("alt_text")),

@@ -1,4 +1,5 @@
-"""Lists of elements -> rows of nodes. What does not belong in a row stands between two of them."""
+"""Lists of elements -> rows of nodes. What does not belong in a row stands between two of them, a
+picture of nothing nowhere."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from bridge.content.card import Node
+from connectors.slack.cards.read_media import is_picture
 from connectors.slack.cards.read_texts import is_blank
 from connectors.slack.cards.read_unknown import unknown
 
@@ -27,10 +29,18 @@ def rows(
         found = read(value, place, team)
         if found:
             items += found
-        elif found is not None and not is_blank(value):
+        elif found is not None and (other := _between(value, place, team)) is not None:
             nodes += [row(tuple(items), at=row_at)] if items else []
-            nodes.append(unknown(value, place, team))
+            nodes.append(other)
             items = []
     if items:
         nodes.append(row(tuple(items), at=row_at))
     return nodes
+
+
+def _between(value: object, at: str, team: str) -> Node | None:
+    """None for what is known to say nothing."""
+    if is_blank(value):
+        return None
+    found = unknown(value, at, team)
+    return found if found.fallback or not is_picture(value) else None

@@ -43,7 +43,7 @@ from bridge.content.card import (
 )
 from bridge.content.rendering import NativeMessage, Rendering, Written
 from connectors.slack.capabilities import TEXT_LIMIT
-from connectors.slack.cards.write_actions import write_actions, write_button
+from connectors.slack.cards.write_actions import lose_toggles, write_actions, write_button
 from connectors.slack.cards.write_boxes import write_carousel, write_container
 from connectors.slack.cards.write_chart import write_chart
 from connectors.slack.cards.write_inputs import write_input
@@ -83,6 +83,7 @@ def write_card(card: Card, rendering: Rendering) -> Written:
     writing = Writing(card, rendering, _WRITERS)
     pieces: Pieces = []
     writing.write(card.nodes, pieces)
+    lose_toggles(writing)
     _drop_soft_frames(writing, pieces)
     messages = packed(pieces, card.summary) or (_nothing(card),)
     return Written(messages, tuple(writing.losses))

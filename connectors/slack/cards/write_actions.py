@@ -88,7 +88,8 @@ def write_button(writing: Writing, node: Button, out: Pieces) -> None:
     elif node.does == "reveal":
         _reveal(writing, node, out)
     elif node.does == "toggle":
-        _toggle(writing, node)
+        writing.toggled.append(node)
+        _lose_beside(writing, node)
     elif node.does == "open":
         _write_words(writing, node, _fault(node.url), node.url, out)
     else:
@@ -128,12 +129,15 @@ def _target(writing: Writing, node: Button) -> Json | None:
 
 
 def _label(writing: Writing, node: Button) -> Json:
-    line: Line = (Text(f"{node.emoji} "), *node.label) if node.emoji else node.label
-    found = labelled(writing, line, BUTTON_TEXT, node.at, "long_text")
+    found = labelled(writing, button_line(node), BUTTON_TEXT, node.at, "long_text")
     if found is not None:
         return found
     said = shortened(writing, one_line(node.hint), BUTTON_TEXT, node.at, "long_text")
     return plain(said or _NAMELESS)
+
+
+def button_line(node: Button) -> Line:
+    return (Text(f"{node.emoji} "), *node.label) if node.emoji else node.label
 
 
 def _words(node: Button) -> str:
@@ -151,7 +155,7 @@ def _write_words(writing: Writing, node: Button, kind: str, what: str, out: Piec
     """Its words in small print, and what else it had as losses."""
     shown = "its words" if node.does != "open" or node.disabled else "its words, without a link"
     writing.lose(node.at, kind, what if what != "its words" else _words(node), shown)
-    line: Line = (Text(f"{node.emoji} "), *node.label) if node.emoji else node.label
+    line = button_line(node)
     if text := line_to_mrkdwn(line):
         context = {"type": "context", "elements": [mrkdwn(text)]}
         if len(text) <= 2_900:
@@ -171,18 +175,24 @@ def _lose_beside(writing: Writing, node: Button) -> None:
 
 def _reveal(writing: Writing, node: Button, out: Pieces) -> None:
     """What a press would show: in a container that opens, or below."""
-    line: Line = (Text(f"{node.emoji} "), *node.label) if node.emoji else node.label
+    line = button_line(node)
     _lose_beside(writing, node)
-    if writing.is_inside:
+    if writing.is_inside or not node.nodes:
         writing.lose(node.at, "reveal_open", _words(node), "what it shows")
         writing.write((degrade.line_prose((Strong(line),), node.at), *node.nodes), out)
     else:
-        writing.lose(node.at, "reveal_as_container", _words(node), "a container that opens")
         fold(writing, line, node.nodes, out)
 
 
-def _toggle(writing: Writing, node: Button) -> None:
-    """Slack's containers open by themselves."""
-    shown = any(target in writing.folds for target in node.targets)
-    writing.lose(node.at, "toggle", _words(node), "a container that opens" if shown else "")
-    _lose_beside(writing, node)
+def lose_toggles(writing: Writing) -> None:
+    """Slack's containers open by themselves, one by one. Nothing is lost of a button whose words
+    stand on the only one that it opens."""
+    for node in writing.toggled:
+        if id(node) not in writing.titled or len(set(node.targets)) > 1:
+            writing.lose(node.at, "toggle", _words(node), _toggled_as(writing, node))
+
+
+def _toggled_as(writing: Writing, node: Button) -> str:
+    if not writing.folded.isdisjoint(node.targets):
+        return "a container that opens"
+    return "what it shows" if any(one in writing.toggles for one in node.targets) else ""

@@ -24,12 +24,12 @@ from connectors.slack.capabilities import (
     CONTAINER_TITLE,
     URL,
 )
-from connectors.slack.cards.write_actions import button_element
+from connectors.slack.cards.write_actions import button_element, button_line
 from connectors.slack.cards.write_folds import contain, fold
 from connectors.slack.cards.write_media import image_element, is_bare
 from connectors.slack.cards.write_pieces import Frame, Json, Piece, Pieces, Writing
 from connectors.slack.cards.write_size import size_of
-from connectors.slack.cards.write_texts import length, line_to_mrkdwn, mrkdwn
+from connectors.slack.cards.write_texts import length, line_to_mrkdwn, mrkdwn, words
 
 Line = tuple[Inline, ...]
 
@@ -47,9 +47,8 @@ _CAROUSEL_CHARACTERS = 10_000
 def write_container(writing: Writing, node: Container, out: Pieces) -> None:
     folds = node.spoiler or node.hidden or node.collapsed is not None
     if writing.is_inside:
-        _lose_box(writing, node)
-        writing.write(_opened(writing, node), out)
-    elif folds or (node.id and node.id in writing.folds):
+        _write_inside(writing, node, out)
+    elif folds or (node.id and node.id in writing.toggles):
         _fold(writing, node, out)
     elif _is_panel(node):
         _write_panel(writing, node, out)
@@ -62,8 +61,13 @@ def write_container(writing: Writing, node: Container, out: Pieces) -> None:
 
 
 def _is_panel(node: Container) -> bool:
-    """What has a bar at its side; a grey ground alone is none."""
-    return node.form == "panel" or node.color is not None or node.style in _BARS
+    """What has a bar at its side."""
+    return node.form == "panel" or _is_coloured(node)
+
+
+def _is_coloured(node: Container) -> bool:
+    """A grey ground is no colour."""
+    return node.color is not None or node.style in _BARS
 
 
 _BARS = frozenset(("good", "warning", "attention", "accent"))
@@ -78,17 +82,26 @@ def _has_head(node: Container) -> bool:
 
 
 def _fold(writing: Writing, node: Container, out: Pieces) -> None:
-    if _color(node):
-        writing.lose(node.at, "color", _color(node))
+    _lose_color(writing, node)
     collapsed = node.hidden or node.spoiler or node.collapsed is True
     title, inner = node.title, _below_title(writing, node)
     if not title or _has_head(node):
-        named = writing.folds.get(node.id, "") if node.id else ""
-        title = (Text("Spoiler" if node.spoiler else named or "…"),)
+        title = (Text("Spoiler"),) if node.spoiler else _named_by_button(writing, node)
         inner = _opened(writing, node)
     elif node.link:
         title = _linked(writing, title, node.link, node.at)
+    writing.folded.add(node.id)
     fold(writing, title, inner, out, collapsed=collapsed)
+
+
+def _named_by_button(writing: Writing, node: Container) -> Line:
+    """The words of the button that opens it, if they are not on another one already."""
+    for button in writing.toggles.get(node.id, ())[:1]:
+        line = button_line(button)
+        if id(button) not in writing.titled and words(line):
+            writing.titled.add(id(button))
+            return line
+    return (Text("…"),)
 
 
 def _write_titled(writing: Writing, node: Container, out: Pieces) -> None:
@@ -117,11 +130,25 @@ def _below_title(writing: Writing, node: Container) -> Nodes:
 
 
 def _write_panel(writing: Writing, node: Container, out: Pieces) -> None:
-    pieces = writing.inside(_opened(writing, node))
+    """A bar at the side of all that has none of its own."""
+    pieces = writing.inside(_opened(writing, node), _color(node))
     frame = Frame(_color(node), node.form == "group", node.at)
     for piece in pieces:
-        piece.frame = frame
+        piece.frame = piece.frame or frame
     out += pieces
+
+
+def _write_inside(writing: Writing, node: Container, out: Pieces) -> None:
+    """A box within a box has no more than a bar, and none in a container."""
+    if node.spoiler or node.hidden or node.collapsed:
+        kind = "spoiler" if node.spoiler else "hidden" if node.hidden else "folded"
+        writing.lose(node.at, "open_container", f"a {kind} box", "open")
+    if _is_coloured(node) and writing.bar is not None and _color(node) != writing.bar:
+        _write_panel(writing, node, out)
+        return
+    if writing.bar is None:
+        _lose_color(writing, node)
+    writing.write(_opened(writing, node), out)
 
 
 def _opened(writing: Writing, node: Container) -> Nodes:
@@ -167,13 +194,9 @@ def _color(node: Container) -> str:
     return _COLORS.get(node.style, "")
 
 
-def _lose_box(writing: Writing, node: Container) -> None:
-    """What a box within a box cannot have."""
-    if _color(node):
+def _lose_color(writing: Writing, node: Container) -> None:
+    if _is_coloured(node):
         writing.lose(node.at, "color", _color(node))
-    if node.spoiler or node.hidden or node.collapsed:
-        kind = "spoiler" if node.spoiler else "hidden" if node.hidden else "folded"
-        writing.lose(node.at, "open_container", f"a {kind} box", "open")
 
 
 # --- cards ----------------------------------------------------------------------------------
@@ -206,7 +229,7 @@ def write_carousel(writing: Writing, node: Carousel, out: Pieces) -> None:
 
 def _is_boxed(node: Container) -> bool:
     """What a card block cannot show of it."""
-    return bool(_color(node) or node.spoiler or node.hidden or node.collapsed is not None)
+    return bool(_is_coloured(node) or node.spoiler or node.hidden or node.collapsed is not None)
 
 
 def _write_cards(cards: list[Json], out: Pieces) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from bridge.content.card import (
     Choice,
     DateInput,
+    FileInput,
     Input,
     NumberInput,
     Option,
@@ -25,7 +26,7 @@ from bridge.content.text import Text
 from connectors.slack.capabilities import BOXES, INPUT_VALUE
 from connectors.slack.cards.write_options import menus
 from connectors.slack.cards.write_pieces import Json, Writing
-from connectors.slack.cards.write_texts import length, shortened, sound
+from connectors.slack.cards.write_texts import length, plain, shortened, sound
 
 _DATES = {
     "date": ("datepicker", "initial_date", r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"),
@@ -152,6 +153,8 @@ def _choice(writing: Writing, node: Choice) -> list[Json]:
 
 
 def _picker(writing: Writing, node: Picker) -> list[Json]:
+    if node.of == "roles":
+        return [_roles(writing, node)]
     name, form = _PICKERS[node.of]
     values = [one for one in node.values if form.fullmatch(one)]
     element: Json = {"type": f"multi_{name}s_select" if node.many else f"{name}s_select"}
@@ -166,6 +169,20 @@ def _picker(writing: Writing, node: Picker) -> list[Json]:
     if node.of == "mentionables":
         writing.lose(node.at, "picker", "roles", "people")
     return [element]
+
+
+def _roles(writing: Writing, node: Picker) -> Json:
+    """Slack has none: whoever answers writes their names."""
+    writing.lose(node.at, "picker", "roles", "their names to write")
+    return {"type": "plain_text_input", **({"multiline": True} if node.many else {})}
+
+
+def _file(writing: Writing, node: FileInput) -> list[Json]:
+    """Messages take none: whoever answers writes where it is."""
+    kinds = f" ({', '.join(node.kinds)})" if node.kinds else ""
+    writing.lose(node.at, "file_input", f"a file{kinds}", "its address to write")
+    element: Json = {"type": "plain_text_input", "placeholder": plain("https://…")}
+    return [{**element, **({"multiline": True} if (node.most or 1) > 1 else {})}]
 
 
 def _among(node: Picker) -> Json:
@@ -187,4 +204,5 @@ _BUILDERS: dict[type[Input], Callable[[Writing, Any], list[Json]]] = {
     Toggle: _toggle,
     Choice: _choice,
     Picker: _picker,
+    FileInput: _file,
 }

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TypeGuard, get_args
 
 from bridge.content import degrade
-from bridge.content.card import Choice, FileInput, Input, Node, Picker, Toggle
+from bridge.content.card import Choice, Input, Node, Toggle
 from bridge.content.input_text import input_as_blocks
 from bridge.content.plain import text_to_plain
 from bridge.content.text import Inline, Text
@@ -114,7 +114,7 @@ def _write_notes(writing: Writing, node: Input, out: Pieces, *, with_hint: bool)
 
 def _elements(writing: Writing, node: Input) -> list[Json]:
     """What is to be filled in, with the names under which it is heard; none where nothing is."""
-    if node.disabled or not writing.is_heard or _is_unknown(node):
+    if node.disabled or not writing.is_heard or _is_empty(node):
         return []
     elements = elements_of(writing, node)
     token = writing.token(node.at)
@@ -134,17 +134,9 @@ def _elements(writing: Writing, node: Input) -> list[Json]:
     return elements
 
 
-def _is_unknown(node: Input) -> bool:
-    """Slack has no roles, takes files only in modals, and no menu without an option."""
-    match node:
-        case FileInput():
-            return True
-        case Picker(of=of):
-            return of == "roles"
-        case Choice(options=(), external=False):
-            return True
-        case _:
-            return False
+def _is_empty(node: Input) -> bool:
+    """A menu without an option."""
+    return isinstance(node, Choice) and not node.options and not node.external
 
 
 def _has_placeholder(kind: str) -> bool:

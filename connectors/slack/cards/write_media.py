@@ -35,7 +35,7 @@ def write_image(writing: Writing, node: Image, out: Pieces) -> None:
     if picture is not None:
         _write_title(writing, picture, node)
         out.append(Piece(picture))
-    elif writing.uploads and node.asset.file_id:
+    elif writing.travels(node.asset):
         _along(writing, node.asset, node.title, node.at, out)
     else:
         _link_instead(writing, node, out)
@@ -64,7 +64,7 @@ def _source(writing: Writing, asset: Asset, at: str) -> Json | None:
         if len(url) <= URL:
             return {"image_url": url}
         writing.lose(at, "long_url", url)
-    if writing.uploads and asset.file_id:
+    if writing.travels(asset):
         return None
     if own := _OWN_FILE.fullmatch(asset.file_id):
         return {"slack_file": {"id": own[1]}}
@@ -94,7 +94,7 @@ def _along(writing: Writing, asset: Asset, title: Line, at: str, out: Pieces) ->
 
 def _link_instead(writing: Writing, node: Image, out: Pieces) -> None:
     url = _url(writing, node.asset)
-    what = node.asset.alt or node.asset.name or "a picture"
+    what = _names(node.asset) or "a picture"
     writing.lose(node.at, "image_as_prose", what, "a link" if url else "its words")
     bare = replace(node, asset=replace(node.asset, page=""))
     writing.write((degrade.image_as_prose(bare, url),), out)
@@ -131,11 +131,11 @@ def write_gallery(writing: Writing, node: Gallery, out: Pieces) -> None:
 
 
 def write_file(writing: Writing, node: File, out: Pieces) -> None:
-    if writing.uploads and node.asset.file_id:
+    if writing.travels(node.asset):
         _along(writing, node.asset, node.title, node.at, out)
         return
     url = _url(writing, node.asset)
-    what = node.asset.name or node.asset.alt or plain_inlines(node.title) or "a file"
+    what = _names(node.asset) or plain_inlines(node.title) or "a file"
     writing.lose(node.at, "file_as_prose", what, "a link" if url else "its words")
     bare = replace(node, asset=replace(node.asset, page=""))
     writing.write((degrade.file_as_prose(bare, url),), out)
@@ -144,7 +144,7 @@ def write_file(writing: Writing, node: File, out: Pieces) -> None:
 def write_player(writing: Writing, node: Player, out: Pieces) -> None:
     """Its picture, and a link, which Slack itself may unfold to a player."""
     asset = node.asset
-    if writing.uploads and asset.file_id:
+    if writing.travels(asset):
         _along(writing, asset, node.title, node.at, out)
         if node.poster is not None and node.poster.alt:
             writing.lose(node.at, "poster", node.poster.alt)
@@ -153,7 +153,11 @@ def write_player(writing: Writing, node: Player, out: Pieces) -> None:
         return
     link = safe_url(node.link) or ""
     url = link if link and len(link) < URL else _url(writing, asset)
-    what = " ".join(text for text in (asset.alt, asset.name) if text) or f"a {node.kind}"
+    what = _names(asset) or f"a {node.kind}"
     writing.lose(node.at, "player_as_nodes", what, "a link" if url else "its words")
     bare = replace(node, link=url)
     writing.write(degrade.player_as_nodes(bare, ""), out)
+
+
+def _names(asset: Asset) -> str:
+    return " ".join(text for text in (asset.alt, asset.name) if text.strip())

@@ -67,16 +67,15 @@ def _is_taken(value: str) -> bool:
 def menus(writing: Writing, node: Choice) -> list[Json]:
     """The element without its name: several where one would be too much. Only menus have groups."""
     written = _options(writing, node)
-    is_plain = not node.external and not any(one.group for one in written)
-    if node.form == "overflow" and is_plain and len(written) <= OVERFLOW:
+    if _is_overflow(node):
         return [{"type": "overflow", "options": [one.option for one in written]}]
     for one in written:
         if url := one.option.pop("url", ""):
             writing.lose(node.at, "link", url, "its words")
     if node.external:
         return [_external(writing, node, written)]
-    if node.form == "list" and is_plain and len(written) <= BOXES:
-        return [_boxes(node, written)]
+    if node.form == "list" and _is_plain(node) and len(written) <= BOXES:
+        return [_boxes(writing, node, written)]
     parts = list(_parts(written))
     if len(parts) > 1:
         what = f"one menu of {len(written)} options"
@@ -84,20 +83,47 @@ def menus(writing: Writing, node: Choice) -> list[Json]:
     return [_menu(node, part) for part in parts]
 
 
+def _is_plain(node: Choice) -> bool:
+    return not node.external and not any(one_line(one.group) for one in node.options)
+
+
+def _is_overflow(node: Choice) -> bool:
+    return node.form == "overflow" and _is_plain(node) and len(node.options) <= OVERFLOW
+
+
 # --- options --------------------------------------------------------------------------------
 
 
 def _options(writing: Writing, node: Choice) -> list[Written]:
-    chosen = set(node.values)
-    values = option_values(node.options)
+    chosen, values = _chosen_ones(writing, node), option_values(node.options)
     return [
         Written(
             _option(writing, one, value, node.at),
             shortened(writing, one_line(one.group), OPTION_TEXT, one.at or node.at, "long_text"),
-            one.value in chosen,
+            index in chosen,
         )
-        for one, value in zip(node.options, values, strict=True)
+        for index, (one, value) in enumerate(zip(node.options, values, strict=True))
     ]
+
+
+def _chosen_ones(writing: Writing, node: Choice) -> set[int]:
+    """The places of those chosen beforehand: as many as may be, the others are open."""
+    values = set(node.values)
+    wanted = [index for index, one in enumerate(node.options) if one.value in values]
+    most = _most_chosen(node)
+    for index in wanted[most:]:
+        one = node.options[index]
+        said = words(one.label) or one_line(one.value)
+        writing.lose(one.at or node.at, "chosen", said, "an option that is not chosen")
+    return set(wanted[:most])
+
+
+def _most_chosen(node: Choice) -> int:
+    if _is_overflow(node):
+        return 0
+    if not node.many:
+        return 1
+    return node.most if node.most is not None and node.most > 0 else len(node.options)
 
 
 def _option(writing: Writing, option: Option, value: str, at: str) -> Json:
@@ -121,19 +147,18 @@ def _option(writing: Writing, option: Option, value: str, at: str) -> Json:
 
 def _external(writing: Writing, node: Choice, written: Sequence[Written]) -> Json:
     """Its author tells the options; of those told here only the chosen ones are shown."""
-    shown = 0
     for one, told in zip(node.options, written, strict=True):
-        is_shown = told.chosen and (node.many or not shown)
-        shown += is_shown
-        said = [one.group] if is_shown else [one.group, words(one.label), words(one.description)]
+        said = [one.group] if told.chosen else [one.group, words(one.label), words(one.description)]
         if any(said):
             writing.lose(one.at or node.at, "option", "\n".join(text for text in said if text))
     kind = "multi_external_select" if node.many else "external_select"
     element: Json = {"type": kind, "min_query_length": 1}
-    return element | _chosen(written, many=node.many) | _most(node, written)
+    return element | _chosen(written, many=node.many) | _most(node)
 
 
-def _boxes(node: Choice, written: Sequence[Written]) -> Json:
+def _boxes(writing: Writing, node: Choice, written: Sequence[Written]) -> Json:
+    if (most := _most(node).get("max_selected_items", len(written))) < len(written):
+        writing.lose(node.at, "input_rule", f"at most {most}")
     kind = "checkboxes" if node.many else "radio_buttons"
     options = [one.option for one in written]
     return {"type": kind, "options": options, **_chosen(written, many=node.many)}
@@ -143,12 +168,11 @@ def _menu(node: Choice, written: Sequence[Written]) -> Json:
     kind = "multi_static_select" if node.many else "static_select"
     groups = [_group(name, members) for name, members in _groups(written)]
     shown = {"option_groups": groups} if _is_grouped(written) else {"options": groups[0]["options"]}
-    return {"type": kind, **shown, **_chosen(written, many=node.many), **_most(node, written)}
+    return {"type": kind, **shown, **_chosen(written, many=node.many), **_most(node)}
 
 
-def _most(node: Choice, written: Sequence[Written]) -> Json:
-    chosen = sum(one.chosen for one in written)
-    fits = node.many and node.most is not None and node.most >= max(chosen, 1)
+def _most(node: Choice) -> Json:
+    fits = node.many and node.most is not None and node.most > 0
     return {"max_selected_items": node.most} if fits else {}
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from bridge.content.card import Asset, Button, Card, Container, Node
 from bridge.content.card_walk import walk
-from bridge.content.inlines import plain_inlines
 from bridge.content.rendering import Rendering
 from bridge.content.urls import safe_url
 from bridge.model import Loss
@@ -51,17 +50,23 @@ class Writing:
     """One card on its way: how it is to be shown, and what was lost so far.
 
     `is_inside` while blocks are written for an attachment or a container: these take only the
-    older kinds of blocks, and no containers.
+    older kinds of blocks, and no containers. `bar` is the colour at the side of what is written,
+    None where there is none. `folded` are the ids of containers that open, `titled` those buttons
+    (by identity) whose words stand on one; `toggled` are all that were to show or hide something.
     """
 
     def __init__(
         self, card: Card, rendering: Rendering, writers: Mapping[type[Node], Writer]
     ) -> None:
         self.losses: list[Loss] = []
-        self.uploads = rendering.uploads
+        self.travels = rendering.travels
         self.url_of = rendering.url_of
         self.has_table = False
         self.is_inside = False
+        self.bar: str | None = None
+        self.folded: set[str] = set()
+        self.titled: set[int] = set()
+        self.toggled: list[Button] = []
         self._card = card
         self._token = rendering.token
         self._origin = rendering.origin
@@ -78,12 +83,13 @@ class Writing:
             self._writers[type(node)](self, node, out)
         self._depth -= 1
 
-    def inside(self, nodes: Iterable[Node]) -> Pieces:
-        """Blocks that may stand in an attachment or a container."""
-        before, self.is_inside = self.is_inside, True
+    def inside(self, nodes: Iterable[Node], bar: str | None = None) -> Pieces:
+        """Blocks that may stand in an attachment (with its bar) or a container."""
+        before = self.is_inside, self.bar
+        self.is_inside, self.bar = True, bar
         pieces: Pieces = []
         self.write(nodes, pieces)
-        self.is_inside = before
+        self.is_inside, self.bar = before
         return pieces
 
     # --- losses -----------------------------------------------------------------------------
@@ -122,16 +128,16 @@ class Writing:
         return token if count == 1 else f"{token}~{count}"
 
     @cached_property
-    def folds(self) -> dict[str, str]:
-        """The ids of containers that a button shows or hides, and what the first such one says."""
+    def toggles(self) -> dict[str, list[Button]]:
+        """The ids of containers that buttons show or hide, and these buttons."""
         nodes = list(walk(self._card.nodes))
         ids = {one.id for one in nodes if isinstance(one, Container) and one.id}
-        found: dict[str, str] = {}
+        found: dict[str, list[Button]] = {}
         for one in nodes:
             if isinstance(one, Button) and one.does == "toggle":
-                for target in one.targets:
+                for target in dict.fromkeys(one.targets):
                     if target in ids:
-                        found.setdefault(target, plain_inlines(one.label))
+                        found.setdefault(target, []).append(one)
         return found
 
 

@@ -30,7 +30,7 @@ from connectors.slack.capabilities import (
 )
 from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing
 from connectors.slack.cards.write_split import rich_line
-from connectors.slack.cards.write_texts import length, sound, words
+from connectors.slack.cards.write_texts import length, sound
 from connectors.slack.rich_text_writer import rich_text_length
 
 Line = tuple[Inline, ...]
@@ -175,7 +175,8 @@ def _inline(writing: Writing, node: Node) -> Line:
         case Rating():
             return blocks_as_line(degrade.rating_as_prose(node).text)
         case Image():
-            writing.lose(node.at, "image_as_prose", node.asset.alt, "a link in its cell")
+            what = node.asset.alt or node.asset.name or "a picture"
+            writing.lose(node.at, "image_as_prose", what, "a link in its cell")
             return blocks_as_line(degrade.image_as_prose(node, writing.url_of(node.asset)).text)
         case Button(label, url=url):
             safe = _url(url)
@@ -208,11 +209,9 @@ def _write_code(
 
 
 def _write_list(writing: Writing, rows: list[Lines], at: str, out: Pieces, *, header: bool) -> None:
-    """A table that is too wide: the names of its columns stand in every row, those of empty ones
-    in none."""
+    """A table that is too wide."""
     document = degrade.table_as_prose(_text_table(rows, (), header=header))
-    names = [one for cell in rows[0] if (one := words(cell))] if header else []
-    what = "\n".join(names) or f"a table of {len(rows[0])} columns"
+    what = f"a table of {len(rows[0])} columns"
     writing.lose(at, "table_as_prose", what, "a list of its rows")
     writing.write((degrade.prose(*document, at=at),), out)
 

@@ -184,7 +184,16 @@ def test_what_a_button_reveals_is_in_a_container_that_opens() -> None:
         "is_collapsible": True,
         "default_collapsed": True,
     }
-    assert losses(node)[0].kind == "reveal_as_container"
+    assert losses(node) == ()
+
+
+def test_a_button_that_reveals_nothing_is_its_words() -> None:
+    node = Button(said("More"), does="reveal", at="/b")
+
+    assert blocks(node) == [section("*More*")]
+    assert losses(node) == (
+        Loss(path="/b", kind="reveal_open", what="More", shown_as="what it shows"),
+    )
 
 
 def test_two_actions_at_one_place_have_names_of_their_own() -> None:
@@ -440,14 +449,61 @@ def test_inputs_that_nobody_would_hear_are_what_they_ask() -> None:
     )
 
 
-def test_files_and_roles_cannot_be_asked_for_in_messages() -> None:
-    file, role = (
-        FileInput(label=said("File"), at="/f"),
-        Picker(of="roles", label=said("R"), at="/r"),
+def test_files_and_roles_are_asked_for_in_words() -> None:
+    """Messages take no files, and Slack has no roles."""
+    file = FileInput(label=said("File"), kinds=("pdf",), at="/f")
+    roles = Picker(of="roles", label=said("R"), placeholder="Which?", many=True, at="/r")
+
+    assert blocks(file, roles) == [
+        asked(
+            {"type": "plain_text_input", "placeholder": plain("https://…"), **named("/f")},
+            label="File",
+        ),
+        asked(
+            {
+                "type": "plain_text_input",
+                "multiline": True,
+                **named("/r"),
+                "placeholder": plain("Which?"),
+            },
+            label="R",
+        ),
+    ]
+    assert losses(file, roles) == (
+        Loss(path="/f", kind="file_input", what="a file (pdf)", shown_as="its address to write"),
+        Loss(path="/r", kind="picker", what="roles", shown_as="their names to write"),
     )
 
-    assert blocks(file, role) == [section("*File*"), section("*R*")]
-    assert [one.kind for one in losses(file, role)] == ["no_input", "no_input"]
+
+def test_of_several_that_are_chosen_a_single_choice_keeps_one() -> None:
+    node = Choice(label=said("L"), options=options(3), values=("v1", "v2"), at="/i")
+
+    (block,) = blocks(node)
+
+    assert block["element"]["initial_option"] == option("o1", "v1")
+    assert losses(node) == (
+        Loss(path="/i", kind="chosen", what="o2", shown_as="an option that is not chosen"),
+    )
+
+
+def test_no_more_are_chosen_than_may_be() -> None:
+    node = Choice(label=said("L"), options=options(3), values=("v0", "v2"), many=True, most=1)
+
+    (block,) = blocks(node)
+
+    assert block["element"]["max_selected_items"] == 1
+    assert block["element"]["initial_options"] == [option("o0", "v0")]
+    assert [loss.what for loss in losses(node)] == ["o2"]
+
+
+def test_boxes_do_not_count_and_three_dots_show_nothing_chosen() -> None:
+    boxes = Choice(options=options(3), form="list", many=True, most=2, label=said("L"))
+    dots = Choice(options=options(2), form="overflow", values=("v1",))
+
+    assert [(one.kind, one.what) for one in losses(boxes, dots)] == [
+        ("input_rule", "at most 2"),
+        ("chosen", "o1"),
+    ]
 
 
 def test_a_picture_on_a_button_is_a_loss() -> None:

@@ -221,3 +221,15 @@ def test_a_table_of_too_many_columns_is_a_list() -> None:
 
     assert block["type"] == "rich_text"
     assert losses(Table(rows))[0].kind == "table_as_prose"
+
+
+def test_the_heads_of_a_list_of_rows_stand_once() -> None:
+    rows = tuple(tuple(cell(f"{row}{n}") for n in range(21)) for row in "hvw")
+
+    (block,) = blocks(Table(rows))
+
+    head, items = block["elements"]
+    assert "".join(one["text"] for one in head["elements"]).split(" | ") == [
+        f"h{n}" for n in range(21)
+    ]
+    assert [one["elements"][0]["text"].split(" | ")[0] for one in items["elements"]] == ["v0", "w0"]

@@ -263,9 +263,50 @@ def test_what_folds_is_a_container_that_opens() -> None:
             "default_collapsed": True,
         },
     ]
+    assert written.losses == ()
+
+
+def test_a_button_that_opens_several_names_one_of_them() -> None:
+    boxes = [Container((prose(one),), hidden=True, id=one) for one in "xy"]
+    toggle = Button(said("Show both"), does="toggle", targets=("x", "y"), at="/b")
+
+    written = write(toggle, *boxes)
+
+    titles = [one["title"] for one in written.messages[0].body["blocks"]]  # pyright: ignore
+    assert titles == [plain("Show both"), plain("…")]
     assert written.losses == (
-        Loss(path="/b", kind="toggle", what="Show", shown_as="a container that opens"),
+        Loss(path="/b", kind="toggle", what="Show both", shown_as="a container that opens"),
     )
+
+
+def test_a_button_whose_box_stands_open_is_named() -> None:
+    inner = Container((prose("x"),), id="x")
+    outer = Container((inner,), form="panel", color=1)
+    toggle = Button(said("Show"), does="toggle", targets=("x",), at="/b")
+
+    assert losses(toggle, outer) == (
+        Loss(path="/b", kind="toggle", what="Show", shown_as="what it shows"),
+    )
+
+
+def test_a_bar_within_a_bar_keeps_its_colour() -> None:
+    inner = Container((prose("b"),), style="good")
+    node = Container((prose("a"), inner, prose("c")), form="panel", color=1)
+
+    (body,) = bodies(node)
+
+    assert [(one["color"], one["blocks"]) for one in body["attachments"]] == [
+        ("#000001", [section("a")]),
+        ("good", [section("b")]),
+        ("#000001", [section("c")]),
+    ]
+    assert losses(node) == ()
+
+
+def test_a_grey_ground_is_no_colour() -> None:
+    node = Container((Container((prose("x"),), style="emphasis"),), title=said("T"))
+
+    assert losses(node) == ()
 
 
 def test_what_is_hidden_until_asked_folds() -> None:

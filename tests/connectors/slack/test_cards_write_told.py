@@ -168,7 +168,7 @@ def test_pictures_without_a_public_address_are_links_or_travel_along() -> None:
         at="/i",
     )
 
-    assert blocks(node) == [section("🖼 <https://e.example/p|Tom>")]
+    assert blocks(node) == [section("🖼 <https://e.example/p|Tom> (A cat)")]
     assert losses(node) == (
         Loss(path="/i", kind="image_as_prose", what="A cat", shown_as="a link"),
     )
