@@ -1,20 +1,28 @@
-"""A pressed button of a card: Action.Submit as a message with a value, Action.Execute as an invoke.
+"""A pressed button of a card: Action.Submit as a message with a value, Action.Execute as an invoke;
+and what is found by typing in a menu.
 
-Pure. Source: learn.microsoft.com "Universal Actions", "Card actions" (2026-06).
+Pure. Source: learn.microsoft.com "Universal Actions", "Card actions" (2026-06), "Typeahead search
+in Adaptive Cards" (2025-01).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import cast
 
 from pydantic import JsonValue
 
+from bridge.content.card import Card, Choice
+from bridge.content.interactions import find_action
 from bridge.model import ActionPressed, Event
 from connectors.teams.activity import Activity, Json, object_of, objects, string
-from connectors.teams.cards.write_inputs import typed_values_of, values_of
+from connectors.teams.cards.write_inputs import options_with, typed_values_of, values_of
 
 INVOKE = "adaptiveCard/action"
+SEARCH = "application/search"
+_RESULTS = "application/vnd.microsoft.search.searchResponse"
+_MOST_FOUND = 15  # options that a menu shows at a time
 _OURS = "token"  # where our buttons carry theirs
 _MANY = "many"  # ... and for which inputs several values may be chosen
 _TYPED = "typed"  # ... or written
@@ -72,3 +80,27 @@ def _tokens(data: Json, name: str) -> frozenset[str]:
     found = data.get(name)
     several = found if isinstance(found, list) else []
     return frozenset(one for one in several if isinstance(one, str))
+
+
+# --- searching ----------------------------------------------------------------------------------
+
+
+def is_search(json: Json) -> bool:
+    """Somebody types in a menu whose options are not all in its card."""
+    return string(json, "type") == "invoke" and string(json, "name") == SEARCH
+
+
+def found_in(card: Card, token_of: Callable[[str], str], value: Json) -> list[Json]:
+    """The options of the menu with this token that have the words in them."""
+    node = find_action(card, token_of, string(value, "dataset"))
+    if not isinstance(node, Choice):
+        return []
+    wanted = object_of(value, "queryOptions").get("skip")
+    first = min(max(wanted, 0), 100_000) if isinstance(wanted, int) else 0
+    found = options_with(node, string(value, "queryText"))
+    return list(islice(found, first, first + _MOST_FOUND))
+
+
+def results(found: list[Json]) -> Json:
+    """The answer to a search."""
+    return {"type": _RESULTS, "value": {"results": cast("JsonValue", found)}}

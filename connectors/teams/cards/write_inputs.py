@@ -8,7 +8,7 @@ as two values, the time under the token with `TIME`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from math import isfinite
 
@@ -28,7 +28,14 @@ from bridge.content.inlines import plain_inlines
 from bridge.content.input_text import input_as_blocks
 from bridge.content.text import Document
 from connectors.teams.cards.write_presses import action_set, asked_first, told
-from connectors.teams.cards.write_state import LABEL_LIMIT, VALUE_LIMIT, Element, Writing, plain
+from connectors.teams.cards.write_state import (
+    LABEL_LIMIT,
+    TITLE_LIMIT,
+    VALUE_LIMIT,
+    Element,
+    Writing,
+    plain,
+)
 from connectors.teams.cards.write_text import document_elements, line_element, with_rules
 
 TIME = ":time"
@@ -289,15 +296,13 @@ def _toggle(writing: Writing, node: Toggle, token: str) -> Element:
 def _choice(writing: Writing, node: Choice, token: str) -> Element:
     found = _common(writing, "Input.ChoiceSet", node, token)
     options = _options(writing, node)
-    found["choices"] = [
-        {"title": title, "value": _one_of_many(one.value) if node.many else one.value}
-        for one, title in options
-    ]
-    if node.form == "list":
+    found["choices"] = [_shown(node, one, title) for one, title in options]
+    is_cut = len(options) < len(node.options)
+    if node.form == "list" and not is_cut:
         found["style"] = "expanded"
     elif node.external or len(options) > _FILTERED:
         found["style"] = "filtered"
-    if node.external:
+    if node.external or is_cut:
         teams = node.source.startswith("graph.microsoft.com/")
         found["choices.data"] = {"type": "Data.Query", "dataset": node.source if teams else token}
     if node.many:
@@ -310,6 +315,19 @@ def _choice(writing: Writing, node: Choice, token: str) -> Element:
     return found
 
 
+def _shown(node: Choice, option: Option, title: str) -> Element:
+    return {"title": title, "value": _one_of_many(option.value) if node.many else option.value}
+
+
+def options_with(node: Choice, typed: str) -> Iterator[Element]:
+    """The options that have all these words in them, as the menu shows options."""
+    words = typed.casefold().split()
+    for option in node.options:
+        title = _title(option)
+        if all(word in title.casefold() for word in words):
+            yield _shown(node, option, title[:TITLE_LIMIT])
+
+
 def _options(writing: Writing, node: Choice) -> list[tuple[Option, str]]:
     """The options with what is shown of them, as many as a card has room for."""
     found: list[tuple[Option, str]] = []
@@ -319,7 +337,8 @@ def _options(writing: Writing, node: Choice) -> list[tuple[Option, str]]:
         room -= len(title) + len(option.value) + 26
         if room < 0:
             rest = [_title(one) for one in node.options[index:]]
-            writing.lose(node.at, "options_cut", "\n".join(rest), f"the first {index} options")
+            shown = f"the first {index} options; the others are found by typing"
+            writing.lose(node.at, "options_cut", "\n".join(rest), shown)
             break
         found.append((option, title))
     groups = dict.fromkeys(one.group for one in node.options if one.group.strip())
