@@ -58,6 +58,7 @@ class TeamsType:
             "login_url": f"{base_url}/teams/login",
             "openid_url": app["openid_url"],
             "service_hosts": ["127.0.0.1"],
+            "drive_hosts": ["127.0.0.1"],
             "default_service_url": app["service_url"],
             "environment": {password: app["app_password"]},
         }

@@ -10,7 +10,7 @@ import structlog
 from starlette.routing import BaseRoute
 
 from bridge.content.card import Asset
-from bridge.errors import AuthFailed, PlatformError
+from bridge.errors import AuthFailed, FileError, PlatformError
 from bridge.model import (
     AccountId,
     ActorId,
@@ -37,9 +37,10 @@ from connectors.teams.activity import Json, Us, object_of, string, tenant_of
 from connectors.teams.capabilities import CAPABILITIES
 from connectors.teams.channels import list_channels
 from connectors.teams.check import check_account
+from connectors.teams.consent import Consent, answer_of, outcome
 from connectors.teams.decode import decode
 from connectors.teams.encode import encode
-from connectors.teams.files import shared_address
+from connectors.teams.files import bring, shared_address
 from connectors.teams.people import find_person
 from connectors.teams.receive import Receiver
 from connectors.teams.references import References
@@ -73,6 +74,7 @@ class TeamsConnector:
         self._health = Health(state="stopped")
         self._heard: float | None = None
         self._heard_in: OrderedDict[ActorId, str] = OrderedDict()
+        self._bringing: set[asyncio.Task[None]] = set()
 
     async def run(self, inbox: Inbox) -> None:
         """Teams calls us (see `routes`), so this only proves the credentials and stays."""
@@ -91,8 +93,9 @@ class TeamsConnector:
 
     def routes(self, inbox: Inbox) -> Sequence[BaseRoute]:
         receiver = Receiver(
-            self._settings, self._us, inbox, self._references, self._validator, self._note_heard
-        )
+            self._settings, self._us, inbox, self._references, self._validator, self._note_heard,
+            self._consented, self._tools.cards,
+        )  # fmt: skip
         return receiver.routes()
 
     def decode(self, raw: Raw) -> Sequence[Event]:
@@ -136,7 +139,31 @@ class TeamsConnector:
         return Health(health.state, health.connected_since, self._heard, health.note)
 
     async def close(self) -> None:
+        for task in self._bringing:
+            task.cancel()
+        await asyncio.gather(*self._bringing, return_exceptions=True)
         await self._http.close()
+
+    def _consented(self, activity: Json) -> bool:
+        """Whether somebody answered our question about a file; what follows takes its time."""
+        consent = answer_of(activity, self._tools.cards.key)
+        if consent is None or self._tools.files is None:
+            return False
+        task = asyncio.create_task(self._bring(consent, tenant_of(activity)))
+        self._bringing.add(task)
+        task.add_done_callback(self._bringing.discard)
+        return True
+
+    async def _bring(self, consent: Consent, tenant: str) -> None:
+        """The file, and in place of the question that it is there. When it fails the question
+        stands, and may be answered again."""
+        channel = ids.channel_ref(tenant, consent.conversation)
+        try:
+            if consent.agreed and self._tools.files is not None:
+                await bring(consent, self._tools.files.blobs, self._http, self._settings)
+            await self._sender.replace(channel, consent.message, outcome(consent))
+        except (PlatformError, FileError) as error:
+            log.warning("file_not_brought", account=self.account, reason=str(error))
 
     async def _prove_credentials(self) -> None:
         try:

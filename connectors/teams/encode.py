@@ -64,7 +64,9 @@ def _bodies(
     if is_rich(delivery.message):
         author = f"**{escape_name(byline.name)}**"
         quote = _quote_line(delivery.quoted) if delivery.quoted else ""
-        return rich_bodies(delivery.message, author, quote, cards, files)
+        return rich_bodies(
+            delivery.message, author, quote, delivery.operation.channel, cards, files
+        )
     markdown, losses = message_text(delivery.message)
     texts, more_losses = _texts(markdown, byline, delivery.quoted)
     return [_activity(text) for text in texts], (*losses, *more_losses)

@@ -1,15 +1,24 @@
-"""Files that people post in Teams -> where their bytes are now.
+"""Files that people post in Teams -> where their bytes are now; files that we bring -> there.
 
-Source: microsoft.com/.../bots/how-to/bots-filesv4, "Receive files in personal chat" (2026-06).
+Source: microsoft.com/.../bots/how-to/bots-filesv4 (2026-06); Microsoft Graph, "Upload bytes to the
+upload session".
 """
 
 from __future__ import annotations
 
 from bridge.content.card import Asset
+from bridge.errors import FileMissing, Refused
 from bridge.model import Raw
+from bridge.ports.blobs import Blobs
 from bridge.ports.connector import FileAddress
 from connectors.teams.activity import object_of, parsed, string
 from connectors.teams.cards.schemas import OWN_FILE
+from connectors.teams.consent import Consent
+from connectors.teams.send import HttpClient, error_of
+from connectors.teams.settings import TeamsSettings
+
+_FRAGMENT = 32 * 320 * 1024  # bytes; Graph wants multiples of 320 KiB, 60 MiB at most
+_FRAGMENT_S = 120.0
 
 
 def shared_address(asset: Asset, raw: Raw) -> FileAddress | None:
@@ -24,3 +33,27 @@ def shared_address(asset: Asset, raw: Raw) -> FileAddress | None:
             url = raw.credentials.get(f"/attachments/{index}/content/downloadUrl", "")
             return FileAddress(url) if url else None
     return None
+
+
+async def bring(consent: Consent, blobs: Blobs, http: HttpClient, settings: TeamsSettings) -> None:
+    """The bytes to the place that Teams named, in pieces. Raises PlatformError, FileError."""
+    url = consent.upload_url
+    if not settings.may_take_files(url):
+        raise Refused("Teams named a place for a file that is not in drive_hosts", code="drive")
+    ref = await blobs.stat(consent.file_id)
+    if ref is None:
+        raise FileMissing(f"The file {consent.name!r} is not kept any more")
+    for start in range(0, ref.size, _FRAGMENT):
+        end = min(start + _FRAGMENT, ref.size)
+        headers = {
+            "Content-Type": "application/octet-stream",
+            "Content-Length": str(end - start),
+            "Content-Range": f"bytes {start}-{end - 1}/{ref.size}",
+        }
+        async with blobs.open(consent.file_id, start=start, end=end) as chunks:
+            answer = await http.request(
+                "PUT", url, data=chunks, headers=headers, deadline=_FRAGMENT_S
+            )
+        if not answer.good:
+            what = f"Bringing the file {consent.name!r}"
+            raise error_of(what, answer.status, answer.json(), answer.headers, repeatable=True)

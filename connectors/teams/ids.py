@@ -38,6 +38,11 @@ def is_conversation(text: str) -> bool:
     return text.startswith(("19:", "a:"))
 
 
+def is_personal(channel: ChannelRef) -> bool:
+    """Whether it is the chat of one person with the bot."""
+    return channel.channel.startswith("a:")
+
+
 def channel_ref(tenant: str, conversation: str) -> ChannelRef:
     return ChannelRef(
         platform=PLATFORM, workspace=tenant, channel=split_conversation(conversation)[0]

@@ -22,9 +22,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from bridge.errors import BridgeError, PlatformError, Unauthorized
+from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.connector import Inbox
+from connectors.teams import ids
 from connectors.teams.activity import Json, Us, object_of, parsed, raw_of, string, tenant_of
-from connectors.teams.presses import is_press
+from connectors.teams.presses import found_in, is_press, is_search, results
 from connectors.teams.references import Reference, References, reference_of
 from connectors.teams.settings import TeamsSettings
 from connectors.teams.validate import TokenValidator, check_belongs
@@ -53,6 +55,8 @@ class Receiver:
         references: References,
         validator: TokenValidator,
         heard: Callable[[Json], None],
+        consented: Callable[[Json], bool],
+        cards: Cards = NO_CARDS,
     ) -> None:
         self._settings = settings
         self._us = us
@@ -60,7 +64,8 @@ class Receiver:
         self._references = references
         self._validator = validator
         self._heard = heard
-        self._turns = _Turns(self._learn)
+        self._cards = cards
+        self._turns = _Turns(self._learn, consented)
 
     def routes(self) -> list[Route]:
         return [Route("/messages", self._messages, methods=["POST"])]
@@ -76,7 +81,24 @@ class Receiver:
             return _problem(503, str(error))
         except _Rejected as rejected:
             return _problem(rejected.status, str(rejected))
+        if is_search(activity):
+            return JSONResponse(results(await self._found(activity)))
         return await self._taken(activity)
+
+    async def _found(self, activity: Json) -> list[Json]:
+        """Nothing happens by typing in a menu: it is answered, and not kept."""
+        tenant = tenant_of(activity) or self._us.tenant or ""
+        conversation = string(object_of(activity, "conversation"), "id")
+        channel = ids.channel_ref(tenant, conversation)
+        target = string(activity, "replyToId")
+        try:
+            message = await self._inbox.shown(channel, target) if target else None
+        except BridgeError as error:
+            log.warning("search_not_answered", account=self._us.account, reason=str(error))
+            return []
+        if message is None or (token_of := self._cards.live_tokens(message)) is None:
+            return []
+        return found_in(self._cards.read(message)[0], token_of, object_of(activity, "value"))
 
     async def _checked(self, request: Request) -> Json:
         """The activity of a request that comes from the Bot Framework and is meant for us."""
@@ -168,9 +190,10 @@ Learn = Callable[[ConversationReference, Json], Awaitable[None]]
 class _Turns(BotAdapter):
     """Runs botbuilder's turn without its network parts: posts go out through our own sender."""
 
-    def __init__(self, learn: Learn) -> None:
+    def __init__(self, learn: Learn, consented: Callable[[Json], bool]) -> None:
         super().__init__()
         self._learn = learn
+        self._consented = consented
 
     async def run(self, json: Json) -> Response:
         try:
@@ -180,7 +203,7 @@ class _Turns(BotAdapter):
             log.warning("activity_without_turn", reason=type(error).__name__)
             return Response(status_code=201)
         context = TurnContext(self, activity)
-        await self.run_pipeline(context, _Bot(self._learn, json).on_turn)
+        await self.run_pipeline(context, _Bot(self._learn, self._consented, json).on_turn)
         if activity.type != "invoke":
             return Response(status_code=201)
         return _invoke_answer(context.turn_state.get(self._INVOKE_RESPONSE_KEY))
@@ -204,9 +227,10 @@ class _Turns(BotAdapter):
 class _Bot(ActivityHandler):
     """What happens in a turn: the reference is kept; invokes are answered."""
 
-    def __init__(self, learn: Learn, json: Json) -> None:
+    def __init__(self, learn: Learn, consented: Callable[[Json], bool], json: Json) -> None:
         super().__init__()
         self._learn = learn
+        self._consented = consented
         self._json = json
 
     async def on_turn(self, turn_context: TurnContext) -> None:
@@ -216,10 +240,12 @@ class _Bot(ActivityHandler):
             await super().on_turn(turn_context)
 
     async def on_invoke_activity(self, turn_context: TurnContext) -> InvokeResponse:
-        """A press is in the inbox already: its author answers in a message. Dialogs and sign-ins
-        are none of ours, and Teams shows so."""
+        """A press is in the inbox already: its author answers in a message. A file that somebody
+        takes is brought. Dialogs and sign-ins are none of ours, and Teams shows so."""
         if is_press(self._json) and object_of(object_of(self._json, "value"), "action"):
             return InvokeResponse(status=200, body=_HEARD)
+        if self._consented(self._json):
+            return InvokeResponse(status=200)
         return InvokeResponse(status=_NOT_IMPLEMENTED, body={"code": "NotSupported"})
 
 

@@ -13,12 +13,14 @@ from pydantic import JsonValue
 from bridge.content.additions import select_parts
 from bridge.content.card import Card
 from bridge.content.card_walk import is_interactive
-from bridge.model import Loss
+from bridge.model import ChannelRef, Loss
 from bridge.ports.cards import Cards
 from bridge.ports.connector import Files
 from bridge.uacs import Message, StructuredDataPart
 from connectors.teams.cards import write_card
 from connectors.teams.cards.schemas import CARDS
+from connectors.teams.consent import questions
+from connectors.teams.ids import is_personal
 
 Body = dict[str, JsonValue]
 _LARGEST_CARD = 25_000  # UTF-16 units of JSON; Teams takes 28 KB with all around it
@@ -26,18 +28,25 @@ _ADAPTIVE = "application/vnd.microsoft.card.adaptive"
 
 
 def rich_bodies(
-    message: Message, author: str, quote: str, cards: Cards, files: Files | None
+    message: Message,
+    author: str,
+    quote: str,
+    channel: ChannelRef,
+    cards: Cards,
+    files: Files | None,
 ) -> tuple[list[Body], tuple[Loss, ...]]:
-    """`author` and `quote` are lines in Teams' own Markdown, above the first and all activities."""
+    """`author` and `quote` are lines in Teams' own Markdown, above the first and all activities.
+    In the chat of one person files that we hold follow what names them."""
     card, losses = cards.read(message)
     if (body := _as_it_came(message, card, cards)) is not None:
         return [_under(body, author, quote)], losses
     url_of = {} if files is None else {"url_of": files.url_of}
-    written = write_card(card, cards.rendering(message, uploads=False, **url_of))
-    bodies = [
-        _under(dict(one.body), author, "" if slot else quote)
-        for slot, one in enumerate(written.messages)
-    ]
+    uploads = files is not None and is_personal(channel)
+    written = write_card(card, cards.rendering(message, uploads=uploads, **url_of))
+    bodies: list[Body] = []
+    for one in written.messages:
+        bodies.append(_under(dict(one.body), author, "" if bodies else quote))
+        bodies += questions(one.files, channel.channel, cards.key)
     return bodies, (*losses, *written.losses)
 
 

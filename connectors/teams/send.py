@@ -6,7 +6,7 @@ botbuilder's client has 6 requests in flight at most and fetches tokens on the e
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -206,9 +206,10 @@ class HttpClient:
         method: str,
         url: str,
         *,
-        data: bytes | dict[str, str] | None = None,
+        data: bytes | dict[str, str] | AsyncIterator[bytes] | None = None,
         headers: Mapping[str, str] | None = None,
         repeatable: bool = True,
+        deadline: float | None = None,
     ) -> Answer:
         """Raises Unavailable, or Unsettled when it left and must not be repeated."""
         if self._closed:
@@ -223,6 +224,7 @@ class HttpClient:
                 headers=headers,
                 allow_redirects=False,
                 trace_request_ctx=progress,
+                timeout=self._timeout(deadline or self._deadline),
             ) as response:
                 return Answer(response.status, response.headers, await _read(response))
 
@@ -239,13 +241,16 @@ class HttpClient:
             await self._session.close()
             self._session = None
 
+    @staticmethod
+    def _timeout(seconds: float) -> aiohttp.ClientTimeout:
+        return aiohttp.ClientTimeout(total=seconds, sock_connect=_CONNECT)
+
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
             trace = aiohttp.TraceConfig()
             trace.on_request_headers_sent.append(_note_sent)
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=30),
-                timeout=aiohttp.ClientTimeout(total=self._deadline, sock_connect=_CONNECT),
                 trace_configs=[trace],
                 cookie_jar=aiohttp.DummyCookieJar(),
             )
@@ -367,6 +372,11 @@ class Sender:
         if not native_id:
             raise Unsettled(f"{call.method} {call.channel}: Teams answered without a message id")
         return Receipt(slot=call.slot, native_id=native_id, thread=call.thread)
+
+    async def replace(self, channel: ChannelRef, message: str, body: Mapping[str, Any]) -> None:
+        """Put something else in the place of one of our own messages."""
+        path = f"/v3/conversations/{_quoted(channel.channel)}/activities/{_quoted(message)}"
+        await self._request("PUT", channel, path, {**body, "id": message}, repeatable=True)
 
     async def get(self, channel: ChannelRef, path: str) -> Json:
         """Read something; `channel` says where its service address is known from."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -21,6 +22,8 @@ SERVICE_HOSTS = (
     "*.teams.microsoft.com",
     "*.teams.microsoft.us",
 )
+# Where people's own files lie; an upload goes nowhere else, whatever an activity says.
+DRIVE_HOSTS = ("*.sharepoint.com", "*.sharepoint.us", "*.sharepoint-mil.us")
 
 
 class TeamsSettings(BaseModel):
@@ -61,6 +64,10 @@ class TeamsSettings(BaseModel):
         description="Hosts that may be given the bot's token (`*.` for any name below): a forged "
         "service address never gets it.",
     )
+    drive_hosts: tuple[str, ...] = Field(
+        default=DRIVE_HOSTS,
+        description="Hosts that files are uploaded to when a person takes one in a personal chat.",
+    )
     default_service_url: str | None = Field(
         default=None,
         description="The service address for conversations that the bot has not heard from yet, "
@@ -92,15 +99,26 @@ class TeamsSettings(BaseModel):
 
     def may_be_called(self, service_url: str) -> bool:
         """Whether this address may be given our token: a known host, by https or on loopback."""
-        try:
-            parts = urlsplit(service_url)
-            host, _port = (parts.hostname or "").lower(), parts.port
-        except ValueError:
-            return False
-        if parts.username is not None or parts.query or parts.fragment:
-            return False
-        # What programs read in different ways (`\`, `%2f`, white space) is read in none.
-        if not _HOST.fullmatch(host) or _ODD.search(service_url):
-            return False
-        secure = parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK)
-        return secure and any(fnmatchcase(host, known.lower()) for known in self.service_hosts)
+        parts = _sound(service_url, self.service_hosts)
+        return parts is not None and not parts.query
+
+    def may_take_files(self, upload_url: str) -> bool:
+        """Whether a person's file may be brought to this address."""
+        return _sound(upload_url, self.drive_hosts) is not None
+
+
+def _sound(url: str, hosts: Sequence[str]) -> SplitResult | None:
+    """None unless it leads to one of the hosts, by https or on loopback."""
+    try:
+        parts = urlsplit(url)
+        host, _port = (parts.hostname or "").lower(), parts.port
+    except ValueError:
+        return None
+    if parts.username is not None or parts.fragment:
+        return None
+    # What programs read in different ways (`\`, `%2f`, white space) is read in none.
+    if not _HOST.fullmatch(host) or _ODD.search(url):
+        return None
+    secure = parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK)
+    known = any(fnmatchcase(host, one.lower()) for one in hosts)
+    return parts if secure and known else None

@@ -114,7 +114,7 @@ def _manifest(name: str, app_id: str, public_url: str) -> dict[str, object]:
             {
                 "botId": app_id,
                 "scopes": ["team", "groupchat", "personal"],
-                "supportsFiles": False,
+                "supportsFiles": True,
                 "isNotificationOnly": False,
             }
         ],

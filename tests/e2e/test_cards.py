@@ -157,7 +157,7 @@ def hands(local: Street) -> dict[str, Hand]:
     return found
 
 
-@pytest.mark.parametrize("platform", ["slack", "discord"])
+@pytest.mark.parametrize("platform", ["slack", "discord", "teams"])
 async def test_a_picture_that_a_person_posts_is_carried_as_a_file(
     tmp_path: Path, platform: str
 ) -> None:
@@ -173,7 +173,72 @@ async def test_a_picture_that_a_person_posts_is_carried_as_a_file(
             person = local.person(platform, workspace)
             await hand.post_files(workspace, channel, person, [file], "look at this")
             other = "discord" if platform == "slack" else "slack"
-            await local.until(lambda: with_words(local, other, "cat.png") is not None)
+            name = "a cat" if platform == "teams" else "cat.png"  # there pictures have no name
+            await local.until(lambda: with_words(local, other, name) is not None)
             await local.until(lambda: with_words(local, "teams", "a cat") is not None)
 
             assert any("look at this" in raw for raw in raw_of(local, other))
+
+
+def in_personal_chat(local: Street, settings: dict[str, Any]) -> tuple[str, Hand]:
+    """The room's member on Teams is the chat of a person with the bridge; this is their hand."""
+    settings["files"] = {"allow_loopback": True}
+    teams = local.platforms["teams"]
+    workspace, _ = local.place("teams", "general")
+    person = local.person("teams", workspace)
+    chat: str = teams.personal_chat("bridge", person)  # type: ignore[attr-defined]
+    members = settings["rooms"]["general"]["members"]
+    next(one for one in members if one["account"] == "teams")["channel"] = chat
+    assert isinstance(teams, Handled)
+    return chat, Hand(teams, workspace, chat, person)
+
+
+async def test_a_document_of_a_personal_chat_of_teams_is_carried_as_a_file(tmp_path: Path) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        _, hand = in_personal_chat(local, settings)
+        async with running(local, settings):
+            file = GivenFile(name="notes.txt", data=b"remember the milk")
+            await hand.post_files([file], text="look at this")
+            for other in ("slack", "discord"):
+                await local.until(lambda one=other: with_words(local, one, "notes.txt") is not None)
+
+            assert any("look at this" in raw for raw in raw_of(local, "slack"))
+            assert any('"size":17' in raw.replace(" ", "") for raw in raw_of(local, "discord"))
+
+
+@pytest.mark.parametrize("answer", ["Accept", "Decline"])
+async def test_in_a_personal_chat_of_teams_a_file_is_offered_and_brought_when_it_is_taken(
+    tmp_path: Path, answer: str
+) -> None:
+    data = bytes(range(256)) * 5000
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        chat, hand = in_personal_chat(local, settings)
+        slack, teams = local.platforms["slack"], local.platforms["teams"]
+        assert isinstance(slack, Handled)
+        tenant, _ = local.place("teams", "general")
+
+        def standing(words: str) -> Shown | None:
+            shown = teams.messages(tenant, chat)
+            return next((one for one in shown if words in orjson.dumps(one.raw).decode()), None)
+
+        async with running(local, settings):
+            workspace, channel = local.place("slack", "general")
+            person = local.person("slack", workspace)
+            file = GivenFile(name="notes.bin", data=data)
+            await hand.post_files([GivenFile(name="a.txt", data=b"so that the chat is known")])
+            await slack.post_files(workspace, channel, person, [file], "take this")
+            await local.until(lambda: standing("file.consent") is not None)
+            question = standing("file.consent")
+            assert question
+            outcome = await hand.press(question.id, answer)
+            assert outcome.answered
+
+            await local.until(lambda: standing("file.consent") is None)
+            now = next(one for one in teams.messages(tenant, chat) if one.id == question.id)
+            if answer == "Accept":
+                own = now.raw["attachments"][0]["content"]["uniqueId"]
+                assert teams.drive.read(own) == data  # type: ignore[attr-defined]
+            else:
+                assert now.text == "📎 notes.bin"

@@ -57,6 +57,7 @@ class Endpoint:
             self.references,
             TokenValidator(settings, keys, SystemClock()),
             lambda _activity: None,
+            lambda activity: activity.get("name") == "fileConsent/invoke",
         )
         transport = httpx.ASGITransport(Starlette(routes=list(receiver.routes())))
         self.client = httpx.AsyncClient(transport=transport, base_url="http://bridge")
@@ -182,6 +183,15 @@ async def test_an_invoke_is_kept_and_answered_at_once(endpoint: Endpoint) -> Non
 
     assert (answer.status_code, answer.json()) == (501, {"code": "NotSupported"})
     assert len(endpoint.inbox.raws) == 1
+
+
+async def test_an_answer_about_a_file_is_kept_and_taken(endpoint: Endpoint) -> None:
+    upload = {"uploadUrl": "https://drive.example/secret"}
+    value = {"action": "accept", "uploadInfo": upload}
+    answer = await endpoint.post(activity("invoke", name="fileConsent/invoke", value=value))
+
+    assert answer.status_code == 200
+    assert b"secret" not in endpoint.inbox.raws[0].payload
 
 
 async def test_a_press_is_kept_and_told_to_have_been_heard(endpoint: Endpoint) -> None:

@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from bridge.errors import (
     AuthFailed,
+    FormRefused,
     NotFound,
     PlatformError,
     RateLimited,
@@ -192,12 +193,12 @@ Made = Response | Callable[[], Any]
 @pytest.mark.parametrize(
     ("answer", "for_a_post", "for_an_edit"),
     [
-        (_error(400, "BadSyntax"), Refused, Refused),
+        (_error(400, "BadSyntax"), FormRefused, FormRefused),
         (_error(403, "BotNotInConversationRoster"), Refused, Refused),
         (_error(404, "ConversationNotFound"), NotFound, NotFound),
         (_error(409), Refused, Refused),
         (_error(412, "PreconditionFailed"), Unavailable, Unavailable),
-        (_error(413, "MessageSizeTooBig"), Refused, Refused),
+        (_error(413, "MessageSizeTooBig"), FormRefused, FormRefused),
         (_error(429, Retry_After="7"), RateLimited, RateLimited),
         (_error(500, "ServiceError"), Unsettled, Unavailable),
         (_error(502), Unsettled, Unavailable),

@@ -1,0 +1,127 @@
+"""A file goes into a person's drive only when we offered it there, and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from bridge.content.card import Asset
+from bridge.errors import FileMissing, Refused
+from bridge.store.memory_blobs import MemoryBlobs
+from connectors.teams.cards.schemas import FILE_CONSENT, FILE_INFO
+from connectors.teams.consent import Consent, answer_of, outcome, questions
+from connectors.teams.files import bring
+from connectors.teams.send import HttpClient
+from connectors.teams.settings import TeamsSettings
+from tests.router.fake_clock import FakeClock
+
+KEY, CHAT = b"k" * 32, "a:1chat"
+FILE = Asset(file_id="blob:sha256-" + "a" * 64, name="../no tes.pdf", size=7, alt="what was said")
+UPLOAD = {
+    "contentUrl": "https://contoso-my.sharepoint.com/p/no%20tes.pdf",
+    "uploadUrl": "https://contoso-my.sharepoint.com/up?guid=1",
+    "uniqueId": "U1", "fileType": "pdf", "name": "no tes.pdf",
+}  # fmt: skip
+
+
+def question() -> dict[str, Any]:
+    (body,) = questions([FILE], CHAT, KEY)
+    attachments: Any = body["attachments"]
+    return attachments[0]
+
+
+def answered(chat: str = CHAT, action: str = "accept", **context: str) -> dict[str, Any]:
+    """The invoke as Teams makes it of the question."""
+    value = {
+        "type": "fileUpload", "action": action, "uploadInfo": UPLOAD,
+        "context": question()["content"]["acceptContext"] | context,
+    }  # fmt: skip
+    return {
+        "type": "invoke", "name": "fileConsent/invoke", "replyToId": "1700",
+        "conversation": {"id": chat}, "value": value,
+    }  # fmt: skip
+
+
+def test_the_question_names_the_file_its_size_and_what_it_shows() -> None:
+    asked = question()
+
+    assert asked["contentType"] == FILE_CONSENT
+    assert "/" not in asked["name"]
+    assert (asked["content"]["sizeInBytes"], asked["content"]["description"]) == (
+        7, "what was said",
+    )  # fmt: skip
+
+
+def test_the_answer_says_which_file_goes_where() -> None:
+    consent = answer_of(answered(), KEY)
+
+    assert consent
+    assert (consent.agreed, consent.file_id, consent.message) == (True, FILE.file_id, "1700")
+    attachments: Any = outcome(consent)["attachments"]
+    assert attachments == [
+        {
+            "contentType": FILE_INFO, "contentUrl": UPLOAD["contentUrl"], "name": "no tes.pdf",
+            "content": {"uniqueId": "U1", "fileType": "pdf"},
+        }
+    ]  # fmt: skip
+
+
+def test_who_declines_sees_the_name_alone() -> None:
+    consent = answer_of(answered(action="decline"), KEY)
+
+    assert consent
+    assert outcome(consent)["text"] == f"📎 {consent.name}"
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        answered(file="blob:sha256-" + "b" * 64),
+        answered(name="other.pdf"),
+        answered(proof=""),
+        answered(proof="é"),
+        answered(chat="a:1other"),
+        {**answered(), "value": {"action": "accept"}},
+        {**answered(), "value": None},
+        {**answered(), "name": "task/submit"},
+        {"type": "message"},
+    ],
+)
+def test_what_we_did_not_offer_there_is_given_to_nobody(forged: dict[str, Any]) -> None:
+    assert answer_of(forged, KEY) is None
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "http://contoso.sharepoint.com/u", "https://evil.example/u",
+     "https://sharepoint.com.evil.example/u", "https://a@contoso.sharepoint.com/u",
+     "https://contoso.sharepoint.com\\@evil.example/u", "https://127.0.0.1/u"],
+)  # fmt: skip
+async def test_bytes_go_only_to_drives_that_are_known(url: str) -> None:
+    blobs, http = MemoryBlobs(FakeClock()), HttpClient()
+    ref = await blobs.put(given(b"secret"), limit=100)
+
+    with pytest.raises(Refused, match="drive_hosts"):
+        await bring(consent_for(ref.file_id, url), blobs, http, settings())
+
+
+async def test_a_file_that_is_gone_is_said_to_be() -> None:
+    with pytest.raises(FileMissing, match="not kept any more"):
+        await bring(
+            consent_for(FILE.file_id, UPLOAD["uploadUrl"]), MemoryBlobs(FakeClock()), HttpClient(),
+            settings(),
+        )  # fmt: skip
+
+
+def consent_for(file_id: str, url: str) -> Consent:
+    return Consent(CHAT, "1700", True, file_id, "notes.pdf", url, {})
+
+
+def settings() -> TeamsSettings:
+    return TeamsSettings.model_validate({"app_id": "app", "app_password": {"env": "NONE"}})
+
+
+async def given(content: bytes) -> AsyncIterator[bytes]:
+    yield content
