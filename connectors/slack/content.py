@@ -19,6 +19,7 @@ from bridge.errors import CodecError
 from bridge.uacs import TextPart
 from connectors.slack.capabilities import METADATA_TYPE
 from connectors.slack.cards import payloads, read_payload
+from connectors.slack.cards.read_json import unfolded_message
 from connectors.slack.json_values import Json, object_at, objects_at, text_at
 from connectors.slack.rich_text import rich_text_to_text
 from connectors.slack.text import mrkdwn_to_text
@@ -29,6 +30,7 @@ NOTHING_SAID = "[message without text]"
 def post_content(post: Json, team: str) -> Content:
     """What people typed is one text. Blocks of apps, attachments and files stay as they are, each
     with the parts that say the same; previews that Slack adds to links are left out."""
+    post = unfolded_message(post)
     attached = [one for one in objects_at(post, "attachments") if not is_unfurl(one)]
     if attached or objects_at(post, "files") or not _is_typed(post):
         shown = {**post, "attachments": cast("JsonValue", attached)}

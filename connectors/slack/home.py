@@ -5,16 +5,18 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from connectors.slack.capabilities import READ_ONLY, READ_ONLY_IN_VIEW
+from connectors.slack.cards.read_json import unfolded
 
 
 def without_read_only(native: JsonValue) -> JsonValue:
-    """The same JSON, less what Slack fills in itself."""
-    match native:
-        case list():
-            return {"blocks": native}
-        case {"type": "modal" | "home"}:
-            return {key: value for key, value in native.items() if key not in READ_ONLY_IN_VIEW}
-        case dict():
-            return {key: value for key, value in native.items() if key not in READ_ONLY}
+    """The same JSON, less what Slack fills in itself; lists that a form has as strings are lists,
+    as chat.postMessage takes them in JSON."""
+    match unfolded(native):
+        case list() as blocks:
+            return {"blocks": blocks}
+        case {"type": "modal" | "home"} as view:
+            return {key: value for key, value in view.items() if key not in READ_ONLY_IN_VIEW}
+        case dict() as message:
+            return {key: value for key, value in message.items() if key not in READ_ONLY}
         case _:
             return native

@@ -22,7 +22,7 @@ from connectors.slack.cards.read_attachments import (
 )
 from connectors.slack.cards.read_blocks import is_block, read_block, read_blocks
 from connectors.slack.cards.read_files import read_file, read_files
-from connectors.slack.cards.read_json import items_at, string_at
+from connectors.slack.cards.read_json import items_at, string_at, unfolded
 from connectors.slack.cards.read_markdown import markdown_block_to_text
 from connectors.slack.cards.read_texts import words
 from connectors.slack.cards.schemas import ATTACHMENTS, BLOCKS, FILES, TEXT
@@ -50,6 +50,7 @@ def payloads(native: JsonValue) -> tuple[Payload, ...]:
 
     A view's blocks; one bare payload (blocks, a block, attachments, an attachment) is itself.
     """
+    native = unfolded(native)
     check_nesting(native)
     if isinstance(native, list):
         return (_bare_list(native),) if native else ()
@@ -77,6 +78,7 @@ def read_payload(payload: Payload, workspace: str = "") -> Card:
 
 def read_message(native: JsonValue, workspace: str = "") -> Card:
     """All payloads of a message as one card. Where it has blocks, its text is the summary."""
+    native = unfolded(native)
     cards = [_card(one, workspace) for one in payloads(native)]
     nodes = tuple(node for card in cards for node in card.nodes)
     summaries = [_notified(native, workspace), *(card.summary for card in cards)]
@@ -87,6 +89,7 @@ def read_message(native: JsonValue, workspace: str = "") -> Card:
 
 def read_form(view: JsonValue, workspace: str = "") -> Form:
     """A modal or a home tab: its blocks, and what stands around them."""
+    view = unfolded(view)
     check_nesting(view)
     if not isinstance(view, dict) or not isinstance(view.get("blocks"), list):
         raise CodecError("", "is no Slack view: it has no list of blocks")

@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from typing import cast
 
+import orjson
+from pydantic import JsonValue
+
 from bridge.content.urls import safe_url
 from connectors.slack.json_values import Json
 
 _MOST = 2**53
+_LISTS = ("blocks", "attachments", "files")
 
 
 def string_at(value: Json, key: str) -> str:
@@ -19,6 +23,26 @@ def string_at(value: Json, key: str) -> str:
 def items_at(value: Json, key: str) -> list[object]:
     found = value.get(key)
     return cast("list[object]", found) if isinstance(found, list) else []
+
+
+def unfolded(native: JsonValue) -> JsonValue:
+    return unfolded_message(native) if isinstance(native, dict) else native
+
+
+def unfolded_message(message: Json) -> Json:
+    """A message whose `blocks`, `attachments` and `files` are lists, also where they are JSON in a
+    string, as forms have them; the same object where they are lists."""
+    held = {key: _unfolded(one) for key in _LISTS if type(one := message.get(key)) is str}
+    return {**message, **held} if held else message
+
+
+def _unfolded(text: str) -> JsonValue:
+    """The list in it, else the text as it is."""
+    try:
+        found = orjson.loads(text) if text.lstrip()[:1] == "[" else text
+    except orjson.JSONDecodeError:
+        return text
+    return found
 
 
 def url_at(value: Json, key: str) -> str:

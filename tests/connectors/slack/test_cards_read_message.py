@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from bridge.errors import CodecError
 from connectors.slack import cards, ids
 from connectors.slack.cards import SCHEMA_IDS, payloads, read_form, read_message, read_payload
 from connectors.slack.cards.schemas import ATTACHMENTS, BLOCKS, FILES
+from connectors.slack.home import without_read_only
 from tests.connectors.slack.card_payloads import (
     EVERY_ATTACHMENT,
     EVERY_BLOCK,
@@ -218,3 +220,30 @@ def test_what_is_no_view_is_called_none() -> None:
 def test_the_codec_knows_three_kinds_of_payloads() -> None:
     assert {BLOCKS, ATTACHMENTS, FILES} == SCHEMA_IDS
     assert cards.SCHEMA_IDS is SCHEMA_IDS
+
+
+_HI = [{"type": "section", "text": {"type": "mrkdwn", "text": "*hi*"}}]
+
+
+def test_lists_that_a_form_has_as_strings_are_read() -> None:
+    attachments = [{"text": "below", "fallback": "f"}]
+    message: Any = {"text": "t", "blocks": _HI, "attachments": attachments}
+    form: Any = {
+        "text": "t",
+        "blocks": json.dumps(_HI),
+        "attachments": json.dumps(attachments),
+    }
+
+    assert read_message(form) == read_message(message)
+    assert payloads(form) == payloads(message)
+    assert without_read_only(form) == message
+
+
+@pytest.mark.parametrize("blocks", ["[", "[1", "{}", "", "no list", "[" * 5_000])
+def test_a_string_that_is_no_list_is_no_blocks(blocks: str) -> None:
+    assert read_message({"text": "t", "blocks": blocks}) == read_message({"text": "t"})
+
+
+def test_a_list_in_a_string_may_not_be_too_deep_either() -> None:
+    with pytest.raises(CodecError):
+        read_message({"text": "t", "blocks": "[" * 1_010 + "]" * 1_010})

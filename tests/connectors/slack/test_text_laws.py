@@ -28,6 +28,7 @@ from bridge.content.text import (
     Text,
     Timestamp,
 )
+from connectors.slack.emoji import emoji_to_reaction, reaction_to_emoji
 from connectors.slack.mrkdwn import escape
 from connectors.slack.text import mrkdwn_to_text, text_to_mrkdwn
 from tests.content.text_strategies import HOSTILE, Sayable, runs, styled, texts, words
@@ -78,6 +79,33 @@ def test_a_custom_emoji_is_its_name_which_slack_shows_where_it_knows_it() -> Non
 
     assert text_to_mrkdwn(document) == "go :party:"
     assert mrkdwn_to_text("go :party:", TEAM) == (Paragraph((Text("go :party:"),)),)
+
+
+@pytest.mark.parametrize(
+    ("name", "emoji"),
+    [
+        ("+1", "👍"),
+        ("wave::skin-tone-3", "👋🏼"),
+        ("heart", "❤️"),
+        ("flag-de", "🇩🇪"),
+        ("man-woman-girl-boy", "👨‍👩‍👧‍👦"),
+        ("party-parrot", ":party-parrot:"),
+    ],
+)
+def test_names_of_reactions_lead_to_emoji_and_back(name: str, emoji: str) -> None:
+    assert reaction_to_emoji(name) == emoji
+    assert emoji_to_reaction(emoji) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "emoji"), [("thumbsup", "👍"), ("simple_smile", "🙂"), ("de", "🇩🇪")]
+)
+def test_other_names_of_reactions_lead_to_the_same_emoji(name: str, emoji: str) -> None:
+    assert reaction_to_emoji(name) == emoji
+
+
+def test_what_has_no_name_is_no_reaction() -> None:
+    assert emoji_to_reaction("x") is None
 
 
 @given(st.text(max_size=200) | st.lists(words(), max_size=20).map("\n".join))
