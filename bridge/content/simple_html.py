@@ -29,7 +29,8 @@ from bridge.content.text import (
 
 # Tags of blocks (a table as a whole); what stands between them is inline.
 _block_tags = re.compile(
-    r"<(table>.*?</table|/?(?:p|div|li|ul|ol|h[1-6]|blockquote|pre|hr|input)\b[^>]*)>", re.DOTALL
+    r"<(table>[^<]*(?:<(?!/?table>)[^<]*)*+</table"
+    r"|/?(?:p|div|li|ul|ol|h[1-6]|blockquote|pre|hr|input)\b[^>]*)>"
 ).split
 # An element that holds nothing but text, which most are, or a single tag.
 _inline_tags = re.compile(r"<((?:strong|em|del|code|a [^>]*|[bisu])>[^<]*</[a-z]+|[^>]*)>").split

@@ -47,8 +47,12 @@ from bridge.content.text import (
 _SPECIAL = re.compile(r"[\\`*_~\[\]{}|^=+$#!<>&]")
 _LINE_START = re.compile(r"(?:-|\d{1,9}[.)](?=\s|$))")
 _STARTS = frozenset("-0123456789")
-# Controls, and what turns the reading direction or hides: nothing of it in one line of a name.
-_INVISIBLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+# Controls, and what turns the reading direction or hides: nothing of it in one line of a name. What
+# joins or parts letters is there to be read, but not beside those of ASCII.
+_INVISIBLE = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
+    r"|[\u200c\u200d](?:(?<![^\x00-\x7f].)|(?![^\x00-\x7f]))"
+)
 _SPACES = re.compile(r"[ \t\r\n\f\u00a0]+")
 _ALLOWED_URL = re.compile(r"(?:https?://|mailto:)[^\s]+\Z", re.IGNORECASE)
 _PLAIN_URL = re.compile(r"https?://[A-Za-z0-9./?=%:@,;-]+\Z")
@@ -212,6 +216,8 @@ def _inlines(nodes: Sequence[Inline], within: _Within = ()) -> str:
             piece = escape_text(value.lstrip()) if starts else _references(value)
         elif isinstance(node, Strong | Emphasis | Strike | Underline):
             piece = _style(node, before, within)
+        elif isinstance(node, Code):
+            piece = _code(_one_line(node.value), before)
         elif isinstance(node, Link):
             piece = _link(node, within, alone=_is_alone(before, merged[index + 1 : index + 2]))
         else:
@@ -225,8 +231,6 @@ def _inline(node: Inline, within: _Within) -> str:
     match node:
         case Break():
             return "<br>"
-        case Code(value):
-            return _code(_one_line(value))
         case Spoiler(children):
             if Spoiler in within:
                 return _inlines(children, within)
@@ -263,10 +267,11 @@ def _style(node: Strong | Emphasis | Strike | Underline, before: str, within: _W
     return f"{mark}{inner}{mark}" if mark and sure and not within else f"<{tag}>{inner}</{tag}>"
 
 
-def _code(value: str) -> str:
+def _code(value: str, before: str) -> str:
+    """In ticks, unless they would meet others or something within is markup all the same."""
     if not value or value.isspace():
         return value
-    if value[0] == " " or value[-1] == " " or _CODE_REFERENCE.search(value):
+    if value[0] == " " or value[-1] == " " or before.endswith("`") or _CODE_REFERENCE.search(value):
         return f"<code>{_references(value)}</code>"
     return f"`{value}`"
 
