@@ -24,19 +24,40 @@ READ_ONLY = frozenset({
     "role_subscription_data", "thread", "timestamp", "type", "webhook_id",
 })  # fmt: skip
 
-# How far messages show each node of a card; `cards/limits.py` has the numbers. Partial: it changes
-# its form or place, which a Loss names (inputs stand in a form behind a button).
-_CARD = {
-    Level.FULL: (
-        "prose", "divider", "image", "gallery", "container", "actions", "button", "choice",
-        "picker",
-    ),
-    Level.PARTIAL: (
-        "table", "context", "fields", "player", "file", "section", "columns", "carousel", "alert",
-        "badge", "progress", "rating", "tasks", "chart", "poll", "native", "text_input",
-        "number_input", "date_input", "toggle", "file_input",
-    ),
-}  # fmt: skip
+# How far messages show each node of a card; `cards/limits.py` has the numbers. PARTIAL: in another
+# form or place, at least some of them, with all their words; a Loss names each.
+CARD_NODES = {
+    "prose": Level.PARTIAL,  # in full, but neither coloured nor centred
+    "table": Level.PARTIAL,  # a block of code, or a list of its rows
+    "divider": Level.FULL,
+    "context": Level.FULL,
+    "fields": Level.PARTIAL,  # side by side in embeds alone
+    "image": Level.PARTIAL,  # words where Discord cannot get it, and in small print
+    "player": Level.PARTIAL,  # films in components; a link in embeds, and where it is a page
+    "gallery": Level.FULL,
+    "file": Level.PARTIAL,  # a link where it cannot be sent along
+    "section": Level.PARTIAL,  # a button or a picture beside texts; all else stands below them
+    "columns": Level.PARTIAL,  # one below the other
+    "container": Level.PARTIAL,  # not within one another, never folded, never hidden
+    "carousel": Level.PARTIAL,  # its cards one below the other
+    "alert": Level.FULL,
+    "badge": Level.PARTIAL,
+    "progress": Level.PARTIAL,
+    "rating": Level.PARTIAL,
+    "tasks": Level.PARTIAL,
+    "chart": Level.PARTIAL,  # a table of its numbers
+    "poll": Level.PARTIAL,  # its question and answers: votes are counted where it came from
+    "native": Level.PARTIAL,
+    "actions": Level.FULL,
+    "button": Level.PARTIAL,  # no pictures, no hints; are you sure, and what it shows: elsewhere
+    "text_input": Level.PARTIAL,  # all inputs: in a form behind a button, what is in it in words
+    "number_input": Level.PARTIAL,
+    "date_input": Level.PARTIAL,
+    "toggle": Level.PARTIAL,
+    "choice": Level.PARTIAL,  # menus of 25 without headings; options found by typing in a form
+    "picker": Level.PARTIAL,  # nobody from elsewhere is chosen beforehand
+    "file_input": Level.PARTIAL,
+}
 
 CAPABILITIES = Capabilities(
     platform="discord",
@@ -47,7 +68,7 @@ CAPABILITIES = Capabilities(
         "replies": Level.PARTIAL,  # webhooks cannot reply: a small line with a jump link
         "edit": Level.FULL,
         "delete": Level.FULL,
-        **{f"card.{node}": level for level, nodes in _CARD.items() for node in nodes},
+        **{f"card.{node}": level for node, level in CARD_NODES.items()},
     },
     text_limit=TEXT_LIMIT,
     text_unit="characters",

@@ -7,21 +7,31 @@ from pydantic import JsonValue
 from connectors.discord.capabilities import READ_ONLY
 
 _COMPONENTS_V2 = 1 << 15
+_NO_PINGS: dict[str, JsonValue] = {"allowed_mentions": {"parse": []}}
+_SAID = frozenset({"content", "embeds", "components", "poll", "sticker_ids"})
+_OTHERS = frozenset({"custom_id", "title", "d", "data", "accent_color", "accessory"})
 _FIRST_OF_V2 = 9  # a section; 1 to 8 are rows, buttons, menus and text inputs
 
 
 def without_read_only(native: JsonValue) -> JsonValue:
-    """The same JSON, less what Discord fills in itself."""
+    """The same JSON, less what Discord fills in itself. Whoever posts a message again pings nobody
+    by it, unless the message itself says whom."""
     match native:
         case dict():
-            return {key: value for key, value in native.items() if key not in READ_ONLY}
+            found = {key: value for key, value in native.items() if key not in READ_ONLY}
+            return {**_NO_PINGS, **found} if _is_message(found) else found
         case [{"type": int()}, *_]:
             flags: dict[str, JsonValue] = {"flags": _COMPONENTS_V2} if _is_v2(native) else {}
-            return {**flags, "components": native}
+            return {**_NO_PINGS, **flags, "components": native}
         case list():
-            return {"embeds": native}
+            return {**_NO_PINGS, "embeds": native}
         case _:
             return native
+
+
+def _is_message(native: dict[str, JsonValue]) -> bool:
+    """Rather than a modal, a component or an event around a message."""
+    return bool(_SAID & native.keys()) and not _OTHERS & native.keys()
 
 
 def _is_v2(components: list[JsonValue]) -> bool:

@@ -22,7 +22,8 @@ from bridge.ports.cards import Cards
 from bridge.ports.connector import Files
 from bridge.uacs import Message, StructuredDataPart, TextPart
 from connectors.discord.cards import write_card
-from connectors.discord.cards.schemas import ACTION_ROW, COMPONENTS, COMPONENTS_V2, EMBEDS
+from connectors.discord.cards.read_source import ATTACHMENT
+from connectors.discord.cards.schemas import ACTION_ROW, COMPONENTS, COMPONENTS_V2, EMBEDS, FILE
 
 _MOST_EMBEDS, _MOST_TEXT = 10, 6000
 
@@ -76,7 +77,7 @@ def _as_it_came(message: Message, card: Card, cards: Cards) -> Body | None:
 
 def _body(embeds: Sequence[JsonValue], components: Sequence[JsonValue]) -> Body | None:
     """Of one kind, and surely small enough; all else is written anew."""
-    if bool(embeds) == bool(components):
+    if bool(embeds) == bool(components) or _names_files([*embeds, *components]):
         return None
     if embeds:
         small = len(embeds) <= _MOST_EMBEDS and len(str(embeds)) < _MOST_TEXT
@@ -84,6 +85,22 @@ def _body(embeds: Sequence[JsonValue], components: Sequence[JsonValue]) -> Body 
     if all(isinstance(one, dict) and one.get("type") == ACTION_ROW for one in components):
         return None  # rows of buttons alone are no message
     return Body({"components": list(components), "flags": COMPONENTS_V2})
+
+
+def _names_files(payloads: Sequence[JsonValue]) -> bool:
+    """Whether they show files that would have to be sent along, and are not here any more."""
+    stack = list(payloads)
+    while stack:
+        one = stack.pop()
+        if isinstance(one, list):
+            stack += one
+        elif isinstance(one, dict):
+            if one.get("type") == FILE:
+                return True
+            stack += one.values()
+        elif isinstance(one, str) and one.startswith(ATTACHMENT):
+            return True
+    return False
 
 
 def _upload(asset: Asset) -> Upload:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from pydantic import JsonValue
 
 from bridge.content.card import Native, Nodes, Prose
 from bridge.content.input_text import words
+from bridge.content.json_tree import pointer
 from bridge.content.text import Paragraph
 
 _SHOWN = frozenset((
@@ -26,20 +28,43 @@ def unknown(value: JsonValue, schema_id: str, at: str, said: Nodes | None = None
 
 
 def words_as_nodes(value: JsonValue, at: str) -> Nodes:
-    blocks = tuple(Paragraph(line) for one in shown_words(value) if (line := words(one)))
-    return (Prose(blocks, at=at),) if blocks else ()
+    """The words stand where the first of them stood."""
+    found = [(line, place) for one, place in _shown_words(value) if (line := words(one))]
+    blocks = tuple(Paragraph(line) for line, _ in found)
+    return (Prose(blocks, at=pointer(at, *_steps(found[0][1]))),) if found else ()
 
 
-def shown_words(value: JsonValue) -> Iterator[str]:
-    """The strings that people are meant to read, in order; a bare string is one."""
-    stack: list[tuple[JsonValue, bool]] = [(value, isinstance(value, str))]
+_Place = tuple[Any, str | int]  # the place around it (None at the top), and the step from there
+
+
+def _shown_words(value: JsonValue) -> Iterator[tuple[str, _Place | None]]:
+    """The strings that people are meant to read, in order, with their places; a bare string is
+    one."""
+    stack: list[tuple[JsonValue, _Place | None, bool]] = [(value, None, isinstance(value, str))]
     while stack:
-        one, shown = stack.pop()
+        one, place, shown = stack.pop()
         if isinstance(one, str):
             if shown:
-                yield one
+                yield one, place
         elif isinstance(one, list):
-            stack += [(each, shown or isinstance(each, str)) for each in reversed(one)]
+            held = [
+                (each, (place, index), shown or isinstance(each, str))
+                for index, each in enumerate(one)
+            ]
+            stack += reversed(held)
         elif isinstance(one, dict):
-            entries = [(v, shown or k in _SHOWN) for k, v in one.items() if k not in _HIDDEN]
+            entries = [
+                (each, (place, key), shown or key in _SHOWN)
+                for key, each in one.items()
+                if key not in _HIDDEN
+            ]
             stack += reversed(entries)
+
+
+def _steps(place: _Place | None) -> list[str | int]:
+    """The way to a place; made for few of them, because ways can be long."""
+    steps: list[str | int] = []
+    while place is not None:
+        place, step = place
+        steps.append(step)
+    return steps[::-1]

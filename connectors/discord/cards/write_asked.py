@@ -128,7 +128,9 @@ def _typed(w: Writing, node: Input, value: str, most: int = limits.INPUT_TEXT) -
 def _number_input(w: Writing, node: NumberInput) -> Json:
     known = node.value is not None and isfinite(node.value)
     body = _typed(w, node, number_words(node.value) if known and node.value is not None else "")
-    bounds = [number_words(one) for one in (node.least, node.most) if one is not None and isfinite(one)]
+    bounds = [
+        number_words(one) for one in (node.least, node.most) if one is not None and isfinite(one)
+    ]
     if bounds:
         body.setdefault("placeholder", " – ".join(bounds))
     return body

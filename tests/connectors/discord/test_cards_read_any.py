@@ -22,6 +22,7 @@ from bridge.content.card import (
     Container,
     File,
     FileInput,
+    Gallery,
     Image,
     LabelledValue,
     Native,
@@ -134,9 +135,13 @@ def is_input(card: Card) -> bool:
 def admitted(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(admitted(one) for one in value)
-    if isinstance(value, File) or (isinstance(value, Player) and value.kind == "audio"):
+    sent_along = isinstance(value, Image | Player) and bool(value.asset.file_id)
+    is_sound = isinstance(value, Player) and value.kind == "audio"
+    if sent_along or is_sound or isinstance(value, File):
         held = replace(value.asset, url="", file_id="blob:sha256-" + "0" * 64)
         return replace(value, asset=held)
+    if isinstance(value, Gallery):
+        return replace(value, items=admitted(value.items))
     if is_dataclass(value) and hasattr(value, "nodes"):
         return replace(value, nodes=admitted(value.nodes))  # pyright: ignore
     return value

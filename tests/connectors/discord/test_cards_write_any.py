@@ -13,7 +13,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import orjson
 import pytest
@@ -32,12 +32,14 @@ from bridge.content.card import (
     Credit,
     Divider,
     Fields,
+    File,
     Form,
     Gallery,
     Image,
     Input,
     LabelledValue,
     Option,
+    Player,
     Prose,
     Section,
     Table,
@@ -251,13 +253,16 @@ def custom_ids(body: Any) -> Iterator[str]:
         yield one.get("custom_id", "")
 
 
+_WITH_OWN_ORDER = (*get_args(Input), Chart, Image, Player, File)
+
+
 class Apart:
     """Marks of a card that are no plain words in a line.
 
     - `unseen`: passwords, what a moment or a channel is called where Discord shows it itself;
     - `repeated`: heads of tables, said again by each row or part; numbers of charts, too;
     - `anywhere`: these, and what stands beside a text;
-    - the marks of one input, of one chart are in an order of their own.
+    - the marks of one input, chart, picture, film or file are in an order of their own.
     """
 
     def __init__(self, card: Card) -> None:
@@ -294,7 +299,7 @@ class Apart:
                 pass
         if isinstance(one, TextInput) and one.format == "password":
             self.unseen |= {*marks(one.value)}
-        if isinstance(one, Input | Chart) and (own := marks_of(one)):
+        if isinstance(one, _WITH_OWN_ORDER) and (own := marks_of(one)):
             first = min(int(mark[2:]) for mark in own)
             self._places |= dict.fromkeys(own, first)
 
