@@ -62,9 +62,10 @@ def _sound(payload: object) -> Element | None:
 
 def _has_form(payload: Element) -> bool:
     """Words where words belong, lists where lists do: clients refuse the whole card else."""
-    lists = ("data", *_LISTS) if payload["type"].startswith("Chart.") else _LISTS
+    if payload["type"].startswith("Chart.") and not isinstance(payload.get("data"), list):
+        return False
     return all(isinstance(payload.get(name, ""), str) for name in _WORDS) and all(
-        isinstance(payload.get(name, []), list) for name in lists
+        isinstance(payload.get(name, []), list) for name in _LISTS
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bridge.content.card import (
+    Actions,
     Alert,
     Asset,
     Badge,
@@ -377,6 +378,12 @@ def test_an_action_of_adaptive_cards_goes_home_in_a_row() -> None:
         {"type": "Thing", "items": [{"type": "Input.Text", "id": "x"}]},
         {"type": "Thing", "text": "x" * 7000},
         {"type": "Thing", "half": "\ud800"},
+        {"type": "TextBlock", "text": {"type": "Image"}},
+        {"type": "Thing", "targetElements": ["nobody"]},
+        {"type": "Component", "name": "x", "url": "${where}"},
+        {"type": "Chart.Pie", "title": "Votes"},
+        {"type": "Chart.Pie", "title": "Votes", "data": {"a": 1}},
+        {"type": "Action.ResetInputs", "title": ["Reset"]},
     ],
 )
 def test_what_could_do_harm_is_its_fallback(payload: Any) -> None:
@@ -384,6 +391,16 @@ def test_what_could_do_harm_is_its_fallback(payload: Any) -> None:
 
     assert only(node) == text("the same")
     assert kinds(write(node)) == [("/n", "native_as_fallback", ADAPTIVE)]
+
+
+def test_an_action_without_a_title_has_that_of_its_fallback() -> None:
+    payload = {"type": "Action.ResetInputs"}
+    button = Button(line("Reset"), does="press", disabled=True)
+
+    titled = only(Native(ADAPTIVE, payload, (Actions((button,)),)))["actions"][0]
+    bare = only(Native(ADAPTIVE, payload))["actions"][0]
+
+    assert (titled["title"], bare["title"]) == ("Reset", "…")
 
 
 def test_what_another_place_said_natively_is_its_fallback() -> None:

@@ -1,0 +1,160 @@
+"""What is found by typing in a menu whose options are not all in its card."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import httpx
+import orjson
+import pytest
+from starlette.applications import Starlette
+
+from bridge.content.card import Button, Card, Choice, Option
+from bridge.content.card_json import SCHEMA_ID, card_to_json
+from bridge.errors import StoreError
+from bridge.model import AccountId, ChannelRef
+from bridge.ports.cards import Cards
+from bridge.ports.clock import SystemClock
+from bridge.ports.tokens import SecretRef
+from bridge.testing.inbox import ListInbox
+from bridge.uacs import Actor, Message, StructuredDataPart
+from connectors.teams import cards as codec
+from connectors.teams.activity import Us
+from connectors.teams.presses import found_in
+from connectors.teams.receive import Receiver
+from connectors.teams.references import References
+from connectors.teams.settings import TeamsSettings
+from connectors.teams.validate import SigningKeys, TokenValidator
+from tests.connectors.teams.local import MemoryShelf
+from tests.connectors.teams.payloads import APP_ID, CHANNEL, TENANT, activity
+from tests.connectors.teams.test_validate import KEY, Publisher, token
+from tests.connectors.teams.written import elements, kinds, line, write
+
+FISH = Option(line("Pigfish"), "pig")
+OPTIONS = (
+    FISH,
+    Option(line("Butterfly"), "but", line("of the meadow")),
+    Option(line("Butter"), "b"),
+)
+MENU = Choice(options=OPTIONS, at="/m")
+MANY = tuple(Option(line(f"option number {n}"), f"{n}") for n in range(2000))
+
+
+def path(at: str) -> str:
+    return f"token{at}"
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("", ["pig", "but", "b"]),
+        ("BUTTER", ["but", "b"]),
+        ("meadow butter", ["but"]),
+        ("snail", []),
+    ],
+)
+def test_options_are_found_by_their_words(typed: str, found: list[str]) -> None:
+    query = {"dataset": "token/m", "queryText": typed}
+
+    assert [one["value"] for one in found_in(Card((MENU,)), path, query)] == found
+
+
+def test_fifteen_are_found_at_a_time() -> None:
+    card = Card((Choice(options=MANY, many=True, at="/m"),))
+    query = {"dataset": "token/m", "queryText": "number", "queryOptions": {"skip": 20, "top": 15}}
+
+    found = found_in(card, path, query)
+
+    assert found[0] == {"title": "option number 20", "value": "20"}
+    assert len(found) == 15
+
+
+@pytest.mark.parametrize("query", [{}, {"dataset": 7}, {"dataset": "token/b", "queryOptions": []}])
+def test_what_is_no_menu_has_no_options(query: Any) -> None:
+    card = Card((MENU, Button(line("Go"), does="press", at="/b")))
+
+    assert found_in(card, path, query) == []
+
+
+def test_a_menu_that_is_too_large_asks_for_the_rest() -> None:
+    node = Choice(options=MANY, form="list", at="/m")
+
+    (found,) = elements(node)
+
+    assert found["style"] == "filtered"
+    assert found["choices.data"] == {"type": "Data.Query", "dataset": "token/m"}
+    assert [kind for _, kind, _ in kinds(write(node))] == ["options_cut"]
+
+
+# --- over HTTP ------------------------------------------------------------------------------
+
+
+CARDS = Cards.over([codec], bytes(32))
+SAID = Message(
+    message_id="agent:desk:1",
+    timestamp="2026-01-01T00:00:00Z",
+    actor=Actor(id="agent:desk", role="assistant"),
+    content=(StructuredDataPart(schema_id=SCHEMA_ID, data=card_to_json(Card((MENU,)))),),
+)
+
+
+class _Failing(ListInbox):
+    async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:
+        raise StoreError("the disk is gone")
+
+
+def search(message: str | None = "1700") -> Any:
+    (menu,) = CARDS.read(SAID)[0].nodes
+    value = {"dataset": CARDS.tokens(SAID)(menu.at), "queryText": "pig"}
+    return activity("invoke", name="application/search", value=value, replyToId=message)
+
+
+async def asked(inbox: ListInbox, body: Any) -> Any:
+    settings = TeamsSettings(app_id=APP_ID, app_password=SecretRef(env="X"), tenant_id=TENANT)
+    keys = SigningKeys(settings.openid_url, Publisher(k1=KEY).fetch, SystemClock())
+    receiver = Receiver(
+        settings,
+        Us(AccountId("teams"), APP_ID, TENANT),
+        inbox,
+        References(MemoryShelf()),
+        TokenValidator(settings, keys, SystemClock()),
+        lambda _activity: None,
+        lambda _activity: False,
+        CARDS,
+    )
+    transport = httpx.ASGITransport(Starlette(routes=list(receiver.routes())))
+    now = int(time.time())
+    headers = {"Authorization": f"Bearer {token(nbf=now, exp=now + 60)}"}
+    async with httpx.AsyncClient(transport=transport, base_url="http://bridge") as client:
+        answer = await client.post("/messages", content=orjson.dumps(body), headers=headers)
+    assert answer.status_code == 200
+    assert answer.json()["type"] == "application/vnd.microsoft.search.searchResponse"
+    return answer.json()["value"]["results"]
+
+
+def inbox_with(message: Message) -> ListInbox:
+    inbox = ListInbox()
+    inbox.messages[ChannelRef(platform="teams", workspace=TENANT, channel=CHANNEL), "1700"] = (
+        message
+    )
+    return inbox
+
+
+async def test_a_search_is_answered_from_the_card_and_not_kept() -> None:
+    inbox = inbox_with(SAID)
+
+    assert await asked(inbox, search()) == [{"title": "Pigfish", "value": "pig"}]
+    assert inbox.raws == []
+
+
+async def test_a_search_in_what_nobody_behind_the_bridge_said_finds_nothing() -> None:
+    foreign = SAID.model_copy(update={"actor": Actor(id="slack:T1:U1", role="human")})
+
+    assert await asked(inbox_with(foreign), search()) == []
+
+
+async def test_a_search_finds_nothing_where_the_message_is_not_known() -> None:
+    assert await asked(ListInbox(), search()) == []
+    assert await asked(inbox_with(SAID), search(message=None)) == []
+    assert await asked(_Failing(), search()) == []
