@@ -394,7 +394,7 @@ def test_what_could_do_harm_is_its_fallback(payload: Any) -> None:
 
 
 def test_an_action_without_a_title_has_that_of_its_fallback() -> None:
-    payload = {"type": "Action.ResetInputs"}
+    payload: dict[str, Any] = {"type": "Action.ResetInputs"}
     button = Button(line("Reset"), does="press", disabled=True)
 
     titled = only(Native(ADAPTIVE, payload, (Actions((button,)),)))["actions"][0]
