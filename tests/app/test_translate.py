@@ -117,13 +117,16 @@ ACTIVITY: dict[str, JsonValue] = {
 }
 
 
+QUIET: dict[str, Any] = {"allowed_mentions": {"parse": []}}  # whoever posts it pings nobody
+
+
 @pytest.mark.parametrize(
     ("platform", "native", "sent"),
     [
         ("slack", SLACK, {key: SLACK[key] for key in ("text", "blocks")}),
         ("slack", SLACK["blocks"], {"blocks": SLACK["blocks"]}),
-        ("discord", DISCORD, {key: DISCORD[key] for key in ("content", "embeds")}),
-        ("discord", [{"title": "Build"}], {"embeds": [{"title": "Build"}]}),
+        ("discord", DISCORD, {key: DISCORD[key] for key in ("content", "embeds")} | QUIET),
+        ("discord", [{"title": "Build"}], {"embeds": [{"title": "Build"}]} | QUIET),
         ("teams", ACTIVITY, {key: value for key, value in ACTIVITY.items() if key != "id"}),
         ("teams", ADAPTIVE, {"type": "message", "attachments": ACTIVITY["attachments"]}),
     ],

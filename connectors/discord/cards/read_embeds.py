@@ -53,7 +53,7 @@ _PICTURE_ONLY = frozenset(("type", "url", "image", "color"))
 def read_embeds(data: JsonValue, source: Source, at: str, read: ReadComponents) -> Nodes:
     """Embeds with one URL that hold nothing but pictures are the gallery of the first."""
     if not isinstance(data, list):
-        return (_embed(data, source, at, read, ()),)
+        return (*_provider(data, at), _embed(data, source, at, read, ()))
     found: list[Node] = []
     index = 0
     while index < len(data):
@@ -61,7 +61,8 @@ def read_embeds(data: JsonValue, source: Source, at: str, read: ReadComponents) 
         pictures = tuple(
             _picture(mapping(one, "image"), source, pointer(at, i, "image")) for i, one in more
         )
-        found.append(_embed(data[index], source, pointer(at, index), read, pictures))
+        here = pointer(at, index)
+        found += (*_provider(data[index], here), _embed(data[index], source, here, read, pictures))
         index += 1 + len(more)
     return tuple(found)
 
@@ -106,13 +107,19 @@ def _embed(
     )
 
 
+def _provider(native: JsonValue, at: str) -> Iterator[Node]:
+    """The site that a preview is from, above the box whose author has a name of its own."""
+    if not isinstance(native, dict) or not mapping(native, "author"):
+        return
+    provider, here = mapping(native, "provider"), f"{at}/provider"
+    if name := text(provider, "name"):
+        line = _linked(name, text(provider, "url"))
+        yield Context((Prose((Paragraph(line),), at=here),), at=here)
+
+
 def _nodes(
     native: Json, source: Source, at: str, read: ReadComponents, more: tuple[Image, ...]
 ) -> Iterator[Node]:
-    provider = mapping(native, "provider")
-    if native.get("author") and text(provider, "name"):
-        line = _linked(text(provider, "name"), text(provider, "url"))
-        yield Context((Prose((Paragraph(line),), at=f"{at}/provider"),), at=f"{at}/provider")
     if description := text(native, "description"):
         yield from read_text(description, source, f"{at}/description")
     if fields := items(native, "fields"):

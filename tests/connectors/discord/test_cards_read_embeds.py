@@ -190,13 +190,13 @@ def test_a_preview_of_an_article_names_its_site_before_its_author() -> None:
     written_by = {**embed, "author": {"name": "Ann"}}
     site_line = Context((Prose((Paragraph((link("https://news.example", "News Site"),)),)),))
     assert read(written_by) == card(
+        site_line,
         panel(
-            site_line,
             title=line("News"),
             link="https://news.example/1",
             author=Credit(line("Ann")),
             thumbnail=small_one,
-        )
+        ),
     )
 
 
