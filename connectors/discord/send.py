@@ -25,6 +25,7 @@ from connectors.discord.rest import (
     Rest,
 )
 from connectors.discord.webhooks import Webhook, Webhooks
+from connectors.discord.words import plain_words
 
 _REMEMBERED = 256  # forum posts whose further parts may still come
 
@@ -214,8 +215,7 @@ def title_of(text: str) -> str:
 
 
 def _title(call: Call) -> str:
-    content = call.body.get("content")
-    return title_of(content if isinstance(content, str) else "")
+    return title_of(plain_words(call.body))
 
 
 def _doing(call: Call) -> str:

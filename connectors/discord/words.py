@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pydantic import JsonValue
 
 from bridge.content.card_words import card_words
 from bridge.content.markdown import markdown_to_text
+from bridge.content.plain import plain_to_text, text_to_plain
 from bridge.content.split import split_text
+from bridge.content.text import Document
 from bridge.errors import CodecError
 from bridge.model import Call
 from connectors.discord.capabilities import TEXT_LIMIT
@@ -25,11 +29,19 @@ def in_words(call: Call) -> Call | None:
     return call.model_copy(update={"body": {**rest, **emptied, "content": _text(call.body)}})
 
 
-def _text(body: dict[str, JsonValue]) -> str:
+def plain_words(body: Mapping[str, JsonValue]) -> str:
+    """What it says, without any formatting."""
+    return text_to_plain(_document(body))
+
+
+def _text(body: Mapping[str, JsonValue]) -> str:
+    text = text_to_discord(_document(body))
+    return text if len(text) <= TEXT_LIMIT else f"{split_text(text, TEXT_LIMIT - 1)[0]}…"
+
+
+def _document(body: Mapping[str, JsonValue]) -> Document:
     shown = {name: body[name] for name in ("content", "flags", *_FORM) if name in body}
     try:
-        markdown = card_words(read_message(shown))
+        return markdown_to_text(card_words(read_message(shown)))
     except CodecError:
-        return str(body.get("content") or "")
-    text = text_to_discord(markdown_to_text(markdown))
-    return text if len(text) <= TEXT_LIMIT else f"{split_text(text, TEXT_LIMIT - 1)[0]}…"
+        return plain_to_text(str(body.get("content") or ""))

@@ -10,6 +10,7 @@ import pytest
 
 from bridge.errors import (
     AuthFailed,
+    FormRefused,
     NotFound,
     PlatformError,
     RateLimited,
@@ -264,7 +265,7 @@ ANSWERS: list[tuple[ApiAnswer, type[PlatformError], str]] = [
             "embeds": {"0": {"title": {"_errors": [{"code": "X", "message": "Too long."}]}}},
             "content": {"_errors": [{"message": "Must be 2000 or fewer in length."}]},
         }}),
-        Refused,
+        FormRefused,
         r"embeds\.0\.title: Too long\., content: Must be 2000",
     ),
 ]  # fmt: skip

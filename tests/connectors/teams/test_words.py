@@ -1,0 +1,59 @@
+"""What Teams refuses in its form is said in words, in the same message."""
+
+from __future__ import annotations
+
+from pydantic import JsonValue
+
+from bridge.model import Call, OperationId
+from connectors.teams.capabilities import TEXT_LIMIT
+from connectors.teams.ids import channel_ref
+from connectors.teams.words import in_words
+
+Body = dict[str, JsonValue]
+CARD: Body = {
+    "type": "message", "textFormat": "markdown", "text": "**Ann**",
+    "attachments": [{"contentType": "application/vnd.microsoft.card.adaptive", "content": {
+        "type": "AdaptiveCard", "version": "1.5",
+        "body": [{"type": "TextBlock", "text": "Deploy to all"}],
+        "actions": [{"type": "Action.Submit", "title": "Go"}],
+    }}],
+}  # fmt: skip
+
+
+def call(body: Body, kind: str = "post") -> Call:
+    return Call(
+        kind=kind,  # type: ignore[arg-type]
+        method="POST", operation=OperationId("o"), slot=2, channel=channel_ref("T1", "C1"),
+        body={**body, "kept": "as it is"},
+    )  # fmt: skip
+
+
+def test_the_words_stay_and_nothing_of_the_form() -> None:
+    said = in_words(call(CARD))
+
+    assert said
+    assert said.slot == 2
+    assert "attachments" not in said.body
+    assert said.body["kept"] == "as it is"
+    assert all(word in str(said.body["text"]) for word in ("Deploy", "all", "Go"))
+    assert "<!channel>" not in str(said.body["text"])
+
+
+def test_an_edit_takes_the_form_away() -> None:
+    said = in_words(call(CARD, "edit"))
+
+    assert said
+    assert said.body.items() >= {}.items()
+
+
+def test_long_words_are_cut_where_the_platform_takes_no_more() -> None:
+    text: JsonValue = "word " * TEXT_LIMIT
+    said = in_words(call({"text": text, "attachments": [{"text": "more"}]}))
+
+    assert said
+    assert len(str(said.body["text"])) <= TEXT_LIMIT
+    assert str(said.body["text"]).endswith("…")
+
+
+def test_what_is_words_already_has_no_other_form() -> None:
+    assert in_words(call({"text": "hi"})) is None
