@@ -59,8 +59,9 @@ def plain_run_to_markdown(  # noqa: C901 - one branch a kind of node
             piece = _words(node.value)
         elif isinstance(node, Code):
             piece = _code(node.value)
-        elif isinstance(node, Strong | Emphasis | Strike):
-            piece, free = _styled(node, edge, line=line, cell=cell, within=within)
+        elif kind in _SIGNS:
+            style = cast("Strong | Emphasis | Strike", node)
+            piece, free = _styled(style, edge, line=line, cell=cell, within=within)
         elif isinstance(node, Break):
             if line or not out or edge in _BLANK:
                 raise NotPlain

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 from bridge.content.inlines import plain_inlines
 from bridge.content.text import (
@@ -74,14 +75,14 @@ def write_inline(
     """`before` and `after` are the characters around: they decide which mark can stand there.
     `within` are the styles around: within itself a style says nothing, and its mark would end it.
     """
-    nodes = tidy(_unnested(children, within))
+    nodes = tidy(_unnested(children, within) if within else children)
     out: list[str] = []
     last = before
     for index, node in enumerate(nodes):
         if isinstance(node, Text):
             value = node.value.replace("\n", " ") if "\n" in node.value else node.value
             piece = escape(value, starts_line=last[-1] == "\n")
-        elif isinstance(node, Emphasis | Link):
+        elif isinstance(node, (Emphasis, Link)):
             following = "".join([_first_of(one) for one in nodes[index + 1 : index + 3]]) + after
             piece = _depending(node, last[-1], following[:2], within)
         else:
@@ -98,8 +99,8 @@ def _unnested(children: Sequence[Inline], within: _Within) -> Iterator[Inline]:
         node = next(stack[-1], None)
         if node is None:
             stack.pop()
-        elif isinstance(node, Styled | Link) and type(node) in within:
-            stack.append(iter(node.children))
+        elif type(node) in within:
+            stack.append(iter(cast("Styled | Link", node).children))
         else:
             yield node
 
@@ -124,9 +125,9 @@ def _depending(node: Emphasis | Link, before: str, after: str, within: _Within) 
 
 
 def _write(node: Inline, within: _Within) -> str:
-    if isinstance(node, Strong | Strike | Underline | Spoiler):
-        mark = _SIGNS[type(node)]
-        inner = write_inline(node.children, mark[-1], mark[0], within | {type(node)})
+    if mark := _SIGNS.get(type(node)):
+        styled = cast("Styled", node)
+        inner = write_inline(styled.children, mark[-1], mark[0], within | {type(node)})
         return f"{mark}{inner}{mark}" if inner else ""
     match node:
         case Break():

@@ -16,6 +16,7 @@ STYLES: dict[str, type[Strong] | type[Emphasis] | type[Strike]] = {
     "_": Emphasis,
     "~": Strike,
 }
+_AT_BORDER: frozenset[type[Inline]] = frozenset((Strong, Emphasis, Strike, Code))
 RANGES = ("here", "channel", "everyone")
 # Slack reads a sign only at the border of a word; this space of no width makes a border. At the
 # start of a line it says that what looks like an item of a list, or is set in, is text.
@@ -90,9 +91,7 @@ def is_safe_url(url: str) -> bool:
 
 def is_at_border(node: Inline) -> bool:
     """Nodes that Slack reads only at the border of a word."""
-    return isinstance(node, Strong | Emphasis | Strike | Code) or (
-        isinstance(node, Emoji) and node.unicode is None
-    )
+    return type(node) in _AT_BORDER or (isinstance(node, Emoji) and node.unicode is None)
 
 
 def without_borders(nodes: list[Inline]) -> list[Inline]:

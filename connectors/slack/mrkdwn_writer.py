@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import cast
 
-from bridge.content.inlines import plain_inlines
+from bridge.content.inlines import Style, plain_inlines
 from bridge.content.normal import MAX_DEPTH, flat_blocks
 from bridge.content.plain import aligned_table
 from bridge.content.text import (
@@ -195,10 +196,8 @@ def _shown(children: Sequence[Inline], within: str) -> list[Inline]:
                 found[-1] = Text(last.value + node.value)
             elif node.value:
                 found.append(node)
-        elif isinstance(node, Underline) or (
-            isinstance(node, Strong | Emphasis | Strike | Spoiler) and _SIGNS[type(node)] in within
-        ):
-            stack.append(iter(node.children))
+        elif type(node) is Underline or ((sign := _SIGNS.get(type(node))) and sign in within):
+            stack.append(iter(cast("Style", node).children))
         else:
             found.append(node)
     return found

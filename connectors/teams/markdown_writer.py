@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import cast
 
 from bridge.content.inlines import merge_texts, plain_inlines
 from bridge.content.normal import MAX_DEPTH, flat_blocks
@@ -71,6 +72,7 @@ _STYLES: dict[type[Inline], tuple[str, str]] = {
 }  # fmt: skip
 BOXES = {True: "☑ ", False: "☐ ", None: ""}
 _Within = tuple[type[Inline], ...]
+_Styled = Strong | Emphasis | Strike | Underline
 
 
 def text_to_teams(document: Document) -> str:
@@ -214,8 +216,8 @@ def _inlines(nodes: Sequence[Inline], within: _Within = ()) -> str:
             # Four spaces at the start of a line would be a code block.
             starts = not within and (not before or before == "<br>")
             piece = escape_text(value.lstrip()) if starts else _references(value)
-        elif isinstance(node, Strong | Emphasis | Strike | Underline):
-            piece = _style(node, before, within)
+        elif type(node) in _STYLES:
+            piece = _style(cast("_Styled", node), before, within)
         elif isinstance(node, Code):
             piece = _code(_one_line(node.value), before)
         elif isinstance(node, Link):
@@ -253,7 +255,7 @@ def _one_line(value: str) -> str:
     return _SPACES.sub(" ", value) if "\n" in value or "\r" in value else value
 
 
-def _style(node: Strong | Emphasis | Strike | Underline, before: str, within: _Within) -> str:
+def _style(node: _Styled, before: str, within: _Within) -> str:
     """Markdown's stars where they are sure to be read as meant, else the HTML tag; a style within
     itself says nothing."""
     kind = type(node)
