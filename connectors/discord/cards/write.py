@@ -4,6 +4,7 @@ embeds, everything richer as components. Pure; deterministic.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -114,9 +115,21 @@ def _messages(
     for number, group in enumerate(groups):
         body: Json = {"content": above[0]} if above and not number else {}
         body["embeds"] = [one.body for one in group]
+        if above and not number:
+            body["content"] = _without_previews(above[0], group)
         if rows and number == len(groups) - 1:
             body["components"] = [*rows]
         yield safe_message(body, tuple(file for one in group for file in one.files))
+
+
+def _without_previews(text: str, embeds: Iterable[Embed]) -> str:
+    """A link whose preview stands below gets none from Discord: in angle brackets it makes none."""
+    for embed in embeds:
+        url = embed.body.get("url")
+        if isinstance(url, str) and url in text:
+            quiet = re.sub(rf"(?<!\S){re.escape(url)}(?!\S)", lambda found: f"<{found[0]}>", text)
+            text = quiet if len(quiet) <= limits.CONTENT else text
+    return text
 
 
 def _groups(embeds: Sequence[Embed]) -> list[list[Embed]]:

@@ -162,6 +162,19 @@ def test_a_panel_below_prose_is_an_embed() -> None:
     ]
 
 
+def test_a_link_whose_preview_stands_below_makes_no_other() -> None:
+    url, other = "https://a.example/x", "https://a.example/xy"
+    said = (*link(url), Text(" and "), *link(other))
+    (body,) = bodies(Prose((Paragraph(said),)), panel(prose("D"), title=line("T"), link=url))
+
+    assert body["content"] == f"<{url}> and {other}"
+    assert body["embeds"][0]["url"] == url
+
+
+def link(url: str) -> tuple[Link, ...]:
+    return (Link(url, (Text(url),)),)
+
+
 def test_buttons_below_panels_leave_them_embeds() -> None:
     assert bodies(panel(prose("x")), Actions((button("Go", "/a"),))) == [
         {
