@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-
 from pydantic import JsonValue
 
 from bridge.content.additions import BridgeMetadata
-from bridge.content.card import Card, Image, Prose
+from bridge.content.card import Card, Prose
 from bridge.content.card_message import Content, content_of
 from bridge.content.markdown import text_to_markdown
 from bridge.content.rendering import Payload
@@ -23,11 +20,8 @@ _SAID = (TEXT, QUOTED)  # the text has it, or the reply
 _NOTHING_SAID = "\\[empty message\\]"
 
 
-def message_content(
-    json: Json, document: Document, tenant: str, pictures: Sequence[str] = ()
-) -> Content:
-    """The text that somebody wrote, then each attachment as it came with what it says; `pictures`
-    are the words that the text has for the attached ones, in order."""
+def message_content(json: Json, document: Document, tenant: str) -> Content:
+    """The text that somebody wrote, then each attachment as it came with what it says."""
     text = text_to_markdown(document)
     said = (TextPart(text=text, format="markdown"),) if document else ()
     if not objects(json, "attachments") and not _suggests(json):
@@ -37,8 +31,7 @@ def message_content(
         return Content(said or (_nothing(),), BridgeMetadata())
     opening = Payload(TEXT, text, "/text")
     cards = [(opening, Card((Prose(document, at="/text"),) if document else ()))]
-    cards += [(one, _card(one, tenant)) for one in attached]
-    found = content_of(_with_words(cards, pictures))
+    found = content_of([*cards, *((one, _card(one, tenant)) for one in attached)])
     return found if found.parts else Content((_nothing(),), BridgeMetadata())
 
 
@@ -66,28 +59,6 @@ def _payloads(json: Json) -> tuple[Payload, ...]:
             Payload(string(one, "contentType"), one, f"/attachments/{index}")
             for index, one in enumerate(objects(json, "attachments"))
         )
-
-
-def pictures_of(json: Json) -> list[Json]:
-    """The attachments that are pictures."""
-    return [one for one in objects(json, "attachments") if _is_picture(string(one, "contentType"))]
-
-
-def _is_picture(media_type: str) -> bool:
-    return media_type.lower().startswith("image/")
-
-
-def _with_words(
-    cards: Iterable[tuple[Payload, Card]], pictures: Sequence[str]
-) -> Iterator[tuple[Payload, Card]]:
-    words = iter(pictures)
-    for payload, card in cards:
-        match card.nodes:
-            case (Image(asset) as image,) if _is_picture(payload.schema_id):
-                named = replace(asset, alt=next(words, "") or asset.alt)
-                yield payload, replace(card, nodes=(replace(image, asset=named),))
-            case _:
-                yield payload, card
 
 
 def _card(payload: Payload, tenant: str) -> Card:

@@ -42,7 +42,7 @@ from bridge.ports.cards import is_rich
 from bridge.uacs import Actor, Message, to_timestamp
 from connectors.teams import ids
 from connectors.teams.activity import Activity, Json, Us, object_of, objects, parsed, string
-from connectors.teams.content import message_content, origin_of, pictures_of
+from connectors.teams.content import message_content, origin_of
 from connectors.teams.presses import is_press, pressed
 from connectors.teams.text import ReadHtml, html_to_text
 
@@ -123,7 +123,7 @@ def _message(activity: Activity, author: Person, read: ReadHtml, own_id: str) ->
     said_at = ids.milliseconds_of(own_id)
     time = datetime.fromtimestamp(said_at / 1000, UTC) if said_at else activity.time()
     role = "assistant" if author.bot else "human"
-    said = message_content(activity.json, read.document, activity.tenant, read.pictures)
+    said = message_content(activity.json, read.document, activity.tenant)
     message = Message(
         message_id=message_id_of(activity.place(own_id).channel, own_id),
         timestamp=to_timestamp(time),
@@ -142,7 +142,7 @@ def _said(activity: Activity) -> tuple[ReadHtml, bool]:
     read = _read_text(activity, mentions)
     document = _without_first(read.document, mentions.us) or read.document
     reply_to = read.reply_to or _quoted(activity)
-    return ReadHtml(document, reply_to, read.pictures), mentions.of_us
+    return ReadHtml(document, reply_to), mentions.of_us
 
 
 def _read_text(activity: Activity, mentions: _Mentions) -> ReadHtml:
@@ -151,13 +151,19 @@ def _read_text(activity: Activity, mentions: _Mentions) -> ReadHtml:
         html = string(attachment, "content")
         is_html = string(attachment, "contentType").lower() == "text/html"
         if is_html and html.strip() and len(html) <= _MAX_HTML:
-            read = html_to_text(html, mentions.by_number, len(pictures_of(activity.json)))
-            if read.document or read.reply_to or read.pictures:
+            read = html_to_text(html, mentions.by_number, _pictures(activity.json))
+            if read.document or read.reply_to:
                 return read
     text = string(activity.json, "text")
     if string(activity.json, "textFormat") == "xml":
         return html_to_text(text, mentions.by_number)
     return ReadHtml(_plain_document(text, mentions))
+
+
+def _pictures(json: Json) -> int:
+    """How many are attached."""
+    kinds = (string(one, "contentType").lower() for one in objects(json, "attachments"))
+    return sum(kind.startswith("image/") for kind in kinds)
 
 
 class _Mentions:

@@ -49,17 +49,16 @@ _ALLOWED_URL = re.compile(r"(?:https?://|mailto:)[^\s]+\Z", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class ReadHtml:
-    """`reply_to` is the id of the message that the HTML quotes as the one it answers; `pictures`
-    are the words for those that come as attachments too: the text says nothing of them."""
+    """`reply_to` is the id of the message that the HTML quotes as the one it answers."""
 
     document: Document
     reply_to: str | None = None
-    pictures: tuple[str, ...] = ()
 
 
 def html_to_text(html: str, mentioned: Mentioned | None = None, attached: int = 0) -> ReadHtml:
     """Read HTML as Teams sends it. Links keep http, https and mailto; others become their text.
-    Of the pictures kept by Teams, the first `attached` ones stand beside the text."""
+    Of the pictures kept by Teams the first `attached` ones stand beside the text, which says only
+    the words for them."""
     document = read_simply(html)
     read = read_elements(html, mentioned, attached) if document is None else ReadHtml(document)
     if "☑" in html or "☐" in html:
@@ -189,15 +188,14 @@ def read_elements(html: str, mentioned: Mentioned | None = None, attached: int =
     """Any HTML, as browsers show it more or less."""
     reader = _Reader(mentioned or (lambda _id, name: Text(f"@{name}")), attached)
     document = tuple(reader.blocks(parse_html(html).children))
-    return ReadHtml(document, reader.reply_to, tuple(reader.pictures))
+    return ReadHtml(document, reader.reply_to)
 
 
 class _Reader:
     def __init__(self, mentioned: Mentioned, attached: int) -> None:
         self._mentioned = mentioned
-        self._attached = attached
+        self._attached = attached  # pictures that are still to come
         self.reply_to: str | None = None
-        self.pictures: list[str] = []
 
     def blocks(self, children: Sequence[Element | str]) -> list[Block]:
         blocks: list[Block] = []
@@ -280,14 +278,17 @@ class _Reader:
             code = _SPACES.sub(" ", child.text())
             return [Code(code)] if code.strip() else []
         if tag in ("img", "emoji") or attributes.get("itemtype", "").lower().endswith("/emoji"):
-            if _is_kept_by_teams(child) and len(self.pictures) < self._attached:
-                self.pictures.append(_words_for(child))
-                return []
-            return _picture(child)
+            return self._picture(child)
         inner = self._inlines(child)
         if tag == "a":
             return _link(attributes.get("href", ""), inner)
         return _styled(_STYLES[tag], inner) if tag in _STYLES else inner
+
+    def _picture(self, element: Element) -> list[Inline]:
+        if not self._attached or not _is_kept_by_teams(element):
+            return _picture(element)
+        self._attached -= 1
+        return _picture(element) if _words_for(element) else []
 
 
 def _paragraphs(run: list[Inline]) -> list[Block]:

@@ -252,12 +252,19 @@ def test_a_picture_in_the_text_is_named_once() -> None:
     assert first.text == "see"
 
 
-def test_a_picture_without_text_is_named_once_and_has_its_words() -> None:
-    message = rich(activity(text="", attachments=[html(f"<p>{sign('a plan')}</p>"), PICTURE]))
+def test_a_picture_without_text_is_all_there_is() -> None:
+    message = rich(activity(text="", attachments=[html(f"<p>{sign()}</p>"), PICTURE]))
 
     assert [part.type for part in message.content] == ["structured_data", "image"]
-    additions, _ = read_bridge_metadata(message)
-    assert additions.parts["1"].alt == "a plan"
+
+
+def test_words_for_a_picture_stand_in_the_text() -> None:
+    attachments = [html(f"<p>see {sign('a plan')}</p>"), PICTURE]
+
+    message = rich(activity(text="see", attachments=attachments))
+
+    assert isinstance(first := message.content[0], TextPart)
+    assert markdown_to_text(first.text) == (Paragraph((Text("see [image: a plan]"),)),)
 
 
 def test_a_picture_that_is_not_attached_is_named_in_the_text() -> None:
