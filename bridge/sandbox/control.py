@@ -9,6 +9,8 @@
 | `GET /_control/refusals` | what was refused, and how often |
 | `POST /_control/<platform>/posts` | a person says something: `{workspace, channel, person, text, thread}` |
 | `POST /_control/<platform>/files` | a person shares files: the same and `files`, a list of `GivenFile`; or a multipart form whose parts with a file name are the files |
+| `POST /_control/<platform>/edits` | a person changes what they said: `{workspace, channel, person, message, text}` |
+| `POST /_control/<platform>/deletions` | a person deletes a message: `{workspace, channel, person, message}` |
 | `POST /_control/<platform>/presses` | a person presses a button (`Press`); answers the `Outcome` |
 | `POST /_control/<platform>/choices` | a person chooses, or fills one input in (`Choice`) |
 | `GET /_control/<platform>/forms` | what stands open before a person (`workspace`, `person`) |
@@ -55,6 +57,19 @@ class _Post(BaseModel):
     thread: str | None = None
 
 
+class _Deletion(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    workspace: str
+    channel: str
+    person: str
+    message: str
+
+
+class _Edit(_Deletion):
+    text: str
+
+
 class _Share(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -78,6 +93,8 @@ def control_routes(around: Surroundings, platforms: Mapping[str, LocalPlatform])
         Route("/_control/refusals", control.refusals),
         Route(hands + "posts", _said(control.post), methods=["POST"]),
         Route(hands + "files", _said(control.share), methods=["POST"]),
+        Route(hands + "edits", _said(control.edit), methods=["POST"]),
+        Route(hands + "deletions", _said(control.delete), methods=["POST"]),
         Route(hands + "presses", _said(control.press), methods=["POST"]),
         Route(hands + "choices", _said(control.choose), methods=["POST"]),
         Route(hands + "forms", _said(control.fill), methods=["POST"]),
@@ -137,6 +154,16 @@ class _Control:
             wanted.thread,
         )  # fmt: skip
         return JSONResponse(shown.model_dump())
+
+    async def edit(self, request: Request) -> Response:
+        wanted = await _body(request, _Edit)
+        shown = await self._platform(request).edit_as(**wanted.model_dump())
+        return JSONResponse(shown.model_dump())
+
+    async def delete(self, request: Request) -> Response:
+        wanted = await _body(request, _Deletion)
+        await self._platform(request).delete_as(**wanted.model_dump())
+        return Response(status_code=204)
 
     async def press(self, request: Request) -> Response:
         return _json(await self._hands(request).press(await _body(request, Press)))

@@ -1,8 +1,9 @@
 """What people do on a local platform beside writing, in one shape for all three.
 
-They press buttons, choose, fill forms in, give files; and see what only they can see. A control
-is named by its own id (Slack's `action_id`, Discord's `custom_id`, the `id` of an Adaptive Card's
-action or input) or, if no control has that id, by the words on it. Inputs are named the same way.
+They press buttons, choose, fill forms in, give files, change and delete what they said; and see
+what only they can see. A control is named by its own id (Slack's `action_id`, Discord's
+`custom_id`, the `id` of an Adaptive Card's action or input) or, if no control has that id, by the
+words on it. Inputs are named the same way.
 """
 
 from __future__ import annotations
@@ -141,6 +142,12 @@ class Handled(Protocol):
         """A person shares files, with or without words; apps hear of it."""
         ...  # fmt: skip
 
+    async def edit_as(
+        self, workspace: str, channel: str, person: str, message: str, text: str
+    ) -> Shown: ...
+
+    async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None: ...
+
     async def press(self, press: Press) -> Outcome: ...
 
     async def choose(self, choice: Choice) -> Outcome: ...
@@ -210,6 +217,16 @@ class Hand:
         return await self._platform.post_as(
             self._workspace, self._channel, self._person, text, thread
         )
+
+    async def edit(self, message: str, text: str) -> Shown:
+        """Change the words of a message that this person said."""
+        return await self._platform.edit_as(
+            self._workspace, self._channel, self._person, message, text
+        )
+
+    async def delete(self, message: str) -> None:
+        """Delete a message that this person said, or may delete."""
+        await self._platform.delete_as(self._workspace, self._channel, self._person, message)
 
     def forms(self) -> list[OpenForm]:
         """What stands open before this person, the topmost last."""

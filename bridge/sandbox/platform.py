@@ -67,6 +67,19 @@ class LocalPlatform(Protocol):
         """A person says something; apps hear of it as they would from the real platform."""
         ...
 
+    async def edit_as(
+        self, workspace: str, channel: str, person: str, message: str, text: str
+    ) -> Shown:
+        """A person changes the words of a message of theirs; `Refused` if it is another's.
+
+        `channel` as in `post_as`; the message may stand in one of its threads.
+        """
+        ...
+
+    async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None:
+        """A person deletes a message of theirs, or, where they may, one of somebody else."""
+        ...
+
     def messages(self, workspace: str, channel: str) -> list[Shown]:
         """Everything that stands in a channel, its threads included, in the order of time."""
         ...

@@ -20,11 +20,19 @@ from bridge.sandbox.discord.errors import ApiError
 from bridge.sandbox.discord.gateway import Gateway
 from bridge.sandbox.discord.hands import Hands
 from bridge.sandbox.discord.interactions import Desk
-from bridge.sandbox.discord.permissions import permissions_in
+from bridge.sandbox.discord.permissions import Permission, permissions_in
 from bridge.sandbox.discord.pictures import avatar_png, picture_type
 from bridge.sandbox.discord.routes.channels import speak_permission
 from bridge.sandbox.discord.seed import seed
-from bridge.sandbox.discord.state import SPOKEN, Channel, Message, State, User, Webhook
+from bridge.sandbox.discord.state import (
+    SPOKEN,
+    Channel,
+    Message,
+    MessageType,
+    State,
+    User,
+    Webhook,
+)
 from bridge.sandbox.discord.text import ALL_MENTIONS
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.files import file_response
@@ -86,6 +94,28 @@ class LocalDiscord:
         wishes = [self._wish(file) for file in files]
         draft = Draft(content=_checked(text) if text else None, files=wishes)
         return self._say(workspace, channel, person, thread, draft)
+
+    async def edit_as(
+        self, workspace: str, channel: str, person: str, message: str, text: str
+    ) -> Shown:
+        """A person changes a message of theirs; `channel` may be a thread, too."""
+        user, found = self._changed(workspace, channel, person, message)
+        if found.author.id != user.id or found.type not in SPOKEN:
+            raise Refused(f"{user.display_name!r} did not write message {message}")
+        content = _checked(text) if text.strip() or not found.attachments else ""
+        draft = Draft(content=content, given={"content": content})
+        shape = self._acts.edit(found, draft, ALL_MENTIONS)
+        return self._acts.shown(found, shape)
+
+    async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None:
+        """A message goes by its author's hand, or by one who may manage messages there."""
+        user, found = self._changed(workspace, channel, person, message)
+        granted = permissions_in(found.channel, user.id)
+        if found.author.id != user.id and not granted & Permission.MANAGE_MESSAGES:
+            raise Refused(f"{user.display_name!r} may not delete message {message}")
+        if found.type == MessageType.THREAD_STARTER:
+            raise Refused(f"Message {message} shows what its thread began with; nobody deletes it")
+        self._acts.delete(found)
 
     async def press(self, press: Press) -> Outcome:
         if press.form:
@@ -149,26 +179,31 @@ class LocalDiscord:
 
     def _touched(self, workspace: str, channel: str, message: str, user: User) -> Message:
         """A message of a channel or one of its threads, or one that only this person sees."""
-        place = self._channel(workspace, channel, user)
-        wanted = _id(message)
-        for each in (place, *self.state.threads_of(place)):
-            if wanted in each.messages:
-                return each.messages[wanted]
-        whisper = self.state.whispers.get(wanted)
+        if standing := self._standing(workspace, channel, message, user):
+            return standing
+        whisper = self.state.whispers.get(_id(message))
         if whisper is None or whisper.audience != user.id:
             raise NotFound(f"Message {message!r} not found in channel {channel!r}")
         return whisper
 
-    async def edit_as(self, channel: str, message: str, text: str) -> Shown:
-        """A person changes a message of theirs; `channel` may be a thread."""
-        found = self._message(channel, message)
-        draft = Draft(content=_checked(text), given={"content": text})
-        shape = self._acts.edit(found, draft, ALL_MENTIONS)
-        return self._acts.shown(found, shape)
+    def _changed(
+        self, workspace: str, channel: str, person: str, message: str
+    ) -> tuple[User, Message]:  # fmt: skip
+        """Who changes something, and what; they must see it."""
+        user = self._person(person)
+        found = self._standing(workspace, channel, message, user)
+        if found is None:
+            raise NotFound(f"Message {message!r} not found in channel {channel!r}")
+        if not permissions_in(found.channel, user.id) & Permission.VIEW_CHANNEL:
+            raise Refused(f"{user.display_name!r} does not see channel {found.channel.id}")
+        return user, found
 
-    async def delete_as(self, channel: str, message: str) -> None:
-        """Somebody deletes a message: its author, or a moderator; `channel` may be a thread."""
-        self._acts.delete(self._message(channel, message))
+    def _standing(self, workspace: str, channel: str, message: str, user: User) -> Message | None:
+        """A message that stands in a channel or in one of its threads."""
+        place = self._channel(workspace, channel, user)
+        wanted = _id(message)
+        places = (place, *self.state.threads_of(place))
+        return next((p.messages[wanted] for p in places if wanted in p.messages), None)
 
     def messages(self, workspace: str, channel: str) -> list[Shown]:
         root = self._channel(workspace, channel, None)
@@ -250,13 +285,6 @@ class LocalDiscord:
             raise NotFound(f"Thread or message {thread!r} not found in channel {place.id}")
         title = self._acts.shown(message).text.strip().splitlines() or ["thread"]
         return self._acts.start_thread_from(message, author, title[0][:_THREAD_NAME_MAX])
-
-    def _message(self, channel: str, message: str) -> Message:
-        place = self.state.channels.get(_id(channel))
-        found = place.messages.get(_id(message)) if place else None
-        if found is None:
-            raise NotFound(f"Message {message!r} not found in channel {channel!r}")
-        return found
 
 
 def _id(value: str) -> int:

@@ -103,6 +103,11 @@ class Acts:
         self._announce(workspace, channel, event, message.app)
         self._publish("edited", workspace, channel, message, raw)
 
+    def retype(self, workspace: Workspace, channel: Channel, message: Message, text: str) -> None:
+        """A person's message gets other words, and the blocks that go with them."""
+        blocks = rich_text(text, new_id()) if text else None
+        self.edit(workspace, channel, message, {"text": text, "blocks": blocks}, message.user)
+
     def delete(self, workspace: Workspace, channel: Channel, message: Message) -> None:
         before = message_json(message, workspace.id)
         channel.remove(message)

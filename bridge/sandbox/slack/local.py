@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from bridge.errors import BridgeError, InvalidData, NotFound
+from bridge.errors import BridgeError, InvalidData, NotFound, Refused
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import Choice, Filled, GivenFile, OpenForm, Outcome, Press
 from bridge.sandbox.platform import Surroundings, World
@@ -104,6 +104,22 @@ class LocalSlack:
         given = [self._give_file(team, sharer, file) for file in files]
         return self._say(workspace, channel, person, text, thread, given)
 
+    async def edit_as(
+        self, workspace: str, channel: str, person: str, message: str, text: str
+    ) -> Shown:
+        """A person types a message of theirs anew, as they would in `post_as`."""
+        team, place, found = self._own(workspace, channel, person, message)
+        if found.subtype or place.archived:
+            raise Refused(f"Nobody edits message {message} in {place.name!r}")
+        if not text.strip() and not found.files:
+            raise InvalidData("A message of Slack has words or files: delete it instead")
+        self._acts.retype(team, place, found, self._typed(team, text))
+        return shown(team, place, found)
+
+    async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None:
+        """A person deletes a message of theirs; one with replies stays as a tombstone."""
+        self._acts.delete(*self._own(workspace, channel, person, message))
+
     async def press(self, press: Press) -> Outcome:
         team, person, place = self._touched(press)
         return await self._hands.press(team, person, place, press)
@@ -161,6 +177,19 @@ class LocalSlack:
         if thread is not None:
             draft.parent = _parent(place, thread).at
         return self._acts.post(team, place, draft)[1]
+
+    def _own(
+        self, workspace: str, channel: str, person: str, message: str
+    ) -> tuple[Workspace, Channel, Message]:
+        """A message that this person said; the local Slack has no admins who may do more."""
+        team, place = self._place(workspace, channel, person)
+        speaker = self._person(team, person)
+        found = place.find(message)
+        if found is None or found.removed:
+            raise NotFound(f"No message {message!r} in {channel!r}")
+        if found.app is not None or found.user != speaker.id:
+            raise Refused(f"{speaker.name!r} did not write message {message}")
+        return team, place, found
 
     def _give_file(self, team: Workspace, person: Person, value: Any) -> File:
         """A file that a person picks on their own machine."""

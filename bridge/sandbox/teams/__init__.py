@@ -24,9 +24,10 @@ is the bare channel or chat id. For files `teams:file.download:<conversation>` a
 `teams:<status>:<operation>`.
 
 Bots with `hears_all` (resource-specific consent) get every message of people, others those that
-mention them; nobody gets what bots say. A post without an answer of 2xx is tried once more after
-502, 503, 504, 15 s or a broken connection, then it is lost: `LocalTeams.outbox.lost`. An invoke is
-asked once and has 10 s.
+mention them; nobody gets what bots say. What a person edits or deletes is told by the same rule,
+of the words as they stood last. A post without an answer of 2xx is tried once more after 502, 503,
+504, 15 s or a broken connection, then it is lost: `LocalTeams.outbox.lost`. An invoke is asked once
+and has 10 s.
 
 People press and fill in as their clients let them: what is typed or chosen waits for the press
 (`Action.Submit`: a message with `value`; `Action.Execute`: an invoke, whose card is for that person

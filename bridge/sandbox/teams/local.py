@@ -91,6 +91,19 @@ class LocalTeams:
         message.files = [self.drive.keep(file, message.conversation) for file in files]
         return self._room.say(message)
 
+    async def edit_as(
+        self, workspace: str, channel: str, person: str, message: str, text: str
+    ) -> Shown:
+        """A person changes a message of theirs; who would hear it as a post hears of it."""
+        found = self._own(workspace, channel, person, message)
+        if not text.strip() and not found.files:
+            raise InvalidData("A message of Teams has words or files: delete it instead")
+        return self._room.edit(found, text)
+
+    async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None:
+        """A person deletes a message of theirs; nobody else may."""
+        self._room.delete(self._own(workspace, channel, person, message))
+
     async def press(self, press: Press) -> Outcome:
         if press.form:
             by = self._known_person(press.workspace, press.person)
@@ -256,6 +269,13 @@ class LocalTeams:
         if found is None:
             raise NotFound(f"No message {message!r} in {channel!r}")
         return by, found
+
+    def _own(self, workspace: str, channel: str, person: str, message: str) -> Message:
+        """A message that this person said: members of Teams change nobody else's."""
+        by, found = self._seen(workspace, channel, person, message)
+        if found.author is not by:
+            raise Refused(f"{by.name!r} did not write message {message}")
+        return found
 
     def _known_person(self, workspace: str, person: str) -> Person:
         found = self.tenant.people.get(person)

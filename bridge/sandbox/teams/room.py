@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Literal, TypeAlias
 
 from bridge.sandbox.feed import Change, Shown
@@ -9,8 +10,8 @@ from bridge.sandbox.platform import Surroundings
 from bridge.sandbox.teams import shapes
 from bridge.sandbox.teams.drive import Drive
 from bridge.sandbox.teams.events import Outbox
-from bridge.sandbox.teams.state import Bot, Conversation, Message, Tenant
-from bridge.sandbox.teams.text import typed
+from bridge.sandbox.teams.state import Bot, Conversation, Json, Message, Tenant
+from bridge.sandbox.teams.text import Typed, typed
 
 Happening: TypeAlias = Literal["posted", "edited", "deleted"]
 
@@ -47,14 +48,50 @@ class Room:
         """A person's message stands, and is told to those who hear it; to `also` in any case."""
         self.tenant.add_message(message)
         shown = self.publish("posted", message)
-        conversation = message.conversation
-        bots = self.bots_in(conversation)
-        said = typed(message.text, [*conversation.people, *bots])
-        mentioned = {mention["mentioned"]["id"] for mention in said.mentions}
-        for bot in bots:
-            hears = bot.hears_all or bot.id in mentioned or conversation.kind == "personal"
-            if bot.endpoint and (hears or bot is also):
-                url = self.service_url(bot)
-                activity = shapes.message_activity(self.tenant, message, said, bot, url, self.drive)
-                self.outbox.push(bot, conversation.id, activity)
+        said = self._typed(message)
+        for bot in self._hearing(message, said, also):
+            self.outbox.push(bot, message.conversation.id, self._activity(message, said, bot))
         return shown
+
+    def edit(self, message: Message, text: str) -> Shown:
+        """Other words stand there; told to those who would hear them as a post."""
+        message.text = text
+        message.edited = True
+        shown = self.publish("edited", message)
+        said, now = self._typed(message), self._now()
+        for bot in self._hearing(message, said):
+            activity = shapes.edited(self._activity(message, said, bot), now)
+            self.outbox.push(bot, message.conversation.id, activity)
+        return shown
+
+    def delete(self, message: Message) -> None:
+        """A message stands no more; told to those who would have heard its last words."""
+        message.deleted = True
+        self.publish("deleted", message)
+        now = self._now()
+        for bot in self._hearing(message, self._typed(message)):
+            url = self.service_url(bot)
+            activity = shapes.message_deleted(self.tenant, message, bot, url, now)
+            self.outbox.push(bot, message.conversation.id, activity)
+
+    def _hearing(self, message: Message, said: Typed, also: Bot | None = None) -> list[Bot]:
+        """The bots that are told of a person's message."""
+        mentioned = {mention["mentioned"]["id"] for mention in said.mentions}
+        personal = message.conversation.kind == "personal"
+        return [
+            bot
+            for bot in self.bots_in(message.conversation)
+            if bot.endpoint and (bot.hears_all or bot.id in mentioned or personal or bot is also)
+        ]
+
+    def _typed(self, message: Message) -> Typed:
+        conversation = message.conversation
+        return typed(message.text, [*conversation.people, *self.bots_in(conversation)])
+
+    def _activity(self, message: Message, said: Typed, bot: Bot) -> Json:
+        url = self.service_url(bot)
+        return shapes.message_activity(self.tenant, message, said, bot, url, self.drive)
+
+    def _now(self) -> float:
+        """A moment after all that was said, to the millisecond that Teams writes."""
+        return int(self.tenant.next_id(time.time())) / 1000

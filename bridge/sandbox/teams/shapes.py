@@ -59,6 +59,29 @@ def message_activity(
     return activity | ({"replyToId": message.root} if message.root else {})
 
 
+def edited(activity: Json, now: float) -> Json:
+    """A message as Teams posts it again once its person has changed it."""
+    data = activity["channelData"] | {"eventType": "editMessage"}
+    return activity | {"type": "messageUpdate", **_times(rfc3339(now)), "channelData": data}
+
+
+def message_deleted(
+    tenant: Tenant, message: Message, bot: Bot, service_url: str, now: float
+) -> Json:
+    """messageDelete: what a person deleted, without a word of it."""
+    activity = _activity("messageDelete", message.id, rfc3339(now), tenant, bot, service_url)
+    conversation = message.conversation
+    activity |= {
+        "from": _account(message.author),
+        "conversation": _conversation(tenant, conversation, message.root or message.id),
+        "entities": [{"type": "clientInfo", **_CLIENT}],
+        "channelData": _channel_data(tenant, conversation) | {"eventType": "softDeleteMessage"},
+        "locale": "en-US",
+        "localTimezone": "Etc/UTC",
+    }
+    return activity | ({"replyToId": message.root} if message.root else {})
+
+
 def pressed(
     tenant: Tenant, card: Message, by: Person, bot: Bot, url: str, now: float, more: Json
 ) -> Json:
@@ -236,8 +259,7 @@ def _activity(kind: str, own_id: str, time: str, tenant: Tenant, bot: Bot, url: 
     return {
         "type": kind,
         "id": own_id,
-        "timestamp": time,
-        "localTimestamp": time.removesuffix("Z") + "+00:00",
+        **_times(time),
         "serviceUrl": url,
         "channelId": "msteams",
         "recipient": {"id": bot.id, "name": bot.name},
@@ -253,6 +275,10 @@ def _event(
         "entities": [{"type": "clientInfo", "locale": "en-US"}],
         "locale": "en-US",
     }
+
+
+def _times(time: str) -> Json:
+    return {"timestamp": time, "localTimestamp": time.removesuffix("Z") + "+00:00"}
 
 
 def _legacy_id(own_id: str) -> str:

@@ -171,8 +171,9 @@ async def test_edits_and_deletions_by_people_arrive(local: Local) -> None:
     await local.start(connector)
     native = await local.say("tpyo")
 
-    await local.discord.edit_as(local.channel.channel, native, "typo")
-    await local.discord.delete_as(local.channel.channel, native)
+    where = (local.channel.workspace, local.channel.channel, local.people[0])
+    await local.discord.edit_as(*where, native, "typo")
+    await local.discord.delete_as(*where, native)
     await local.inbox.until(lambda: len(local.inbox.raws) == 3)
 
     events = [event for raw in local.inbox.raws for event in connector.decode(raw)]

@@ -16,6 +16,7 @@ from discord.http import Route
 
 from bridge.sandbox.discord import LocalDiscord
 from bridge.sandbox.feed import Shown
+from bridge.sandbox.hands import Hand
 from bridge.sandbox.platform import LocalPlatform, Surroundings
 from bridge.sandbox.server import serve_sandbox
 
@@ -53,6 +54,11 @@ class Running:
     async def say(self, text: str, *, channel: str = "", thread: str | None = None) -> Shown:
         where = channel or self.channel
         return await self.discord.post_as(self.guild, where, self.person, text, thread)
+
+    @property
+    def hand(self) -> Hand:
+        """The hands of the second person in the first channel."""
+        return Hand(self.discord, self.guild, self.channel, self.person)
 
     def said(self, channel: str = "") -> list[str]:
         return [m.text for m in self.discord.messages(self.guild, channel or self.channel)]

@@ -74,8 +74,8 @@ async def test_posts_edits_and_deletes_come_through_the_feed(local: Running) -> 
     watching = asyncio.create_task(watch())
     await asyncio.sleep(0)
     posted = await local.say("one")
-    await local.discord.edit_as(local.channel, posted.id, "two")
-    await local.discord.delete_as(local.channel, posted.id)
+    await local.hand.edit(posted.id, "two")
+    await local.hand.delete(posted.id)
     await asyncio.sleep(0)
     watching.cancel()
 
