@@ -44,6 +44,7 @@ _CELL = re.compile(r'<t[dh](?: style="text-align: ([a-z]+)")?>(.*?)</t[dh]>', re
 _ROWS = re.compile(r"table>(?:\s|</?t(?:head|body)>|<tr>[\0\s]*</tr>)*</table")  # \0: a cell
 _START = re.compile(r'ol start="([0-9]{1,9})"')
 _BLANK = " \t"
+_SPECIAL = re.compile(r"[<&\n\t]|://")  # without these a paragraph is the text that it seems
 _Align = Literal["left", "center", "right"]
 
 
@@ -72,6 +73,8 @@ class SimpleHtml:
                 if tag != wanted:
                     raise NotSimple
                 wanted = ""
+                if piece == "\n":
+                    continue
             if name == "li":
                 if not around or type(around[-1]) is not str or around[-1][0] == "b":
                     raise NotSimple
@@ -114,7 +117,10 @@ class SimpleHtml:
 
     def _paragraphs(self, piece: str) -> Sequence[Block]:
         """A run that begins or ends with white space is a special case."""
-        run = self.run(piece.strip(" \n"))
+        html = piece.strip(" \n")
+        if html and _SPECIAL.search(html) is None:
+            return (Paragraph((Text(html),)),)
+        run = self.run(html)
         if not run:
             return ()
         first, last = run[0], run[-1]

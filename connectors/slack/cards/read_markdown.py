@@ -33,21 +33,29 @@ from bridge.content.text import (
 )
 from connectors.slack.cards.read_texts import as_line
 from connectors.slack.emoji import text_with_emoji
+from connectors.slack.long_texts import in_one_go
 from connectors.slack.mrkdwn_reader import mrkdwn_to_text
 
 _MARKED = re.compile(r"[<:]")
+_MAYBE_OWN = re.compile(r"[<:&]|\|\|")  # `&` may stand for any of them
 _OWN = re.compile(r"<(?:[@#][A-Z0-9]+|![a-z]+)[^<>\n]*>")
 
 
 def markdown_block_to_text(markdown: str, team: str) -> Document:
     """Read the text of a `markdown` block (or `markdown_text`) of the workspace `team`."""
-    return tuple(_block(block, team) for block in markdown_to_text(markdown))
+    with in_one_go(markdown):
+        said = markdown_to_text(markdown)
+        if _MAYBE_OWN.search(markdown) is None:
+            return said
+        return tuple([_block(block, team) for block in said])
 
 
 def _block(block: Block, team: str) -> Block:
     match block:
+        case Paragraph((Text(value),)) if _MARKED.search(value) is None:
+            return block
         case Paragraph(children):
-            return Paragraph(_run(children, team))
+            return replace(block, children=_run(children, team))
         case Heading(level, children):
             return Heading(level, _run(children, team))
         case Quote(blocks):
