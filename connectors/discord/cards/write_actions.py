@@ -26,13 +26,13 @@ def write_actions(w: Writing, items: Iterable[Button | Input]) -> None:
     row = Row(w)
     asked: list[Input] = []
     for item in items:
-        if isinstance(item, Input) and not stands_in_message(item):
+        if not isinstance(item, Button) and not stands_in_message(item):
             asked.append(item)
             continue
         if asked:
             _write_form_button(w, asked, row)
             asked = []
-        if isinstance(item, Input):
+        if not isinstance(item, Button):
             row.end()
             write_menu(w, item)
         elif item.does in ("reveal", "toggle"):

@@ -40,7 +40,7 @@ _DEEPEST = 12
 def shown_blocks(w: Writing, document: Document, at: str) -> Document:
     """Tables as code or lists; what changes is named."""
     for block in document:
-        if not isinstance(block, Paragraph | CodeBlock) and not (
+        if not isinstance(block, (Paragraph, CodeBlock)) and not (
             isinstance(block, Heading) and block.level <= 3
         ):
             return tuple(_shown(w, document, at, 0))

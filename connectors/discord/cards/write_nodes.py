@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast, get_args
 
 from bridge.content.card import (
     Actions,
@@ -66,6 +66,7 @@ from connectors.discord.cards.write_told import (
     write_tasks,
 )
 
+_PRESSED_OR_FILLED = frozenset((Button, *get_args(Input)))
 DEEPEST = 16  # nodes within one another; what lies deeper is written without what is around it
 
 
@@ -74,8 +75,8 @@ def write_nodes(w: Writing, nodes: Iterable[Node]) -> None:
     w.depth += 1
     pending: list[Button | Input] = []
     for node in nodes if w.depth <= DEEPEST else flat_nodes(w, nodes):
-        if isinstance(node, Button | Input):
-            pending.append(node)
+        if type(node) in _PRESSED_OR_FILLED:
+            pending.append(cast("Button | Input", node))
             continue
         if pending:
             write_actions(w, pending)
