@@ -17,6 +17,7 @@ import orjson
 import structlog
 import yarl
 
+from bridge.content.card import Card
 from bridge.errors import AuthFailed, BridgeError, PlatformError
 from bridge.model import AccountId, ChannelRef, Echo, Raw
 from bridge.ports.cards import NO_CARDS, Cards
@@ -27,7 +28,7 @@ from connectors.discord.capabilities import DIRECT_TYPES, INTENTS, THREAD_TYPES
 from connectors.discord.decode import KINDS, ids_in_text
 from connectors.discord.identity import Self
 from connectors.discord.places import Places
-from connectors.discord.presses import LATER, first_answer, pressed_on
+from connectors.discord.presses import first_answer, last_answer, pressed_on, with_own_values
 from connectors.discord.rest import translated
 from connectors.discord.sdk import (
     Client,
@@ -241,18 +242,21 @@ class Receiver:
         self, inbox: Inbox, data: dict[str, Any], channel: ChannelRef, at: str, now: float
     ) -> None:
         """A press that must be asked about first is asked; all others are kept, then answered."""
-        answer = await self._first_answer(inbox, data, channel)
+        pressed = await self._pressed(inbox, data, channel)
+        answer = first_answer(*pressed, data) if pressed else None
         if answer is None:
+            data = with_own_values(*pressed, data) if pressed else data
             await self._keep(inbox, self.raw("INTERACTION_CREATE", data, channel, at, now))
-            answer = {"type": LATER}
+            answer = last_answer(data)
         try:
             await self._respond(data, answer)
         except PlatformError as error:
             log.warning("interaction_not_answered", account=self._account, error=str(error))
 
-    async def _first_answer(
+    async def _pressed(
         self, inbox: Inbox, data: dict[str, Any], channel: ChannelRef
-    ) -> dict[str, Any] | None:
+    ) -> tuple[Card, Callable[[str], str]] | None:
+        """What the pressed message shows and what its tokens are; None where nobody hears it."""
         _, target, _ = pressed_on(data)
         try:
             message = await inbox.shown(channel, target) if target else None
@@ -262,7 +266,7 @@ class Receiver:
         if message is None or self._cards.live_tokens(message) is None:
             return None
         card, _ = self._cards.read(message)
-        return first_answer(card, self._cards.tokens(message), data)
+        return card, self._cards.tokens(message)
 
     def _heard(self, now: float) -> None:
         since = self.state.connected_since

@@ -11,7 +11,7 @@ from bridge.content.card_walk import walk
 from bridge.content.text import Break, Inline, Text
 from connectors.discord.cards import schemas
 from connectors.discord.cards.write_buttons import STYLES, Row, tell_details
-from connectors.discord.cards.write_inputs import filled_in, input_words
+from connectors.discord.cards.write_inputs import filled_in, input_words, with_room
 from connectors.discord.cards.write_menus import stands_in_message, write_as_text, write_menu
 from connectors.discord.cards.write_state import Writing
 from connectors.discord.cards.write_text import bold, plain, say_line, say_small
@@ -76,7 +76,11 @@ def _write_form_button(w: Writing, asked: Sequence[Input], row: Row) -> None:
         spaced = [each for one in lines for each in (gap, *one)]
         say_small(w, tuple(spaced[1:]), asked[0].at)
     for node in asked:
-        w.lose(node.at, "input_in_form", input_words(node) or node.type, "a form behind a button")
+        words = input_words(node) or node.type
+        if _has_room(w, node):
+            w.lose(node.at, "input_in_form", words, "a form behind a button")
+        else:
+            w.lose(node.at, "input_without_room", words)
     if not _has_submit(w) and (custom_id := w.action_id(asked[0].at)):
         style = STYLES["default"]
         row.add_body(
@@ -92,6 +96,15 @@ def _asked_line(node: Input) -> Line:
         if part:
             found += (Text(gap), *part) if found else part
     return tuple(found)
+
+
+def _has_room(w: Writing, node: Input) -> bool:
+    """Whether the pages of the card's form can ask it, too."""
+    if w.without_room is None:
+        asked = [one for one in walk(w.card.nodes) if isinstance(one, Input)]
+        kept = {id(one) for one in with_room(asked)}
+        w.without_room = frozenset(one.at for one in asked if id(one) not in kept)
+    return node.at not in w.without_room
 
 
 def _has_submit(w: Writing) -> bool:

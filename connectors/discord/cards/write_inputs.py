@@ -103,6 +103,13 @@ def confirm_words(confirm: Confirm | None) -> str:
     return " · ".join(one for one in said if one.strip())
 
 
+def with_room(asked: Sequence[Input], pages: int = limits.FORM_PAGES) -> list[Input]:
+    """Of all inputs of a form those that its pages have room for: what must be filled in stays."""
+    room = pages * limits.MODAL
+    wanted = {id(one) for one in sorted(asked, key=lambda one: not one.required)[:room]}
+    return [one for one in asked if id(one) in wanted]
+
+
 # --- values ---------------------------------------------------------------------------------
 
 

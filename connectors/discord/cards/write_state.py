@@ -95,6 +95,7 @@ class Writing:
     box: Box | None = None
     depth: int = 0
     submits: bool | None = None  # whether a button sends the card's inputs; None: not asked yet
+    without_room: frozenset[str] | None = None  # inputs that its form does not ask; None: as above
     _ids: dict[str, int] = field(default_factory=dict[str, int])  # how often a token was used
     _names: set[str] = field(default_factory=set[str])  # of files, in lower case
 

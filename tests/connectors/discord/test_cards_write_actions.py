@@ -406,6 +406,17 @@ def test_what_is_filled_in_already_is_said(node: Input, said: str) -> None:
     assert [loss.kind for loss in losses] == ["input_in_form"]
 
 
+def test_inputs_that_a_form_has_no_pages_for_are_named_and_what_is_required_stays() -> None:
+    nodes = [
+        TextInput(label=line(str(n)), required=n == 21, at=f"/{n}") for n in range(22)
+    ]  # fmt: skip
+
+    losses = write(*nodes)[1]
+
+    lost_ones = [loss.path for loss in losses if loss.kind == "input_without_room"]
+    assert lost_ones == ["/19", "/20"]
+
+
 def test_the_button_that_sends_them_opens_the_form() -> None:
     name = TextInput(label=line("Name"), at="/n")
 

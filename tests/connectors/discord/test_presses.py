@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from bridge.content.card import Button, Card, Choice, Confirm, Option, TextInput, Toggle
 from bridge.content.interactions import Interaction
 from bridge.content.rendering import Payload
 from bridge.content.text import Text
+from connectors.discord.form_pages import Step
 from connectors.discord.native_press import native_press
-from connectors.discord.presses import first_answer
+from connectors.discord.presses import (
+    first_answer,
+    last_answer,
+    pressed_on,
+    values_in,
+    with_own_values,
+)
+from tests.connectors.discord.discord_rules import faults, modal_faults
 
 NAME = TextInput(id="name", label=(Text("Name"),), required=True, placeholder="Ann", at="/name")
 SIZE = Choice(
@@ -62,21 +71,175 @@ def test_a_button_that_sends_inputs_opens_a_form_with_them() -> None:
                 {
                     "type": 18,
                     "label": "Coffee",
-                    "component": {"type": 23, "custom_id": "tok/coffee", "default": False},
+                    "component": {"type": 23, "custom_id": "tok/coffee"},
                 },
             ],
         },
     }  # fmt: skip
 
 
-def test_a_form_asks_what_is_required_even_where_there_is_no_room_for_all() -> None:
-    many = tuple(TextInput(id=str(n), at=f"/{n}", required=n == 8) for n in range(9))
+def submitted(custom_id: str, values: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A form that was sent, as Discord tells it."""
+    fields = [
+        {
+            "type": 18,
+            "component": {"custom_id": name, "values" if isinstance(it, list) else "value": it},
+        }
+        for name, it in values.items()
+    ]
+    data = {"custom_id": custom_id, "components": fields}
+    return {"type": 5, "message": {"id": "130"}, "data": data, **more}
 
-    answer = first_answer(Card((*many, SEND)), token, pressed("tok/send"))
 
+def asked(answer: Any) -> list[str]:
+    assert answer["type"] == 9
+    assert modal_faults(answer["data"]) == []
+    return [one["component"]["custom_id"] for one in answer["data"]["components"]]
+
+
+def next_button(answer: Any) -> str:
+    (row,) = answer["data"]["components"]
+    (button,) = row["components"]
+    return button["custom_id"]
+
+
+def private(answer: Any) -> dict[str, Any]:
+    """The private message as Discord sends it along with what is done with it."""
+    return {"id": "999", **answer["data"]}
+
+
+LONG_FORM = Card((
+    TextInput(id="comment", label=(Text("Comment"),), multiline=True, at="/comment"),
+    *(TextInput(id=f"f{n}", label=(Text(f"Field {n}"),), required=n == 3, at=f"/{n}")
+      for n in range(4)),
+    replace(SIZE, many=True),
+    COFFEE,
+    SEND,
+))  # fmt: skip
+
+
+def test_a_long_form_has_pages_and_long_texts_are_asked_for_last() -> None:
+    first = first_answer(LONG_FORM, token, pressed("tok/send"))
+    assert first is not None
+    assert first["data"]["title"] == "Send (1/2)"
+    assert asked(first) == ["tok/0", "tok/1", "tok/2", "tok/3", "tok/size"]
+
+    values = {"tok/0": "Ann", "tok/1": "", "tok/2": "two\nlines", "tok/3": "x", "tok/size": ["s"]}
+    sent = submitted(first["data"]["custom_id"], values)
+    between = first_answer(LONG_FORM, token, sent)
+    assert between is not None
+    assert (between["type"], between["data"]["flags"]) == (4, 64)
+    assert between["data"]["content"] == "Page 1 of 2 is filled in."
+    assert pressed_on(sent) == ("", "130", False)
+
+    opened = pressed(next_button(between), message=private(between))
+    second = first_answer(LONG_FORM, token, opened)
+    assert second is not None
+    assert second["data"]["title"] == "Send (2/2)"
+    assert asked(second) == ["tok/coffee", "tok/comment"]
+    assert pressed_on(opened) == ("", "130", False)
+
+    done = submitted(
+        second["data"]["custom_id"],
+        {"tok/coffee": True, "tok/comment": "Thanks"},
+        message=private(between),
+    )
+    assert first_answer(LONG_FORM, token, done) is None
+    assert pressed_on(done) == ("tok/send", "130", False)
+    assert values_in(done) == {**values, "tok/coffee": True, "tok/comment": "Thanks"}
+    assert last_answer(done)["type"] == 7
+
+
+def test_what_is_filled_in_is_kept_over_many_pages_and_never_too_long_for_that() -> None:
+    fields = [
+        TextInput(id=str(n), label=(Text(f"Field {n}"),), most=3000, least=900, at=f"/{n}")
+        for n in range(18)
+    ]
+    card = Card((*fields, SEND))
+    press: dict[str, Any] = pressed("tok/send")
+    written: dict[str, Any] = {}
+    sent: dict[str, Any] = {}
+
+    for _ in range(4):
+        form = first_answer(card, token, press)
+        assert form is not None
+        limits = [one["component"].get("max_length") for one in form["data"]["components"]]
+        values = {name: "x" * most for name, most in zip(asked(form), limits, strict=True)}
+        written |= values
+        sent = submitted(form["data"]["custom_id"], values, message=press["message"])
+        between = first_answer(card, token, sent)
+        if between is None:
+            break
+        assert faults(message_in(between)) == []
+        press = pressed(next_button(between), message=private(between))
+
+    assert len(written) == 18
+    assert values_in(sent) == written
+
+
+def message_in(answer: Any) -> dict[str, Any]:
+    body = {key: value for key, value in answer["data"].items() if key != "flags"}
+    return {"allowed_mentions": {"parse": []}, **body}
+
+
+def test_a_form_of_more_than_four_pages_asks_what_is_required() -> None:
+    many = tuple(TextInput(id=str(n), at=f"/{n}", required=n == 29) for n in range(30))
+    last = Step("tok/send", 4, 4, "130", opens=True)
+
+    answer = first_answer(Card((*many, SEND)), token, pressed(last.custom_id))
+
+    assert asked(answer) == ["tok/15", "tok/16", "tok/17", "tok/18", "tok/29"]
+
+
+def test_lists_that_are_too_long_to_keep_say_so() -> None:
+    options = tuple(Option((Text(str(n)),), f"{n:02}" + "v" * 98) for n in range(25))
+    menus = tuple(
+        Choice(id=str(n), options=options, many=True, at=f"/{n}") for n in range(6)
+    )  # fmt: skip
+    card = Card((*menus, SEND))
+    first = first_answer(card, token, pressed("tok/send"))
+    assert first is not None
+    every: Any = {name: [one.value for one in options] for name in asked(first)}
+
+    one = {name: every[name] for name in ("tok/0", "tok/1")}
+    kept = first_answer(card, token, submitted(first["data"]["custom_id"], one))
+    answer = first_answer(card, token, submitted(first["data"]["custom_id"], every))
+
+    assert kept is not None
     assert answer is not None
-    asked = [one["component"]["custom_id"] for one in answer["data"]["components"]]
-    assert asked == ["tok/0", "tok/1", "tok/2", "tok/3", "tok/8"]
+    sent = submitted("tok/send#form2-2:130", {}, message=private(kept))
+    assert values_in(sent) == one
+    assert answer["data"]["components"] == []
+    assert "more than fits" in answer["data"]["content"]
+
+
+def test_a_form_with_a_name_too_long_for_pages_is_one_page() -> None:
+    many = tuple(TextInput(id=str(n), at=f"/{n}", required=n == 8) for n in range(9))
+    send = replace(SEND, id="s" * 90)
+
+    answer = first_answer(Card((*many, send)), token, pressed("s" * 90))
+
+    assert asked(answer) == ["tok/0", "tok/1", "tok/2", "tok/3", "tok/8"]
+
+
+def test_an_author_hears_its_own_values_whatever_discord_calls_them() -> None:
+    same = tuple(Option((Text(label),), value) for label, value in (("A", "x"), ("B", "x" * 200)))
+    menu = Choice(id="m", options=(*same, *same), many=True, at="/m")
+    card = Card((menu, SIZE))
+    chosen = pressed("tok/m", data={"custom_id": "tok/m", "values": ["1", "2"]})
+    sent = submitted("tok/send", {"tok/m": ["3"], "tok/size": ["l"]})
+
+    assert values_in(with_own_values(card, token, chosen)) == {"tok/m": ["x" * 200, "x"]}
+    assert values_in(with_own_values(card, token, sent)) == {
+        "tok/m": ["x" * 200], "tok/size": ["l"]
+    }  # fmt: skip
+    assert with_own_values(card, token, pressed("tok/size")) == pressed("tok/size")
+
+
+def test_menus_of_one_choice_are_one_answer() -> None:
+    split = submitted("tok/send", {"tok/c": ["a"], "tok/c#2": ["b"]})
+
+    assert values_in(split) == {"tok/c": ["a", "b"]}
 
 
 def test_a_button_that_must_be_sure_asks_privately_and_then_counts() -> None:
@@ -90,6 +253,10 @@ def test_a_button_that_must_be_sure_asks_privately_and_then_counts() -> None:
     assert (button["label"], button["style"]) == ("Delete it", 4)
     sure = pressed(button["custom_id"], message={"id": "999"})
     assert first_answer(CARD, token, sure) is None
+    assert last_answer(sure) == {
+        "type": 7, "data": {"content": "✓", "embeds": [], "components": []}
+    }  # fmt: skip
+    assert last_answer(pressed("tok/delete")) == {"type": 6}
 
 
 def test_a_form_that_was_sent_and_a_forged_press_need_nothing_first() -> None:

@@ -1,0 +1,217 @@
+"""A form of more inputs than Discord shows at once -> pages, one behind the other. Pure.
+
+No form may follow a form: each page is answered in private, with a button that opens the next. That
+message holds what is filled in so far, and Discord sends it along with each press on it and each
+form behind it, so that nothing needs to be kept in between.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import JsonValue
+
+from bridge.content.card import FileInput, Form, Input, TextInput
+from bridge.content.rendering import Rendering
+from connectors.discord.cards import limits, token_of, write_form
+from connectors.discord.cards.read_words import BLANK
+from connectors.discord.cards.schemas import ACTION_ROW, BUTTON, TEXT_INPUT
+from connectors.discord.cards.write_inputs import with_room
+
+Json = dict[str, Any]
+
+_ROOM = 5000  # characters that are kept between pages, of the 6,000 that embeds have
+_ON, _OFF = "☑", "☐"
+_PLACE = "https://discord.com/#"  # nobody sees the address of an embed without a title
+_TEXT, _LIST, _BOX = "t", "l", "b"
+_STEP = re.compile(r"([^#]*)#(form|next)(\d)-(\d):(\d{1,20})")
+_TOO_MUCH = "That is more than fits between the pages of this form. Please open it again."
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One page of a form, as the custom ids of forms and of buttons that open them say it."""
+
+    token: str
+    page: int
+    pages: int
+    target: str
+    opens: bool
+
+    @property
+    def custom_id(self) -> str:
+        does = "next" if self.opens else "form"
+        return f"{self.token}#{does}{self.page}-{self.pages}:{self.target}"
+
+    @property
+    def is_last(self) -> bool:
+        return not self.opens and self.page == self.pages
+
+
+def step_of(custom_id: str) -> Step | None:
+    """None for what belongs to no form of several pages."""
+    found = _STEP.fullmatch(custom_id)
+    if found is None:
+        return None
+    token, does, page, pages, target = found.groups()
+    return Step(token, int(page), int(pages), target, does == "next")
+
+
+# --- pages ----------------------------------------------------------------------------------
+
+
+def form_pages(
+    asked: Sequence[Input], title: str, token: str, target: str, of: Callable[[str], str]
+) -> list[Json]:
+    """Modals. Long texts and files are asked for last: they are not kept between pages. Where
+    there are more inputs than pages have room for, those that must be filled in stay."""
+    found = _written(sorted(asked, key=_comes_last), title, of)
+    last = Step(token, limits.FORM_PAGES, limits.FORM_PAGES, target, opens=False)
+    most = limits.FORM_PAGES if len(last.custom_id) <= limits.CUSTOM_ID and target else 1
+    if len(found) > most:
+        found = _written(sorted(with_room(asked, most), key=_comes_last), title, of)[:most]
+    if len(found) == 1:
+        return [{**found[0], "custom_id": token}]
+    for page in found[:-1]:
+        _limit(page, _ROOM // (limits.MODAL * (len(found) - 1)))
+    steps = (Step(token, n, len(found), target, opens=False) for n in range(1, len(found) + 1))
+    return [{**page, "custom_id": step.custom_id} for page, step in zip(found, steps, strict=True)]
+
+
+def _comes_last(node: Input) -> bool:
+    return isinstance(node, FileInput) or (
+        isinstance(node, TextInput) and (node.multiline or len(node.value) > limits.FIELD_NAME)
+    )
+
+
+def _written(asked: Sequence[Input], title: str, of: Callable[[str], str]) -> list[Json]:
+    written = write_form(Form(title, tuple(asked)), Rendering(token=of))
+    return [dict(one.body) for one in written.messages]
+
+
+def _limit(page: Json, room: int) -> None:
+    """What is written here has to be kept until the last page is sent."""
+    for label in page["components"]:
+        asked = label["component"]
+        if asked["type"] == TEXT_INPUT:
+            most = min(asked.get("max_length", room), room, limits.FIELD_VALUE)
+            asked["max_length"] = most
+            if "min_length" in asked:
+                asked["min_length"] = min(asked["min_length"], most)
+            if "value" in asked:
+                asked["value"] = asked["value"][:most]
+
+
+# --- between pages --------------------------------------------------------------------------
+
+
+def after_page(step: Step, data: Json, pages: Sequence[Json]) -> Json:
+    """What is said in private when a page was sent: what is filled in so far, and a button."""
+    labels = {
+        token_of(str(label["component"]["custom_id"])): str(label["label"])
+        for page in pages
+        for label in page["components"]
+    }
+    entries = [*_kept(data), *_entries(filled_in(data))]
+    fields = [
+        {"name": labels.get(token, BLANK), "value": text or BLANK} for _, token, text in entries
+    ]
+    size = sum(len(one["name"]) + len(one["value"]) for one in fields)
+    if size > limits.EMBED_TOTAL - 100 or len(fields) > limits.FIELDS:
+        return {"content": _TOO_MUCH, "embeds": [], "components": []}
+    url = _PLACE + ".".join(f"{kind}{token}" for kind, token, _ in entries)
+    number = step.page + 1
+    button = Step(step.token, number, step.pages, step.target, opens=True)
+    row = {
+        "type": BUTTON, "style": 1, "label": f"Next ({number}/{step.pages})",
+        "custom_id": button.custom_id,
+    }  # fmt: skip
+    return {
+        "content": f"Page {step.page} of {step.pages} is filled in.",
+        "embeds": [{"url": url, "fields": fields}] if fields else [],
+        "components": [{"type": ACTION_ROW, "components": [row]}],
+    }
+
+
+def filled_in(data: Json) -> dict[str, JsonValue]:
+    """What a form says that was sent, by the tokens of its inputs; menus of one choice are one."""
+    found: dict[str, JsonValue] = {}
+    for token, value in _answers(_object(data.get("data")).get("components")):
+        before = found.get(token)
+        if isinstance(before, list) and isinstance(value, list):
+            found[token] = [*before, *value]
+        else:
+            found[token] = value
+    return found
+
+
+def kept_values(data: Json) -> dict[str, JsonValue]:
+    """What was filled in on the pages before this one."""
+    found: dict[str, JsonValue] = {}
+    for kind, token, text in _kept(data):
+        if kind == _LIST:
+            before = found.get(token)
+            lines: list[JsonValue] = list(text.split("\n")) if text else []
+            found[token] = [*(before if isinstance(before, list) else ()), *lines]
+        else:
+            found[token] = text == _ON if kind == _BOX else text
+    return found
+
+
+def _entries(values: dict[str, JsonValue]) -> Iterator[tuple[str, str, str]]:
+    """The kind of each value, its token, and how it is kept; long lists in several pieces."""
+    for token, value in values.items():
+        if isinstance(value, bool):
+            yield _BOX, token, _ON if value else _OFF
+        elif isinstance(value, list):
+            run = ""
+            for one in map(str, value):
+                if run and len(run) + len(one) + 1 > limits.FIELD_VALUE:
+                    yield _LIST, token, run
+                    run = ""
+                run += "\n" * bool(run) + one
+            yield _LIST, token, run
+        else:
+            yield _TEXT, token, str(value).strip()
+
+
+def _kept(data: Json) -> Iterator[tuple[str, str, str]]:
+    """The entries of the private message that the form was opened from."""
+    step = step_of(str(_object(data.get("data")).get("custom_id")))
+    embeds = _object(data.get("message")).get("embeds")
+    if step is None or step.page == 1 or not isinstance(embeds, list) or not embeds:
+        return
+    embed = _object(embeds[0])
+    names = str(embed.get("url") or "").removeprefix(_PLACE).split(".")
+    fields = embed.get("fields")
+    for name, field in zip(names, fields if isinstance(fields, list) else (), strict=False):
+        value = str(_object(field).get("value") or "")
+        yield name[:1], name[1:], "" if value == BLANK else value
+
+
+def _answers(components: object) -> Iterator[tuple[str, JsonValue]]:
+    stack: list[object] = [components]
+    while stack:
+        one = stack.pop()
+        if isinstance(one, list):
+            stack.extend(reversed(one))
+        elif isinstance(one, dict):
+            if "custom_id" in one and ("value" in one or "values" in one):
+                value = one["values"] if "values" in one else one["value"]
+                yield token_of(str(one["custom_id"])), _plain(value)
+            stack.extend(one.get(name) for name in ("component", "components"))
+
+
+def _plain(value: object) -> JsonValue:
+    if isinstance(value, list):
+        return [str(one) for one in value]
+    if value is None:  # nothing is chosen
+        return ""
+    return value if isinstance(value, bool | str) else str(value)
+
+
+def _object(value: object) -> Json:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,126 @@
+"""A form of more inputs than Discord shows at once: its pages follow one another, and its author
+hears once, when all of them are filled in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import JsonValue
+
+from bridge.content.interactions import SCHEMA_ID
+from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
+from bridge.ports.store import Store
+from bridge.sandbox.feed import Shown
+from bridge.sandbox.hands import Hand, Handled
+from bridge.uacs import StructuredDataPart
+from connectors.discord.ids import channel_ref
+from tests.e2e.house import Street, configuration, running, street
+
+FIELDS: list[JsonValue] = [
+    {"type": "text_input", "id": f"f{number}", "label": f"Field {number}"} for number in range(6)
+]
+CARD: dict[str, JsonValue] = {
+    "type": "card",
+    "nodes": [
+        "# Report",
+        *FIELDS,
+        {"type": "toggle", "id": "urgent", "title": "Urgent"},
+        {
+            "type": "actions",
+            "items": [{"type": "button", "label": "Send", "does": "submit", "id": "send"}],
+        },
+    ],
+}
+
+
+class Clerk:
+    """Shows the form; keeps what was sent with it."""
+
+    name = "echo"
+
+    def __init__(self) -> None:
+        self.heard: list[dict[str, Any]] = []
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        first = turn.conversation.messages[-1].content[0]
+        if isinstance(first, StructuredDataPart) and first.schema_id == SCHEMA_ID:
+            self.heard.append(orjson.loads(first.model_dump_json())["data"])
+            yield TextDelta(text="thanks")
+        else:
+            part: JsonValue = {
+                "type": "structured_data", "schema_id": "application/vnd.uacs.card+json",
+                "data": CARD,
+            }  # fmt: skip
+            yield PartGiven(part=part)
+        yield TurnDone()
+
+
+async def test_the_pages_of_a_long_form_reach_its_author_as_one(tmp_path: Path) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
+        async with running(local, settings) as (bridge, _):
+            clerk = Clerk()
+            bridge.agents["echo"] = clerk
+            await local.say("slack", "general", "the form, please")
+            await local.until(lambda: form_on_discord(local) is not None)
+            shown, hand = form_on_discord(local), discord_hand(local)
+            assert shown
+
+            await until_known(bridge.store, local, shown.id)
+            first = (await hand.press(shown.id, "Send")).form
+            assert first
+            assert first.title == "Send (1/2)"
+            said = await hand.submit_form(first.id, {"Field 0": "zero", "Field 4": "two\nlines"})
+            assert said.said == "Page 1 of 2 is filled in."
+            assert clerk.heard == []
+
+            (between,) = whispers(local)
+            second = (await hand.press(between.id, "Next (2/2)")).form
+            assert second
+            await hand.submit_form(second.id, {"Field 5": "five", "Urgent": True})
+            await local.until(lambda: bool(clerk.heard))
+
+            assert [one.text for one in whispers(local)] == ["✓"]
+
+    (heard,) = clerk.heard
+    assert (heard["kind"], heard["id"]) == ("submitted", "send")
+    assert heard["inputs"] == {
+        "f0": "zero", "f1": "", "f2": "", "f3": "", "f4": "two\nlines", "f5": "five",
+        "urgent": True,
+    }  # fmt: skip
+
+
+async def until_known(store: Store, local: Street, native_id: str) -> None:
+    """People see a post a moment before we know which it is."""
+    channel = channel_ref(*local.place("discord", "general"))
+    for _ in range(500):
+        if await store.resolve(channel, native_id) is not None:
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError(f"nobody knows {native_id}")
+
+
+def form_on_discord(local: Street) -> Shown | None:
+    shown = local.standing("discord", "general")
+    return next((one for one in shown if b"Report" in orjson.dumps(one.raw)), None)
+
+
+def discord_hand(local: Street) -> Hand:
+    platform = local.platforms["discord"]
+    assert isinstance(platform, Handled)
+    workspace, channel = local.place("discord", "general")
+    return Hand(platform, workspace, channel, local.person("discord", workspace))
+
+
+def whispers(local: Street) -> list[Shown]:
+    platform = local.platforms["discord"]
+    assert isinstance(platform, Handled)
+    workspace, _ = local.place("discord", "general")
+    return platform.whispers(workspace, local.person("discord", workspace))
