@@ -65,7 +65,7 @@ class Acts:
         raw = message_json(message, workspace.id)
         root = events.root_of(channel, message, workspace.id)
         self._announce(workspace, channel, events.posted(channel, message, raw, root), message.app)
-        self._mention(workspace, channel, message, raw)
+        self._mention(workspace, channel, message, raw, message.at)
         return message, self._publish("posted", workspace, channel, message, raw)
 
     def compose(self, channel: Channel, draft: Draft) -> Message:
@@ -91,22 +91,29 @@ class Acts:
 
     def edit(
         self, workspace: Workspace, channel: Channel, message: Message, wanted: Json, by: str
-    ) -> None:
-        """Put the fields `wanted` into a message and mark it as edited."""
+    ) -> int:
+        """Put the fields `wanted` into a message and mark it as edited; when it was done."""
         before = message_json(message, workspace.id)
         for name, value in wanted.items():
             setattr(message, name, value)
         message.edited_at = int(self.now()) * 1_000_000  # whole seconds, as Slack writes them
         message.edited_by = by
         raw = message_json(message, workspace.id)
-        event = events.changed(channel, channel.next_at(self.now()), raw, before)
-        self._announce(workspace, channel, event, message.app)
+        at = channel.next_at(self.now())
+        self._announce(workspace, channel, events.changed(channel, at, raw, before), message.app)
         self._publish("edited", workspace, channel, message, raw)
+        return at
 
     def retype(self, workspace: Workspace, channel: Channel, message: Message, text: str) -> None:
-        """A person's message gets other words, and the blocks that go with them."""
+        """A person's message gets other words, and the blocks that go with them.
+
+        An app that they name is told by another `app_mention`, which says `edited` (java-slack-sdk
+        #755, slack-go #1256).
+        """
         blocks = rich_text(text, new_id()) if text else None
-        self.edit(workspace, channel, message, {"text": text, "blocks": blocks}, message.user)
+        wanted = {"text": text, "blocks": blocks}
+        at = self.edit(workspace, channel, message, wanted, message.user)
+        self._mention(workspace, channel, message, message_json(message, workspace.id), at)
 
     def delete(self, workspace: Workspace, channel: Channel, message: Message) -> None:
         before = message_json(message, workspace.id)
@@ -164,10 +171,12 @@ class Acts:
             if events.hears(app, event, channel):
                 self._tell(app, events.fit_for(app, event, author))
 
-    def _mention(self, workspace: Workspace, channel: Channel, message: Message, raw: Json) -> None:
+    def _mention(
+        self, workspace: Workspace, channel: Channel, message: Message, raw: Json, at: int
+    ) -> None:
         if channel.kind == "im" or message.subtype == "channel_join" or "<@" not in message.text:
             return
-        event = events.mentioned(channel, message, raw)
+        event = events.mentioned(channel, at, raw)
         for app in workspace.apps:
             named = message.app is not app and f"<@{app.bot_user}>" in message.text
             if named and events.hears(app, event, channel):

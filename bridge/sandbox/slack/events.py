@@ -70,9 +70,9 @@ def posted(channel: Channel, message: Message, raw: Json, root: Json | None) -> 
     return Event(_SUBSCRIPTIONS[channel.kind], channel.id, body)
 
 
-def mentioned(channel: Channel, message: Message, raw: Json) -> Event:
+def mentioned(channel: Channel, at: int, raw: Json) -> Event:
     """`app_mention`, which repeats a `message` that names the app; it has no channel_type."""
-    place = {"channel": channel.id, "event_ts": message.ts}
+    place = {"channel": channel.id, "event_ts": ts_of(at)}
     return Event("app_mention", channel.id, raw | {"type": "app_mention"} | place)
 
 

@@ -68,6 +68,23 @@ async def test_an_edit_is_told_with_the_message_before_and_after(running: Runnin
     assert (shown.id, shown.edited) == (ts, True)
 
 
+async def test_an_app_that_an_edit_names_is_told_of_the_mention(running: Running) -> None:
+    async with listening(running) as plain, listening(running, "bridge") as bridge:
+        ts = await running.says("hello @Plain")
+        await hand(running).edit(ts, "hello to you, @Plain")
+        await hand(running).edit(ts, "hello to all")
+        await until(lambda: len(plain.events) == 5 and len(bridge.events) == 3)
+
+    kinds = [event.get("subtype", event["type"]) for event in plain.events]
+    assert kinds == ["message", "app_mention", "message_changed", "app_mention", "message_changed"]
+    change, mention = plain.events[2:4]
+    assert mention == change["message"] | {
+        "type": "app_mention", "channel": GENERAL, "event_ts": change["event_ts"],
+    }  # fmt: skip
+    assert mention["edited"]["user"] == ADA
+    assert mention["ts"] == ts
+
+
 async def test_a_deletion_is_told_with_the_message_that_is_gone(running: Running) -> None:
     async with listening(running) as app:
         ts = await running.says("never mind")
