@@ -47,6 +47,8 @@ from bridge.model.operations import (
     ShowTyping,
     UnpinMessage,
     Upload,
+    deletion_of,
+    edit_of,
 )
 from bridge.model.people import Byline, Person
 from bridge.model.raw import Echo, Raw
@@ -81,5 +83,6 @@ __all__ = [
     "Quoted", "Rate", "Raw", "ReactionAdded", "ReactionRemoved", "ReactionsCleared", "Receipt",
     "RemoveReaction", "Request", "RoomId", "ShowTyping", "SubmissionGiven", "ThreadStarted",
     "TopicChanged", "TurnId", "TypingStarted", "Unknown", "UnpinMessage", "Upload", "actor_id_of",
-    "channel_of_key", "conversation_id_of", "join_key", "message_id_of", "split_key",
+    "channel_of_key", "conversation_id_of", "deletion_of", "edit_of", "join_key", "message_id_of",
+    "split_key",
 ]  # fmt: skip

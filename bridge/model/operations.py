@@ -105,6 +105,31 @@ Operation = Annotated[
 OPERATION: TypeAdapter[Operation] = TypeAdapter(Operation)
 
 
+def edit_of(post: PostMessage, own_id: OperationId) -> EditMessage:
+    """What brings the copies that a post made up to date."""
+    return EditMessage(
+        id=own_id,
+        account=post.account,
+        channel=post.channel,
+        room=post.room,
+        message=post.message,
+        byline=post.byline,
+        root=post.root,
+        reply_to=post.reply_to,
+    )
+
+
+def deletion_of(post: PostMessage, own_id: OperationId) -> DeleteMessage:
+    """What takes the copies that a post made away."""
+    return DeleteMessage(
+        id=own_id,
+        account=post.account,
+        channel=post.channel,
+        room=post.room,
+        message=post.message,
+    )
+
+
 class Quoted(BaseModel):
     """The message that a reply answers, as far as the destination can know it.
 

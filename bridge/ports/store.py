@@ -21,6 +21,7 @@ from bridge.model import (
     OperationId,
     Person,
     Place,
+    PostMessage,
     Raw,
     Receipt,
     RoomId,
@@ -102,6 +103,20 @@ class Settlement:
 
 
 @dataclass(frozen=True)
+class Change:
+    """What an event did to an archived message: its whole new state, or that it is gone.
+
+    `time` is the platform's, in seconds since 1970: a change that is not later than the last one
+    changes nothing, and what is deleted stays so.
+    """
+
+    message: Message
+    state: Literal["edited", "deleted"]
+    time: float
+    operations: tuple[Operation, ...] = ()
+
+
+@dataclass(frozen=True)
 class Admission:
     """All that one event changes, in one transaction. `row` is None for what agents say.
 
@@ -119,6 +134,7 @@ class Admission:
     begun: frozenset[OperationId] = frozenset()
     turns: tuple[NewTurn, ...] = ()
     settles: tuple[Settlement, ...] = ()
+    changes: tuple[Change, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -284,7 +300,12 @@ class ArchiveStore(Protocol):
 
         An EditMessage is left out where the PostMessage of the same message still waits in that
         lane with no copy recorded, or another of its EditMessages does: that says the new state.
+        A DeleteMessage cancels such a PostMessage, and is left out then: nobody ever sees it.
         """
+        ...
+
+    async def posts_of(self, message: MessageId) -> Sequence[PostMessage]:
+        """The posts that carry it, or may: all but those that were given up, in their order."""
         ...
 
     async def resolve(self, channel: ChannelRef, native_id: str) -> MessageId | None:

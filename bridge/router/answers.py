@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from bridge.model import EditMessage, MessageId, OperationId, PostMessage
+from bridge.model import MessageId
 from bridge.model.turns import (
     AgentEvent,
     PartGiven,
@@ -65,19 +65,6 @@ class Answer:
             actor=Actor(id=f"agent:{self.agent}", role="assistant", name=self.agent),
             content=tuple(parts),
             **extra,
-        )
-
-    def edit_of(self, post: PostMessage, new_id: str) -> EditMessage:
-        """The operation that brings what was posted up to date."""
-        return EditMessage(
-            id=OperationId(new_id),
-            account=post.account,
-            channel=post.channel,
-            room=post.room,
-            message=post.message,
-            byline=post.byline,
-            root=post.root,
-            reply_to=post.reply_to,
         )
 
     def _close_text(self) -> None:

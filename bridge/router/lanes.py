@@ -51,6 +51,15 @@ class _Lane:
     )
 
 
+@dataclass
+class _Work:
+    """The calls of one operation, what they could not carry, and what stands so far."""
+
+    calls: Sequence[Call]
+    losses: list[Loss]
+    receipts: list[Receipt] = field(default_factory=list[Receipt])
+
+
 class Lanes:
     """Sends what the outbox holds. A lane's trouble is its own: the others go on."""
 
@@ -175,74 +184,81 @@ class Lanes:
         elif wait > 0:
             await self._pause(wake, wait)
         else:
-            await self._send(item, connector)
+            await self._send(item, connector, wake)
 
-    async def _send(self, item: OutboxItem, connector: Connector) -> None:
+    async def _send(self, item: OutboxItem, connector: Connector, wake: asyncio.Event) -> None:
         operation = item.delivery.operation.id
         if operation in self._begun:
             item = replace(item, state="waiting", attempts=item.attempts - 1)
         try:
-            await self._carry_out(item, connector)
+            await self._carry_out(item, connector, wake)
         finally:
             if operation in self._begun:  # nobody sent it: nobody needs to look for it
                 self._begun.discard(operation)
                 await self._store.postpone(operation, 0.0, "")
 
-    async def _carry_out(self, item: OutboxItem, connector: Connector) -> None:
+    async def _carry_out(self, item: OutboxItem, connector: Connector, wake: asyncio.Event) -> None:
         encoded = await self._encoded(item, connector)
         if encoded is None:
             return
-        receipts: list[Receipt] = []
-        told = [*encoded.losses]
+        work = _Work(encoded.calls, [*encoded.losses])
         try:
-            if await self._make_calls(item, connector, encoded.calls, receipts, told):
-                await self._done(item, receipts, told)
+            if await self._make_calls(item, connector, wake, work):
+                await self._done(item, work.receipts, work.losses)
         except StoreError:
             raise
         except BridgeError as error:
-            await self._failed(item, encoded.calls[len(receipts)], error)
+            await self._failed(item, work.calls[len(work.receipts)], error)
 
     async def _make_calls(
-        self,
-        item: OutboxItem,
-        connector: Connector,
-        calls: Sequence[Call],
-        receipts: list[Receipt],
-        told: list[Loss],
+        self, item: OutboxItem, connector: Connector, wake: asyncio.Event, work: _Work
     ) -> bool:
-        """One call after the other; False when we stop before the first. What the platform refuses
-        in its form is said in words."""
-        operation = item.delivery.operation.id
-        for index, call in enumerate(calls):
-            try:
-                receipt = await self._permitted(item, connector, call, first=index == 0)
-            except FormRefused as error:
-                words = connector.in_words(call) if isinstance(connector, SaysInWords) else None
-                if words is None:
-                    raise
-                log.warning("said_in_words", operation=operation, error=str(error))
-                receipt = await self._permitted(item, connector, words, first=False)
-                told.append(
-                    Loss(path="", kind="form_refused", what=str(error), shown_as="its words")
-                )
-            if receipt is None:
+        """One call after the other, each with permission; False when we stop before the first."""
+        operation = item.delivery.operation
+        first = work.calls[0].budgets if work.calls else ()
+        async with self._budgets.permission(operation.account, first, _urgency(item)):
+            if self._closing:
                 return False
-            receipts.append(receipt)
-            if index + 1 < len(calls):
-                await self._store.record(operation, receipts[-1:])
+            await self._begin(operation.id)
+            if wake.is_set():
+                await self._bring_up_to_date(item, connector, work)
+            if work.calls:
+                await self._call_or_say(item, connector, work)
+        while len(work.receipts) < len(work.calls):
+            await self._store.record(operation.id, work.receipts[-1:])
+            budgets = work.calls[len(work.receipts)].budgets
+            async with self._budgets.permission(operation.account, budgets, _urgency(item)):
+                await self._call_or_say(item, connector, work)
         return True
 
-    async def _permitted(
-        self, item: OutboxItem, connector: Connector, call: Call, *, first: bool
-    ) -> Receipt | None:
-        """Make a call when the budgets allow it; None when we are to stop and it was the first."""
+    async def _bring_up_to_date(self, item: OutboxItem, connector: Connector, work: _Work) -> None:
+        """While we waited for permission the message may have changed; from `begin` on that would
+        be an operation of its own."""
         operation = item.delivery.operation
-        async with self._budgets.permission(operation.account, call.budgets, _urgency(item)):
-            if first:
-                if self._closing:
-                    return None
-                await self._begin(operation.id)
-            return await self._call(connector, call)
+        now = await self._store.head(operation.channel.lane)
+        if now is None or now.delivery.operation.id != operation.id:
+            return
+        if now.delivery.message != item.delivery.message:
+            encoded = connector.encode(now.delivery)
+            work.calls, work.losses = encoded.calls, [*encoded.losses]
+
+    async def _call_or_say(self, item: OutboxItem, connector: Connector, work: _Work) -> None:
+        """The next call; what the platform refuses in its form is said in words."""
+        call = work.calls[len(work.receipts)]
+        try:
+            receipt = await self._call(connector, call)
+        except FormRefused as error:
+            words = connector.in_words(call) if isinstance(connector, SaysInWords) else None
+            if words is None:
+                raise
+            operation = item.delivery.operation
+            log.warning("said_in_words", operation=operation.id, error=str(error))
+            async with self._budgets.permission(operation.account, words.budgets, _urgency(item)):
+                receipt = await self._call(connector, words)
+            work.losses.append(
+                Loss(path="", kind="form_refused", what=str(error), shown_as="its words")
+            )
+        work.receipts.append(receipt)
 
     async def _begin(self, operation: OperationId) -> None:
         if operation in self._begun:

@@ -10,7 +10,7 @@ from bridge.model import AccountId, Event, LaneId, MessageId, Operation, Person
 from bridge.ports.cards import Cards
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Files
-from bridge.ports.store import Admission, InboxRow, NewMessage, NewTurn, Store, Timeline
+from bridge.ports.store import Admission, Change, InboxRow, NewMessage, NewTurn, Store, Timeline
 from bridge.router.people import People
 from bridge.router.rooms import Room, Rooms
 
@@ -55,11 +55,12 @@ class Passage:
     timelines: list[Timeline] = field(default_factory=list[Timeline])
     operations: list[Operation] = field(default_factory=list[Operation])
     turns: list[NewTurn] = field(default_factory=list[NewTurn])
+    changes: list[Change] = field(default_factory=list[Change])
 
     def admission(self, outcome: str, *, row: int | None) -> Admission:
         """What one transaction changes; an event that ended early changes its row alone."""
         if outcome != "routed":
-            return Admission(outcome=outcome, row=row)
+            return Admission(outcome=outcome, row=row, changes=tuple(self.changes))
         return Admission(
             outcome=outcome,
             row=row,

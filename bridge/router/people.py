@@ -7,12 +7,14 @@ from collections.abc import Mapping
 
 import structlog
 
+from bridge.content.mentions import mentioned_actors, rename_mentions
 from bridge.content.names import shown_name
 from bridge.errors import PlatformError
 from bridge.model import AccountId, ActorId, Person, split_key
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, KnowsPeople
 from bridge.ports.store import Store
+from bridge.uacs import Message, TextPart
 
 log = structlog.get_logger()
 
@@ -50,6 +52,21 @@ class People:
         stored = await self._store.person(person.id) or person
         self._remember(stored, _FAILED)
         return stored, False
+
+    async def named(self, account: AccountId, message: Message) -> Message:
+        """The message with those whom its text mentions under the names that people know."""
+        texts = [part.text for part in message.content if isinstance(part, TextPart)]
+        actors = tuple(dict.fromkeys(actor for text in texts for actor in mentioned_actors(text)))
+        if not actors:
+            return message
+        names = await self.names(account, actors)
+        content = tuple(
+            part.model_copy(update={"text": rename_mentions(part.text, names)})
+            if isinstance(part, TextPart)
+            else part
+            for part in message.content
+        )
+        return message.model_copy(update={"content": content})
 
     async def names(self, account: AccountId, actors: tuple[ActorId, ...]) -> dict[ActorId, str]:
         """Names of those who have one, as far as they are found in time: a message full of

@@ -249,7 +249,8 @@ class Router:
         metrics.OUTCOMES.labels(outcome.split(":")[0]).inc()
         if admitted.repeat:
             return
-        for operation in admission.operations:
+        changed = [one for change in admission.changes for one in change.operations]
+        for operation in (*admission.operations, *changed):
             self.lanes.wake(operation.channel.lane)
         for turn in admission.turns:
             self.turns.ask(turn)

@@ -13,13 +13,15 @@ from uuid import UUID
 from bridge.content.additions import BridgeMetadata, with_bridge_metadata
 from bridge.content.interactions import SCHEMA_ID as INTERACTION
 from bridge.content.interactions import Interaction, told
-from bridge.content.mentions import mentioned_actors, rename_mentions
 from bridge.model import (
     ActionPressed,
     Byline,
     Ignored,
+    MessageDeleted,
+    MessageEdited,
     MessageId,
     MessagePosted,
+    MessagesBulkDeleted,
     OperationId,
     Person,
     Place,
@@ -32,6 +34,7 @@ from bridge.model import (
 from bridge.ports.cards import agent_of
 from bridge.ports.connector import OwnsFiles
 from bridge.ports.store import NewMessage, NewTurn, Timeline
+from bridge.router.changes import change_by_deletion, change_by_edit
 from bridge.router.files import Keeping
 from bridge.router.gating import agents_asked
 from bridge.router.passage import Passage, Press, Surroundings
@@ -39,6 +42,13 @@ from bridge.router.rooms import Member, Room
 from bridge.uacs import Actor, JsonTree, Message, StructuredDataPart, TextPart, to_timestamp
 
 Stage = Callable[[Passage, Surroundings], Awaitable[str | None]]
+_CARRIED = (
+    MessagePosted,
+    MessageEdited,
+    MessageDeleted,
+    MessagesBulkDeleted,
+    ActionPressed,
+)
 
 
 async def drop_repeats(passage: Passage, around: Surroundings) -> str | None:
@@ -76,8 +86,20 @@ async def admit(passage: Passage, around: Surroundings) -> str | None:
     passage.rooms = around.rooms.hearing(event.account, event.place.channel)
     if not passage.rooms:
         return "no_room"
-    heard = isinstance(event, MessagePosted | ActionPressed)
-    return None if heard else f"kept: {event.type}"
+    return None if isinstance(event, _CARRIED) else f"kept: {event.type}"
+
+
+async def change_what_was_said(passage: Passage, around: Surroundings) -> str | None:
+    """An edit or a deletion reaches every copy; an older one never wins, a deletion is final."""
+    match passage.event:
+        case MessageEdited() as event:
+            return await change_by_edit(passage, event, around)
+        case MessageDeleted(target=target) as event:
+            return await change_by_deletion(passage, event, (target,), around)
+        case MessagesBulkDeleted(targets=targets) as event:
+            return await change_by_deletion(passage, event, targets, around)
+        case _:
+            return None
 
 
 async def hear_press(passage: Passage, around: Surroundings) -> str | None:
@@ -107,7 +129,10 @@ async def name_the_actor(passage: Passage, around: Surroundings) -> str | None:
     author, news = await around.people.complete(event.account, event.author)
     if news:
         passage.people.append(author)
-    message = await _with_names(event, author, around)
+    message = await around.people.named(event.account, event.message)
+    if message.actor.name != author.name:
+        actor = message.actor.model_copy(update={"name": author.name})
+        message = message.model_copy(update={"actor": actor})
     passage.message = NewMessage(
         message=message,
         author=author,
@@ -173,6 +198,7 @@ STAGES: tuple[Stage, ...] = (
     drop_repeats,
     settle_own_echo,
     admit,
+    change_what_was_said,
     hear_press,
     name_the_actor,
     keep_files,
@@ -228,24 +254,6 @@ def _new(passage: Passage) -> NewMessage:
     if passage.message is None:
         raise TypeError("`name_the_actor` makes the message")
     return passage.message
-
-
-async def _with_names(event: MessagePosted, author: Person, around: Surroundings) -> Message:
-    message = event.message
-    texts = [part.text for part in message.content if isinstance(part, TextPart)]
-    actors = tuple(dict.fromkeys(actor for text in texts for actor in mentioned_actors(text)))
-    changes: dict[str, object] = {}
-    if actors:
-        names = await around.people.names(event.account, actors)
-        changes["content"] = tuple(
-            part.model_copy(update={"text": rename_mentions(part.text, names)})
-            if isinstance(part, TextPart)
-            else part
-            for part in message.content
-        )
-    if message.actor.name != author.name:
-        changes["actor"] = message.actor.model_copy(update={"name": author.name})
-    return message.model_copy(update=changes) if changes else message
 
 
 async def _canonical_root(place: Place, around: Surroundings) -> MessageId:

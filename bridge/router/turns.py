@@ -10,7 +10,16 @@ from contextlib import aclosing
 import structlog
 
 from bridge.errors import BridgeError
-from bridge.model import AccountId, Byline, MessageId, OperationId, Person, PostMessage, TurnId
+from bridge.model import (
+    AccountId,
+    Byline,
+    MessageId,
+    OperationId,
+    Person,
+    PostMessage,
+    TurnId,
+    edit_of,
+)
 from bridge.model.refs import ActorId
 from bridge.model.turns import AgentEvent, AgentInput, ToolCalled, Turn, TurnDone, TurnFailed
 from bridge.ports.agent import Agent
@@ -232,7 +241,7 @@ class Turns:
             outcome="answer", message=new, timelines=(room.timeline,), operations=posts
         )
         if (await self._store.admit(admission)).repeat:
-            edits = [answer.edit_of(post, self._new_id()) for post in posts]
+            edits = [edit_of(post, OperationId(self._new_id())) for post in posts]
             await self._store.change_message(message, state, edits)
 
     async def _interrupt(self, turn: StoredTurn) -> None:

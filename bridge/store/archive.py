@@ -14,6 +14,7 @@ from bridge.model.refs import channel_of_key
 from bridge.ports.store import (
     Admission,
     Admitted,
+    Change,
     Explanation,
     MessageState,
     NewMessage,
@@ -56,6 +57,8 @@ def _keep_the_rest(
         turns.queue(db, turn, now)
     for settlement in admission.settles:
         outbox.settle(db, settlement, now)
+    for one in admission.changes:
+        _change_later(db, one, now)
 
 
 def _keep_message(db: sqlite3.Connection, new: NewMessage, admission: Admission) -> int | None:
@@ -129,6 +132,14 @@ def change_message(
         raise StoreError(f"Message {changed.message_id!r} is not archived")
     for operation in operations:
         outbox.queue_change(db, operation, now)
+
+
+def _change_later(db: sqlite3.Connection, change: Change, now: float) -> None:
+    body, message = MESSAGES.write(change.message), change.message.message_id
+    columns = (body, change.state, change.time, message, change.time)
+    if db.execute(SQL["change_later"], columns).rowcount:
+        for operation in change.operations:
+            outbox.queue_change(db, operation, now)
 
 
 def resolve(db: sqlite3.Connection, channel: ChannelRef, native_id: str) -> MessageId | None:

@@ -12,6 +12,7 @@ from bridge.model import (
     AccountId,
     ActorId,
     ChannelRef,
+    DeleteMessage,
     Delivery,
     EditMessage,
     LaneId,
@@ -32,6 +33,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.store import (
     Admission,
     Admitted,
+    Change,
     DeadLetter,
     Explanation,
     InboxRow,
@@ -77,6 +79,7 @@ class _Kept:
     outcome: str
     message: Message
     state: MessageState
+    changed: float = 0.0
     seqs: dict[UUID, int] = field(default_factory=dict[UUID, int])
 
 
@@ -208,6 +211,8 @@ class MemoryStore:
         if not repeat:
             new = None if admission.message is None else admission.message.id
             self._check_operations(admission.operations, new)
+            for change in self._that_hold(admission.changes):
+                self._check_operations(self._not_said_anyhow(change.operations))
             _check_turns(admission.turns, self._turns)
 
     def _check_operations(
@@ -239,6 +244,18 @@ class MemoryStore:
             )
         for settlement in admission.settles:
             self._settle(settlement)
+        for change in self._that_hold(admission.changes):
+            self._change(change.message, change.state, change.operations)
+            self._messages[MessageId(change.message.message_id)].changed = change.time
+
+    def _that_hold(self, changes: Sequence[Change]) -> list[Change]:
+        """Those of messages that we have, later than all that happened to them."""
+        found: list[Change] = []
+        for change in changes:
+            kept = self._messages.get(MessageId(change.message.message_id))
+            if kept is not None and kept.state != "deleted" and change.time > kept.changed:
+                found.append(change)
+        return found
 
     def _keep_message(self, new: NewMessage, admission: Admission) -> None:
         self._messages[new.id] = _Kept(
@@ -271,12 +288,37 @@ class MemoryStore:
         identity = MessageId(message.message_id)
         if identity not in self._messages:
             raise StoreError(f"Message {identity!r} is not archived")
-        wanted = self._not_said_anyhow(operations)
-        self._check_operations(wanted)
-        kept = self._messages[identity]
+        self._check_operations(self._not_said_anyhow(operations))
+        self._change(message, state, operations)
+
+    def _change(
+        self, message: Message, state: MessageState, operations: Sequence[Operation]
+    ) -> None:
+        kept = self._messages[MessageId(message.message_id)]
         kept.message, kept.state = message, state
-        for operation in wanted:
-            self._queue(operation)
+        for operation in self._not_said_anyhow(operations):
+            if not (isinstance(operation, DeleteMessage) and self._cancel_unsent(operation)):
+                self._queue(operation)
+
+    def _cancel_unsent(self, operation: DeleteMessage) -> bool:
+        """Whether the post was not sent yet: then it never will be."""
+        for op in self._operations.values():
+            post = op.operation
+            same = (post.message, post.channel) == (operation.message, operation.channel)
+            if same and isinstance(post, PostMessage) and op.state == "waiting" and not op.receipts:
+                op.state, op.error = "cancelled", "deleted before it was sent"
+                op.ended = self._clock.time()
+                return True
+        return False
+
+    async def posts_of(self, message: MessageId) -> Sequence[PostMessage]:
+        return [
+            op.operation
+            for op in self._operations.values()
+            if isinstance(op.operation, PostMessage)
+            and op.operation.message == message
+            and op.state not in ("dead", "unproved", "cancelled")
+        ]
 
     def _not_said_anyhow(self, operations: Sequence[Operation]) -> Sequence[Operation]:
         """Without edits whose message an unsent post or another edit that waits will show."""

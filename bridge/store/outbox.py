@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from bridge.errors import StoreError
 from bridge.model import (
+    DeleteMessage,
     Delivery,
     EditMessage,
     LaneId,
@@ -62,12 +63,23 @@ def queue(db: sqlite3.Connection, operation: Operation, now: float, *, begun: bo
 
 
 def queue_change(db: sqlite3.Connection, operation: Operation, now: float) -> None:
-    """Append it, unless an edit or an unsent post that waits says the new state anyhow."""
+    """Append it, unless an edit or an unsent post that waits says the new state anyhow; what was
+    never sent need not be taken away."""
     if isinstance(operation, EditMessage):
         same = db.execute(SQL["same_waiting"], (operation.message, operation.channel.key))
         if same.fetchone() is not None:
             return
+    if isinstance(operation, DeleteMessage):
+        unsent = (now, operation.message, operation.channel.key)
+        if db.execute(SQL["cancel_waiting"], unsent).rowcount:
+            return
     queue(db, operation, now)
+
+
+def posts_of(db: sqlite3.Connection, message: MessageId) -> Sequence[PostMessage]:
+    found = db.execute(SQL["posts_of"], (message,)).fetchall()
+    posts = [OPERATIONS.read(body) for (body,) in found]
+    return [one for one in posts if isinstance(one, PostMessage)]
 
 
 def open_lanes(db: sqlite3.Connection) -> Sequence[LaneId]:

@@ -23,6 +23,7 @@ from bridge.model import (
     Operation,
     OperationId,
     Person,
+    PostMessage,
     Raw,
     Receipt,
     RoomId,
@@ -206,6 +207,9 @@ class SqliteStore:
         self, message: Message, state: MessageState, operations: Sequence[Operation] = ()
     ) -> None:
         await self._write(archive.change_message, message, state, operations, self._clock.time())
+
+    async def posts_of(self, message: MessageId) -> Sequence[PostMessage]:
+        return self._look(outbox.posts_of, message)
 
     async def resolve(self, channel: ChannelRef, native_id: str) -> MessageId | None:
         return self._look(archive.resolve, channel, native_id)

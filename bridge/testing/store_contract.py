@@ -44,6 +44,7 @@ from bridge.model import (
 from bridge.ports.store import (
     Admission,
     Admitted,
+    Change,
     DeadLetter,
     Explanation,
     LaneStatus,
@@ -102,6 +103,18 @@ def raw(number: int = 1, **changes: Any) -> Raw:
         "payload": b'{"n": %d}' % number,
     }
     return Raw(**{**fields, **changes})
+
+
+def later(new: NewMessage, text: str, time: float, *operations: Operation) -> Admission:
+    """A person's edit of a message that was admitted before."""
+    changed = words(new.native_id or "", text)
+    return Admission("edited", changes=(Change(changed, "edited", time, operations),))
+
+
+def removal(name: str, new: NewMessage, channel: ChannelRef = AWAY) -> DeleteMessage:
+    return DeleteMessage(
+        id=OperationId(name), account=ACME, channel=channel, room=ROOM, message=new.id
+    )
 
 
 def words(native_id: str, text: str = "Hello", channel: ChannelRef = HOME) -> Message:
@@ -673,6 +686,71 @@ class StoreContract:
 
         assert await waiting_names(store, AWAY) == ["p1", "e2"]
         assert await waiting_names(store, FAR) == ["e1"]
+
+    # --- what people change -------------------------------------------------------------------
+
+    async def test_a_change_is_admitted_with_its_row_and_its_operations(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new), timelines=(ROOM_TIMELINE,))
+        await carry(store, "p1", copy("x0"))
+
+        await store.admit(later(new, "changed", START + 5, edit("e1", new)))
+
+        item = await head(store)
+        assert item.delivery.operation == edit("e1", new)
+        assert item.delivery.message == words("m1", "changed")
+        assert (await store.conversation(ROOM_TIMELINE.id)).messages == (words("m1", "changed"),)
+
+    async def test_an_older_change_changes_nothing(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new)
+        await store.admit(later(new, "newest", START + 5, edit("e1", new)))
+
+        await store.admit(later(new, "older", START + 4, edit("e2", new, FAR)))
+        await store.admit(later(new, "as old", START + 5, edit("e3", new, FAR)))
+
+        assert (await head(store)).delivery.message == words("m1", "newest")
+        assert await waiting_names(store, FAR) == []
+
+    async def test_what_is_deleted_stays_so(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, timelines=(ROOM_TIMELINE,))
+        gone = Change(new.message, "deleted", START + 5)
+        await store.admit(Admission("deleted", changes=(gone,)))
+
+        await store.admit(later(new, "back", START + 9, edit("e1", new)))
+
+        assert (await store.conversation(ROOM_TIMELINE.id)).messages == ()
+        assert await store.open_lanes() == []
+
+    async def test_a_change_of_what_is_not_there_changes_nothing(self, store: Store) -> None:
+        await store.admit(later(said("m1"), "changed", START + 5))
+
+        assert await store.message(said("m1").id) is None
+
+    async def test_a_deletion_cancels_a_post_that_was_not_sent(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new), post("p2", new, FAR))
+        await store.begin(OperationId("p2"))
+        gone = Change(
+            new.message, "deleted", START + 5, (removal("d1", new), removal("d2", new, FAR))
+        )
+
+        await store.admit(Admission("deleted", changes=(gone,)))
+
+        assert await waiting_names(store) == []
+        assert await waiting_names(store, FAR) == ["p2", "d2"]
+        assert await store.dead_letters() == []
+
+    async def test_the_posts_of_a_message_are_those_that_may_stand(self, store: Store) -> None:
+        new = said("m1")
+        posts = [post("p1", new), post("p2", new, FAR), post("p3", new, HOME)]
+        await admit(store, new, *posts)
+        await carry(store, "p1", copy("x0"))
+        await store.settle(Settlement(OperationId("p2"), "dead", error="refused"))
+
+        assert await store.posts_of(new.id) == [posts[0], posts[2]]
+        assert await store.posts_of(said("m2").id) == []
 
     # --- resolving ----------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import orjson
 
@@ -19,12 +20,16 @@ from bridge.model import (
     Call,
     Capabilities,
     ChannelRef,
+    DeleteMessage,
     Delivery,
     Echo,
     Encoded,
     Event,
     Level,
+    MessageDeleted,
+    MessageEdited,
     MessagePosted,
+    MessagesBulkDeleted,
     OperationId,
     Person,
     Place,
@@ -115,7 +120,53 @@ class PaperConnector:
         await self.inbox.accept(raw)
         return raw.dedupe_key
 
+    async def edit(self, channel: str, native_id: str, text: str, **more: str | float) -> None:
+        """A person edits a post; `at` is the platform's time of it."""
+        post = next(p for p in self.channels[channel] if p.id == native_id)
+        post.text = text
+        await self._tell(channel, "edit", id=native_id, author=post.author, text=text, **more)
+
+    async def delete(self, channel: str, *native_ids: str, **more: str | float) -> None:
+        """A person takes posts away."""
+        kept = [p for p in self.channels[channel] if p.id not in native_ids]
+        self.channels[channel] = kept
+        await self._tell(channel, "delete", ids=list(native_ids), author="ann", **more)
+
+    async def _tell(self, channel: str, kind: str, **what: Any) -> None:
+        assert self.inbox
+        key = f"{kind} {next(self._ids)}"
+        at = what.pop("at", self._clock.time())
+        payload = orjson.dumps({**what, "at": at})
+        await self.inbox.accept(
+            Raw(account=self.account, kind=kind, dedupe_key=key, order_key=key,
+                channel=self.channel(channel), payload=payload)
+        )  # fmt: skip
+
+    def _happened(self, raw: Raw, data: dict[str, Any]) -> Event:
+        channel = raw.channel or self.channel("nowhere")
+        time = datetime.fromtimestamp(data["at"], UTC)
+        actor = actor_id_of("paper", self.account, data["author"])
+        around: dict[str, Any] = {
+            "account": self.account, "place": Place(channel=channel), "time": time, "actor": actor,
+        }  # fmt: skip
+        if raw.kind == "edit":
+            message = Message(
+                message_id=message_id_of(channel, data["id"]),
+                timestamp=time.isoformat(),
+                actor=Actor(id=actor, role="human", name=data["author"]),
+                content=(TextPart(text=data["text"]),),
+            )
+            own = bool(data.get("own"))
+            return MessageEdited(
+                **around, target=data["id"], message=message, edited_at=time, own=own
+            )
+        if len(data["ids"]) == 1:
+            return MessageDeleted(**around, target=data["ids"][0])
+        return MessagesBulkDeleted(**around, targets=tuple(data["ids"]))
+
     def decode(self, raw: Raw) -> Sequence[Event]:
+        if raw.kind in ("edit", "delete"):
+            return [self._happened(raw, orjson.loads(raw.payload))]
         try:
             data = orjson.loads(raw.payload)
             channel = raw.channel or self.channel("nowhere")
@@ -147,6 +198,8 @@ class PaperConnector:
 
     def encode(self, delivery: Delivery) -> Encoded:
         operation = delivery.operation
+        if isinstance(operation, DeleteMessage):
+            return Encoded(calls=tuple(self._deletion(operation, copy) for copy in delivery.copies))
         text, losses = message_text(delivery.message)
         pieces = [text[i : i + 100] for i in range(0, len(text), 100)]
         have = {copy.slot: copy for copy in delivery.copies}
@@ -172,6 +225,12 @@ class PaperConnector:
             )
         return Encoded(calls=tuple(calls), losses=losses)
 
+    def _deletion(self, operation: DeleteMessage, copy: Receipt) -> Call:
+        return Call(
+            kind="delete", method="remove", operation=operation.id, channel=operation.channel,
+            slot=copy.slot, thread=copy.thread, native_id=copy.native_id, body={"text": ""},
+        )  # fmt: skip
+
     async def send(self, call: Call) -> Receipt:
         if self.before_send:
             result = self.before_send(call)
@@ -179,6 +238,9 @@ class PaperConnector:
                 await result
         channel, text = call.channel.channel, str(call.body["text"])
         self.sent.append((self._clock.time(), channel, text))
+        if call.kind == "delete":
+            self.channels[channel] = [p for p in self.channels[channel] if p.id != call.native_id]
+            return Receipt(slot=call.slot, native_id=call.native_id or "", deleted=True)
         if call.kind == "edit":
             post = next(p for p in self.channels[channel] if p.id == call.native_id)
             post.text = text

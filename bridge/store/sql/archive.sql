@@ -14,6 +14,10 @@ SELECT body, author, state, audience FROM messages WHERE id = ?;
 -- name: change_message
 UPDATE messages SET body = ?, state = ? WHERE id = ?;
 
+-- name: change_later
+UPDATE messages SET body = ?, state = ?, changed = ?
+WHERE id = ? AND state <> 'deleted' AND coalesce(changed, 0) < ?;
+
 -- name: link_said
 INSERT INTO links (channel, native_id, message, kind, slot, thread, at) VALUES (?, ?, ?, 0, 0, ?, ?)
 ON CONFLICT (channel, native_id, message) DO NOTHING;

@@ -10,6 +10,17 @@ WHERE message = (SELECT n FROM messages WHERE id = ?) AND lane = ? AND state = '
   AND (type = 'edit_message' OR (type = 'post_message' AND receipts = '[]'))
 LIMIT 1;
 
+-- name: cancel_waiting
+UPDATE operations SET state = 'cancelled', error = 'deleted before it was sent', ended = ?
+WHERE message = (SELECT n FROM messages WHERE id = ?) AND lane = ? AND state = 'waiting'
+  AND type = 'post_message' AND receipts = '[]';
+
+-- name: posts_of
+SELECT body FROM operations
+WHERE message = (SELECT n FROM messages WHERE id = ?) AND type = 'post_message'
+  AND state NOT IN ('dead', 'unproved', 'cancelled')
+ORDER BY seq;
+
 -- name: open_lanes
 SELECT DISTINCT lane FROM operations WHERE state IN ('waiting', 'sending');
 

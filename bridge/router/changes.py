@@ -1,0 +1,103 @@
+"""What people edit and delete is edited and deleted wherever it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bridge.model import (
+    MessageDeleted,
+    MessageEdited,
+    MessageId,
+    MessagesBulkDeleted,
+    OperationId,
+    Place,
+    deletion_of,
+    edit_of,
+)
+from bridge.ports.connector import OwnsFiles
+from bridge.ports.store import Change, StoredMessage
+from bridge.router.files import Keeping
+from bridge.router.passage import Passage, Surroundings
+from bridge.uacs import Message
+
+_TO_A_COPY = "kept: it happened to a copy"
+
+
+async def change_by_edit(passage: Passage, event: MessageEdited, around: Surroundings) -> str:
+    """The outcome; what changes is in the passage."""
+    stored = await _said_here(event.place, event.target, around)
+    if stored is None:
+        return "kept: edited, but not known here"
+    if not _is_original(stored, event.place, event.target):
+        return _TO_A_COPY
+    message = await _as_it_is_now(passage, event, stored.message, around)
+    if _says_the_same(message, stored.message):
+        return "kept: edited, but it says the same"
+    operations = [
+        edit_of(post, OperationId(around.new_id()))
+        for post in await around.store.posts_of(MessageId(stored.message.message_id))
+    ]
+    passage.changes.append(
+        Change(message, "edited", event.edited_at.timestamp(), tuple(operations))
+    )
+    return "edited"
+
+
+async def change_by_deletion(
+    passage: Passage,
+    event: MessageDeleted | MessagesBulkDeleted,
+    targets: Sequence[str],
+    around: Surroundings,
+) -> str:
+    """The outcome; one change for each message that was said here."""
+    copies = 0
+    for target in targets:
+        stored = await _said_here(event.place, target, around)
+        if stored is None:
+            continue
+        if not _is_original(stored, event.place, target):
+            copies += 1
+            continue
+        operations = [
+            deletion_of(post, OperationId(around.new_id()))
+            for post in await around.store.posts_of(MessageId(stored.message.message_id))
+        ]
+        passage.changes.append(
+            Change(stored.message, "deleted", event.time.timestamp(), tuple(operations))
+        )
+    if passage.changes:
+        return "deleted"
+    return _TO_A_COPY if copies else "kept: deleted, but not known here"
+
+
+async def _said_here(place: Place, native_id: str, around: Surroundings) -> StoredMessage | None:
+    """The message that this native one is, or shows."""
+    known = await around.store.resolve(place.channel, native_id)
+    return await around.store.message(known) if known else None
+
+
+def _is_original(stored: StoredMessage, place: Place, native_id: str) -> bool:
+    """Whether it was said there, and is no copy that we made."""
+    said = stored.place
+    return said is not None and said.channel == place.channel and stored.native_id == native_id
+
+
+async def _as_it_is_now(
+    passage: Passage, event: MessageEdited, before: Message, around: Surroundings
+) -> Message:
+    """The new words and files under the old id, time and author."""
+    message = event.message.model_copy(
+        update={
+            "message_id": before.message_id, "timestamp": before.timestamp, "actor": before.actor,
+        }
+    )  # fmt: skip
+    message = await around.people.named(event.account, message)
+    connector = around.connectors[event.account]
+    if around.files is not None and isinstance(connector, OwnsFiles):
+        keeping = Keeping(connector, around.files, around.cards, around.store)
+        message = await keeping.message(message, passage.row)
+    return message
+
+
+def _says_the_same(now: Message, before: Message) -> bool:
+    return now.content == before.content
