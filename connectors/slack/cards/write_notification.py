@@ -17,7 +17,7 @@ _SAID = ("text", "title", "label", "alt_text", "name", "url")
 
 def notification(summary: str, blocks: Iterable[Json]) -> str:
     """The summary, or the first words that are shown."""
-    if line := " ".join(one_line(summary).split()):
+    if summary and (line := " ".join(one_line(summary).split())):
         return _short(escape(line))
     for block in blocks:
         if line := _first_line(block):
@@ -33,6 +33,8 @@ def _short(line: str) -> str:
 
 def _first_line(block: Json) -> str:
     """mrkdwn as it is, other texts escaped."""
+    if block.get("type") == "header":
+        return escape(block["text"]["text"]).strip()
     run = ""
     for text in _texts(block):
         run += text

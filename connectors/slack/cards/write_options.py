@@ -84,7 +84,7 @@ def menus(writing: Writing, node: Choice) -> list[Json]:
 
 
 def _is_plain(node: Choice) -> bool:
-    return not node.external and not any(one_line(one.group) for one in node.options)
+    return not node.external and not any(one.group and one_line(one.group) for one in node.options)
 
 
 def _is_overflow(node: Choice) -> bool:
@@ -99,15 +99,24 @@ def _options(writing: Writing, node: Choice) -> list[Written]:
     return [
         Written(
             _option(writing, one, value, node.at),
-            shortened(writing, one_line(one.group), OPTION_TEXT, one.at or node.at, "long_text"),
+            _group_name(writing, one, node.at),
             index in chosen,
         )
         for index, (one, value) in enumerate(zip(node.options, values, strict=True))
     ]
 
 
+def _group_name(writing: Writing, option: Option, at: str) -> str:
+    if not option.group:
+        return ""
+    name = one_line(option.group)
+    return shortened(writing, name, OPTION_TEXT, option.at or at, "long_text")
+
+
 def _chosen_ones(writing: Writing, node: Choice) -> set[int]:
     """The places of those chosen beforehand: as many as may be, the others are open."""
+    if not node.values:
+        return set()
     values = set(node.values)
     wanted = [index for index, one in enumerate(node.options) if one.value in values]
     most = _most_chosen(node)
@@ -166,8 +175,11 @@ def _boxes(writing: Writing, node: Choice, written: Sequence[Written]) -> Json:
 
 def _menu(node: Choice, written: Sequence[Written]) -> Json:
     kind = "multi_static_select" if node.many else "static_select"
-    groups = [_group(name, members) for name, members in _groups(written)]
-    shown = {"option_groups": groups} if _is_grouped(written) else {"options": groups[0]["options"]}
+    shown: Json = (
+        {"option_groups": [_group(name, members) for name, members in _groups(written)]}
+        if _is_grouped(written)
+        else {"options": [one.option for one in written]}
+    )
     return {"type": kind, **shown, **_chosen(written, many=node.many), **_most(node)}
 
 

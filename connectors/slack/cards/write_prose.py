@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from bridge.content.card import Prose
 from bridge.content.inlines import STYLES
@@ -158,8 +158,10 @@ def _needs_rich_text(block: Block) -> bool:
             return True
 
 
-def _holds(run: Iterable[Inline], kinds: frozenset[type[Inline]]) -> bool:
+def _holds(run: Sequence[Inline], kinds: frozenset[type[Inline]]) -> bool:
     """Whether one of these kinds stands anywhere in the run."""
+    if len(run) == 1 and type(run[0]) is Text:
+        return Text in kinds
     stack = [iter(run)]
     while stack:
         node = next(stack[-1], None)

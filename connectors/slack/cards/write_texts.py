@@ -32,7 +32,7 @@ from bridge.content.text import (
 from connectors.slack.capabilities import TEXT_LIMIT
 from connectors.slack.cards.write_pieces import Json, Writing
 from connectors.slack.emoji import NAME, unicode_of
-from connectors.slack.mrkdwn import BORDER, LOOK_LIKE_MORE
+from connectors.slack.mrkdwn import BORDER, LOOK_LIKE_MORE, LOOKS_LIKE_MORE
 from connectors.slack.mrkdwn_writer import text_to_mrkdwn
 
 Line = tuple[Inline, ...]
@@ -69,14 +69,19 @@ def line_to_mrkdwn(line: Line) -> str:
 
 def _is_itself(text: str) -> bool:
     """Whether mrkdwn says it as it is: no signs, nothing that looks like an item of a list."""
-    return _SIGNS.search(text) is None and text[:1] not in LOOK_LIKE_MORE
+    if _SIGNS.search(text) is not None:
+        return False
+    return text[:1] not in LOOK_LIKE_MORE or LOOKS_LIKE_MORE.match(text) is None
 
 
 def document_to_mrkdwn(document: Document) -> str:
     """mrkdwn in which nothing is empty: blank text is none. What no text object could hold is not
     written out: it is as plain text, and as long."""
     if len(document) == 1 and type(one := document[0]) is Paragraph:
-        written = _simple_mrkdwn(one.children)
+        line = one.children
+        if len(line) == 1 and type(only := line[0]) is Text and _is_itself(only.value):
+            return only.value if only.value.strip() else ""
+        written = _simple_mrkdwn(line)
         if written is not None:
             return written if written.strip() else ""
     if _is_long(document):
@@ -198,6 +203,8 @@ def plain(text: str, *, named: bool = False) -> Json:
 
 def labelled(writing: Writing, line: Line, limit: int, at: str, kind: str) -> Json | None:
     """A line as plain text of at most `limit`; None where it says nothing."""
+    if not line:
+        return None
     if len(line) == 1 and type(one := line[0]) is Text and _is_simple(one.value, limit):
         said = one.value.strip()
         return {"type": "plain_text", "text": said} if said else None
