@@ -39,9 +39,10 @@ def settle_inputs(writing: Writing) -> None:
     alone = writing.submits or not writing.waiting_inputs
     for action in writing.presses:
         set_both(action, "associatedInputs", "none" if alone else "auto")
-    several = {"many": writing.many, "typed": writing.typed}
-    for action in writing.sends if alone else [*writing.sends, *writing.presses]:
-        action["data"] |= {name: tokens for name, tokens in several.items() if tokens}
+    lists = {"many": writing.many, "typed": writing.typed}
+    if several := {name: tokens for name, tokens in lists.items() if tokens}:
+        for action in writing.sends if alone else [*writing.sends, *writing.presses]:
+            action["data"] |= several
 
 
 def set_both(action: Element, name: str, value: object) -> None:

@@ -382,7 +382,7 @@ def without_header(found: Element) -> None:
 
 def with_rules(elements: list[Element]) -> list[Element]:
     """Each rule becomes a line above what follows; one that nothing follows stands alone."""
-    if not any(element["type"] == "" for element in elements):
+    if "" not in [element["type"] for element in elements]:
         return elements
     found: list[Element] = []
     rule: Element | None = None
