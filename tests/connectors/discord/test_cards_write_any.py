@@ -119,7 +119,8 @@ def test_every_word_is_there_once_and_in_order_or_named(card: Card, rendering: R
     shown, named = said(written), {mark for loss in written.losses for mark in marks(loss.what)}
     apart = Apart(card)
 
-    missing = [one for one in marks_of(card) if one not in {*shown, *named, *apart.unseen}]
+    seen = {*shown, *named, *apart.unseen}
+    missing = [one for one in marks_of(card) if one not in seen]
     twice = [one for one, times in Counter(shown).items() if times > 1]
     order = [apart.place(one) for one in dict.fromkeys(shown) if one not in apart.anywhere]
 
@@ -136,7 +137,8 @@ def test_panels_of_any_text_lose_nothing_and_are_embeds_where_they_fit(card: Car
 
     for message in written.messages:
         assert faults(message.body) == []
-    missing = [one for one in marks_of(card) if one not in {*shown, *apart.unseen}]
+    seen = {*shown, *apart.unseen}
+    missing = [one for one in marks_of(card) if one not in seen]
     # Embeds with one address are one box: its pictures stand together, whatever embed has them.
     pictures = {
         one for node in walk(card.nodes) if isinstance(node, Image) for one in marks_of(node)
@@ -185,7 +187,8 @@ def test_discord_refuses_no_modal_and_every_word_of_it_is_there_or_named(card: C
     for message in written.messages:
         orjson.dumps(message.body)
         assert modal_faults(message.body) == []
-    missing = [one for one in marks_of(card) if one not in {*shown, *named, *apart.unseen}]
+    seen = {*shown, *named, *apart.unseen}
+    missing = [one for one in marks_of(card) if one not in seen]
     assert missing == []
 
 
