@@ -185,10 +185,10 @@ def _reveal(writing: Writing, node: Button, out: Pieces) -> None:
 
 
 def lose_toggles(writing: Writing) -> None:
-    """Slack's containers open by themselves, one by one. Nothing is lost of a button whose words
-    stand on the only one that it opens."""
+    """Slack's containers open by themselves. Nothing is lost of a button whose words stand on one
+    that holds all that it opens."""
     for node in writing.toggled:
-        if id(node) not in writing.titled or len(set(node.targets)) > 1:
+        if writing.opened.get(id(node)) != set(node.targets):
             writing.lose(node.at, "toggle", _words(node), _toggled_as(writing, node))
 
 

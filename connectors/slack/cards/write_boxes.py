@@ -25,7 +25,7 @@ from connectors.slack.capabilities import (
     URL,
 )
 from connectors.slack.cards.write_actions import button_element, button_line
-from connectors.slack.cards.write_folds import contain, fold
+from connectors.slack.cards.write_folds import contain, fold, fold_more
 from connectors.slack.cards.write_media import image_element, is_bare
 from connectors.slack.cards.write_pieces import Frame, Json, Piece, Pieces, Writing
 from connectors.slack.cards.write_size import size_of
@@ -83,25 +83,35 @@ def _has_head(node: Container) -> bool:
 
 def _fold(writing: Writing, node: Container, out: Pieces) -> None:
     _lose_color(writing, node)
-    collapsed = node.hidden or node.spoiler or node.collapsed is True
-    title, inner = node.title, _below_title(writing, node)
-    if not title or _has_head(node):
-        title = (Text("Spoiler"),) if node.spoiler else _named_by_button(writing, node)
-        inner = _opened(writing, node)
-    elif node.link:
-        title = _linked(writing, title, node.link, node.at)
     writing.folded.add(node.id)
-    fold(writing, title, inner, out, collapsed=collapsed)
+    collapsed = node.hidden or node.spoiler or node.collapsed is True
+    if node.title and not _has_head(node):
+        title = _linked(writing, node.title, node.link, node.at)
+        fold(writing, title, _below_title(writing, node), out, collapsed=collapsed)
+        return
+    inner = _opened(writing, node)
+    button = next(iter(writing.toggles.get(node.id, ())), None)
+    if node.spoiler or button is None or not words(button_line(button)):
+        title = (Text("Spoiler" if node.spoiler else "…"),)
+        fold(writing, title, inner, out, collapsed=collapsed)
+    elif (held := writing.opened.get(id(button))) is None:
+        writing.opened[id(button)] = {node.id}
+        fold(writing, button_line(button), inner, out, collapsed=collapsed)
+        writing.last_fold = id(button), out[-1] if out else None
+    elif _goes_on(writing, button, out, collapsed=collapsed):
+        held.add(node.id)
+        fold_more(writing, inner, out)
+        writing.last_fold = id(button), out[-1]
+    else:
+        fold(writing, (Text("…"),), inner, out, collapsed=collapsed)
 
 
-def _named_by_button(writing: Writing, node: Container) -> Line:
-    """The words of the button that opens it, if they are not on another one already."""
-    for button in writing.toggles.get(node.id, ())[:1]:
-        line = button_line(button)
-        if id(button) not in writing.titled and words(line):
-            writing.titled.add(id(button))
-            return line
-    return (Text("…"),)
+def _goes_on(writing: Writing, button: Button, out: Pieces, *, collapsed: bool) -> bool:
+    """Whether what was written last is the container that this button opens."""
+    if not out or writing.last_fold != (id(button), out[-1]):
+        return False
+    last = out[-1].block
+    return last.get("type") == "container" and last.get("default_collapsed") is collapsed
 
 
 def _write_titled(writing: Writing, node: Container, out: Pieces) -> None:

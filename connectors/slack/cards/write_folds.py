@@ -31,13 +31,28 @@ def contain(writing: Writing, title: Line, nodes: Nodes, out: Pieces, **head: ob
     if named is None and words(title):
         nodes = (said, *nodes)
     pieces = writing.inside(nodes)
-    for number, blocks in enumerate(_parts(pieces)):
-        first = (named or _plain(_NAMELESS)) if number == 0 else _plain(_NAMELESS)
-        told = head if number == 0 else {k: v for k, v in head.items() if isinstance(v, bool)}
-        out.append(Piece({"type": "container", **first, **told, "child_blocks": blocks}))
+    _box(pieces, {**(named or _plain(_NAMELESS)), **head}, out)
     if named is not None and not any(piece.block for piece in pieces):
         writing.write((said,), out)
     out += [piece for piece in pieces if not piece.block]
+
+
+def fold_more(writing: Writing, nodes: Nodes, out: Pieces) -> None:
+    """Nodes in the container that was written last."""
+    host = out.pop().block
+    pieces = writing.inside(nodes)
+    head = {key: one for key, one in host.items() if key not in ("type", "child_blocks")}
+    _box([*map(Piece, host["child_blocks"]), *pieces], head, out)
+    out += [piece for piece in pieces if not piece.block]
+
+
+def _box(pieces: Iterable[Piece], head: Json, out: Pieces) -> None:
+    """What one container does not take goes on in one without a name."""
+    for number, blocks in enumerate(_parts(pieces)):
+        if number == 1:
+            settings = {key: one for key, one in head.items() if isinstance(one, bool)}
+            head = {**_plain(_NAMELESS), **settings}
+        out.append(Piece({"type": "container", **head, "child_blocks": blocks}))
 
 
 def _parts(pieces: Iterable[Piece]) -> Iterator[list[Json]]:

@@ -23,6 +23,7 @@ _OWN_URL = re.compile(r"https://(?:[\w-]+\.)?files(?:-\w+)?\.slack\.com/files-",
 _PICTURES = frozenset(("", "image/png", "image/jpeg", "image/jpg", "image/gif", "image/*"))
 _NO_PICTURE = re.compile(r"\.(?:svgz?|webp|avif|bmp|tiff?|heic)$", re.IGNORECASE)
 _HIDDEN = (Text("Spoiler"),)
+_SMALL = ("icon", "small")  # an image block would blow them up
 
 
 def write_image(writing: Writing, node: Image, out: Pieces) -> None:
@@ -32,7 +33,9 @@ def write_image(writing: Writing, node: Image, out: Pieces) -> None:
     if node.asset.spoiler:
         writing.lose(node.at, "spoiler", "a picture that was hidden", "the picture")
     picture = image_element(writing, node)
-    if picture is not None:
+    if picture is not None and node.size in _SMALL and is_bare(node):
+        out.append(Piece({"type": "context", "elements": [picture]}))
+    elif picture is not None:
         _write_title(writing, picture, node)
         out.append(Piece(picture))
     elif writing.travels(node.asset):

@@ -51,8 +51,9 @@ class Writing:
 
     `is_inside` while blocks are written for an attachment or a container: these take only the
     older kinds of blocks, and no containers. `bar` is the colour at the side of what is written,
-    None where there is none. `folded` are the ids of containers that open, `titled` those buttons
-    (by identity) whose words stand on one; `toggled` are all that were to show or hide something.
+    None where there is none. `folded` are the ids of containers that open; `opened` has for each
+    button (by identity) whose words stand on one the ids that are in it; `toggled` are all that
+    were to show or hide something, `last_fold` is such a button and what was written of it last.
     """
 
     def __init__(
@@ -65,7 +66,8 @@ class Writing:
         self.is_inside = False
         self.bar: str | None = None
         self.folded: set[str] = set()
-        self.titled: set[int] = set()
+        self.opened: dict[int, set[str]] = {}
+        self.last_fold: tuple[int, Piece | None] = (0, None)
         self.toggled: list[Button] = []
         self._card = card
         self._token = rendering.token

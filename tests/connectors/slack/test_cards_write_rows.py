@@ -266,17 +266,45 @@ def test_what_folds_is_a_container_that_opens() -> None:
     assert written.losses == ()
 
 
-def test_a_button_that_opens_several_names_one_of_them() -> None:
+def test_what_a_button_opens_side_by_side_is_in_one_container() -> None:
     boxes = [Container((prose(one),), hidden=True, id=one) for one in "xy"]
     toggle = Button(said("Show both"), does="toggle", targets=("x", "y"), at="/b")
 
     written = write(toggle, *boxes)
 
-    titles = [one["title"] for one in written.messages[0].body["blocks"]]  # pyright: ignore
-    assert titles == [plain("Show both"), plain("…")]
+    assert written.messages[0].body["blocks"] == [
+        {
+            "type": "container",
+            "title": plain("Show both"),
+            "is_collapsible": True,
+            "default_collapsed": True,
+            "child_blocks": [section("x"), section("y")],
+        }
+    ]
+    assert written.losses == ()
+
+
+def test_a_button_that_opens_several_apart_names_one_of_them() -> None:
+    first, second = (Container((prose(one),), hidden=True, id=one) for one in "xy")
+    toggle = Button(said("Show both"), does="toggle", targets=("x", "y"), at="/b")
+
+    written = write(toggle, first, Divider(), second)
+
+    titles = [one.get("title") for one in written.messages[0].body["blocks"]]  # pyright: ignore
+    assert titles == [plain("Show both"), None, plain("…")]
     assert written.losses == (
         Loss(path="/b", kind="toggle", what="Show both", shown_as="a container that opens"),
     )
+
+
+def test_more_than_a_container_takes_goes_on_in_one_without_a_name() -> None:
+    boxes = [Container((prose(f"# {n}"),), hidden=True, id=f"{n}") for n in range(12)]
+    toggle = Button(said("All"), does="toggle", targets=tuple(f"{n}" for n in range(12)))
+
+    first, second = blocks(toggle, *boxes)
+
+    assert (first["title"], second["title"]) == (plain("All"), plain("…"))
+    assert (len(first["child_blocks"]), len(second["child_blocks"])) == (10, 2)
 
 
 def test_a_button_whose_box_stands_open_is_named() -> None:
