@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from bridge.content.card import Button, Card, Choice, Confirm, Option, TextInput, Toggle
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bridge.content.card import Button, Card, Choice, Confirm, Input, Option, TextInput, Toggle
 from bridge.content.interactions import Interaction
 from bridge.content.rendering import Payload
 from bridge.content.text import Text
-from connectors.discord.form_pages import Step
+from connectors.discord.form_pages import Step, form_pages
 from connectors.discord.native_press import native_press
 from connectors.discord.presses import (
     first_answer,
@@ -19,6 +22,7 @@ from connectors.discord.presses import (
     with_own_values,
 )
 from tests.connectors.discord.discord_rules import faults, modal_faults
+from tests.content.card_strategies import INPUTS
 
 NAME = TextInput(id="name", label=(Text("Name"),), required=True, placeholder="Ann", at="/name")
 SIZE = Choice(
@@ -234,6 +238,22 @@ def test_an_author_hears_its_own_values_whatever_discord_calls_them() -> None:
         "tok/m": ["x" * 200], "tok/size": ["l"]
     }  # fmt: skip
     assert with_own_values(card, token, pressed("tok/size")) == pressed("tok/size")
+
+
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(st.lists(INPUTS, min_size=1, max_size=24))
+def test_discord_refuses_no_page_of_any_form(nodes: list[Input]) -> None:
+    asked = [replace(node, at=f"/{number}") for number, node in enumerate(nodes)]
+
+    pages = form_pages(asked, "Send", "t" * 22, "1" * 20, lambda at: f"token-{at[1:]}")
+
+    assert 1 <= len(pages) <= 4
+    for page in pages:
+        assert modal_faults(page) == []
 
 
 def test_menus_of_one_choice_are_one_answer() -> None:
