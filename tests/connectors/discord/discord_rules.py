@@ -102,7 +102,7 @@ def _custom_ids(components: Sequence[Json]) -> Iterator[str]:
 
 def _references(body: Json, files: Sequence[str]) -> Iterator[str]:
     """Files that nobody sent, and files that a message of the newer kind never shows."""
-    named = set(re.findall(r"attachment://([^'\"]+)'", repr(body)))
+    named = set(re.findall(r"url': 'attachment://([^'\"]+)'", repr(body)))
     yield from (f"no file {name!r}" for name in named - set(files))
     if body.get("flags", 0) & V2 or body.get("embeds"):
         yield from (f"unseen file {name!r}" for name in set(files) - named)
