@@ -89,6 +89,15 @@ class PartGiven(_Value):
     part: JsonValue
 
 
+class MessageChanged(_Value):
+    """A message that this agent said in this room before says something else from now on: `parts`
+    are its whole new content. So a card answers a press in its own place."""
+
+    type: Literal["message_changed"] = "message_changed"
+    message: MessageId
+    parts: tuple[JsonValue, ...]
+
+
 class ToolCalled(_Value):
     """The agent calls a tool; from here on a broken turn is never run again by itself."""
 
@@ -144,6 +153,7 @@ class TurnFailed(_Value):
 AgentEvent = Annotated[
     TextDelta
     | PartGiven
+    | MessageChanged
     | ToolCalled
     | ToolAnswered
     | PlanStep

@@ -6,10 +6,13 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from typing import Any
 
 import structlog
+from pydantic import JsonValue
 
-from bridge.errors import BridgeError
+from bridge.content.additions import KEY
+from bridge.errors import AgentError, BridgeError
 from bridge.model import (
     AccountId,
     Byline,
@@ -21,7 +24,15 @@ from bridge.model import (
     edit_of,
 )
 from bridge.model.refs import ActorId
-from bridge.model.turns import AgentEvent, AgentInput, ToolCalled, Turn, TurnDone, TurnFailed
+from bridge.model.turns import (
+    AgentEvent,
+    AgentInput,
+    MessageChanged,
+    ToolCalled,
+    Turn,
+    TurnDone,
+    TurnFailed,
+)
 from bridge.ports.agent import Agent
 from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.clock import Clock, datetime_of
@@ -184,6 +195,9 @@ class Turns:
                         return event
                     if isinstance(event, ToolCalled):
                         await self._store.set_turn(turn.id, "running", tool_called=True)
+                    if isinstance(event, MessageChanged):
+                        await self._change(turn, event)
+                        continue
                     answer.take(event)
                     if not opened and answer.visible and self._clock.monotonic() >= opens:
                         opened = True
@@ -196,6 +210,21 @@ class Turns:
             log.exception("agent_raised", agent=turn.agent, turn=turn.id)
             return TurnFailed(reason=_told(error))
         return TurnFailed(reason="it ended without TurnDone or TurnFailed")
+
+    async def _change(self, turn: Turn, event: MessageChanged) -> None:
+        """Raises AgentError when the message is not the agent's own, said in this room."""
+        stored = await self._store.message(event.message)
+        posts = [one for one in await self._store.posts_of(event.message) if one.room == turn.room]
+        own = stored is not None and stored.message.actor.id == f"agent:{turn.agent}"
+        if stored is None or not own or not posts:
+            raise AgentError(
+                f"it wanted to change message {event.message!r}, which it did not say in this room"
+            )
+        changed = self._cards.with_fallbacks(_saying(stored.message, event.parts))
+        edits = [edit_of(post, OperationId(self._new_id())) for post in posts]
+        await self._store.change_message(changed, "edited", edits)
+        for edit in edits:
+            self._lanes.wake(edit.channel.lane)
 
     async def _open(self, turn: TurnId, room: Room, trigger: StoredMessage, answer: Answer) -> None:
         """The first words take their place in every lane; a turn that runs again finds them."""
@@ -289,6 +318,13 @@ class Turns:
     def _wake(self, members: Sequence[Member]) -> None:
         for member in members:
             self._lanes.wake(member.channel.lane)
+
+
+def _saying(message: Message, parts: Sequence[JsonValue]) -> Message:
+    """The message with other content; what the bridge noted of the old one is gone with it."""
+    fields: dict[str, Any] = {name: getattr(message, name) for name in message.model_fields_set}
+    metadata = {name: value for name, value in (message.metadata or {}).items() if name != KEY}
+    return Message(**{**fields, "content": parts, "metadata": metadata})
 
 
 def answer_id(turn: StoredTurn) -> MessageId:

@@ -24,17 +24,15 @@ from bridge.model import (
     Encoded,
     Loss,
     PostMessage,
-    Quoted,
     Receipt,
     ShowTyping,
 )
 from bridge.ports.cards import NO_CARDS, Cards, is_rich
 from bridge.ports.connector import Files
+from connectors.teams.above import Above
 from connectors.teams.capabilities import APP_AND_TENANT, CONVERSATION, TEXT_LIMIT
 from connectors.teams.rich import Body, rich_bodies
-from connectors.teams.text import escape_name, escape_text, text_to_teams
-
-_QUOTE_LIMIT = 160
+from connectors.teams.text import text_to_teams
 
 
 def encode(
@@ -61,14 +59,11 @@ def encode(
 def _bodies(
     delivery: Delivery, byline: Byline, cards: Cards, files: Files | None
 ) -> tuple[list[Body], tuple[Loss, ...]]:
+    above = Above(byline.name, delivery.quoted)
     if is_rich(delivery.message):
-        author = f"**{escape_name(byline.name)}**"
-        quote = _quote_line(delivery.quoted) if delivery.quoted else ""
-        return rich_bodies(
-            delivery.message, author, quote, delivery.operation.channel, cards, files
-        )
+        return rich_bodies(delivery.message, above, delivery.operation.channel, cards, files)
     markdown, losses = message_text(delivery.message)
-    texts, more_losses = _texts(markdown, byline, delivery.quoted)
+    texts, more_losses = _texts(markdown, above)
     return [_activity(text) for text in texts], (*losses, *more_losses)
 
 
@@ -97,26 +92,19 @@ def _standing(delivery: Delivery) -> list[Receipt]:
 # --- text ---------------------------------------------------------------------------------------
 
 
-def _texts(
-    markdown: str, byline: Byline, quoted: Quoted | None
-) -> tuple[list[str], tuple[Loss, ...]]:
+def _texts(markdown: str, above: Above) -> tuple[list[str], tuple[Loss, ...]]:
     """The text of each native message: the author, what is answered (first only), a part."""
-    author = f"**{escape_name(byline.name)}**"
-    quote = _quote_line(quoted) if quoted else ""
     document = markdown_to_text(markdown)
     whole = text_to_teams(document)
-    room = TEXT_LIMIT - _weight(f"{author}\n\n{quote}\n\n\n\n")
+    first, later = _joined(*above.lines()), _joined(*above.without_quote().lines())
+    room = TEXT_LIMIT - _weight(f"{first}\n\n\n\n")
     parts = [whole] if _weight(whole) <= room else _split(markdown, max(room, 1000))
-    texts = [_joined(author, quote if first else "", part) for first, part in _with_first(parts)]
+    texts = [_joined(later if slot else first, part) for slot, part in enumerate(parts)]
     return texts, tuple(_losses(document))
 
 
 def _joined(*blocks: str) -> str:
     return "\n\n".join(block for block in blocks if block)
-
-
-def _with_first(parts: list[str]) -> Iterator[tuple[bool, str]]:
-    return ((index == 0, part) for index, part in enumerate(parts))
 
 
 def _split(markdown: str, room: int) -> list[str]:
@@ -145,13 +133,6 @@ def _guess(markdown: str) -> int:
 def _weight(text: str) -> int:
     """UTF-16 units, and one more for what JSON escapes: the service measures the payload."""
     return utf16_length(text) + text.count('"') + text.count("\\") + text.count("\n")
-
-
-def _quote_line(quoted: Quoted) -> str:
-    excerpt = " ".join(quoted.excerpt.split())
-    if len(excerpt) > _QUOTE_LIMIT:
-        excerpt = f"{excerpt[: _QUOTE_LIMIT - 1].rstrip()}…"
-    return f"> **{escape_name(quoted.author)}**: {escape_text(excerpt)}".rstrip()
 
 
 _SHOWN_OTHERWISE: dict[type, tuple[str, str, str]] = {

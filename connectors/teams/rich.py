@@ -1,7 +1,7 @@
 """A message with more than text -> activities. Pure and stable.
 
 At home a card goes out as it came; elsewhere, and where its buttons would be dead, what it says is
-written anew. The author stands in bold above, as over every text.
+written anew. The author stands in bold above: a bot has one name.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from bridge.model import ChannelRef, Loss
 from bridge.ports.cards import Cards
 from bridge.ports.connector import Files
 from bridge.uacs import Message, StructuredDataPart
+from connectors.teams.above import Above
 from connectors.teams.cards import write_card
 from connectors.teams.cards.schemas import CARDS
 from connectors.teams.consent import questions
@@ -28,32 +29,41 @@ _ADAPTIVE = "application/vnd.microsoft.card.adaptive"
 
 
 def rich_bodies(
-    message: Message,
-    author: str,
-    quote: str,
-    channel: ChannelRef,
-    cards: Cards,
-    files: Files | None,
+    message: Message, above: Above, channel: ChannelRef, cards: Cards, files: Files | None
 ) -> tuple[list[Body], tuple[Loss, ...]]:
-    """`author` and `quote` are lines in Teams' own Markdown, above the first and all activities.
-    In the chat of one person files that we hold follow what names them."""
+    """In the chat of one person files that we hold follow what names them."""
     card, losses = cards.read(message)
     if (body := _as_it_came(message, card, cards)) is not None:
-        return [_under(body, author, quote)], losses
+        return [_under(body, above)], losses
     url_of = {} if files is None else {"url_of": files.url_of}
     uploads = files is not None and is_personal(channel)
     written = write_card(card, cards.rendering(message, uploads=uploads, **url_of))
     bodies: list[Body] = []
     for one in written.messages:
-        bodies.append(_under(dict(one.body), author, "" if bodies else quote))
+        bodies.append(_under(dict(one.body), above.without_quote() if bodies else above))
         bodies += questions(one.files, channel.channel, cards.key)
     return bodies, (*losses, *written.losses)
 
 
-def _under(body: Body, *above: str) -> Body:
+def _under(body: Body, above: Above) -> Body:
+    """The message with its author: in the card where it is one, else in the text."""
     text = body.get("text")
-    lines = [line for line in (*above, text if isinstance(text, str) else "") if line]
+    if not text and (attachments := _with_author(body.get("attachments"), above)) is not None:
+        return {"type": "message", **body, "attachments": attachments}
+    lines = [*above.lines(), *([text] if isinstance(text, str) and text else [])]
     return {**body, "type": "message", "textFormat": "markdown", "text": "\n\n".join(lines)}
+
+
+def _with_author(attachments: JsonValue, above: Above) -> list[JsonValue] | None:
+    """None where it is not one Adaptive Card."""
+    match attachments:
+        case [{"contentType": kind, "content": {"body": list(shown), **card}, **rest}] if (
+            kind == _ADAPTIVE
+        ):
+            content: JsonValue = {**card, "body": [*above.elements(), *shown]}
+            return [{**rest, "contentType": kind, "content": content}]
+        case _:
+            return None
 
 
 def _as_it_came(message: Message, card: Card, cards: Cards) -> Body | None:

@@ -11,29 +11,27 @@ import pytest
 from pydantic import JsonValue
 
 from bridge.content.interactions import SCHEMA_ID
-from bridge.model import Call, Delivery, Encoded
-from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
+from bridge.model import Call, Delivery, Encoded, MessageId
+from bridge.model.turns import AgentEvent, AgentInput, MessageChanged, PartGiven, Turn, TurnDone
 from bridge.ports.connector import Connector
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import GivenFile, Hand, Handled
 from bridge.uacs import StructuredDataPart
 from tests.e2e.house import Street, configuration, running, street
 
-CARD: dict[str, JsonValue] = {
-    "type": "card",
-    "nodes": [
-        "# Deploy 4.2?",
-        {"type": "fields", "items": [{"label": "Service", "value": "payments"}]},
-        {"type": "divider"},
-        {
-            "type": "actions",
-            "items": [
-                {"type": "button", "label": "Ship it", "id": "ship", "value": 42},
-                {"type": "button", "label": "Wait", "id": "wait"},
-            ],
-        },
-    ],
-}
+NODES: list[JsonValue] = [
+    {"type": "fields", "items": [{"label": "Service", "value": "payments"}]},
+    {"type": "divider"},
+    {
+        "type": "actions",
+        "items": [
+            {"type": "button", "label": "Ship it", "id": "ship", "value": 42},
+            {"type": "button", "label": "Wait", "id": "wait"},
+        ],
+    },
+]
+CARD: dict[str, JsonValue] = {"type": "card"}
+PLATFORMS = ("slack", "discord", "teams")
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d4944415478da63fccf"
     "c0f01f0005000201a2d4d5c90000000049454e44ae426082"
@@ -53,15 +51,23 @@ class Deployer:
     ) -> AsyncGenerator[AgentEvent, None]:
         first = turn.conversation.messages[-1].content[0]
         if isinstance(first, StructuredDataPart) and first.schema_id == SCHEMA_ID:
-            self.heard.append(orjson.loads(first.model_dump_json())["data"])
-            yield TextDelta(text="shipped")
+            pressed = orjson.loads(first.model_dump_json())["data"]
+            self.heard.append(pressed)
+            yield card(f"# Shipped {len(self.heard)}", message=pressed["message"])
         else:
-            part: JsonValue = {
-                "type": "structured_data", "schema_id": "application/vnd.uacs.card+json",
-                "data": CARD,
-            }  # fmt: skip
-            yield PartGiven(part=part)
+            yield card("# Deploy 4.2?")
         yield TurnDone()
+
+
+def card(head: str, message: str = "") -> AgentEvent:
+    """The card under this heading: said anew, or in the place of what was said before."""
+    part: JsonValue = {
+        "type": "structured_data", "schema_id": "application/vnd.uacs.card+json",
+        "data": {**CARD, "nodes": [head, *NODES]},
+    }  # fmt: skip
+    if message:
+        return MessageChanged(message=MessageId(message), parts=(part,))
+    return PartGiven(part=part)
 
 
 def raw_of(local: Street, platform: str) -> list[str]:
@@ -94,8 +100,13 @@ async def test_an_agents_card_stands_everywhere_and_a_press_reaches_it(tmp_path:
                 assert not outcome.failed, (platform, outcome)
                 await local.until(lambda count=before: len(agent.heard) > count)
                 assert (agent.heard[-1]["id"], agent.heard[-1]["value"]) == ("ship", 42)
+                answer = f"Shipped {len(agent.heard)}"
+                await local.until(
+                    lambda words=answer: all(with_words(local, one, words) for one in PLATFORMS)
+                )
+                assert not any(with_words(local, one, "Deploy 4.2?") for one in PLATFORMS)
 
-    assert agent.heard
+    assert len(agent.heard) == len(PLATFORMS)
 
 
 BROKEN: dict[str, dict[str, JsonValue]] = {

@@ -7,13 +7,15 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from uuid import UUID
 
 import pytest
+from pydantic import JsonValue
 
 from bridge.agents.echo import EchoAgent, EchoSettings
 from bridge.errors import AgentError
-from bridge.model import AccountId
+from bridge.model import AccountId, MessageId
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,
+    MessageChanged,
     TextDelta,
     ToolCalled,
     Turn,
@@ -249,3 +251,63 @@ async def test_echo_says_what_it_received_and_remembers(clock: FakeClock) -> Non
     assert "1 message said in this room before that, by Ann of slate" in text
     assert (answer.actor.role, answer.actor.name) == ("assistant", "helper")
     assert AccountId("board") in house.connectors
+
+
+async def test_an_agent_changes_in_every_channel_what_it_said_before(clock: FakeClock) -> None:
+    async def script(turn: Turn) -> AsyncGenerator[AgentEvent, None]:
+        before = [m for m in turn.conversation.messages if m.actor.role == "assistant"]
+        if before:
+            part: JsonValue = {"type": "text", "text": "done: shipped"}
+            yield MessageChanged(message=MessageId(before[0].message_id), parts=(part,))
+        else:
+            yield TextDelta(text="shipping ...")
+        yield TurnDone()
+
+    house, slate, board, _ = house_with(clock, script, "always")
+    async with house.run():
+        await slate.say("s", "ship it")
+        await clock.advance(5)
+        await slate.say("s", "and?")
+        await clock.advance(5)
+
+    assert slate.texts("s") == ["ship it", "done: shipped", "and?"]
+    assert board.texts("b") == ["ship it", "done: shipped", "and?"]
+
+
+@pytest.mark.parametrize("whose", ["agent:other:1", "nobody's", "a person's"])
+async def test_an_agent_changes_nothing_that_it_did_not_say(clock: FakeClock, whose: str) -> None:
+    async def script(turn: Turn) -> AsyncGenerator[AgentEvent, None]:
+        first = turn.conversation.messages[0].message_id
+        target = first if whose == "a person's" else whose
+        part: JsonValue = {"type": "text", "text": "forged"}
+        yield MessageChanged(message=MessageId(target), parts=(part,))
+        yield TurnDone()
+
+    house, slate, board, _ = house_with(clock, script, "always")
+    async with house.run():
+        await slate.say("s", "mine")
+        await clock.advance(5)
+
+    assert board.texts("b")[0] == "mine"
+    assert "which it did not say in this room" in "".join(board.texts("b")[1:])
+    assert slate.texts("s")[0] == "mine"
+
+
+async def test_a_change_that_is_no_uacs_fails_the_turn_and_changes_nothing(
+    clock: FakeClock,
+) -> None:
+    async def script(turn: Turn) -> AsyncGenerator[AgentEvent, None]:
+        before = [m for m in turn.conversation.messages if m.actor.role == "assistant"]
+        if before:
+            yield MessageChanged(message=MessageId(before[0].message_id), parts=())
+        yield TextDelta(text="hello")
+        yield TurnDone()
+
+    house, slate, board, _ = house_with(clock, script, "always")
+    async with house.run():
+        for _ in range(2):
+            await slate.say("s", "hi")
+            await clock.advance(5)
+
+    assert board.texts("b")[1] == "hello"
+    assert "could not finish" in board.texts("b")[3]

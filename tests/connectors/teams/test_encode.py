@@ -26,6 +26,7 @@ from bridge.model import (
     RoomId,
 )
 from bridge.uacs import Actor, FilePart, MediaSource, Message, TextPart
+from connectors.teams.above import Above
 from connectors.teams.capabilities import TEXT_LIMIT
 from connectors.teams.encode import encode
 from tests.connectors.teams.payloads import APP_ID, CHANNEL, TENANT
@@ -151,7 +152,24 @@ def test_a_file_with_an_address_is_a_link_under_its_author() -> None:
 
     (call,) = encoded.calls
     assert "https://x.example/plan.pdf" in str(call.body)
-    assert str(call.body["text"]).startswith("**")
+    attachments: Any = call.body["attachments"]
+    assert "text" not in call.body  # Teams edits a text or a card, never both
+    assert attachments[0]["content"]["body"][0]["inlines"][0] == {
+        "type": "TextRun", "text": "Ann", "weight": "Bolder",
+    }  # fmt: skip
+
+
+def test_a_card_says_above_what_it_answers() -> None:
+    above = Above("Ann\nExample", Quoted(author="Bo", excerpt="shall we\n> *meet*?"))
+
+    first, second = above.elements()
+    assert first == {
+        "type": "RichTextBlock",
+        "inlines": [{"type": "TextRun", "text": "Ann Example", "weight": "Bolder"}],
+    }
+    runs: Any = second
+    assert [run["text"] for run in runs["inlines"]] == ["↪ Bo: ", "shall we > *meet*?"]
+    assert len(list(above.without_quote().elements())) == 1
 
 
 def test_long_text_is_split_and_every_part_names_the_author() -> None:

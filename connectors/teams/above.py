@@ -1,0 +1,61 @@
+"""Who says it, and what it answers: lines above a text, or at the top within a card. Pure.
+
+Teams edits a message that is a text or a card, and refuses both at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from bridge.model import Quoted
+from connectors.teams.text import escape_name, escape_text
+
+_QUOTE_LIMIT = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Above:
+    """A bot has one name and picture, so the author stands in bold; `quoted` is what they answer,
+    shown above the first message only."""
+
+    author: str
+    quoted: Quoted | None = None
+
+    def without_quote(self) -> Above:
+        return self if self.quoted is None else Above(self.author)
+
+    def lines(self) -> Iterator[str]:
+        """In Teams' own Markdown."""
+        yield f"**{escape_name(self.author)}**"
+        if self.quoted is not None:
+            excerpt = escape_text(_excerpt(self.quoted))
+            yield f"> **{escape_name(self.quoted.author)}**: {excerpt}".rstrip()
+
+    def elements(self) -> Iterator[JsonValue]:
+        """As elements of an Adaptive Card, whose runs have no markup."""
+        yield _line({"text": _one_line(self.author), "weight": "Bolder"})
+        if self.quoted is not None:
+            author = f"↪ {_one_line(self.quoted.author)}: "
+            said = _excerpt(self.quoted) or "…"
+            yield _line({"text": author, "weight": "Bolder"}, {"text": said}, subtle=True)
+
+
+def _line(*runs: dict[str, JsonValue], subtle: bool = False) -> JsonValue:
+    inlines: list[JsonValue] = [
+        {"type": "TextRun", **run, **({"isSubtle": True} if subtle else {})} for run in runs
+    ]
+    return {"type": "RichTextBlock", "inlines": inlines}
+
+
+def _excerpt(quoted: Quoted) -> str:
+    excerpt = _one_line(quoted.excerpt)
+    if len(excerpt) <= _QUOTE_LIMIT:
+        return excerpt
+    return f"{excerpt[: _QUOTE_LIMIT - 1].rstrip()}…"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
