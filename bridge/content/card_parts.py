@@ -43,6 +43,7 @@ from bridge.content.card import (
     Table,
     Tasks,
 )
+from bridge.content.inlines import plain_inlines
 from bridge.content.input_text import input_as_blocks, words
 from bridge.content.markdown import text_to_markdown
 from bridge.content.plain import blocks_as_line
@@ -266,6 +267,8 @@ class _Reading:
     def _file(self, node: File) -> None:
         if (source := _source(node.asset)) is None:
             self._say(*degrade.file_as_prose(node, public_url(node.asset)).text)
+            name = node.asset.name if node.title else ""
+            self._say(*_paragraph(words(name) if plain_inlines(node.title) != name else ()))
         else:
             self._say(*_paragraph(node.title))
             self._media("file", node.asset, source)

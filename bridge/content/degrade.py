@@ -375,11 +375,9 @@ def _labelled_cells(header: Sequence[Line], row: Sequence[Line]) -> Line:
 
 def image_as_prose(node: Image, url: str) -> Prose:
     """`🖼 title (what it shows)`, a link where there is one."""
-    alt = _text(node.asset.alt)
-    title = node.title or alt or _text(node.asset.name) or (Text("image"),)
-    told = plain_inlines(title).strip() != node.asset.alt.strip() and alt
-    shown: Line = (Text(" ("), *alt, Text(")")) if told else ()
-    return line_prose((*_sign("🖼"), *_linked(title, url or node.asset.page), *shown), node.at)
+    title = node.title or _text(node.asset.alt) or _text(node.asset.name) or (Text("image"),)
+    shown = _linked(title, url or node.asset.page)
+    return line_prose((*_sign("🖼"), *shown, *_beside(title, node.asset.alt)), node.at)
 
 
 def file_as_prose(node: File, url: str) -> Prose:
@@ -391,10 +389,18 @@ def player_as_nodes(node: Player, url: str) -> Nodes:
     """A link behind a sign, its author and description; its picture above."""
     sign = "🎬" if node.kind == "video" else "🔊"
     name = node.title or _text(node.asset.alt) or _text(node.asset.name) or (Text(node.kind),)
-    lines: list[Block] = [Paragraph((*_sign(sign), *_linked(name, node.link or url)))]
+    shown, beside = _linked(name, node.link or url), (node.asset.alt, node.asset.name)
+    lines: list[Block] = [Paragraph((*_sign(sign), *shown, *_beside(name, *beside)))]
     lines += [Paragraph(one) for one in (node.author, node.description) if one]
     poster = (Image(node.poster, at=node.at),) if node.poster is not None else ()
     return (*poster, prose(*lines, at=node.at))
+
+
+def _beside(title: Line, *names: str) -> Line:
+    """What else it is known by, in brackets."""
+    said = plain_inlines(title).strip()
+    more = [one for one in dict.fromkeys(names) if one.strip() and one.strip() != said]
+    return (Text(f" ({', '.join(more)})"),) if more else ()
 
 
 def _linked(title: Line, url: str) -> Line:
