@@ -185,11 +185,9 @@ def _reveal(writing: Writing, node: Button, out: Pieces) -> None:
 
 
 def lose_toggles(writing: Writing) -> None:
-    """Slack's containers open by themselves. Nothing is lost of a button whose words stand on one
-    that holds all that it opens."""
+    """Slack's containers open by themselves; a button's words stand there, not in their place."""
     for node in writing.toggled:
-        if writing.opened.get(id(node)) != set(node.targets):
-            writing.lose(node.at, "toggle", _words(node), _toggled_as(writing, node))
+        writing.lose(node.at, "toggle", _words(node), _toggled_as(writing, node))
 
 
 def _toggled_as(writing: Writing, node: Button) -> str:
