@@ -84,7 +84,7 @@ def asked_first(
 ) -> tuple[Element, list[Element]]:  # fmt: skip
     """The action behind a question with Yes and No: in a card of its own where cards may open,
     else in a part that unfolds below the row."""
-    sure = {**action, "title": writing.short(confirm.ok, at, "title_cut") or _YES}
+    sure = {**action, "title": writing.short(confirm.ok.strip(), at, "title_cut") or _YES}
     if "fallback" in action:
         sure["fallback"] = {**action["fallback"], "title": sure["title"]}
         _style(sure["fallback"], danger=confirm.danger)
@@ -92,7 +92,7 @@ def asked_first(
     if writing.presses and writing.presses[-1] is action:
         writing.presses[-1] = sure
     question = _question(writing, confirm, at)
-    no = writing.short(confirm.cancel, at, "title_cut") or _NO
+    no = writing.short(confirm.cancel.strip(), at, "title_cut") or _NO
     if not writing.shows:
         row: list[Element] = [sure]
         opens, part = fold(writing, [*question, action_set(row), *below])
