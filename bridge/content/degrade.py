@@ -340,10 +340,8 @@ def _padded(row: Sequence[str], columns: Sequence[int], align: Sequence[str | No
 
 def table_as_prose(table: TextTable) -> Document:
     """A table that is too wide: its heads in bold, then each row as an item of a list, with bars
-    between the cells; of one row alone, lines of `head: cell`."""
+    between the cells."""
     head: Line = _barred([(Strong(cell),) if cell else () for cell in table.header])
-    if len(table.rows) == 1 and head:
-        return (List((ListItem((Paragraph(_labelled_cells(table.header, table.rows[0])),)),)),)
     items = tuple(ListItem((Paragraph(row),)) for one in table.rows if (row := _barred(one)))
     return (*((Paragraph(head),) if head else ()), *((List(items),) if items else ()))
 
@@ -357,17 +355,6 @@ def _barred(cells: Sequence[Line]) -> Line:
         line += cell
         end = len(line) if cell else end
     return tuple(line[:end])
-
-
-def _labelled_cells(header: Sequence[Line], row: Sequence[Line]) -> Line:
-    line: list[Inline] = []
-    for index, cell in enumerate(row):
-        label = header[index] if index < len(header) else ()
-        line += [Break()] if line and (label or cell) else []
-        line += [Strong(label)] if label else []
-        line += [Text(": ")] if label and cell else []
-        line += cell
-    return tuple(line)
 
 
 # --- media ----------------------------------------------------------------------------------

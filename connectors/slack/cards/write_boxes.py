@@ -14,6 +14,7 @@ from bridge.content.card import (
     Prose,
     Section,
 )
+from bridge.content.card_walk import walk
 from bridge.content.text import Break, Inline, Link, Paragraph, Strong, Text
 from bridge.content.urls import safe_url
 from connectors.slack.capabilities import (
@@ -90,7 +91,7 @@ def _fold(writing: Writing, node: Container, out: Pieces) -> None:
         fold(writing, title, _below_title(writing, node), out, collapsed=collapsed)
         return
     inner = _opened(writing, node)
-    button = next(iter(writing.toggles.get(node.id, ())), None)
+    button = next((one for one in writing.toggles.get(node.id, ()) if not _holds(node, one)), None)
     if node.spoiler or button is None or not words(button_line(button)):
         title = (Text("Spoiler" if node.spoiler else "…"),)
         fold(writing, title, inner, out, collapsed=collapsed)
@@ -104,6 +105,11 @@ def _fold(writing: Writing, node: Container, out: Pieces) -> None:
         writing.last_fold = id(button), out[-1]
     else:
         fold(writing, (Text("…"),), inner, out, collapsed=collapsed)
+
+
+def _holds(node: Container, button: Button) -> bool:
+    """Whether the button stands in what it opens: then its words are none that go before it."""
+    return any(one is button for one in walk(node.nodes))
 
 
 def _goes_on(writing: Writing, button: Button, out: Pieces, *, collapsed: bool) -> bool:

@@ -208,7 +208,7 @@ def test_a_wide_table_is_a_list_of_its_rows() -> None:
 
     components, losses = write(table(("Day", "Sum"), (wide, wide)))
 
-    assert components == [text(f"- **Day**: {wide}\n  **Sum**: {wide}")]
+    assert components == [text("**Day** \\| **Sum**"), text(f"- {wide} \\| {wide}")]
     assert [loss.kind for loss in losses] == ["table_as_prose"]
 
 
