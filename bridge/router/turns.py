@@ -324,7 +324,7 @@ def _saying(message: Message, parts: Sequence[JsonValue]) -> Message:
     """The message with other content; what the bridge noted of the old one is gone with it."""
     fields: dict[str, Any] = {name: getattr(message, name) for name in message.model_fields_set}
     metadata = {name: value for name, value in (message.metadata or {}).items() if name != KEY}
-    return Message(**{**fields, "content": parts, "metadata": metadata})
+    return Message.model_validate({**fields, "content": parts, "metadata": metadata})
 
 
 def answer_id(turn: StoredTurn) -> MessageId:

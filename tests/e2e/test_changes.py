@@ -55,7 +55,5 @@ async def test_edits_and_deletions_reach_every_copy_in_order(tmp_path: Path, ori
             await platform.delete_as(workspace, channel, person, first)
             await local.until(lambda: everywhere())
             assert await bridge.store.dead_letters() == []
-            (room,) = [
-                one for one, count in await bridge.store.conversations() if one.kind == "room"
-            ]
+            (room,) = [one for one, _ in await bridge.store.conversations() if one.kind == "room"]
             assert (await bridge.store.conversation(room.id)).messages == ()
