@@ -398,7 +398,7 @@ def test_a_payload_of_no_channel_is_called_undecodable() -> None:
 
 def test_every_recorded_payload_is_decoded_or_called_undecodable() -> None:
     corpus = os.environ.get("UACS_CORPUS")
-    if corpus is None:
+    if not corpus:
         pytest.skip("UACS_CORPUS names no folder of recorded payloads")
     folders = [Path(corpus) / "discord" / name for name in ("events", "messages")]
     files = [file for folder in folders for file in sorted(folder.glob("*.json"))]

@@ -225,7 +225,7 @@ async def test_disconnect_ends_the_delivery_in_progress_which_is_tried_again(
         (Fault(kind="drop"), ["two", "three"]),
         (Fault(kind="duplicate"), ["one", "one", "two", "three"]),
         (Fault(kind="reorder"), ["two", "one", "three"]),
-        (Fault(kind="delay", seconds=0.1), ["two", "three", "one"]),
+        (Fault(kind="delay", seconds=1.0), ["two", "three", "one"]),
         (Fault(kind="reorder", times=3, seconds=0.05), ["two", "one", "three"]),
         (Fault(kind="drop", where="teams:event:19:elsewhere"), ["one", "two", "three"]),
     ],
