@@ -36,6 +36,11 @@ def utf16_length(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
+def cut_text(text: str, limit: int) -> str:
+    """The text, or as much of it as there is room for, ended by an ellipsis."""
+    return text if len(text) <= limit else f"{split_text(text, limit - 1)[0]}…"
+
+
 def split_text(text: str, limit: int, length: Length = len) -> list[str]:
     """Pieces of at most `limit`, counted by `length`; joined they say the same.
 

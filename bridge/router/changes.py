@@ -14,9 +14,8 @@ from bridge.model import (
     deletion_of,
     edit_of,
 )
-from bridge.ports.connector import OwnsFiles
 from bridge.ports.store import Change, StoredMessage
-from bridge.router.files import Keeping
+from bridge.router.files import with_kept_files
 from bridge.router.passage import Passage, Surroundings
 from bridge.uacs import Message
 
@@ -92,11 +91,7 @@ async def _as_it_is_now(
         }
     )  # fmt: skip
     message = await around.people.named(event.account, message)
-    connector = around.connectors[event.account]
-    if around.files is not None and isinstance(connector, OwnsFiles):
-        keeping = Keeping(connector, around.files, around.cards, around.store)
-        message = await keeping.message(message, passage.row)
-    return message
+    return await with_kept_files(message, passage, around)
 
 
 def _says_the_same(now: Message, before: Message) -> bool:

@@ -17,6 +17,7 @@ from bridge.model import Raw
 from bridge.ports.cards import Cards
 from bridge.ports.connector import Files, OwnsFiles
 from bridge.ports.store import InboxRow, Store
+from bridge.router.passage import Passage, Surroundings
 from bridge.uacs import AudioPart, ContentPart, FilePart, ImagePart, MediaSource, Message, VideoPart
 
 log = structlog.get_logger()
@@ -64,6 +65,15 @@ class Keeping:
         return KeptFile(
             file_id=fetched.blob.file_id, media_type=fetched.media_type, size=fetched.blob.size
         )
+
+
+async def with_kept_files(message: Message, passage: Passage, around: Surroundings) -> Message:
+    """The message of this passage with the files of its platform fetched, where they can be."""
+    connector = around.connectors[passage.event.account]
+    if around.files is None or not isinstance(connector, OwnsFiles):
+        return message
+    keeping = Keeping(connector, around.files, around.cards, around.store)
+    return await keeping.message(message, passage.row)
 
 
 def _may_hold_files(message: Message) -> bool:

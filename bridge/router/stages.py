@@ -32,10 +32,9 @@ from bridge.model import (
     message_id_of,
 )
 from bridge.ports.cards import agent_of
-from bridge.ports.connector import OwnsFiles
 from bridge.ports.store import NewMessage, NewTurn, Timeline
 from bridge.router.changes import change_by_deletion, change_by_edit
-from bridge.router.files import Keeping
+from bridge.router.files import with_kept_files
 from bridge.router.gating import agents_asked
 from bridge.router.passage import Passage, Press, Surroundings
 from bridge.router.rooms import Member, Room
@@ -147,11 +146,7 @@ async def name_the_actor(passage: Passage, around: Surroundings) -> str | None:
 async def keep_files(passage: Passage, around: Surroundings) -> str | None:
     """Files of the platform are fetched now: later their addresses are dead, or need a token."""
     new = _new(passage)
-    connector = around.connectors[passage.event.account]
-    if around.files is not None and isinstance(connector, OwnsFiles):
-        keeping = Keeping(connector, around.files, around.cards, around.store)
-        kept = await keeping.message(new.message, passage.row)
-        passage.message = replace(new, message=kept)
+    passage.message = replace(new, message=await with_kept_files(new.message, passage, around))
     return None
 
 

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from bridge.content.card_words import card_words
 from bridge.content.markdown import markdown_to_text
 from bridge.content.plain import plain_to_text, text_to_plain
-from bridge.content.split import split_text
+from bridge.content.split import cut_text
 from bridge.content.text import Document
 from bridge.errors import CodecError
 from bridge.model import Call
@@ -35,8 +35,7 @@ def plain_words(body: Mapping[str, JsonValue]) -> str:
 
 
 def _text(body: Mapping[str, JsonValue]) -> str:
-    text = text_to_discord(_document(body))
-    return text if len(text) <= TEXT_LIMIT else f"{split_text(text, TEXT_LIMIT - 1)[0]}…"
+    return cut_text(text_to_discord(_document(body)), TEXT_LIMIT)
 
 
 def _document(body: Mapping[str, JsonValue]) -> Document:

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from bridge.content.markdown import markdown_to_text, text_to_markdown
 from bridge.content.parts import message_text
-from bridge.content.split import split_text
+from bridge.content.split import cut_text, split_text
 from bridge.content.text import Paragraph, Quote, Strong, Text
 from bridge.model import (
     BudgetKey,
@@ -170,8 +170,7 @@ def _quote(quoted: Quoted) -> str:
 
 def _one_line(text: str, limit: int) -> str:
     """White space made single spaces; what is too long ends in an ellipsis."""
-    line = " ".join(text.split())
-    return line if len(line) <= limit else f"{split_text(line, limit - 1)[0]}…"
+    return cut_text(" ".join(text.split()), limit)
 
 
 # --- calls ----------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from bridge.content.card_words import card_words
 from bridge.content.markdown import markdown_to_text
-from bridge.content.split import split_text
+from bridge.content.split import cut_text
 from bridge.errors import CodecError
 from bridge.model import Call
 from connectors.teams.capabilities import TEXT_LIMIT
@@ -31,5 +31,4 @@ def _text(body: dict[str, JsonValue]) -> str:
         markdown = card_words(read_message(body))
     except CodecError:
         return str(body.get("text", ""))
-    text = text_to_teams(markdown_to_text(markdown))
-    return text if len(text) <= TEXT_LIMIT else f"{split_text(text, TEXT_LIMIT - 1)[0]}…"
+    return cut_text(text_to_teams(markdown_to_text(markdown)), TEXT_LIMIT)
