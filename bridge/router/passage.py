@@ -11,6 +11,7 @@ from bridge.ports.cards import Cards
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Files
 from bridge.ports.store import Admission, Change, InboxRow, NewMessage, NewTurn, Store, Timeline
+from bridge.router.notices import Notices
 from bridge.router.people import People
 from bridge.router.rooms import Room, Rooms
 
@@ -28,6 +29,7 @@ class Surroundings:
     clock: Clock
     new_id: Callable[[], str]
     wake_lane: Callable[[LaneId], None]
+    notices: Notices
 
     async def takes_part(self, agent: str, root: MessageId) -> bool:
         """Whether the agent was called in this thread before."""

@@ -20,6 +20,7 @@ from bridge.router import metrics
 from bridge.router.budgets import Budgets
 from bridge.router.catch_up import CatchUp
 from bridge.router.lanes import Lanes
+from bridge.router.notices import Notices
 from bridge.router.passage import Passage, Surroundings
 from bridge.router.people import People
 from bridge.router.policy import Policy
@@ -62,6 +63,7 @@ class Router:
             store, connectors, rooms, agents, self._budgets, self.lanes, clock, policy, new_id,
             cards,
         )  # fmt: skip
+        self.notices = Notices(store, clock, new_id, self.lanes.wake)
         self._catch_up = CatchUp(store, connectors, self._sources, clock, policy)
         self._around = Surroundings(
             store=store,
@@ -73,6 +75,7 @@ class Router:
             clock=clock,
             new_id=new_id,
             wake_lane=self.lanes.wake,
+            notices=self.notices,
         )
         self._tasks: set[asyncio.Task[None]] = set()
         self._watch: asyncio.Task[None] | None = None
