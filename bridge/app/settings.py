@@ -79,6 +79,11 @@ class RoomSettings(_Settings):
 
     members: tuple[MemberSettings, ...] = Field(min_length=1, description="The room's channels.")
     agents: tuple[SeatSettings, ...] = Field(default=(), description="The room's agents.")
+    undelivered: Literal["note", "off"] = Field(
+        default="note",
+        description="note: what did not reach a channel is said where it was posted, with a button "
+        "to try again; off: it is only listed by `uacs-bridge dead-letters`.",
+    )
 
 
 class AgentSettings(_Settings):

@@ -16,6 +16,8 @@ LaneId = NewType("LaneId", str)  # the key of the lane's channel
 OperationId = NewType("OperationId", str)
 TurnId = NewType("TurnId", str)
 
+BRIDGE = ActorId("bridge")  # who says what the bridge itself has to say
+
 _CONVERSATIONS = UUID("0b0f5f6e-3f3c-5b0a-9d5c-2f1f0a3a7c11")  # our own UUIDv5 namespace
 
 

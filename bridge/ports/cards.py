@@ -30,6 +30,7 @@ from bridge.content.interactions import (
 from bridge.content.rendering import Payload, Rendering, public_url
 from bridge.errors import CodecError
 from bridge.model import Loss
+from bridge.model.refs import BRIDGE
 from bridge.ports.codec import Codec, TellsPresses
 from bridge.uacs import ContentPart, Message, StructuredDataPart
 
@@ -113,8 +114,8 @@ class Cards:
         return partial(action_token, self.key, message.message_id)
 
     def live_tokens(self, message: Message) -> Callable[[str], str] | None:
-        """The same, where somebody behind this bridge hears a press: an agent said it."""
-        return self.tokens(message) if agent_of(message) else None
+        """The same, where somebody behind this bridge hears a press."""
+        return self.tokens(message) if hears_presses(message) else None
 
     def interaction(
         self, message: Message, token: str, values: Mapping[str, JsonValue]
@@ -158,6 +159,11 @@ NO_CARDS = Cards({}, b"")
 def is_rich(message: Message) -> bool:
     """Whether there is more to show than text."""
     return any(part.type != "text" for part in message.content)
+
+
+def hears_presses(message: Message) -> bool:
+    """Whether its author is behind this bridge: an agent, or the bridge itself."""
+    return message.actor.id == BRIDGE or agent_of(message) is not None
 
 
 def agent_of(message: Message) -> str | None:

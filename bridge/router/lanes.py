@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import structlog
@@ -32,7 +32,7 @@ from bridge.model import (
 )
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, FindsSent, SaysInWords
-from bridge.ports.store import OutboxItem, Settlement, Store
+from bridge.ports.store import OutboxItem, OutboxState, Settlement, Store
 from bridge.router import metrics
 from bridge.router.budgets import Budgets, Priority
 from bridge.router.policy import Policy
@@ -80,6 +80,7 @@ class Lanes:
         self._claims: dict[LaneId, OperationId] = {}
         self._begun: set[OperationId] = set()
         self._closing = False
+        self.on_end: Callable[[Operation, OutboxState], Awaitable[None]] | None = None
 
     async def start(self) -> None:
         """Go on with every lane that has something to send."""
@@ -385,6 +386,8 @@ class Lanes:
         await self._store.settle(settlement)
         account = item.delivery.operation.account
         metrics.SETTLED.labels(account, settlement.state).inc()
+        if self.on_end is not None:
+            await self.on_end(item.delivery.operation, settlement.state)
 
     async def _again(self, item: OutboxItem, error: BridgeError, pause: float, why: str) -> None:
         operation = item.delivery.operation

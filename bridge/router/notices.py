@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from typing import cast
 
+from bridge.content.additions import BridgeMetadata, with_bridge_metadata
+from bridge.content.card import Button, Card, Prose
+from bridge.content.card_json import SCHEMA_ID, card_to_json
+from bridge.content.markdown import markdown_to_text
 from bridge.model import (
     ActorId,
     Byline,
@@ -17,19 +22,19 @@ from bridge.model import (
     deletion_of,
     edit_of,
 )
-from bridge.model.refs import join_key
+from bridge.model.refs import BRIDGE, join_key
 from bridge.ports.clock import Clock
 from bridge.ports.store import Admission, NewMessage, Store, Timeline
 from bridge.router.rooms import Member
-from bridge.uacs import Actor, Message, TextPart
+from bridge.uacs import Actor, JsonTree, Message, StructuredDataPart, TextPart
 
-BRIDGE = Person(id=ActorId("bridge"), name="Bridge", bot=True)
-BYLINE = Byline(name=BRIDGE.name)
+NAME = "Bridge"
+BYLINE = Byline(name=NAME)
 
 
 def notice_id(*segments: str) -> MessageId:
     """What a notice is about -> its id: the same thing is said once, however often it is found."""
-    return MessageId(join_key("bridge", *segments))
+    return MessageId(join_key(BRIDGE, *segments))
 
 
 def notice(
@@ -40,18 +45,33 @@ def notice(
     root: MessageId | None = None,
     reply_to: MessageId | None = None,
     audience: tuple[ActorId, ...] | None = None,
+    buttons: Sequence[Button] = (),
 ) -> NewMessage:
     """`text` is UACS Markdown, `at` in seconds since 1970; `root` is the thread that it goes into,
-    `reply_to` the message that it is about."""
+    `reply_to` the message that it is about. The bridge itself hears its `buttons`."""
     message = Message(
         message_id=own_id,
         timestamp=datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds"),
-        actor=Actor(id=BRIDGE.id, role="system", name=BRIDGE.name),
+        actor=Actor(id=BRIDGE, role="system", name=NAME),
         content=(TextPart(text=text),),
     )
+    if buttons:
+        message = _with_buttons(message, text, buttons)
     return NewMessage(
-        message=message, author=BRIDGE, time=at, root=root, reply_to=reply_to, audience=audience
+        message=message,
+        author=Person(id=BRIDGE, name=NAME, bot=True),
+        time=at,
+        root=root,
+        reply_to=reply_to,
+        audience=audience,
     )
+
+
+def _with_buttons(message: Message, text: str, buttons: Sequence[Button]) -> Message:
+    card = Card((Prose(markdown_to_text(text)), *buttons))
+    part = StructuredDataPart(schema_id=SCHEMA_ID, data=cast("JsonTree", card_to_json(card)))
+    message = message.model_copy(update={"content": (part, *message.content)})
+    return with_bridge_metadata(message, BridgeMetadata(fallbacks={"0": (1,)}))
 
 
 def notice_post(new: NewMessage, room: RoomId, member: Member, own_id: OperationId) -> PostMessage:
@@ -91,11 +111,15 @@ class Notices:
         members: Sequence[Member],
         *,
         timeline: Timeline | None = None,
+        root: MessageId | None = None,
         reply_to: MessageId | None = None,
+        buttons: Sequence[Button] = (),
     ) -> None:
         """Show it in these channels. Said before, its words are changed where it stands; in a
         `timeline` it is remembered there."""
-        new = notice(own_id, text, self._clock.time(), reply_to=reply_to)
+        new = notice(
+            own_id, text, self._clock.time(), root=root, reply_to=reply_to, buttons=buttons
+        )
         posts = tuple(
             notice_post(new, room, member, OperationId(self._new_id())) for member in members
         )
@@ -107,8 +131,13 @@ class Notices:
         )
         if (await self._store.admit(admission)).repeat:
             await self._change(new.message)
+            return
         for post in posts:
             self._wake_lane(post.channel.lane)
+
+    async def change(self, own_id: MessageId, text: str) -> None:
+        """Other words for what was said; nothing where it was never said."""
+        await self._change(notice(own_id, text, self._clock.time()).message)
 
     async def take_back(self, own_id: MessageId) -> None:
         """Delete it wherever it stands; nothing where it was never said."""
@@ -125,7 +154,7 @@ class Notices:
         stored = await self._store.message(MessageId(message.message_id))
         if stored is None or stored.message.content == message.content:
             return
-        now = stored.message.model_copy(update={"content": message.content})
+        now = message.model_copy(update={"timestamp": stored.message.timestamp})
         posts = await self._store.posts_of(MessageId(message.message_id))
         edits = [edit_of(post, OperationId(self._new_id())) for post in posts]
         await self._store.change_message(now, "edited", edits)

@@ -14,6 +14,7 @@ from bridge.ports.store import Admission, Change, InboxRow, NewMessage, NewTurn,
 from bridge.router.notices import Notices
 from bridge.router.people import People
 from bridge.router.rooms import Room, Rooms
+from bridge.router.told import Told
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Surroundings:
     new_id: Callable[[], str]
     wake_lane: Callable[[LaneId], None]
     notices: Notices
+    told: Told
 
     async def takes_part(self, agent: str, root: MessageId) -> bool:
         """Whether the agent was called in this thread before."""

@@ -18,11 +18,12 @@ Listen = Literal["mentions", "always", "threads"]
 @dataclass(frozen=True)
 class Member:
     """A channel in a room. `in`: what is said there comes into the room; `out`: what is said in
-    the room is shown there."""
+    the room is shown there. `name` is what people call it."""
 
     account: AccountId
     channel: ChannelRef
     flow: Flow = "both"
+    name: str = ""
 
     @property
     def speaks(self) -> bool:
@@ -47,12 +48,14 @@ class AgentSeat:
 
 @dataclass(frozen=True)
 class Room:
-    """`conversation` is the id of its UACS Conversation, kept for ever."""
+    """`conversation` is the id of its UACS Conversation, kept for ever; `tells_failures`: people
+    are told what did not reach the others."""
 
     id: RoomId
     conversation: UUID
     members: tuple[Member, ...]
     agents: tuple[AgentSeat, ...] = ()
+    tells_failures: bool = True
 
     @property
     def timeline(self) -> Timeline:
@@ -70,6 +73,7 @@ class Rooms:
         self.all = tuple(rooms)
         self.by_id = {room.id: room for room in self.all}
         self._heard: defaultdict[tuple[AccountId, ChannelRef], list[Room]] = defaultdict(list)
+        self._names = {m.channel: m.name for room in self.all for m in room.members if m.name}
         self._members = {(m.account, m.channel) for room in self.all for m in room.members}
         for room in self.all:
             for member in room.members:
@@ -87,6 +91,12 @@ class Rooms:
     def concern(self, account: AccountId, channel: ChannelRef) -> bool:
         """Whether the channel is in any room through this account, to speak or to listen."""
         return (account, channel) in self._members
+
+    def name_of(self, channel: ChannelRef) -> str:
+        """What people call a channel, with its platform: "Slack #general"; its id if it has no
+        name that we know."""
+        name = self._names.get(channel)
+        return f"{channel.platform.capitalize()} {f'#{name}' if name else channel.channel}"
 
     def heard_channels(self, account: AccountId) -> list[ChannelRef]:
         """Channels that this account listens to, each once."""

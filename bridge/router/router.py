@@ -27,6 +27,7 @@ from bridge.router.policy import Policy
 from bridge.router.rooms import Rooms
 from bridge.router.sources import Sources
 from bridge.router.stages import STAGES
+from bridge.router.told import Told
 from bridge.router.turns import Turns
 from bridge.uacs import Message
 
@@ -64,6 +65,8 @@ class Router:
             cards,
         )  # fmt: skip
         self.notices = Notices(store, clock, new_id, self.lanes.wake)
+        self._told = Told(store, rooms, self.notices, clock, self.lanes.wake)
+        self.lanes.on_end = self._told.ended
         self._catch_up = CatchUp(store, connectors, self._sources, clock, policy)
         self._around = Surroundings(
             store=store,
@@ -76,6 +79,7 @@ class Router:
             new_id=new_id,
             wake_lane=self.lanes.wake,
             notices=self.notices,
+            told=self._told,
         )
         self._tasks: set[asyncio.Task[None]] = set()
         self._watch: asyncio.Task[None] | None = None
@@ -149,6 +153,7 @@ class Router:
         self._watch = asyncio.create_task(self._catch_up.stop_awaiting(), name="first sessions")
         for row in await self._store.waiting_rows():
             self._sources.put(row)
+        await self._told.start()
         await self.lanes.start()
         await self.turns.start()
 

@@ -31,7 +31,7 @@ from bridge.model import (
     conversation_id_of,
     message_id_of,
 )
-from bridge.ports.cards import agent_of
+from bridge.ports.cards import agent_of, hears_presses
 from bridge.ports.store import NewMessage, NewTurn, Timeline
 from bridge.router.changes import change_by_deletion, change_by_edit
 from bridge.router.files import with_kept_files
@@ -111,12 +111,14 @@ async def hear_press(passage: Passage, around: Surroundings) -> str | None:
     stored = await around.store.message(known) if known else None
     if stored is None:
         return "press: the message is not known"
-    agent = agent_of(stored.message)
-    if agent is None:
+    if not hears_presses(stored.message):
         return "press: nobody behind this bridge hears it"
     found = around.cards.interaction(stored.message, event.token, event.values)
     if found is None:
         return "press: no such action"
+    agent = agent_of(stored.message)
+    if agent is None:
+        return await around.told.retry(MessageId(stored.message.message_id))
     passage.press = Press(found, agent)
     passage.event = _as_post(event, found, passage.row.raw.dedupe_key)
     return None

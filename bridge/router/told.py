@@ -1,0 +1,163 @@
+"""People are told what did not reach the others, and may have it tried again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import structlog
+
+from bridge.content.card import Button
+from bridge.content.markdown import text_to_markdown
+from bridge.content.text import List, ListItem, Paragraph, Text
+from bridge.errors import StoreError
+from bridge.model import (
+    DeleteMessage,
+    EditMessage,
+    LaneId,
+    MessageId,
+    Operation,
+    OperationId,
+    PostMessage,
+    split_key,
+)
+from bridge.model.refs import BRIDGE
+from bridge.ports.clock import Clock
+from bridge.ports.store import OperationRecord, OutboxState, Store, StoredMessage
+from bridge.router.notices import Notices, notice_id
+from bridge.router.rooms import Member, Rooms
+
+log = structlog.get_logger()
+
+_SHOWN = 86_400.0  # seconds: of older losses nobody is told at a start
+
+
+class Told:
+    """One notice for each message that did not reach every channel: it answers the message, says
+    why, and changes when the message arrives after all."""
+
+    def __init__(
+        self,
+        store: Store,
+        rooms: Rooms,
+        notices: Notices,
+        clock: Clock,
+        wake_lane: Callable[[LaneId], None],
+    ) -> None:
+        self._store = store
+        self._rooms = rooms
+        self._notices = notices
+        self._clock = clock
+        self._wake_lane = wake_lane
+        self._lost: set[MessageId] = set()
+        self._telling = asyncio.Lock()  # of two lanes, the later knows more
+
+    async def start(self) -> None:
+        """What was lost just before the last stop may not have been told yet."""
+        for letter in await self._store.dead_letters():
+            message = letter.operation.message
+            if message not in self._lost and not _is_ours(message):
+                self._lost.add(message)
+                if letter.time >= self._clock.time() - _SHOWN:
+                    await self._tell(message)
+
+    async def ended(self, operation: Operation, state: OutboxState) -> None:
+        """An operation of a lane is over."""
+        if state == "done" and operation.message not in self._lost:
+            return
+        if not _is_ours(operation.message):
+            self._lost.add(operation.message)
+            await self._tell(operation.message)
+
+    async def retry(self, own_id: MessageId) -> str:
+        """Somebody pressed the button of a notice; the outcome."""
+        about = _message_of(own_id)
+        operations = [] if about is None else [one.operation for one in await self._missing(about)]
+        for operation in operations:
+            await self._replay(operation.id)
+        return f"press: tried again: {len(operations)}"
+
+    async def _replay(self, operation: OperationId) -> None:
+        try:
+            self._wake_lane(await self._store.replay(operation))
+        except StoreError as error:  # pressed twice: it waits already
+            log.info("not_replayed", operation=operation, error=str(error))
+
+    async def _tell(self, message: MessageId) -> None:
+        async with self._telling:
+            await self._say_what_is_missing(message)
+
+    async def _say_what_is_missing(self, message: MessageId) -> None:
+        missing = await self._missing(message)
+        if not missing:
+            self._lost.discard(message)
+            await self._notices.change(_notice_about(message), "This was delivered after all.")
+            return
+        stored = await self._store.message(message)
+        home = stored and self._home(stored, missing)
+        if stored and home:
+            await self._notices.say(
+                _notice_about(message),
+                self._words(missing),
+                missing[0].operation.room,
+                [home],
+                root=stored.root,
+                reply_to=message,
+                buttons=[Button((Text("Try again"),), id="retry")],
+            )
+
+    async def _missing(self, message: MessageId) -> list[OperationRecord]:
+        explanation = await self._store.explain(message)
+        records = explanation.operations if explanation else ()
+        return [
+            record
+            for record in records
+            if record.state in ("dead", "unproved")
+            and isinstance(record.operation, PostMessage | EditMessage | DeleteMessage)
+        ]
+
+    def _home(self, stored: StoredMessage, missing: Sequence[OperationRecord]) -> Member | None:
+        """The channel where it was said; None where the room is not shown there, or says of no
+        failures."""
+        room = self._rooms.by_id.get(missing[0].operation.room)
+        if room is None or stored.place is None or not room.tells_failures:
+            return None
+        here = (one for one in room.members if one.channel == stored.place.channel and one.listens)
+        return next(here, None)
+
+    def _words(self, missing: Sequence[OperationRecord]) -> str:
+        lines = [self._line(record) for record in missing]
+        if len(lines) == 1:
+            return text_to_markdown((Paragraph((Text(f"⚠️ {lines[0]}"),)),))
+        items = tuple(ListItem((Paragraph((Text(line),)),)) for line in lines)
+        return text_to_markdown((Paragraph((Text("⚠️ Not everything arrived:"),)), List(items)))
+
+    def _line(self, record: OperationRecord) -> str:
+        operation = record.operation
+        where = self._rooms.name_of(operation.channel)
+        what = _WHAT[operation.type]
+        return f"This {what} {where}: {record.error}"
+
+
+_WHAT = {
+    "post_message": "did not reach",
+    "edit_message": "was not changed in",
+    "delete_message": "was not deleted in",
+}
+
+
+def _notice_about(message: MessageId) -> MessageId:
+    return notice_id("undelivered", message)
+
+
+def _message_of(own_id: MessageId) -> MessageId | None:
+    """The message that a notice is about."""
+    match split_key(own_id):
+        case [_, "undelivered", message]:
+            return MessageId(message)
+        case _:
+            return None
+
+
+def _is_ours(message: MessageId) -> bool:
+    return message.startswith(f"{BRIDGE}:")
