@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import math
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -233,4 +234,5 @@ def policy_of(settings: Settings) -> Policy:
         longest_backoff=delivery.longest_backoff,
         turn_idle=delivery.agent_idle,
         drain=delivery.drain,
+        late_after=math.inf if delivery.late_after is None else delivery.late_after,
     )

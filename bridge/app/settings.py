@@ -172,6 +172,11 @@ class DeliverySettings(_Settings):
     agent_idle: float = Field(
         default=60.0, gt=0, description="Seconds that an agent may be silent before it is given up."
     )
+    late_after: float | None = Field(
+        default=120.0,
+        gt=0,
+        description="Seconds that a channel may be behind before the others are told; null: never.",
+    )
     drain: float = Field(
         default=5.0, ge=0, description="Seconds that a stop waits for what has begun."
     )

@@ -349,6 +349,10 @@ class OutboxStore(Protocol):
         """Lanes with an operation waiting or sending."""
         ...
 
+    async def lanes_waiting(self) -> Sequence[LaneStatus]:
+        """What waits in each lane that has something to send, the longest waiting first."""
+        ...
+
     async def head(self, lane: LaneId) -> OutboxItem | None:
         """The oldest open operation of the lane."""
         ...

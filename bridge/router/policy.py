@@ -21,6 +21,8 @@ class Policy:
     - `catch_up_tries`, `catch_up_grace`: failures after which a channel goes on unread; how long
       live events may be on their way when a channel has been read.
     - `echo_interval`: how often what our own posts tell of how far we have heard is noted.
+    - `late_after`, `late_look`: how long a lane may be behind before people are told (infinite:
+      never), and how often that is looked at.
     - `drain`: how long a stop waits for what has begun.
     """
 
@@ -34,6 +36,8 @@ class Policy:
     turn_attempts: int = 2
     stream_open: float = 0.15
     drain: float = 5.0
+    late_after: float = 120.0
+    late_look: float = 15.0
     history_shown: int = 50
     catch_up_tries: int = 5
     catch_up_grace: float = 2.0

@@ -20,6 +20,7 @@ from bridge.router import metrics
 from bridge.router.budgets import Budgets
 from bridge.router.catch_up import CatchUp
 from bridge.router.lanes import Lanes
+from bridge.router.lateness import Lateness
 from bridge.router.notices import Notices
 from bridge.router.passage import Passage, Surroundings
 from bridge.router.people import People
@@ -65,6 +66,7 @@ class Router:
             cards,
         )  # fmt: skip
         self.notices = Notices(store, clock, new_id, self.lanes.wake)
+        self._lateness = Lateness(store, rooms, self.notices, clock, policy)
         self._told = Told(store, rooms, self.notices, clock, self.lanes.wake)
         self.lanes.on_end = self._told.ended
         self._catch_up = CatchUp(store, connectors, self._sources, clock, policy)
@@ -82,7 +84,7 @@ class Router:
             told=self._told,
         )
         self._tasks: set[asyncio.Task[None]] = set()
-        self._watch: asyncio.Task[None] | None = None
+        self._watches: list[asyncio.Task[None]] = []
         self.failed: dict[AccountId, str] = {}
 
     # --- Inbox: what connectors call ---------------------------------------------------------
@@ -150,7 +152,10 @@ class Router:
         """What was kept, queued and asked before the last stop goes on first."""
         heard = {account: self._rooms.heard_channels(account) for account in self._connectors}
         self._catch_up.await_sessions(heard)
-        self._watch = asyncio.create_task(self._catch_up.stop_awaiting(), name="first sessions")
+        self._watches = [
+            asyncio.create_task(self._catch_up.stop_awaiting(), name="first sessions"),
+            asyncio.create_task(self._lateness.watch(), name="lateness"),
+        ]
         for row in await self._store.waiting_rows():
             self._sources.put(row)
         await self._told.start()
@@ -180,7 +185,7 @@ class Router:
             self.failed.pop(account, None)
 
     async def _stop(self, receivers: list[asyncio.Task[None]]) -> None:
-        tasks = [*receivers, *self._tasks, *([self._watch] if self._watch else [])]
+        tasks = [*receivers, *self._tasks, *self._watches]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -664,10 +664,10 @@ class MemoryStore:
             outbox=_count(op.state for op in self._operations.values()),
             turns=_count(turn.state for turn in self._turns.values()),
             messages=len(self._messages),
-            lanes=self._lanes(),
+            lanes=await self.lanes_waiting(),
         )
 
-    def _lanes(self) -> Sequence[LaneStatus]:
+    async def lanes_waiting(self) -> Sequence[LaneStatus]:
         lanes: dict[LaneId, list[_Op]] = {}
         for op in self._open():
             lanes.setdefault(op.lane, []).append(op)

@@ -37,6 +37,7 @@ from bridge.ports.store import (
     DeadLetter,
     Explanation,
     InboxRow,
+    LaneStatus,
     MessageState,
     OutboxItem,
     Settlement,
@@ -50,7 +51,7 @@ from bridge.store.faults import translated
 from bridge.store.lock import StoreLock
 from bridge.store.schema import Synchronous, copy_to, open_to_read, open_to_write
 from bridge.store.seal import Seal, check_key
-from bridge.store.status import read_status
+from bridge.store.status import lanes_waiting, read_status
 from bridge.store.writer import Writer
 from bridge.uacs import Conversation, Message
 
@@ -310,6 +311,9 @@ class SqliteStore:
         return await self._write(inbox.forget_expired, self._clock.time())
 
     # --- the whole ----------------------------------------------------------------------------
+
+    async def lanes_waiting(self) -> Sequence[LaneStatus]:
+        return await self._read(lanes_waiting)
 
     async def status(self) -> StoreStatus:
         return await self._read(read_status)

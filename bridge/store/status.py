@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from bridge.ports.store import LaneStatus, StoreStatus
 from bridge.store.bodies import OPERATIONS
@@ -21,8 +21,15 @@ def read_status(db: sqlite3.Connection) -> StoreStatus:
         ),
         turns=_by_state(db, "turns"),
         messages=_count(db, "messages"),
-        lanes=_lanes(db),
+        lanes=lanes_waiting(db),
     )
+
+
+def lanes_waiting(db: sqlite3.Connection) -> Sequence[LaneStatus]:
+    return [
+        LaneStatus(lane, OPERATIONS.read(body).account, waiting, oldest, state, error)
+        for lane, body, waiting, oldest, state, error in db.execute(SQL["lanes"]).fetchall()
+    ]
 
 
 def _count(db: sqlite3.Connection, query: str) -> int:
@@ -37,10 +44,3 @@ def _with_done(total: int, others: Mapping[str, int]) -> Mapping[str, int]:
     """Done rows are what is left: counting them one by one would read the whole table."""
     done = total - sum(others.values())
     return {**others, "done": done} if done else others
-
-
-def _lanes(db: sqlite3.Connection) -> list[LaneStatus]:
-    return [
-        LaneStatus(lane, OPERATIONS.read(body).account, waiting, oldest, state, error)
-        for lane, body, waiting, oldest, state, error in db.execute(SQL["lanes"]).fetchall()
-    ]

@@ -874,6 +874,7 @@ class StoreContract:
         item = await head(store)
         assert (item.state, item.attempts, item.due) == ("waiting", 1, START + 30)
         (lane,) = (await store.status()).lanes
+        assert list(await store.lanes_waiting()) == [lane]
         assert lane.error == "429: wait 30 s"
 
     async def test_a_settled_operation_is_not_postponed(self, store: Store) -> None:

@@ -107,6 +107,24 @@ async def test_explain_tells_every_step(house: House) -> None:
     ]  # fmt: skip
 
 
+async def test_explain_draws_who_sent_what_to_whom(house: House) -> None:
+    drawn = (await house.cli("explain", "--sequence", "general")).stdout.splitlines()
+
+    assert drawn[:2] == ["sequenceDiagram", "    participant B as bridge"]
+    assert [line.split(" as ")[1].split()[0] for line in drawn[2:4]] == ["slack", "discord"]
+    assert drawn[4].startswith("    C1->>B: ")
+    assert drawn[4].endswith(": hello there")
+    assert drawn[5] == "    B->>C2: hello there"
+
+
+async def test_explain_wants_a_message_or_a_room_that_there_is(house: House) -> None:
+    both = await house.cli("explain", house.said, "--sequence", "general")
+    assert "either a MESSAGE, or a room" in both.output
+    other = await house.cli("explain", "--sequence", "nowhere")
+    assert "no" in other.output
+    assert "general" in other.output
+
+
 async def test_explain_of_nothing_says_where_to_look(house: House) -> None:
     result = await house.cli("explain", "slack:T0:C0:1.2")
 

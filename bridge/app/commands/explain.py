@@ -1,4 +1,4 @@
-"""`uacs-bridge explain`: one message through all nine words, with its data at each step."""
+"""`uacs-bridge explain`: the way of one message, or who sent what to whom in a room."""
 
 from __future__ import annotations
 
@@ -13,11 +13,20 @@ from bridge.errors import StoreError
 
 
 @click.command("explain")
-@click.argument("message")
+@click.argument("message", required=False)
 @config_option
 @json_option
 @click.option("--markdown", is_flag=True, help="Print a page, as docs/one-message.md.")
-def command(message: str, config: Path, as_json: bool, markdown: bool) -> None:
+@click.option("--sequence", metavar="ROOM", help="Draw what was said in a room (Mermaid).")
+@click.option("--newest", default=20, show_default=True, help="How many messages are drawn.")
+def command(
+    message: str | None,
+    config: Path,
+    as_json: bool,
+    markdown: bool,
+    sequence: str | None,
+    newest: int,
+) -> None:
     """Follow one message through the bridge, step by step.
 
     MESSAGE is its id (platform:workspace:channel:id), the link that a platform gives for it or
@@ -28,7 +37,17 @@ def command(message: str, config: Path, as_json: bool, markdown: bool) -> None:
       uacs-bridge explain slack:T0ACME:C0123:1700000000.000100
       uacs-bridge explain https://acme.slack.com/archives/C0123/p1700000000000100
       uacs-bridge explain --json 1323802873036800099
+      uacs-bridge explain --sequence general > general.mmd
     """
+    if (message is None) == (sequence is None):
+        raise click.UsageError("Give either a MESSAGE, or a room with --sequence ROOM.")
+    if sequence is not None:
+        click.echo(asyncio.run(_sequence(config, sequence, newest)))
+    elif message is not None:
+        _explain(config, message, as_json=as_json, markdown=markdown)
+
+
+def _explain(config: Path, message: str, *, as_json: bool, markdown: bool) -> None:
     from bridge.app.commands.way import as_markdown, as_text
 
     way = asyncio.run(_way(config, message))
@@ -55,3 +74,12 @@ async def _way(config: Path, wanted: str) -> dict[str, object]:
                 "`uacs-bridge status` for events that nobody understood"
             )
         return await way_of(explanation, settings, store)
+
+
+async def _sequence(config: Path, room: str, newest: int) -> str:
+    from bridge.app.commands.sequence import sequence_of
+    from bridge.app.commands.stores import reading
+
+    settings = settings_from(config)
+    async with reading(settings) as store:
+        return await sequence_of(store, room, newest)

@@ -1,0 +1,70 @@
+"""A channel that is behind is said to be so in the others, once, until it has caught up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bridge.errors import RateLimited
+from bridge.model import Call
+from tests.router.conftest import House
+from tests.router.paper import PaperConnector
+
+
+def boards(house: House) -> list[PaperConnector]:
+    return list(house.connectors.values())
+
+
+def limited(call: Call) -> None:
+    raise RateLimited("the platform asks for patience", retry_after=600)
+
+
+async def test_a_lane_that_is_behind_is_said_so_where_it_is_not(house: House) -> None:
+    slate, board, wall = boards(house)
+    board.before_send = limited
+    async with house.run():
+        await slate.say("s", "hello")
+        await house.clock.advance(150)
+
+        late = "⏳ Paper b is 2 minutes behind: the platform asks for patience"
+        assert slate.texts("s") == wall.texts("w") == ["hello", late]
+        assert board.texts("b") == []
+
+
+async def test_the_notice_grows_with_the_delay_and_ends_with_it(house: House) -> None:
+    slate, board, wall = boards(house)
+    board.before_send = limited
+    async with house.run():
+        await slate.say("s", "hello")
+        await house.clock.advance(420)
+        assert wall.texts("w")[1].startswith("⏳ Paper b is 4 minutes behind")
+        board.before_send = None
+        await house.clock.advance(600)
+
+    assert board.texts("b") == ["hello"]
+    assert slate.texts("s") == wall.texts("w") == ["hello", "Paper b is up to date."]
+
+
+async def test_lateness_that_ends_after_a_restart_is_still_said_to_be_over(house: House) -> None:
+    slate, board, wall = boards(house)
+    board.before_send = limited
+    async with house.run():
+        await slate.say("s", "hello")
+        await house.clock.advance(150)
+    board.before_send = None
+    async with house.run():
+        await house.clock.advance(800)
+
+    assert wall.texts("w") == ["hello", "Paper b is up to date."]
+
+
+async def test_nobody_is_told_of_a_short_delay(house: House) -> None:
+    slate, board, wall = boards(house)
+    board.before_send = limited
+    house.policy = replace(house.policy, late_after=700.0)
+    async with house.run():
+        await slate.say("s", "hello")
+        await house.clock.advance(590)
+        board.before_send = None
+        await house.clock.advance(100)
+
+    assert board.texts("b") == wall.texts("w") == ["hello"]
