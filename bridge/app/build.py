@@ -199,8 +199,8 @@ async def find_rooms(
                 problems.append(f"room {name!r}: {error}")
                 log.error("channel_not_found", room=name, error=str(error))  # noqa: TRY400
             else:
-                name = "" if wanted.channel == channel.channel else wanted.channel.lstrip("#")
-                members.append(Member(AccountId(wanted.account), channel, wanted.flow, name))
+                called = "" if wanted.channel == channel.channel else wanted.channel.lstrip("#")
+                members.append(Member(AccountId(wanted.account), channel, wanted.flow, called))
         seats = tuple(AgentSeat(seat.agent, seat.listen) for seat in entry.agents)
         tells = entry.undelivered != "off"
         rooms.append(Room(RoomId(name), ids[RoomId(name)], tuple(members), seats, tells))
