@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from bridge.errors import StoreError
-from bridge.model import ActorId, ChannelRef, MessageId, Operation, Person, Place, RoomId
+from bridge.model import ActorId, MessageId, Operation, Person, Place, RoomId
 from bridge.model.refs import channel_of_key
 from bridge.ports.store import (
     Admission,
@@ -21,7 +21,7 @@ from bridge.ports.store import (
     StoredMessage,
     Timeline,
 )
-from bridge.store import inbox, outbox, turns
+from bridge.store import inbox, links, outbox, turns
 from bridge.store.bodies import MESSAGES, PEOPLE
 from bridge.store.conversations import conversation_of
 from bridge.store.queries import read_queries
@@ -84,11 +84,9 @@ def _keep_message(db: sqlite3.Connection, new: NewMessage, admission: Admission)
             admission.outcome,
         ),
     )
-    if kept.rowcount == 0:
-        return None
-    number = kept.lastrowid
-    if channel is not None and new.native_id is not None:
-        db.execute(SQL["link_said"], (channel, new.native_id, new.id, thread, new.time))
+    number = kept.lastrowid if kept.rowcount else None
+    if number is not None and channel is not None and new.native_id is not None:
+        links.link_said(db, channel, new.native_id, number, thread, new.time)
     return number
 
 
@@ -142,11 +140,6 @@ def _change_later(db: sqlite3.Connection, change: Change, now: float) -> None:
             outbox.queue_change(db, operation, now)
 
 
-def resolve(db: sqlite3.Connection, channel: ChannelRef, native_id: str) -> MessageId | None:
-    found = db.execute(SQL["resolve"], (channel.key, native_id)).fetchone()
-    return None if found is None else found[0]
-
-
 def person(db: sqlite3.Connection, actor: ActorId) -> Person | None:
     found = db.execute(SQL["person"], (actor,)).fetchone()
     return None if found is None else PEOPLE.read(found[0])
@@ -184,11 +177,6 @@ def _timeline(columns: Sequence[Any]) -> tuple[Timeline, int]:
     """A timeline, and the number beside it."""
     identity, kind, name, metadata, number = columns
     return Timeline(UUID(identity), kind, name, json.loads(metadata)), number
-
-
-def live_threads(db: sqlite3.Connection, channel: ChannelRef, since: float) -> Sequence[str]:
-    found = db.execute(SQL["live_threads"], (channel.key, since)).fetchall()
-    return [thread for (thread,) in found]
 
 
 def explain(db: sqlite3.Connection, wanted: MessageId) -> Explanation | None:

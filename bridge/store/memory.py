@@ -135,7 +135,7 @@ class MemoryStore:
         self._keys: set[tuple[AccountId, str]] = set()
         self._cursors: dict[tuple[AccountId, ChannelRef], str] = {}
         self._messages: dict[MessageId, _Kept] = {}
-        self._links: dict[tuple[str, str, MessageId], _Link] = {}
+        self._links: dict[tuple[str, str, MessageId, bool], _Link] = {}
         self._timelines: dict[UUID, _Conversation] = {}
         self._people: dict[ActorId, Person] = {}
         self._rooms: dict[RoomId, UUID] = {}
@@ -378,7 +378,8 @@ class MemoryStore:
     async def live_threads(self, channel: ChannelRef, since: float) -> Sequence[str]:
         newest: dict[str, float] = {}
         for link in self._links.values():
-            if link.channel == channel.key and link.at >= since and not link.gone:
+            told = link.kind < _STAND_IN and not link.gone
+            if told and link.channel == channel.key and link.at >= since:
                 thread = link.thread or link.native_id
                 newest[thread] = max(newest.get(thread, since), link.at)
         ranked = sorted(newest, key=lambda thread: (newest[thread], thread), reverse=True)
@@ -412,7 +413,7 @@ class MemoryStore:
         at: float,
     ) -> _Link:
         link = _Link(channel, native_id, message, kind, slot, thread, at)
-        return self._links.setdefault((channel, native_id, message), link)
+        return self._links.setdefault((channel, native_id, message, kind == _STAND_IN), link)
 
     def _link_copies(self, op: _Op, receipts: Iterable[Receipt]) -> None:
         message, now = op.operation.message, self._clock.time()

@@ -19,6 +19,7 @@ from bridge.model import (
     Receipt,
 )
 from bridge.ports.store import DeadLetter, OperationRecord, OutboxItem, Settlement
+from bridge.store import links
 from bridge.store.bodies import (
     MESSAGES,
     OPERATIONS,
@@ -93,13 +94,13 @@ def head(db: sqlite3.Connection, lane: LaneId) -> OutboxItem | None:
     body, state, attempts, due, created, began, message, message_state, after = found
     operation = OPERATIONS.read(body)
     root = operation.root if isinstance(operation, PostMessage | EditMessage) else None
-    thread = None if root is None else _in_channel(db, root, lane)
+    thread = None if root is None else links.root_in_channel(db, root, lane)
     delivery = Delivery(
         operation=operation,
         message=MESSAGES.read(message),
         thread=thread,
         quoted=_quoted(db, operation, lane),
-        copies=copies(db, operation.message, lane),
+        copies=links.copies(db, operation.message, lane),
     )
     return OutboxItem(
         delivery=delivery,
@@ -114,20 +115,6 @@ def head(db: sqlite3.Connection, lane: LaneId) -> OutboxItem | None:
     )
 
 
-def _in_channel(db: sqlite3.Connection, root: MessageId, lane: LaneId) -> str | None:
-    """The native id below which the root's thread goes on."""
-    found = db.execute(SQL["root_in_channel"], (root, lane)).fetchone()
-    return None if found is None else found[0]
-
-
-def copies(db: sqlite3.Connection, message: MessageId, lane: LaneId) -> tuple[Receipt, ...]:
-    """The native copies that stand, the original among them."""
-    found = db.execute(SQL["copies"], (message, lane)).fetchall()
-    return tuple(
-        Receipt(slot=slot, native_id=native_id, thread=thread) for slot, native_id, thread in found
-    )
-
-
 def _quoted(db: sqlite3.Connection, operation: Operation, lane: LaneId) -> Quoted | None:
     """The answered message; its words only where they still stand and everybody may read them."""
     if not isinstance(operation, PostMessage | EditMessage) or operation.reply_to is None:
@@ -137,7 +124,7 @@ def _quoted(db: sqlite3.Connection, operation: Operation, lane: LaneId) -> Quote
         return None
     body, author, state, audience = found
     shown = state != "deleted" and audience is None
-    standing = copies(db, operation.reply_to, lane)
+    standing = links.copies(db, operation.reply_to, lane)
     return Quoted(
         author=PEOPLE.read(author).name,
         excerpt=excerpt_of(MESSAGES.read(body)) if shown else "",
@@ -164,7 +151,7 @@ def record(
     known = read_receipts(text)
     fresh = new_receipts(known, receipts)
     if state in _OPEN and fresh:
-        _link(db, message, lane, fresh, now)
+        links.link_copies(db, lane, message, fresh, now)
         db.execute(SQL["note_receipts"], (write_receipts(known + fresh), operation))
 
 
@@ -177,7 +164,7 @@ def settle(db: sqlite3.Connection, settlement: Settlement, now: float) -> bool:
     if not _may_end(state, settlement):
         return False
     known = read_receipts(text)
-    _link(db, message, lane, settlement.receipts, now)
+    links.link_copies(db, lane, message, settlement.receipts, now)
     receipts = merge_receipts(known, settlement.receipts)
     db.execute(
         SQL["settle"],
@@ -192,7 +179,7 @@ def settle(db: sqlite3.Connection, settlement: Settlement, now: float) -> bool:
     )
     standing = [receipt for receipt in receipts if not receipt.deleted]
     if settlement.thread_of is not None and standing:
-        _link_stand_in(db, settlement.thread_of, lane, standing[0], now)
+        links.link_stand_in(db, lane, standing[0].native_id, settlement.thread_of, now)
     if kind == "post_message" and settlement.state == "done" and standing:
         db.execute(SQL["note_last_post"], (lane, standing[-1].native_id))
     return True
@@ -202,24 +189,6 @@ def _may_end(state: str, settlement: Settlement) -> bool:
     """Proof that it arrived also ends what was given up before the proof came."""
     proof = settlement.state == "done" and bool(settlement.receipts)
     return state in _OPEN or (state in ("dead", "unproved") and proof)
-
-
-def _link(
-    db: sqlite3.Connection, message: str, lane: str, receipts: Sequence[Receipt], now: float
-) -> None:
-    """Note native copies; of two for one slot the later one stands."""
-    for receipt in receipts:
-        native_id, slot = receipt.native_id, receipt.slot
-        columns = (lane, native_id, message, slot, receipt.thread, receipt.deleted, now)
-        db.execute(SQL["link_copy"], columns)
-        if not receipt.deleted:
-            db.execute(SQL["unlink_replaced"], (message, lane, slot, native_id))
-
-
-def _link_stand_in(
-    db: sqlite3.Connection, root: MessageId, lane: str, receipt: Receipt, now: float
-) -> None:
-    db.execute(SQL["link_stand_in"], (lane, receipt.native_id, root, receipt.thread, now))
 
 
 def dead_letters(db: sqlite3.Connection) -> Sequence[DeadLetter]:

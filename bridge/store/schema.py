@@ -37,6 +37,8 @@ def open_to_write(
             check_whole(db, path)
         _set_up(db, path, synchronous)
         migrate(db, steps)
+        # What savepoints remember. Not before: a migration may sort more than memory holds.
+        db.execute("PRAGMA temp_store = MEMORY")
     except BaseException:
         db.close()
         raise
@@ -50,7 +52,6 @@ def _set_up(db: sqlite3.Connection, path: Path, synchronous: Synchronous) -> Non
     db.execute("PRAGMA journal_size_limit = 67108864")
     db.execute("PRAGMA wal_autocheckpoint = 4000")  # 16 MB: hot pages are copied back less often
     db.execute(f"PRAGMA synchronous = {synchronous}")
-    db.execute("PRAGMA temp_store = MEMORY")  # what savepoints remember
     db.execute(f"PRAGMA cache_size = -{_CACHE}")
 
 

@@ -46,7 +46,7 @@ from bridge.ports.store import (
     StoreStatus,
     Timeline,
 )
-from bridge.store import archive, inbox, outbox, shelf, turns
+from bridge.store import archive, inbox, links, outbox, shelf, turns
 from bridge.store.faults import translated
 from bridge.store.lock import StoreLock
 from bridge.store.schema import Synchronous, copy_to, open_to_read, open_to_write
@@ -213,10 +213,10 @@ class SqliteStore:
         return self._look(outbox.posts_of, message)
 
     async def resolve(self, channel: ChannelRef, native_id: str) -> MessageId | None:
-        return self._look(archive.resolve, channel, native_id)
+        return self._look(links.resolve, channel.key, native_id)
 
     async def copies(self, message: MessageId, channel: ChannelRef) -> Sequence[Receipt]:
-        return self._look(outbox.copies, message, channel.lane)
+        return self._look(links.copies, message, channel.key)
 
     async def person(self, actor: ActorId) -> Person | None:
         return self._look(archive.person, actor)
@@ -234,7 +234,7 @@ class SqliteStore:
         return await self._read(archive.conversations)
 
     async def live_threads(self, channel: ChannelRef, since: float) -> Sequence[str]:
-        return await self._read(archive.live_threads, channel, since)
+        return await self._read(links.live_threads, channel.key, since)
 
     async def explain(self, message: MessageId) -> Explanation | None:
         return await self._read(archive.explain, message)

@@ -9,10 +9,11 @@ import pytest
 from bridge.store import SqliteStore
 from bridge.store.queries import read_queries
 
-FILES = ("archive", "inbox", "outbox", "shelf", "turns")
+FILES = ("archive", "inbox", "links", "outbox", "shelf", "turns")
 ALIASES = {"o": "operations", "m": "messages", "l": "lanes", "e": "entries", "t": "timelines"}
 NARROW = {
     # What a search must be narrowed by, so that it finds a few rows among millions.
+    "channels": {"key=?"},
     "credentials": {"name=?"},
     "cursors": {"account=? AND channel=?"},
     "entries": {"timeline=?", "message=?"},  # the first is read in order, up to a limit
@@ -37,6 +38,7 @@ NARROW = {
     "people": {"id=?"},
     "rooms": {"room=?"},
     "shelf": {"account=? AND key=?"},
+    "stand_ins": {"channel=? AND native_id=?", "root=? AND channel=?"},
     "timelines": {"id=?", "rowid=?"},
     "turns": {"id=?", "state=?", "agent=? AND thread=?", "agent=? AND trigger_message=?"},
 }
@@ -47,7 +49,7 @@ WHOLE = {
 SORTED = {
     # a few rows each: places and copies of one message, threads of one channel, what is lost
     "live_threads", "resolve", "timelines_of_message", "copies", "dead_letters",
-    "operations_of_message", "posts_of", "root_in_channel", "open_turns",
+    "operations_of_message", "posts_of", "root_in_channel", "stand_in_of_root", "open_turns",
 }  # fmt: skip
 QUERIES = [(file, name) for file in FILES for name in read_queries(file)]
 

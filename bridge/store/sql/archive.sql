@@ -18,13 +18,6 @@ UPDATE messages SET body = ?, state = ? WHERE id = ?;
 UPDATE messages SET body = ?, state = ?, changed = ?
 WHERE id = ? AND state <> 'deleted' AND coalesce(changed, 0) < ?;
 
--- name: link_said
-INSERT INTO links (channel, native_id, message, kind, slot, thread, at) VALUES (?, ?, ?, 0, 0, ?, ?)
-ON CONFLICT (channel, native_id, message) DO NOTHING;
-
--- name: resolve
-SELECT message FROM links WHERE channel = ? AND native_id = ? ORDER BY kind, message LIMIT 1;
-
 -- name: place_in_timeline
 INSERT INTO timelines (id, kind, name, metadata, created, updated, length)
 VALUES (?, ?, ?, ?, ?, ?, 1)
@@ -70,9 +63,3 @@ SELECT conversation FROM rooms WHERE room = ?;
 
 -- name: make_room
 INSERT INTO rooms (room, conversation) VALUES (?, ?) ON CONFLICT (room) DO NOTHING;
-
--- name: live_threads
-SELECT thread FROM (
-  SELECT coalesce(thread, native_id) AS thread, at FROM links
-  WHERE channel = ? AND at >= ? AND gone = 0 ORDER BY at DESC LIMIT 5000
-) GROUP BY thread ORDER BY max(at) DESC, thread DESC LIMIT 200;

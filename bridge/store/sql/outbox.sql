@@ -1,5 +1,3 @@
--- INDEXED BY: left alone, SQLite would read all links of a channel to find those of one message.
-
 -- name: queue
 INSERT INTO operations (id, lane, type, message, body, state, attempts, began, due, created)
 VALUES (?, ?, ?, (SELECT n FROM messages WHERE id = ?), ?, ?, ?, ?, ?, ?);
@@ -32,14 +30,6 @@ LEFT JOIN lanes AS l ON l.lane = o.lane
 WHERE o.lane = ? AND o.state IN ('waiting', 'sending')
 ORDER BY o.seq LIMIT 1;
 
--- name: copies
-SELECT slot, native_id, thread FROM links INDEXED BY links_of_message
-WHERE message = ? AND channel = ? AND kind < 2 AND gone = 0 ORDER BY slot, at, native_id;
-
--- name: root_in_channel
-SELECT native_id FROM links INDEXED BY links_of_message
-WHERE message = ? AND channel = ? ORDER BY gone, kind, slot, at, native_id LIMIT 1;
-
 -- name: begin
 UPDATE operations SET state = 'sending', attempts = attempts + 1, began = ?
 WHERE id = ? AND state IN ('waiting', 'sending');
@@ -49,30 +39,13 @@ UPDATE operations SET state = 'waiting', due = ?, error = ?
 WHERE id = ? AND state IN ('waiting', 'sending');
 
 -- name: operation
-SELECT o.state, o.lane, o.type, m.id, o.receipts
-FROM operations AS o JOIN messages AS m ON m.n = o.message WHERE o.id = ?;
+SELECT state, lane, type, message, receipts FROM operations WHERE id = ?;
 
 -- name: note_receipts
 UPDATE operations SET receipts = ? WHERE id = ?;
 
 -- name: settle
 UPDATE operations SET state = ?, error = ?, receipts = ?, losses = ?, ended = ? WHERE id = ?;
-
--- name: link_copy
-INSERT INTO links (channel, native_id, message, kind, slot, thread, gone, at)
-VALUES (?, ?, ?, 1, ?, ?, ?, ?)
-ON CONFLICT (channel, native_id, message) DO UPDATE SET
-  slot = excluded.slot,
-  thread = coalesce(excluded.thread, thread),
-  gone = excluded.gone;
-
--- name: unlink_replaced
-UPDATE links INDEXED BY links_of_message SET gone = 1
-WHERE message = ? AND channel = ? AND kind = 1 AND slot = ? AND native_id <> ? AND gone = 0;
-
--- name: link_stand_in
-INSERT INTO links (channel, native_id, message, kind, slot, thread, at) VALUES (?, ?, ?, 2, 0, ?, ?)
-ON CONFLICT (channel, native_id, message) DO NOTHING;
 
 -- name: note_last_post
 INSERT INTO lanes (lane, last_post) VALUES (?, ?)

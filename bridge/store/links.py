@@ -1,0 +1,90 @@
+"""Native ids <-> messages: what was linked in, a message or its copies in a channel out.
+
+Links name channels and messages by numbers. `channel` is a ChannelRef's key, as a lane's id is.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from bridge.model import MessageId, Receipt
+from bridge.store.queries import read_queries
+
+SQL = read_queries("links")
+
+
+def link_said(
+    db: sqlite3.Connection,
+    channel: str,
+    native_id: str,
+    message: int,
+    thread: str | None,
+    at: float,
+) -> None:
+    """Note where the message of this number was said; `at` is seconds since 1970."""
+    columns = (_number_of(db, channel), native_id, message, thread, at)
+    db.execute(SQL["link_said"], columns)
+
+
+def link_copies(
+    db: sqlite3.Connection, channel: str, message: int, receipts: Sequence[Receipt], now: float
+) -> None:
+    """Note native copies of the message of this number; of two for one slot the later stands."""
+    if not receipts:
+        return
+    number = _number_of(db, channel)
+    for receipt in receipts:
+        native_id, slot = receipt.native_id, receipt.slot
+        columns = (number, native_id, message, slot, receipt.thread, receipt.deleted, now)
+        db.execute(SQL["link_copy"], columns)
+        if not receipt.deleted:
+            db.execute(SQL["unlink_replaced"], (message, number, slot, native_id))
+
+
+def link_stand_in(
+    db: sqlite3.Connection, channel: str, native_id: str, root: MessageId, now: float
+) -> None:
+    """Note that this post stands for a thread root that never came to the channel."""
+    db.execute(SQL["link_stand_in"], (_number_of(db, channel), native_id, root, now))
+
+
+def resolve(db: sqlite3.Connection, channel: str, native_id: str) -> MessageId | None:
+    """The message that this native id shows: said there, or our copy, or a root's stand-in."""
+    for query in ("resolve", "resolve_stand_in"):
+        found = db.execute(SQL[query], (channel, native_id)).fetchone()
+        if found is not None:
+            return found[0]
+    return None
+
+
+def copies(db: sqlite3.Connection, message: MessageId, channel: str) -> tuple[Receipt, ...]:
+    """The native copies that stand, the original among them, by rising slot."""
+    found = db.execute(SQL["copies"], (message, channel)).fetchall()
+    return tuple(
+        Receipt(slot=slot, native_id=native_id, thread=thread) for slot, native_id, thread in found
+    )
+
+
+def root_in_channel(db: sqlite3.Connection, root: MessageId, channel: str) -> str | None:
+    """The native id below which the root's thread goes on: the root itself or a copy of it, else
+    what stands for it, else where a copy was."""
+    found = db.execute(SQL["root_in_channel"], (root, channel)).fetchone()
+    if found is not None and not found[1]:
+        return found[0]
+    stand_in = db.execute(SQL["stand_in_of_root"], (root, channel)).fetchone()
+    best = stand_in or found
+    return None if best is None else best[0]
+
+
+def live_threads(db: sqlite3.Connection, channel: str, since: float) -> Sequence[str]:
+    found = db.execute(SQL["live_threads"], (channel, since)).fetchall()
+    return [thread for (thread,) in found]
+
+
+def _number_of(db: sqlite3.Connection, channel: str) -> int:
+    """The channel's number; given at its first link."""
+    found = db.execute(SQL["channel"], (channel,)).fetchone()
+    if found is None:
+        (found,) = db.execute(SQL["make_channel"], (channel,)).fetchall()
+    return found[0]

@@ -1,0 +1,60 @@
+-- Which native ids show a message in a channel. INDEXED BY: left alone, SQLite would read all links
+-- of a channel to find those of one message.
+
+-- name: channel
+SELECT n FROM channels WHERE key = ?;
+
+-- name: make_channel
+INSERT INTO channels (key) VALUES (?) RETURNING n;
+
+-- name: link_said
+INSERT INTO links (channel, native_id, message, kind, slot, thread, at) VALUES (?, ?, ?, 0, 0, ?, ?)
+ON CONFLICT (channel, native_id, message) DO NOTHING;
+
+-- name: link_copy
+INSERT INTO links (channel, native_id, message, kind, slot, thread, gone, at)
+VALUES (?, ?, ?, 1, ?, ?, ?, ?)
+ON CONFLICT (channel, native_id, message) DO UPDATE SET
+  slot = excluded.slot,
+  thread = coalesce(excluded.thread, thread),
+  gone = excluded.gone;
+
+-- name: unlink_replaced
+UPDATE links INDEXED BY links_of_message SET gone = 1
+WHERE message = ? AND channel = ? AND kind = 1 AND slot = ? AND native_id <> ? AND gone = 0;
+
+-- name: link_stand_in
+INSERT INTO stand_ins (channel, native_id, root, at) VALUES (?, ?, ?, ?)
+ON CONFLICT (channel, native_id, root) DO NOTHING;
+
+-- name: resolve
+SELECT m.id FROM links CROSS JOIN messages AS m ON m.n = links.message
+WHERE links.channel = (SELECT n FROM channels WHERE key = ?) AND links.native_id = ?
+ORDER BY links.kind, m.id LIMIT 1;
+
+-- name: resolve_stand_in
+SELECT root FROM stand_ins
+WHERE channel = (SELECT n FROM channels WHERE key = ?) AND native_id = ? ORDER BY root LIMIT 1;
+
+-- name: copies
+SELECT slot, native_id, thread FROM links INDEXED BY links_of_message
+WHERE message = (SELECT n FROM messages WHERE id = ?)
+  AND channel = (SELECT n FROM channels WHERE key = ?) AND gone = 0
+ORDER BY slot, at, native_id;
+
+-- name: root_in_channel
+SELECT native_id, gone FROM links INDEXED BY links_of_message
+WHERE message = (SELECT n FROM messages WHERE id = ?)
+  AND channel = (SELECT n FROM channels WHERE key = ?)
+ORDER BY gone, kind, slot, at, native_id LIMIT 1;
+
+-- name: stand_in_of_root
+SELECT native_id FROM stand_ins INDEXED BY stand_ins_of_root
+WHERE root = ? AND channel = (SELECT n FROM channels WHERE key = ?) ORDER BY at, native_id LIMIT 1;
+
+-- name: live_threads
+SELECT thread FROM (
+  SELECT coalesce(thread, native_id) AS thread, at FROM links
+  WHERE channel = (SELECT n FROM channels WHERE key = ?) AND at >= ? AND gone = 0
+  ORDER BY at DESC LIMIT 5000
+) GROUP BY thread ORDER BY max(at) DESC, thread DESC LIMIT 200;
