@@ -15,7 +15,8 @@ from bridge.app.fetch import FetchLimits, GuardedFetcher
 from bridge.app.file_links import FileLinks
 from bridge.app.origin import check_one_place
 from bridge.app.places import Places
-from bridge.app.settings import MemberSettings, Settings
+from bridge.app.room_settings import MemberSettings, member_options, room_options
+from bridge.app.settings import Settings
 from bridge.app.shelves import AccountShelf, Overlay, Shelves
 from bridge.app.tokens import Tokens
 from bridge.errors import ConfigError
@@ -199,11 +200,14 @@ async def find_rooms(
                 problems.append(f"room {name!r}: {error}")
                 log.error("channel_not_found", room=name, error=str(error))  # noqa: TRY400
             else:
-                called = "" if wanted.channel == channel.channel else wanted.channel.lstrip("#")
-                members.append(Member(AccountId(wanted.account), channel, wanted.flow, called))
+                known = "" if wanted.channel == channel.channel else wanted.channel.lstrip("#")
+                options = member_options(entry, wanted)
+                account = AccountId(wanted.account)
+                members.append(Member(account, channel, wanted.flow, known, options))
         seats = tuple(AgentSeat(seat.agent, seat.listen) for seat in entry.agents)
         tells = entry.undelivered != "off"
-        rooms.append(Room(RoomId(name), ids[RoomId(name)], tuple(members), seats, tells))
+        own_id, whole = RoomId(name), room_options(entry)
+        rooms.append(Room(own_id, ids[own_id], tuple(members), seats, tells, whole))
     await places.close()
     return Rooms(rooms)
 

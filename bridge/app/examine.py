@@ -16,7 +16,8 @@ from bridge.app.commands.options import settings_from
 from bridge.app.commands.show import many
 from bridge.app.origin import check_one_place, place_of_code
 from bridge.app.places import Places
-from bridge.app.settings import RoomSettings, Settings, secrets_of
+from bridge.app.room_settings import RoomSettings
+from bridge.app.settings import Settings, secrets_of
 from bridge.app.shelves import Overlay
 from bridge.app.tokens import Tokens
 from bridge.app.web import listen

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import structlog
 
-from bridge.app.settings import MemberSettings
+from bridge.app.room_settings import MemberSettings
 from bridge.app.shelves import Shelves
 from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId, ChannelRef, channel_of_key

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from bridge.app.redaction import hide_secrets
+from bridge.app.room_settings import RoomSettings, StrictSettings
 from bridge.errors import ConfigError
 from bridge.ports.discovery import AGENTS, CONNECTORS, agent_type, connector_type, names_of
 from bridge.ports.tokens import SecretRef
@@ -38,62 +39,21 @@ class _StrictLoader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-class _Settings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class AccountSettings(_Settings):
+class AccountSettings(StrictSettings):
     """One installation of the bridge: a Slack app in a workspace, a Discord bot, a Teams bot."""
 
     platform: str = Field(description="Which platform it is: slack, discord, teams.")
     options: Any = Field(default=None, description="The platform's own settings, checked by it.")
 
 
-class MemberSettings(_Settings):
-    """A channel in a room."""
-
-    account: str = Field(description="The account that hears and speaks there.")
-    channel: str = Field(description="The channel's id, or its name (#general).")
-    workspace: str | None = Field(
-        default=None,
-        description="Id or name of the workspace, guild or tenant, if the account is in many.",
-    )
-    flow: Literal["in", "out", "both"] = Field(
-        default="both",
-        description="in: what is said there comes into the room; out: the room is shown there.",
-    )
-
-
-class SeatSettings(_Settings):
-    """An agent in a room."""
-
-    agent: str = Field(description="The agent's name under `agents`.")
-    listen: Literal["mentions", "always", "threads"] = Field(
-        default="mentions",
-        description="When it answers: when it is mentioned, always, or once called in a thread.",
-    )
-
-
-class RoomSettings(_Settings):
-    """Channels and agents that share a conversation; a channel may be in several rooms."""
-
-    members: tuple[MemberSettings, ...] = Field(min_length=1, description="The room's channels.")
-    agents: tuple[SeatSettings, ...] = Field(default=(), description="The room's agents.")
-    undelivered: Literal["note", "off"] = Field(
-        default="note",
-        description="note: what did not reach a channel is said where it was posted, with a button "
-        "to try again; off: it is only listed by `uacs-bridge dead-letters`.",
-    )
-
-
-class AgentSettings(_Settings):
+class AgentSettings(StrictSettings):
     """One agent: its name is what people write behind the @."""
 
     kind: str = Field(description="Which agent API it speaks: echo.")
     options: Any = Field(default=None, description="The agent API's own settings.")
 
 
-class StoreSettings(_Settings):
+class StoreSettings(StrictSettings):
     """Where everything is kept."""
 
     path: Path = Field(
@@ -106,7 +66,7 @@ class StoreSettings(_Settings):
     )
 
 
-class WebSettings(_Settings):
+class WebSettings(StrictSettings):
     """The bridge's own web server: health, metrics, and the platforms' requests."""
 
     host: str = Field(default="127.0.0.1", description="The address that it listens on.")
@@ -117,7 +77,7 @@ class WebSettings(_Settings):
     )
 
 
-class FileSettings(_Settings):
+class FileSettings(StrictSettings):
     """Pictures, films, sounds and files: what is fetched and kept, and how it is shown."""
 
     largest_mb: float = Field(
@@ -144,7 +104,7 @@ class FileSettings(_Settings):
     )
 
 
-class LogSettings(_Settings):
+class LogSettings(StrictSettings):
     """What is logged, and how."""
 
     level: Literal["debug", "info", "warning", "error"] = Field(
@@ -155,7 +115,7 @@ class LogSettings(_Settings):
     )
 
 
-class DeliverySettings(_Settings):
+class DeliverySettings(StrictSettings):
     """How patient the bridge is."""
 
     settle_grace: float = Field(
@@ -182,7 +142,7 @@ class DeliverySettings(_Settings):
     )
 
 
-class Settings(_Settings):
+class Settings(StrictSettings):
     """The whole configuration file."""
 
     accounts: dict[str, AccountSettings] = Field(

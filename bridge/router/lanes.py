@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
+from bridge.content.rendering import public_url
 from bridge.errors import (
     AuthFailed,
     BridgeError,
@@ -21,6 +22,7 @@ from bridge.model import (
     AccountId,
     Call,
     DeleteMessage,
+    Delivery,
     EditMessage,
     Encoded,
     LaneId,
@@ -35,7 +37,10 @@ from bridge.ports.connector import Connector, FindsSent, SaysInWords
 from bridge.ports.store import OutboxItem, OutboxState, Settlement, Store
 from bridge.router import metrics
 from bridge.router.budgets import Budgets, Priority
+from bridge.router.max_delay import too_late
 from bridge.router.policy import Policy
+from bridge.router.rooms import Rooms
+from bridge.router.showing import UrlOf, as_shown
 
 log = structlog.get_logger()
 
@@ -70,12 +75,16 @@ class Lanes:
         budgets: Budgets,
         clock: Clock,
         policy: Policy,
+        rooms: Rooms,
+        url_of: UrlOf = public_url,
     ) -> None:
         self._store = store
         self._connectors = connectors
         self._budgets = budgets
         self._clock = clock
         self._policy = policy
+        self._rooms = rooms
+        self._url_of = url_of
         self._lanes: dict[LaneId, _Lane] = {}
         self._claims: dict[LaneId, OperationId] = {}
         self._begun: set[OperationId] = set()
@@ -184,8 +193,18 @@ class Lanes:
             await self._settle(item, connector, wake)
         elif wait > 0:
             await self._pause(wake, wait)
+        elif late := self._given_up(item):
+            await self._dead(item, late)
         else:
             await self._send(item, connector, wake)
+
+    def _given_up(self, item: OutboxItem) -> str:
+        """Why a post that waited for too long is not shown any more; empty when it is."""
+        operation = item.delivery.operation
+        options = self._rooms.altering(operation.room, operation.channel)
+        if options is None or not isinstance(operation, PostMessage) or item.delivery.copies:
+            return ""
+        return too_late(options, self._clock.time() - item.created)
 
     async def _send(self, item: OutboxItem, connector: Connector, wake: asyncio.Event) -> None:
         operation = item.delivery.operation.id
@@ -240,7 +259,7 @@ class Lanes:
         if now is None or now.delivery.operation.id != operation.id:
             return
         if now.delivery.message != item.delivery.message:
-            encoded = connector.encode(now.delivery)
+            encoded = self._encode(now.delivery, connector)
             work.calls, work.losses = encoded.calls, [*encoded.losses]
 
     async def _call_or_say(self, item: OutboxItem, connector: Connector, work: _Work) -> None:
@@ -288,11 +307,22 @@ class Lanes:
     async def _encoded(self, item: OutboxItem, connector: Connector) -> Encoded | None:
         """The calls; a message that no encoder can take is given up, so that the lane goes on."""
         try:
-            return connector.encode(item.delivery)
+            return self._encode(item.delivery, connector)
         except Exception as error:
             log.exception("message_not_encoded", operation=item.delivery.operation.id)
             await self._dead(item, f"it cannot be encoded: {type(error).__name__}: {error}")
             return None
+
+    def _encode(self, delivery: Delivery, connector: Connector) -> Encoded:
+        """The calls of what this channel is to be shown."""
+        operation = delivery.operation
+        options = self._rooms.altering(operation.room, operation.channel)
+        if options is None:
+            return connector.encode(delivery)
+        now = self._clock.time()
+        shown, losses = as_shown(delivery, options, now=now, url_of=self._url_of)
+        encoded = connector.encode(shown)
+        return encoded.model_copy(update={"losses": (*losses, *encoded.losses)})
 
     async def _call(self, connector: Connector, call: Call) -> Receipt:
         try:

@@ -10,7 +10,16 @@ from bridge.model import AccountId, Event, LaneId, MessageId, Operation, Person
 from bridge.ports.cards import Cards
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Files
-from bridge.ports.store import Admission, Change, InboxRow, NewMessage, NewTurn, Store, Timeline
+from bridge.ports.store import (
+    Admission,
+    Change,
+    InboxRow,
+    NewMessage,
+    NewTurn,
+    Settlement,
+    Store,
+    Timeline,
+)
 from bridge.router.notices import Notices
 from bridge.router.people import People
 from bridge.router.rooms import Room, Rooms
@@ -58,6 +67,7 @@ class Passage:
     people: list[Person] = field(default_factory=list[Person])
     timelines: list[Timeline] = field(default_factory=list[Timeline])
     operations: list[Operation] = field(default_factory=list[Operation])
+    settles: list[Settlement] = field(default_factory=list[Settlement])
     turns: list[NewTurn] = field(default_factory=list[NewTurn])
     changes: list[Change] = field(default_factory=list[Change])
 
@@ -72,5 +82,6 @@ class Passage:
             people=tuple(self.people),
             timelines=tuple(self.timelines),
             operations=tuple(self.operations),
+            settles=tuple(self.settles),
             turns=tuple(self.turns),
         )

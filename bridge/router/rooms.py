@@ -10,6 +10,7 @@ from uuid import UUID
 
 from bridge.model import AccountId, ChannelRef, RoomId
 from bridge.ports.store import Timeline
+from bridge.router.options import AS_SAID, USUAL, MemberOptions, RoomOptions
 
 Flow = Literal["in", "out", "both"]
 Listen = Literal["mentions", "always", "threads"]
@@ -24,6 +25,7 @@ class Member:
     channel: ChannelRef
     flow: Flow = "both"
     name: str = ""
+    options: MemberOptions = AS_SAID
 
     @property
     def speaks(self) -> bool:
@@ -56,10 +58,15 @@ class Room:
     members: tuple[Member, ...]
     agents: tuple[AgentSeat, ...] = ()
     tells_failures: bool = True
+    options: RoomOptions = USUAL
 
     @property
     def timeline(self) -> Timeline:
         return Timeline(self.conversation, "room", str(self.id))
+
+    def member(self, channel: ChannelRef) -> Member | None:
+        """The channel as it takes part in this room."""
+        return next((m for m in self.members if m.channel == channel), None)
 
     def listeners(self, *, besides: ChannelRef | None = None) -> list[Member]:
         """Members that are shown what is said, less the channel where it was said."""
@@ -75,6 +82,12 @@ class Rooms:
         self._heard: defaultdict[tuple[AccountId, ChannelRef], list[Room]] = defaultdict(list)
         self._names = {m.channel: m.name for room in self.all for m in room.members if m.name}
         self._members = {(m.account, m.channel) for room in self.all for m in room.members}
+        self._altering = {
+            (room.id, member.channel.key): member.options
+            for room in self.all
+            for member in room.members
+            if not member.options.shows_as_said
+        }
         for room in self.all:
             for member in room.members:
                 heard = self._heard[member.account, member.channel]
@@ -97,6 +110,10 @@ class Rooms:
         name that we know."""
         name = self._names.get(channel)
         return f"{channel.platform.capitalize()} {f'#{name}' if name else channel.channel}"
+
+    def altering(self, room: RoomId, channel: ChannelRef) -> MemberOptions | None:
+        """How the room is shown in this channel; None where it is shown as it was said."""
+        return self._altering.get((room, channel.key)) if self._altering else None
 
     def heard_channels(self, account: AccountId) -> list[ChannelRef]:
         """Channels that this account listens to, each once."""

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import structlog
 
+from bridge.content.rendering import public_url
 from bridge.errors import AuthFailed, BridgeError, InvalidData, StoreError
 from bridge.model import AccountId, ChannelRef, Echo, Raw
 from bridge.ports.agent import Agent
@@ -60,7 +61,8 @@ class Router:
         rules = {account: c.capabilities.budgets for account, c in connectors.items()}
         self._budgets = Budgets(clock, rules)
         self._sources = Sources(self._take)
-        self.lanes = Lanes(store, connectors, self._budgets, clock, policy)
+        url_of = files.url_of if files else public_url
+        self.lanes = Lanes(store, connectors, self._budgets, clock, policy, rooms, url_of)
         self.turns = Turns(
             store, connectors, rooms, agents, self._budgets, self.lanes, clock, policy, new_id,
             cards,
@@ -250,7 +252,9 @@ class Router:
             await self._commit(Admission(outcome="nothing", row=row.id))
 
     async def _commit(self, admission: Admission) -> None:
-        claimed = [one for one in admission.operations if self.lanes.claim(one)]
+        over = {settlement.operation for settlement in admission.settles}
+        open_ones = [one for one in admission.operations if one.id not in over]
+        claimed = [one for one in open_ones if self.lanes.claim(one)]
         begun = frozenset(operation.id for operation in claimed)
         admitted = Admitted(repeat=True)
         try:

@@ -33,9 +33,11 @@ from bridge.model import (
 )
 from bridge.ports.cards import agent_of, hears_presses
 from bridge.ports.store import NewMessage, NewTurn, Timeline
+from bridge.router.admission import admitting, lets_out
 from bridge.router.changes import change_by_deletion, change_by_edit
 from bridge.router.files import with_kept_files
 from bridge.router.gating import agents_asked
+from bridge.router.max_delay import given_up_if_late
 from bridge.router.passage import Passage, Press, Surroundings
 from bridge.router.rooms import Member, Room
 from bridge.uacs import Actor, JsonTree, Message, StructuredDataPart, TextPart, to_timestamp
@@ -80,11 +82,15 @@ async def settle_own_echo(passage: Passage, around: Surroundings) -> str | None:
 
 
 async def admit(passage: Passage, around: Surroundings) -> str | None:
-    """Only what is said in a channel of a room comes in. Every event kind passes here."""
+    """Only what is said in a channel of a room comes in, and what the room lets pass. Every event
+    kind passes here."""
     event = passage.event
     passage.rooms = around.rooms.hearing(event.account, event.place.channel)
     if not passage.rooms:
         return "no_room"
+    passage.rooms, refusal = admitting(passage.rooms, event)
+    if not passage.rooms:
+        return f"not admitted: {refusal}"
     return None if isinstance(event, _CARRIED) else f"kept: {event.type}"
 
 
@@ -181,9 +187,11 @@ async def route(passage: Passage, around: Surroundings) -> str | None:
     if event.audience is None:
         for room in passage.rooms:
             for member in room.listeners(besides=event.place.channel):
-                if member.channel.key not in shown:
+                if member.channel.key not in shown and lets_out(member, new):
                     shown.add(member.channel.key)
-                    passage.operations.append(_post(new, room, member, around))
+                    post = _post(new, room, member, around)
+                    passage.operations.append(post)
+                    passage.settles += given_up_if_late(post, member, new, around.clock.time())
     for room in passage.rooms:
         for seat in await agents_asked(room, event, new.root or new.id, around.takes_part):
             turn_id = TurnId(around.new_id())
@@ -274,6 +282,7 @@ def _thread_timeline(place: Place, root: str) -> Timeline:
 
 
 def _post(new: NewMessage, room: Room, member: Member, around: Surroundings) -> PostMessage:
+    flat = member.options.threads == "flat"
     return PostMessage(
         id=OperationId(around.new_id()),
         account=member.account,
@@ -281,6 +290,6 @@ def _post(new: NewMessage, room: Room, member: Member, around: Surroundings) -> 
         room=room.id,
         message=new.id,
         byline=Byline(name=new.author.name, picture=new.author.picture),
-        root=new.root,
-        reply_to=new.reply_to,
+        root=None if flat else new.root,
+        reply_to=new.reply_to or (new.root if flat else None),
     )

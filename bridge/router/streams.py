@@ -14,6 +14,7 @@ from bridge.ports.connector import Connector
 from bridge.ports.store import Store
 from bridge.router.budgets import Budgets, Priority
 from bridge.router.rooms import Member, Room
+from bridge.router.showing import as_shown
 from bridge.uacs import Message
 
 log = structlog.get_logger()
@@ -107,6 +108,8 @@ class Stream:
         delivery = Delivery(
             operation=operation, message=message, copies=tuple(copies), thread=copies[0].thread
         )
+        if not member.options.shows_as_said:
+            delivery, _ = as_shown(delivery, member.options, now=self._clock.time())
         for call in volatile_calls(delivery, connector.encode(delivery).calls):
             async with self._budgets.permission(member.account, call.budgets, Priority.STREAM_EDIT):
                 if not self._closing:

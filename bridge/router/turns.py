@@ -297,7 +297,7 @@ class Turns:
                 room=room.id,
                 message=answer.id,
                 byline=Byline(name=answer.agent, agent=True),
-                root=trigger.root,
+                root=None if member.options.threads == "flat" else trigger.root,
                 stream=stream,
             )
             for member in room.listeners()

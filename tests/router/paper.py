@@ -94,7 +94,7 @@ class PaperConnector:
         inbox.session_began(self.account)
         await asyncio.Event().wait()
 
-    def raw(self, channel: str, text: str, **more: str | bool | None) -> Raw:
+    def raw(self, channel: str, text: str, **more: str | bool | float | None) -> Raw:
         """A post as it would be handed over, written into the channel."""
         number = f"{next(self._ids):06d}"
         author = str(more.pop("author", "ann"))
@@ -171,7 +171,7 @@ class PaperConnector:
             data = orjson.loads(raw.payload)
             channel = raw.channel or self.channel("nowhere")
             actor = actor_id_of("paper", self.account, data["author"])
-            now = datetime.fromtimestamp(self._clock.time(), UTC)
+            now = datetime.fromtimestamp(data.get("at") or self._clock.time(), UTC)
             message = Message(
                 message_id=message_id_of(channel, data["id"]),
                 timestamp=now.isoformat(),

@@ -1,0 +1,187 @@
+"""The rooms of the configuration file, and what their options mean to the router."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+)
+
+from bridge.content.patterns import Replacement, pattern_of
+from bridge.errors import InvalidData
+from bridge.router.options import (
+    OPEN,
+    Files,
+    Filter,
+    Kind,
+    Late,
+    MemberOptions,
+    Moderation,
+    RoomOptions,
+    Sieve,
+    Threads,
+)
+
+
+class StrictSettings(BaseModel):
+    """Unknown keys are errors, and nothing changes once it is read."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def _checked(source: str) -> str:
+    try:
+        pattern_of(source)
+    except InvalidData as error:
+        raise ValueError(str(error)) from None
+    return source
+
+
+RegularExpression = Annotated[str, AfterValidator(_checked)]
+
+
+class FilterSettings(StrictSettings):
+    """Something is meant when it fits every key that is given."""
+
+    authors: tuple[str, ...] = Field(
+        default=(), description="Who said it: globs of names, or of ids (slack:T01:U01)."
+    )
+    kinds: tuple[Kind, ...] = Field(default=(), description="What it is: any of these kinds.")
+    matching: RegularExpression | None = Field(
+        default=None, description="A regular expression (RE2) that is found in its text."
+    )
+
+
+class ReplacementSettings(StrictSettings):
+    """Something that is shown as something else."""
+
+    find: RegularExpression = Field(description="A regular expression (RE2).")
+    put: str = Field(description="What stands in its place, as it is: never markup, no mention.")
+
+
+class PassageSettings(StrictSettings):
+    """What passes, and how it is shown; of a room: for all its channels."""
+
+    bots: bool | None = Field(default=None, description="Whether bots and apps are admitted.")
+    include: tuple[FilterSettings, ...] = Field(
+        default=(), description="Only what one of these means passes."
+    )
+    exclude: tuple[FilterSettings, ...] = Field(
+        default=(), description="What one of these means does not pass."
+    )
+    replace: tuple[ReplacementSettings, ...] = Field(
+        default=(), description="Replacements in the words that are shown."
+    )
+    rename: tuple[ReplacementSettings, ...] = Field(
+        default=(), description="Replacements in the names that are shown."
+    )
+    files: Files | None = Field(
+        default=None, description="keep: as files; link: as links; off: not at all."
+    )
+    threads: Threads | None = Field(
+        default=None, description="keep: as threads; flat: in the channel, as replies."
+    )
+    max_delay: float | None = Field(
+        default=None, gt=0, description="Seconds after which a post is late; null: never."
+    )
+    late: Late | None = Field(
+        default=None,
+        description="What becomes of a late post: mark: its time is shown; refuse: a dead letter.",
+    )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _off_is_a_word(cls, value: object, info: ValidationInfo) -> object:
+        """YAML reads `off` as false."""
+        return "off" if value is False and info.field_name != "bots" else value
+
+
+class MemberSettings(PassageSettings):
+    """A channel in a room."""
+
+    account: str = Field(description="The account that hears and speaks there.")
+    channel: str = Field(description="The channel's id, or its name (#general).")
+    workspace: str | None = Field(
+        default=None,
+        description="Id or name of the workspace, guild or tenant, if the account is in many.",
+    )
+    flow: Literal["in", "out", "both"] = Field(
+        default="both",
+        description="in: what is said there comes into the room; out: the room is shown there.",
+    )
+
+
+class SeatSettings(StrictSettings):
+    """An agent in a room."""
+
+    agent: str = Field(description="The agent's name under `agents`.")
+    listen: Literal["mentions", "always", "threads"] = Field(
+        default="mentions",
+        description="When it answers: when it is mentioned, always, or once called in a thread.",
+    )
+
+
+class RoomSettings(PassageSettings):
+    """Channels and agents that share a conversation; a channel may be in several rooms."""
+
+    members: tuple[MemberSettings, ...] = Field(min_length=1, description="The room's channels.")
+    agents: tuple[SeatSettings, ...] = Field(default=(), description="The room's agents.")
+    undelivered: Literal["note", "off"] = Field(
+        default="note",
+        description="note: what did not reach a channel is said where it was posted, with a button "
+        "to try again; off: it is only listed by `uacs-bridge dead-letters`.",
+    )
+    moderation: Moderation = Field(
+        default="off",
+        description="What a person's deletion or edit of a copy does: off, mirror or room.",
+    )
+    private: tuple[str, ...] = Field(
+        default=("!private",),
+        description="Beginnings of messages that are neither carried nor kept.",
+    )
+
+
+def room_options(room: RoomSettings) -> RoomOptions:
+    """What holds for the room as a whole."""
+    return RoomOptions(
+        sieve=_sieve(room),
+        moderation=room.moderation,
+        private=tuple(one.casefold() for one in room.private if one),
+    )
+
+
+def member_options(room: RoomSettings, member: MemberSettings) -> MemberOptions:
+    """How this channel takes part: its own keys, else the room's; replacements of both."""
+    return MemberOptions(
+        sieve=_sieve(member),
+        replace=_replacements(room.replace + member.replace),
+        rename=_replacements(room.rename + member.rename),
+        files=member.files or room.files or "keep",
+        threads=member.threads or room.threads or "keep",
+        max_delay=member.max_delay or room.max_delay,
+        late=member.late or room.late or "mark",
+    )
+
+
+def _sieve(wanted: PassageSettings) -> Sieve:
+    sieve = Sieve(
+        include=tuple(map(_filter, wanted.include)),
+        exclude=tuple(map(_filter, wanted.exclude)),
+        bots=wanted.bots is not False,
+    )
+    return OPEN if sieve == OPEN else sieve
+
+
+def _filter(wanted: FilterSettings) -> Filter:
+    pattern = None if wanted.matching is None else pattern_of(wanted.matching)
+    return Filter(wanted.authors, frozenset(wanted.kinds), pattern)
+
+
+def _replacements(wanted: tuple[ReplacementSettings, ...]) -> tuple[Replacement, ...]:
+    return tuple(Replacement(pattern_of(one.find), one.put) for one in wanted)

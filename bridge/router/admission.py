@@ -1,0 +1,60 @@
+"""What a room lets in, and what each of its channels is shown: the options' say in both. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bridge.model import Event, MessageEdited, MessagePosted, Person, split_key
+from bridge.ports.store import NewMessage
+from bridge.router.options import OPEN, Seen, seen_event, seen_message
+from bridge.router.rooms import Member, Room
+from bridge.uacs import TextPart
+
+
+def admitting(rooms: Sequence[Room], event: Event) -> tuple[list[Room], str]:
+    """Those of the rooms that let it in, and why another does not."""
+    admitted: list[Room] = []
+    seen: Seen | None = None
+    refusal = ""
+    for room in rooms:
+        member = room.member(event.place.channel)
+        inner, outer = room.options.sieve, OPEN if member is None else member.options.sieve
+        if room.options.private and _is_private(event, room.options.private):
+            refusal = "its author keeps it to this channel"
+        elif inner is OPEN and outer is OPEN:
+            admitted.append(room)
+        else:
+            seen = seen or seen_event(event, _author(event))
+            why = inner.refuses(seen) or outer.refuses(seen)
+            refusal = why or refusal
+            admitted += [] if why else [room]
+    return admitted, refusal
+
+
+def lets_out(member: Member, new: NewMessage) -> bool:
+    """Whether the channel is shown this message."""
+    sieve = member.options.sieve
+    if sieve is OPEN:
+        return True
+    return not sieve.refuses(seen_message(new.message, new.author, threaded=new.root is not None))
+
+
+def _author(event: Event) -> Person | None:
+    """Who did it, as far as the event itself tells."""
+    if isinstance(event, MessagePosted):
+        return event.author
+    if isinstance(event, MessageEdited):
+        actor = event.message.actor
+        return Person(id=event.actor, name=actor.name or "", bot=actor.role == "assistant")
+    actor = getattr(event, "actor", None)
+    return None if actor is None else Person(id=actor, name=split_key(actor)[-1])
+
+
+def _is_private(event: Event, beginnings: tuple[str, ...]) -> bool:
+    """Whether its author says so in its first words."""
+    if not isinstance(event, MessagePosted):
+        return False
+    first = event.message.content[0]
+    if not isinstance(first, TextPart):
+        return False
+    return first.text.lstrip("\\ \n").casefold().startswith(beginnings)

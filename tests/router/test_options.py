@@ -1,0 +1,208 @@
+"""What a room and its channels let pass, and how it is shown there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bridge.app.room_settings import RoomSettings, member_options, room_options
+from bridge.errors import Unavailable
+from bridge.router import Room
+from bridge.store.memory import MemoryStore
+from tests.router.conftest import House
+from tests.router.fake_clock import FakeClock
+from tests.router.paper import PaperConnector
+from tests.router.test_routing import said
+
+Trio = tuple[House, PaperConnector, PaperConnector]
+
+
+@pytest.fixture
+def trio(clock: FakeClock) -> Trio:
+    slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
+    house = House(clock, MemoryStore(clock), (slate, board))
+    house.room("all", (slate, "s", "both"), (board, "b", "both"), (board, "c", "both"))
+    return house, slate, board
+
+
+def wanted(house: House, room: dict[str, Any], **members: dict[str, Any]) -> None:
+    """Give the first room these options as the configuration would; `members` by channel."""
+    old = house.rooms[0]
+    settings = RoomSettings.model_validate(
+        {**room, "members": [
+            {"account": m.account, "channel": m.channel.channel,
+             **members.get(m.channel.channel, {})}
+            for m in old.members
+        ]}
+    )  # fmt: skip
+    house.rooms[0] = Room(
+        old.id,
+        old.conversation,
+        tuple(
+            replace(member, options=member_options(settings, entry))
+            for member, entry in zip(old.members, settings.members, strict=True)
+        ),
+        old.agents,
+        options=room_options(settings),
+    )
+
+
+@pytest.mark.parametrize(
+    ("room", "passes"),
+    [
+        ({}, ["hi", "CI: ok", "secret plan", "below"]),
+        ({"bots": False}, ["hi", "secret plan", "below"]),
+        ({"exclude": [{"matching": "(?i)SECRET"}]}, ["hi", "CI: ok", "below"]),
+        ({"include": [{"matching": "^(hi|CI)"}]}, ["hi", "CI: ok"]),
+        ({"exclude": [{"authors": ["Bob of *"]}]}, ["hi", "CI: ok", "below"]),
+        ({"include": [{"authors": ["paper:slate:bob"]}]}, ["secret plan"]),
+        ({"include": [{"kinds": ["bots", "threads"]}]}, ["CI: ok", "below"]),
+        ({"exclude": [{"kinds": ["bots"], "matching": "never"}]},
+         ["hi", "CI: ok", "secret plan", "below"]),
+        ({"exclude": [{"kinds": ["posts"]}]}, []),
+    ],
+)  # fmt: skip
+async def test_only_what_the_sieve_means_comes_in(
+    trio: Trio, room: dict[str, Any], passes: list[str]
+) -> None:
+    house, slate, board = trio
+    wanted(house, room)
+    async with house.run():
+        first = await slate.say("s", "hi")
+        await slate.say("s", "CI: ok", author="ci", bot=True)
+        await slate.say("s", "secret plan", author="bob")
+        await slate.say("s", "below", thread=first)
+        await house.clock.let_work()
+
+    assert board.texts("b") == board.texts("c") == passes
+    if passes:
+        assert await said(house.store, house.rooms[0].conversation) == passes
+
+
+async def test_a_members_sieve_holds_in_both_directions(trio: Trio) -> None:
+    house, slate, board = trio
+    wanted(house, {}, b={"exclude": [{"matching": "lunch"}]})
+    async with house.run():
+        await slate.say("s", "lunch at one")
+        await slate.say("s", "work")
+        await board.say("b", "no lunch for me")
+        await board.say("b", "more work")
+        await house.clock.let_work()
+
+    assert board.texts("b") == ["no lunch for me", "more work", "work"]
+    assert board.texts("c") == ["lunch at one", "work", "more work"]
+
+
+async def test_edits_and_deletions_pass_the_same_sieve(trio: Trio) -> None:
+    house, slate, board = trio
+    wanted(house, {"exclude": [{"kinds": ["deletions"]}, {"matching": "bad word"}]})
+    async with house.run():
+        first = await slate.say("s", "hello")
+        await house.clock.let_work()
+        await slate.edit("s", first, "a bad word")
+        await house.clock.let_work()
+        assert board.texts("b") == ["hello"]
+        await slate.edit("s", first, "a good word")
+        await house.clock.let_work()
+        await slate.delete("s", first)
+        await house.clock.let_work()
+
+    assert board.texts("b") == ["a good word"]
+
+
+async def test_a_message_that_its_author_keeps_private_is_neither_carried_nor_kept(
+    trio: Trio,
+) -> None:
+    house, slate, board = trio
+    wanted(house, {"private": ["!private", "nobridge"]})
+    async with house.run():
+        await slate.say("s", "!Private: among us")
+        await slate.say("s", "NoBridge this stays")
+        await slate.say("s", "for all, not !private")
+        await house.clock.let_work()
+
+    assert board.texts("b") == ["for all, not !private"]
+    assert await said(house.store, house.rooms[0].conversation) == ["for all, not !private"]
+
+
+async def test_words_and_names_are_replaced_where_they_are_shown_and_kept_as_they_were_said(
+    trio: Trio,
+) -> None:
+    house, slate, board = trio
+    wanted(
+        house,
+        {"replace": [{"find": "falcon", "put": "project"}]},
+        b={"replace": [{"find": "ject", "put": "[x]"}], "rename": [{"find": " of .*", "put": ""}]},
+    )
+    async with house.run():
+        first = await slate.say("s", "falcon flies")
+        await house.clock.let_work()
+        await slate.edit("s", first, "falcon lands")
+        await house.clock.let_work()
+
+    assert board.texts("b") == [r"pro\[x\] lands"]
+    assert board.texts("c") == ["project lands"]
+    assert [board.channels[name][0].author for name in "bc"] == ["Ann", "Ann of slate"]
+    assert await said(house.store, house.rooms[0].conversation) == ["falcon lands"]
+
+
+async def test_a_flat_channel_shows_threads_as_replies(trio: Trio) -> None:
+    house, slate, board = trio
+    wanted(house, {}, b={"threads": "flat"})
+    async with house.run():
+        first = await slate.say("s", "root")
+        await slate.say("s", "below", thread=first)
+        await house.clock.let_work()
+
+    root = board.channels["c"][0].id
+    assert [(post.text, post.thread) for post in board.channels["b"]] == [
+        ("root", None), ("below", None),
+    ]  # fmt: skip
+    assert [(post.text, post.thread) for post in board.channels["c"]] == [
+        ("root", None), ("below", root),
+    ]  # fmt: skip
+
+
+async def test_a_late_post_is_shown_with_its_time_or_becomes_a_dead_letter(trio: Trio) -> None:
+    house, slate, board = trio
+    wanted(house, {"max_delay": 60}, c={"late": "refuse"})
+
+    def down(_: object) -> None:
+        raise Unavailable("down")
+
+    board.before_send = down
+    async with house.run():
+        await slate.say("s", "old news")
+        await house.clock.advance(100)
+        board.before_send = None
+        await house.clock.advance(300)
+        (letter,) = await house.store.dead_letters()
+        assert "max_delay" in letter.error
+        (late,) = board.texts("b")
+        assert late.endswith("\n\nold news")
+        assert "said" in late
+        assert board.texts("c") == []
+
+        await house.store.replay(letter.operation.id)
+        house_lane = letter.operation.channel.lane
+        await slate.say("s", "on time")
+        await house.clock.advance(1)
+
+    assert house_lane
+    assert [text.rpartition("\n")[2] for text in board.texts("c")] == ["old news", "on time"]
+
+
+async def test_a_post_that_was_late_when_it_came_in_is_refused_at_once(trio: Trio) -> None:
+    house, slate, board = trio
+    wanted(house, {"max_delay": 60, "late": "refuse"})
+    async with house.run() as router:
+        raw = slate.raw("s", "of yesterday", at=house.clock.time() - 86_400)
+        await router.accept(raw)
+        await slate.say("s", "of now")
+        await house.clock.let_work()
+        letters = await house.store.dead_letters()
+
+    assert board.texts("b") == board.texts("c") == ["of now"]
+    assert [letter.excerpt for letter in letters] == ["of yesterday", "of yesterday"]
