@@ -106,7 +106,7 @@ class Rooms:
         return (account, channel) in self._members
 
     def name_of(self, channel: ChannelRef) -> str:
-        """What people call a channel, with its platform: "Slack #general"; its id if it has no
+        """What people call a channel, with its platform: "Paper #general"; its id if it has no
         name that we know."""
         name = self._names.get(channel)
         return f"{channel.platform.capitalize()} {f'#{name}' if name else channel.channel}"

@@ -168,6 +168,7 @@ async def test_a_flat_channel_shows_threads_as_replies(trio: Trio) -> None:
 async def test_a_late_post_is_shown_with_its_time_or_becomes_a_dead_letter(trio: Trio) -> None:
     house, slate, board = trio
     wanted(house, {"max_delay": 60}, c={"late": "refuse"})
+    house.policy = replace(house.policy, late_after=1e9)  # no notice of it
 
     def down(_: object) -> None:
         raise Unavailable("down")
