@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+
+from bridge.content.graphemes import cluster_start
+from bridge.content.split import utf16_length
 
 NAME_LIMIT = 128  # characters; the platforms allow 32 to 80
+MARKED_LIMIT = 76  # UTF-16 units: a name with a mark behind it fits everywhere, and keeps the mark
 # Controls, halves of characters, and signs that turn the reading direction or hide: a name made of
 # them looks like another's. Joiners (U+200C, U+200D) stay: Persian and emoji need them.
 _HIDDEN = re.compile(
@@ -20,4 +25,22 @@ def shown_name(name: str, nameless: str) -> str:
     line = " ".join(_HIDDEN.sub(" ", name[: 8 * NAME_LIMIT]).split())
     if not _JOINERS.sub("", line):
         return nameless
-    return line if len(line) <= NAME_LIMIT else f"{line[: NAME_LIMIT - 1].rstrip()}…"
+    return cut_name(line, NAME_LIMIT, len)
+
+
+def cut_name(name: str, limit: int, length: Callable[[str], int] = utf16_length) -> str:
+    """As much of the name as there is room for, ended by an ellipsis; never cut inside what people
+    see as one character."""
+    if length(name) <= limit:
+        return name
+    low, high = 0, min(len(name), limit)
+    while low < high:  # the longest beginning that fits, with the ellipsis
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if length(name[:middle]) < limit else (low, middle - 1)
+    return f"{name[: cluster_start(name, low)].rstrip()}…"
+
+
+def marked_name(name: str, mark: str) -> str:
+    """`Ann (mark)`: whose name is another's, too."""
+    mark = f" ({cut_name(mark, 30)})"
+    return f"{cut_name(name, MARKED_LIMIT - utf16_length(mark))}{mark}"

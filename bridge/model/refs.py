@@ -15,6 +15,7 @@ RoomId = NewType("RoomId", str)  # the room's name in the configuration
 LaneId = NewType("LaneId", str)  # the key of the lane's channel
 OperationId = NewType("OperationId", str)
 TurnId = NewType("TurnId", str)
+PersonId = NewType("PersonId", str)  # of somebody with several accounts
 
 BRIDGE = ActorId("bridge")  # who says what the bridge itself has to say
 

@@ -20,6 +20,7 @@ from bridge.model import (
     Operation,
     OperationId,
     Person,
+    PersonId,
     Place,
     PostMessage,
     Raw,
@@ -33,6 +34,11 @@ from bridge.uacs import Conversation, Message
 InboxState = Literal["waiting", "done", "failed"]
 OutboxState = Literal["waiting", "sending", "done", "dead", "unproved", "cancelled"]
 MessageState = Literal["streaming", "complete", "edited", "deleted", "interrupted"]
+HowLinked = Literal["email", "command", "code"]
+CodeUse = Literal["linked", "wrong", "own", "too_many"]
+
+CODE_TRIES = 5  # wrong codes that one account may give ...
+CODE_WINDOW = 600.0  # ... within so many seconds
 
 
 @dataclass(frozen=True)
@@ -155,6 +161,26 @@ class StoredMessage:
     native_id: str | None
     root: MessageId | None
     state: MessageState
+
+
+@dataclass(frozen=True)
+class LinkedAccount:
+    """One of a person's accounts, how and when (seconds since 1970) it was linked."""
+
+    actor: ActorId
+    person: PersonId
+    how: HowLinked
+    linked: float
+
+
+@dataclass(frozen=True)
+class ShownName:
+    """An author's own name, and what they are called in a room, where names are told apart."""
+
+    room: RoomId
+    actor: ActorId
+    name: str
+    shown: str
 
 
 @dataclass(frozen=True)
@@ -342,6 +368,52 @@ class ArchiveStore(Protocol):
     async def explain(self, message: MessageId) -> Explanation | None: ...
 
 
+class PeopleStore(Protocol):
+    """Who is who: accounts of one person, and names that look alike (`bridge.content.alike`)."""
+
+    async def people_named(self, name: str) -> Sequence[Person]:
+        """Known people whose name looks like this one; at most 50."""
+        ...
+
+    async def shown_name(self, room: RoomId, actor: ActorId) -> ShownName | None: ...
+
+    async def names_like(self, room: RoomId, name: str) -> Sequence[ShownName]:
+        """Those of the room whose own name, or whose name as it is shown, looks like this one."""
+        ...
+
+    async def save_names(self, names: Sequence[ShownName]) -> None: ...
+
+    async def accounts_of(self, actor: ActorId) -> Sequence[LinkedAccount]:
+        """All accounts of the same person, this one among them; none where it is not linked."""
+        ...
+
+    async def linked_accounts(self) -> Sequence[LinkedAccount]:
+        """All of them, person by person."""
+        ...
+
+    async def link_people(self, one: ActorId, other: ActorId, how: HowLinked) -> PersonId:
+        """These two, and all that each is linked to, are one person from now on. Their names in
+        rooms are forgotten, to be decided anew."""
+        ...
+
+    async def unlink_person(self, actor: ActorId) -> bool:
+        """This account is nobody else's any more. False: it was not linked."""
+        ...
+
+    async def same_email(self, actor: ActorId, digest: str) -> Sequence[ActorId]:
+        """Note the digest of the account's e-mail address; the others that have the same."""
+        ...
+
+    async def put_link_code(self, digest: str, actor: ActorId, expires: float) -> None:
+        """In place of the account's code before; `expires` is seconds since 1970."""
+        ...
+
+    async def use_link_code(self, digest: str, actor: ActorId) -> CodeUse:
+        """Link the account to the one that the code was made for; a code is good once. After
+        CODE_TRIES wrong ones within CODE_WINDOW seconds no code is looked at."""
+        ...
+
+
 class OutboxStore(Protocol):
     """Operations in their lanes."""
 
@@ -440,7 +512,7 @@ class SecretStore(Protocol):
         ...
 
 
-class Store(InboxStore, ArchiveStore, OutboxStore, TurnStore, SecretStore, Protocol):
+class Store(InboxStore, ArchiveStore, PeopleStore, OutboxStore, TurnStore, SecretStore, Protocol):
     """All of it."""
 
     async def status(self) -> StoreStatus: ...

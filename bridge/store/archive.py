@@ -21,7 +21,7 @@ from bridge.ports.store import (
     StoredMessage,
     Timeline,
 )
-from bridge.store import inbox, links, outbox, turns
+from bridge.store import inbox, links, outbox, people, turns
 from bridge.store.bodies import MESSAGES, PEOPLE
 from bridge.store.conversations import conversation_of
 from bridge.store.queries import read_queries
@@ -147,6 +147,7 @@ def person(db: sqlite3.Connection, actor: ActorId) -> Person | None:
 
 def save_person(db: sqlite3.Connection, who: Person) -> None:
     db.execute(SQL["save_person"], (who.id, PEOPLE.write(who)))
+    people.note_name(db, who)
 
 
 def room_ids(db: sqlite3.Connection, rooms: Sequence[RoomId]) -> Mapping[RoomId, UUID]:

@@ -54,6 +54,7 @@ from bridge.ports.store import (
 from bridge.store.bodies import merge_receipts, new_receipts
 from bridge.store.conversations import conversation_of, excerpt_of
 from bridge.store.inbox import without_credentials
+from bridge.store.memory_people import MemoryPeople
 from bridge.uacs import Conversation, Message
 
 _SAID, _COPY, _STAND_IN = 0, 1, 2
@@ -125,11 +126,11 @@ class _Op:
         return self.operation.channel.lane
 
 
-class MemoryStore:
+class MemoryStore(MemoryPeople):
     """Held to the same contract as SQLite; what survives a restart is nothing."""
 
     def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+        super().__init__(clock)
         self._closed = False
         self._rows: dict[int, _Row] = {}
         self._keys: set[tuple[AccountId, str]] = set()
@@ -137,7 +138,6 @@ class MemoryStore:
         self._messages: dict[MessageId, _Kept] = {}
         self._links: dict[tuple[str, str, MessageId, bool], _Link] = {}
         self._timelines: dict[UUID, _Conversation] = {}
-        self._people: dict[ActorId, Person] = {}
         self._rooms: dict[RoomId, UUID] = {}
         self._operations: dict[OperationId, _Op] = {}  # in the order of their lanes
         self._last_posts: dict[LaneId, str] = {}

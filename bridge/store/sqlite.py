@@ -23,6 +23,7 @@ from bridge.model import (
     Operation,
     OperationId,
     Person,
+    PersonId,
     PostMessage,
     Raw,
     Receipt,
@@ -34,19 +35,23 @@ from bridge.ports.clock import Clock
 from bridge.ports.store import (
     Admission,
     Admitted,
+    CodeUse,
     DeadLetter,
     Explanation,
+    HowLinked,
     InboxRow,
     LaneStatus,
+    LinkedAccount,
     MessageState,
     OutboxItem,
     Settlement,
+    ShownName,
     StoredMessage,
     StoredTurn,
     StoreStatus,
     Timeline,
 )
-from bridge.store import archive, inbox, links, outbox, shelf, turns
+from bridge.store import archive, inbox, links, outbox, people, shelf, turns
 from bridge.store.faults import translated
 from bridge.store.lock import StoreLock
 from bridge.store.schema import Synchronous, copy_to, open_to_read, open_to_write
@@ -238,6 +243,41 @@ class SqliteStore:
 
     async def explain(self, message: MessageId) -> Explanation | None:
         return await self._read(archive.explain, message)
+
+    # --- people -------------------------------------------------------------------------------
+
+    async def people_named(self, name: str) -> Sequence[Person]:
+        return self._look(people.people_named, name)
+
+    async def shown_name(self, room: RoomId, actor: ActorId) -> ShownName | None:
+        return self._look(people.shown_name, room, actor)
+
+    async def names_like(self, room: RoomId, name: str) -> Sequence[ShownName]:
+        return self._look(people.names_like, room, name)
+
+    async def save_names(self, names: Sequence[ShownName]) -> None:
+        await self._write(people.save_names, names)
+
+    async def accounts_of(self, actor: ActorId) -> Sequence[LinkedAccount]:
+        return self._look(people.accounts_of, actor)
+
+    async def linked_accounts(self) -> Sequence[LinkedAccount]:
+        return await self._read(people.linked_accounts)
+
+    async def link_people(self, one: ActorId, other: ActorId, how: HowLinked) -> PersonId:
+        return await self._write(people.link_people, one, other, how, self._clock.time())
+
+    async def unlink_person(self, actor: ActorId) -> bool:
+        return await self._write(people.unlink_person, actor)
+
+    async def same_email(self, actor: ActorId, digest: str) -> Sequence[ActorId]:
+        return await self._write(people.same_email, actor, digest)
+
+    async def put_link_code(self, digest: str, actor: ActorId, expires: float) -> None:
+        await self._write(people.put_link_code, digest, actor, expires)
+
+    async def use_link_code(self, digest: str, actor: ActorId) -> CodeUse:
+        return await self._write(people.use_link_code, digest, actor, self._clock.time())
 
     # --- outbox -------------------------------------------------------------------------------
 

@@ -59,6 +59,7 @@ from bridge.ports.store import (
     StoreStatus,
     Timeline,
 )
+from bridge.testing.store_contract_people import PeopleContract
 from bridge.uacs import Actor, Conversation, Message, TextPart, to_timestamp
 
 ACME = AccountId("acme")
@@ -217,7 +218,7 @@ async def waiting_names(store: Store, channel: ChannelRef = AWAY) -> list[str]:
     return names
 
 
-class StoreContract:
+class StoreContract(PeopleContract):
     """Inherit it in a class whose name begins with Test."""
 
     @pytest.fixture

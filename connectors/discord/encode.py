@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from pydantic import JsonValue
 
 from bridge.content.markdown import markdown_to_text
+from bridge.content.names import cut_name
 from bridge.content.parts import message_text
-from bridge.content.split import split_text, utf16_length
+from bridge.content.split import cut_text, split_text
 from bridge.content.text import (
     Block,
     CodeBlock,
@@ -191,12 +192,12 @@ def _above(delivery: Delivery, byline: Byline) -> Document:
     blocks: list[Block] = []
     if delivery.quoted:
         quoted = delivery.quoted
-        line: list[Inline] = [Text(f"↪ {_one_line(quoted.author)[:NAME_LIMIT]}: ")]
+        line: list[Inline] = [Text(f"↪ {cut_name(_one_line(quoted.author), NAME_LIMIT)}: ")]
         if quoted.native_id:
             link = ids.jump_link(delivery.operation.channel, delivery.thread, quoted.native_id)
             line.append(Link(link, (Text(link),)))
         else:
-            line.append(Text(_one_line(quoted.excerpt)[:_EXCERPT]))
+            line.append(Text(cut_text(_one_line(quoted.excerpt), _EXCERPT)))
         blocks.append(Paragraph(tuple(line)))
     if ids.is_direct(delivery.operation.channel):
         blocks.append(Paragraph((Strong((Text(f"{_one_line(byline.name) or '?'}:"),)),)))
@@ -226,12 +227,11 @@ def _begins_with_block(document: Document) -> bool:
 
 def _quote_line(delivery: Delivery, quoted: Quoted) -> str:
     """Webhooks cannot reply (docs: resources/webhook), so a small line says who is answered."""
-    who = escape(_one_line(quoted.author)[:NAME_LIMIT]) or "?"
+    who = escape(cut_name(_one_line(quoted.author), NAME_LIMIT)) or "?"
     if quoted.native_id:
         channel = delivery.operation.channel
         return f"-# ↪ {who}: {ids.jump_link(channel, delivery.thread, quoted.native_id)}"
-    said = _one_line(quoted.excerpt)
-    excerpt = escape(said if len(said) <= _EXCERPT else said[: _EXCERPT - 1] + "…")
+    excerpt = escape(cut_text(_one_line(quoted.excerpt), _EXCERPT))
     return f"-# ↪ {who}: {excerpt}" if excerpt else f"-# ↪ {who}"
 
 
@@ -244,9 +244,7 @@ def webhook_name(name: str) -> str:
     if reserved := _RESERVED.fullmatch(shown):
         first, second = (group for group in reserved.groups() if group)
         shown = f"{first}{_GAP}{second}"
-    while utf16_length(shown) > NAME_LIMIT:
-        shown = shown[: min(len(shown) - 2, NAME_LIMIT - 1)].rstrip() + "…"
-    return shown
+    return cut_name(shown, NAME_LIMIT)
 
 
 def _with_gap(found: re.Match[str]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pydantic import JsonValue
 
 from bridge.content.markdown import markdown_to_text, text_to_markdown
+from bridge.content.names import cut_name
 from bridge.content.parts import message_text
 from bridge.content.split import cut_text, split_text
 from bridge.content.text import Paragraph, Quote, Strong, Text
@@ -163,14 +164,14 @@ _LENGTHS = (_length_of_prose, _length_of_signs, _encoded_length)
 
 def _quote(quoted: Quoted) -> str:
     """One line: who said what. Slack has threads but no replies."""
-    author = Strong((Text(_one_line(quoted.author, NAME_LIMIT)),))
-    said = Text(f": {_one_line(quoted.excerpt, EXCERPT_LIMIT)}")
+    author = Strong((Text(_name(quoted.author)),))
+    said = Text(f": {cut_text(' '.join(quoted.excerpt.split()), EXCERPT_LIMIT)}")
     return text_to_markdown((Quote((Paragraph((author, said)),)),))
 
 
-def _one_line(text: str, limit: int) -> str:
+def _name(name: str) -> str:
     """White space made single spaces; what is too long ends in an ellipsis."""
-    return cut_text(" ".join(text.split()), limit)
+    return cut_name(" ".join(name.split()), NAME_LIMIT, len)
 
 
 # --- calls ----------------------------------------------------------------------------------
@@ -215,7 +216,7 @@ def _share(
     delivery: Delivery, operation: PostMessage | EditMessage, slot: int, shown: Body
 ) -> Call:
     """Files under a line with their author's name: Slack lets nobody share in another's name."""
-    author = _one_line(operation.byline.name, NAME_LIMIT) or _NAMELESS
+    author = _name(operation.byline.name) or _NAMELESS
     comment = text_to_mrkdwn((Paragraph((Strong((Text(author),)),)),))
     return Call(
         kind="post",
@@ -275,7 +276,7 @@ def _harmless() -> dict[str, JsonValue]:
 
 
 def _byline(byline: Byline) -> dict[str, JsonValue]:
-    shown: dict[str, JsonValue] = {"username": _one_line(byline.name, NAME_LIMIT) or _NAMELESS}
+    shown: dict[str, JsonValue] = {"username": _name(byline.name) or _NAMELESS}
     if byline.picture and byline.picture.lower().startswith(("https://", "http://")):
         shown["icon_url"] = byline.picture
     return shown

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from bridge.content.split import cut_text
 from bridge.model import Quoted
 from connectors.teams.text import escape_name, escape_text
 
@@ -51,10 +52,7 @@ def _line(*runs: dict[str, JsonValue], subtle: bool = False) -> JsonValue:
 
 
 def _excerpt(quoted: Quoted) -> str:
-    excerpt = _one_line(quoted.excerpt)
-    if len(excerpt) <= _QUOTE_LIMIT:
-        return excerpt
-    return f"{excerpt[: _QUOTE_LIMIT - 1].rstrip()}…"
+    return cut_text(_one_line(quoted.excerpt), _QUOTE_LIMIT)
 
 
 def _one_line(text: str) -> str:

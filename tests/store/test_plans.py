@@ -9,9 +9,23 @@ import pytest
 from bridge.store import SqliteStore
 from bridge.store.queries import read_queries
 
-FILES = ("archive", "inbox", "links", "outbox", "shelf", "turns")
-ALIASES = {"o": "operations", "m": "messages", "l": "lanes", "e": "entries", "t": "timelines"}
+FILES = ("archive", "inbox", "links", "outbox", "people", "shelf", "turns")
+ALIASES = {
+    "o": "operations", "m": "messages", "l": "lanes", "e": "entries", "t": "timelines",
+    "n": "person_names", "p": "people",
+}  # fmt: skip
 NARROW = {
+    "accounts": {"actor=?", "person=?"},
+    "emails": {"digest=?"},
+    "link_attempts": {"actor=?"},
+    "link_codes": {"digest=?"},
+    "person_names": {"skeleton=?"},
+    "shown_names": {
+        "room=? AND actor=?",
+        "room=? AND name_skeleton=?",
+        "room=? AND shown_skeleton=?",
+        "actor=?",
+    },
     # What a search must be narrowed by, so that it finds a few rows among millions.
     "channels": {"key=?"},
     "credentials": {"name=?"},
@@ -44,6 +58,7 @@ NARROW = {
 }
 WHOLE = {
     "SCAN timelines",  # lists everything there is
+    "SCAN accounts USING INDEX accounts_of_person",  # so does this
     "SCAN operations USING INDEX operations_open",  # holds open ones only
 }
 SORTED = {

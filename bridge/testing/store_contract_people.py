@@ -1,0 +1,148 @@
+"""What every store promises of people: linked accounts, codes, names that look alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bridge.model import Person, RoomId, actor_id_of
+from bridge.ports.store import CODE_TRIES, CODE_WINDOW, ShownName, Store
+
+if TYPE_CHECKING:
+    from bridge.testing.store_contract import HandClock
+
+_TIN = actor_id_of("tin", "W1", "U1")
+_WIRE = actor_id_of("wire", "W2", "7")
+_GLASS = actor_id_of("glass", "W3", "x")
+_STRANGER = actor_id_of("tin", "W1", "U9")
+_LOBBY = RoomId("lobby")
+
+
+async def _persons(store: Store) -> list[set[str]]:
+    persons: dict[str, set[str]] = {}
+    for one in await store.linked_accounts():
+        persons.setdefault(one.person, set()).add(one.actor)
+    return list(persons.values())
+
+
+class PeopleContract:
+    """Inherited by `StoreContract`."""
+
+    async def test_linked_accounts_are_one_person(self, store: Store) -> None:
+        assert not await store.accounts_of(_TIN)
+
+        person = await store.link_people(_TIN, _WIRE, "command")
+
+        for actor in (_TIN, _WIRE):
+            found = await store.accounts_of(actor)
+            assert [(one.actor, one.person, one.how) for one in found] == [
+                (_TIN, person, "command"),
+                (_WIRE, person, "command"),
+            ]
+
+    async def test_linking_two_persons_makes_them_one(self, store: Store) -> None:
+        other = actor_id_of("glass", "W3", "y")
+        await store.link_people(_TIN, _WIRE, "command")
+        await store.link_people(_GLASS, other, "email")
+
+        await store.link_people(_WIRE, other, "code")
+
+        assert await _persons(store) == [{_TIN, _WIRE, _GLASS, other}]
+        hows = {one.actor: one.how for one in await store.linked_accounts()}
+        assert hows == {_TIN: "command", _WIRE: "command", _GLASS: "email", other: "email"}
+
+    async def test_linking_twice_changes_nothing(self, store: Store) -> None:
+        await store.link_people(_TIN, _WIRE, "command")
+        before = await store.linked_accounts()
+
+        await store.link_people(_WIRE, _TIN, "code")
+
+        assert await store.linked_accounts() == before
+
+    async def test_whoever_is_unlinked_stands_alone(self, store: Store) -> None:
+        await store.link_people(_TIN, _WIRE, "command")
+        await store.link_people(_TIN, _GLASS, "command")
+
+        assert await store.unlink_person(_WIRE)
+        assert await _persons(store) == [{_TIN, _GLASS}]
+
+        assert await store.unlink_person(_TIN)
+        assert await _persons(store) == []
+        assert not await store.unlink_person(_GLASS)
+
+    async def test_accounts_with_one_address_find_one_another(self, store: Store) -> None:
+        assert await store.same_email(_TIN, "digest") == []
+        assert await store.same_email(_GLASS, "digest") == [_TIN]
+        assert await store.same_email(_GLASS, "another") == []
+        assert await store.same_email(_TIN, "digest") == []
+
+    async def test_a_code_links_once(self, store: Store, clock: HandClock) -> None:
+        await store.put_link_code("digest", _TIN, clock.time() + 60)
+
+        assert await store.use_link_code("digest", _TIN) == "own"
+        assert await store.use_link_code("digest", _WIRE) == "linked"
+        assert await store.use_link_code("digest", _GLASS) == "wrong"
+        assert await _persons(store) == [{_TIN, _WIRE}]
+
+    async def test_a_code_is_good_until_it_expires_or_another_is_made(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        await store.put_link_code("old", _TIN, clock.time() + 60)
+        await store.put_link_code("new", _TIN, clock.time() + 60)
+        assert await store.use_link_code("old", _WIRE) == "wrong"
+
+        clock.now += 61
+
+        assert await store.use_link_code("new", _WIRE) == "wrong"
+        assert await store.linked_accounts() == []
+
+    async def test_codes_cannot_be_guessed(self, store: Store, clock: HandClock) -> None:
+        await store.put_link_code("digest", _TIN, clock.time() + 2 * CODE_WINDOW)
+
+        guesses = [await store.use_link_code(f"{n}", _WIRE) for n in range(CODE_TRIES)]
+
+        assert guesses == ["wrong"] * CODE_TRIES
+        assert await store.use_link_code("digest", _WIRE) == "too_many"
+        assert await store.use_link_code("other", _GLASS) == "wrong"  # nobody else is stopped
+        clock.now += CODE_WINDOW
+        assert await store.use_link_code("digest", _WIRE) == "linked"
+
+    async def test_names_that_look_alike_are_found(self, store: Store) -> None:
+        ann = ShownName(_LOBBY, _TIN, "Ann", "Ann (Tin)")
+        fake = ShownName(_LOBBY, _WIRE, "\u0410nn", "\u0410nn (Wire)")  # a Cyrillic A
+        bob = ShownName(_LOBBY, _GLASS, "Bob", "Bob")
+        elsewhere = ShownName(RoomId("attic"), _GLASS, "Ann", "Ann")
+
+        await store.save_names([ann, fake, bob, elsewhere])
+
+        assert {one.actor for one in await store.names_like(_LOBBY, "ANN")} == {_TIN, _WIRE}
+        assert await store.names_like(_LOBBY, "ann (tin)") == [ann]
+        assert await store.shown_name(_LOBBY, _GLASS) == bob
+        assert await store.shown_name(_LOBBY, _STRANGER) is None
+
+    async def test_a_name_that_is_saved_again_takes_the_place_of_the_old(
+        self, store: Store
+    ) -> None:
+        await store.save_names([ShownName(_LOBBY, _TIN, "Ann", "Ann")])
+        await store.save_names([ShownName(_LOBBY, _TIN, "Anna", "Anna")])
+
+        assert await store.names_like(_LOBBY, "Ann") == []
+        assert await store.shown_name(_LOBBY, _TIN) == ShownName(_LOBBY, _TIN, "Anna", "Anna")
+
+    async def test_linking_has_names_decided_anew(self, store: Store) -> None:
+        await store.save_names([
+            ShownName(_LOBBY, _TIN, "Ann", "Ann (Tin)"),
+            ShownName(_LOBBY, _WIRE, "Ann", "Ann (Wire)"),
+            ShownName(_LOBBY, _GLASS, "Ann", "Ann (Glass)"),
+        ])  # fmt: skip
+
+        await store.link_people(_TIN, _WIRE, "code")
+
+        assert [one.actor for one in await store.names_like(_LOBBY, "Ann")] == [_GLASS]
+
+    async def test_known_people_are_found_by_what_their_names_look_like(self, store: Store) -> None:
+        ann = Person(id=_TIN, name="Ann")
+        await store.save_person(ann)
+        await store.save_person(Person(id=_WIRE, name="Ann"))
+        await store.save_person(Person(id=_WIRE, name="Bob"))
+
+        assert await store.people_named("\uff21nn") == [ann]  # a wide A
