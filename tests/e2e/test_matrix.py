@@ -1,0 +1,55 @@
+"""Each event of the table reaches each platform as the table says."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+import pytest
+import pytest_asyncio
+
+from bridge.app.build import Bridge
+from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.matrix import PAGE, PLATFORMS, ROOMS, ROWS, Row, Scene, away, page
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def town(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> AsyncGenerator[tuple[Street, Bridge]]:
+    """Rooms with two channels of each platform, which lie in different workspaces."""
+    async with street(limits=False) as local:
+        store = tmp_path_factory.mktemp("matrix") / "bridge.sqlite3"
+        settings = configuration(local, store, channels=list(ROOMS.values()))
+        settings["accounts"]["slack-2"] = local.account("slack", 2)
+        for name, room in settings["rooms"].items():
+            room["members"] += [
+                dict(zip(("workspace", "channel"), away(local, platform, name), strict=True))
+                | {"account": "slack-2" if platform == "slack" else platform}
+                for platform in PLATFORMS
+            ]
+        async with running(local, settings) as (bridge, _):
+            yield local, bridge
+
+
+@pytest.mark.parametrize("origin", PLATFORMS)
+@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
+async def test_the_event_reaches_every_platform_as_the_table_says(
+    town: tuple[Street, Bridge], row: Row, origin: str
+) -> None:
+    if origin in row.lacks:
+        pytest.skip(f"{origin} does not tell of it: {row.lacks[origin]}")
+    local, bridge = town
+    scene = Scene(local, origin)
+
+    await row.do(scene)
+    for there in PLATFORMS:
+        if there not in row.cannot:
+            await local.until(lambda there=there: row.holds(scene, there))
+
+    assert await bridge.store.dead_letters() == []
+
+
+async def test_the_page_of_features_is_this_table() -> None:
+    assert PAGE.read_text() == page(), "python -m tests.e2e.matrix"
