@@ -16,6 +16,7 @@ from pydantic import (
 from bridge.content.patterns import Replacement, pattern_of
 from bridge.errors import InvalidData
 from bridge.router.options import (
+    ALL_BUT_JOINS,
     OPEN,
     Files,
     Filter,
@@ -25,6 +26,7 @@ from bridge.router.options import (
     Moderation,
     RoomOptions,
     Sieve,
+    Tells,
     Threads,
 )
 
@@ -145,6 +147,10 @@ class RoomSettings(PassageSettings):
         default=("!private",),
         description="Beginnings of messages that are neither carried nor kept.",
     )
+    tells: frozenset[Tells] = Field(
+        default=ALL_BUT_JOINS,
+        description="What of that which happens to a channel is said in the others.",
+    )
 
 
 def room_options(room: RoomSettings) -> RoomOptions:
@@ -153,6 +159,7 @@ def room_options(room: RoomSettings) -> RoomOptions:
         sieve=_sieve(room),
         moderation=room.moderation,
         private=tuple(one.casefold() for one in room.private if one),
+        tells=room.tells,
     )
 
 

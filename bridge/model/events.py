@@ -110,6 +110,7 @@ class ThreadStarted(_ByActor):
     type: Literal["thread_started"] = "thread_started"
     name: str = ""
     root: str | None = None
+    own: bool = False
 
 
 class MessagePinned(_OnMessage):

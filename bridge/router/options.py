@@ -40,6 +40,8 @@ Files = Literal["keep", "link", "off"]
 Threads = Literal["keep", "flat"]
 Late = Literal["mark", "refuse"]
 Moderation = Literal["off", "mirror", "room"]
+Tells = Literal["topics", "names", "polls", "threads", "joins"]
+ALL_BUT_JOINS: frozenset[Tells] = frozenset({"topics", "names", "polls", "threads"})
 
 _MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
 _KINDS: dict[type, Kind] = {
@@ -128,11 +130,13 @@ class RoomOptions:
     - `sieve`: what passes into the room, from wherever.
     - `moderation`: what it means when a person deletes, edits or pins a copy of ours.
     - `private`: beginnings of messages that are not carried and not kept.
+    - `tells`: what of that which happens to its channels is said in the others.
     """
 
     sieve: Sieve = OPEN
     moderation: Moderation = "off"
     private: tuple[str, ...] = ()
+    tells: frozenset[Tells] = ALL_BUT_JOINS
 
 
 class Seen:
@@ -161,13 +165,15 @@ def seen_event(event: Event, author: Person | None) -> Seen:
 def seen_message(message: Message, author: Person, *, threaded: bool) -> Seen:
     """A message on its way out of the room."""
     kinds = kinds_of(message, author, threaded=threaded)
-    return Seen(frozenset({"posts", *kinds}), author, message)
+    kinds.add("system" if message.actor.role == "system" else "posts")
+    return Seen(frozenset(kinds), author, message)
 
 
 def kinds_of(message: Message | None, author: Person | None, *, threaded: bool) -> set[Kind]:
     """What is said of a message beside what happened to it."""
     kinds: set[Kind] = set()
-    if author is not None and author.bot:
+    told_by_us = message is not None and message.actor.role == "system"
+    if author is not None and author.bot and not told_by_us:
         kinds.add("bots")
     if threaded:
         kinds.add("threads")

@@ -37,6 +37,7 @@ from bridge.router.admission import admitting, lets_out
 from bridge.router.changes import change_by_deletion, change_by_edit
 from bridge.router.files import with_kept_files
 from bridge.router.gating import agents_asked
+from bridge.router.happenings import HAPPENINGS, tell_happening
 from bridge.router.max_delay import given_up_if_late
 from bridge.router.passage import Passage, Press, Surroundings
 from bridge.router.rooms import Member, Room
@@ -49,6 +50,7 @@ _CARRIED = (
     MessageDeleted,
     MessagesBulkDeleted,
     ActionPressed,
+    *HAPPENINGS,
 )
 
 
@@ -205,6 +207,7 @@ STAGES: tuple[Stage, ...] = (
     admit,
     change_what_was_said,
     hear_press,
+    tell_happening,
     name_the_actor,
     keep_files,
     place_in_timelines,

@@ -131,4 +131,5 @@ CHANNEL_KINDS = {0: "text", 2: "voice", 5: "announcement", 13: "stage", 15: "for
 
 # Message types that somebody said (docs: resources/message); 21 points to a thread's root.
 SPOKEN_TYPES = frozenset({0, 19, 20, 23})
+JOINED = 7  # in the server's system channel; leaving is told by a privileged intent alone
 SYSTEM_TYPES = frozenset({*range(1, 19), 21, 22, *range(24, 33), *range(36, 40), 44, 46})

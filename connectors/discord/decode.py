@@ -10,6 +10,8 @@ from pydantic import ValidationError
 
 from bridge.content.additions import BridgeMetadata, with_bridge_metadata
 from bridge.content.card_message import Content
+from bridge.content.plain import text_to_plain
+from bridge.content.text import Heading, Text
 from bridge.errors import InvalidData, UndecodableEvent
 from bridge.model import (
     AccountId,
@@ -21,24 +23,27 @@ from bridge.model import (
     ChannelRenamed,
     Event,
     Ignored,
+    MemberJoined,
     MessageDeleted,
     MessageEdited,
     MessagePosted,
     MessagesBulkDeleted,
     Person,
     Place,
+    PollEnded,
     Raw,
     ReactionAdded,
     ReactionRemoved,
     ReactionsCleared,
     ThreadStarted,
+    TopicChanged,
     Unknown,
     message_id_of,
 )
 from bridge.ports.cards import is_rich
 from bridge.uacs import Actor, Message, TextPart
 from connectors.discord import ids
-from connectors.discord.capabilities import SPOKEN_TYPES, SYSTEM_TYPES
+from connectors.discord.capabilities import JOINED, SPOKEN_TYPES, SYSTEM_TYPES
 from connectors.discord.content import (
     NOTHING_SAID,
     is_typed,
@@ -53,6 +58,10 @@ from connectors.discord.shapes import (
     MemberData,
     MessageData,
     OwnData,
+    PollData,
+    PollMediaData,
+    ResultsData,
+    UpdateData,
     UserData,
     Wrapped,
     WrappedBulk,
@@ -78,7 +87,8 @@ def decode(raw: Raw, cdn: str = CDN_URL) -> Sequence[Event]:
         raise UndecodableEvent(f"{raw.kind} names no channel; it cannot be placed")
     decoder = _DECODERS.get(raw.kind, _unknown)
     try:
-        return [decoder(_Origin(raw, raw.channel, cdn), raw.payload)]
+        decoded = decoder(_Origin(raw, raw.channel, cdn), raw.payload)
+        return decoded if isinstance(decoded, list) else [decoded]
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         path = "/".join(str(step) for step in ("", *first["loc"]))
@@ -123,6 +133,11 @@ def _posted(origin: _Origin, payload: bytes) -> Event:
     wrapped = WrappedMessage.model_validate_json(payload)
     data = wrapped.d
     place = origin.place(data.channel_id, data.id)
+    if data.type == JOINED and data.author.id != wrapped.own.user:
+        person = _author(origin, data)
+        return MemberJoined(
+            account=origin.account, place=place, time=data.timestamp, actor=person.id, person=person
+        )
     if data.type not in SPOKEN_TYPES:
         if data.type in SYSTEM_TYPES:
             reason = f"a system message of type {data.type}"
@@ -145,8 +160,12 @@ def _posted(origin: _Origin, payload: bytes) -> Event:
 
 
 def _updated(origin: _Origin, payload: bytes) -> Event:
-    update = WrappedUpdate.model_validate_json(payload).d
+    told = WrappedUpdate.model_validate_json(payload)
+    update = told.d
     place = origin.place(update.channel_id, update.id)
+    if update.poll and update.poll.results and update.poll.results.is_finalized:
+        now = _time(told.at, origin.order_key)
+        return _poll_ended(origin, now, update, update.poll, update.poll.results)
     if update.edited_timestamp is None or update.content is None or update.author is None:
         # Discord also updates a message when its links unfold, or a thread or pin is added.
         now = _time(None, origin.order_key)
@@ -164,6 +183,27 @@ def _updated(origin: _Origin, payload: bytes) -> Event:
         edited_at=update.edited_timestamp,
         own=_is_own(wrapped.own, wrapped.d),
     )
+
+
+def _poll_ended(
+    origin: _Origin, time: datetime, update: UpdateData, poll: PollData, results: ResultsData
+) -> Event:
+    """Discord leaves answers without votes out of its counts."""
+    votes = {count.id: count.count for count in results.answer_counts}
+    return PollEnded(
+        account=origin.account,
+        place=origin.place(update.channel_id, update.id),
+        time=time,
+        actor=origin.actor(update.author.id if update.author else None),
+        target=update.id,
+        counts=tuple(
+            (_answer(one.poll_media), votes.get(one.answer_id, 0)) for one in poll.answers
+        ),
+    )
+
+
+def _answer(media: PollMediaData) -> str:
+    return " ".join(word for word in (_emoji(media.emoji), media.text) if word)
 
 
 def _deleted(origin: _Origin, payload: bytes) -> Event:
@@ -220,9 +260,9 @@ def _reactions_cleared(origin: _Origin, payload: bytes) -> Event:
 def _thread_created(origin: _Origin, payload: bytes) -> Event:
     wrapped = WrappedChannel.model_validate_json(payload)
     place = origin.place(wrapped.d.id)
-    if not wrapped.d.newly_created:
+    if wrapped.forum or not wrapped.d.newly_created:
         now = _time(wrapped.at, origin.order_key)
-        reason = "we were added to a thread"
+        reason = "its first message has its name" if wrapped.forum else "we were added to a thread"
         return Ignored(account=origin.account, place=place, time=now, reason=reason)
     return ThreadStarted(
         account=origin.account,
@@ -231,6 +271,7 @@ def _thread_created(origin: _Origin, payload: bytes) -> Event:
         actor=origin.actor(wrapped.d.owner_id),
         name=wrapped.d.name or "",
         root=wrapped.d.id,  # a thread that began from a message has the id of that message
+        own=wrapped.own.webhook or wrapped.d.owner_id == wrapped.own.user,
     )
 
 
@@ -244,14 +285,21 @@ def _channel_created(origin: _Origin, payload: bytes) -> Event:
     )
 
 
-def _channel_updated(origin: _Origin, payload: bytes) -> Event:
+def _channel_updated(origin: _Origin, payload: bytes) -> list[Event]:
+    """A channel, or a thread in it."""
     wrapped = WrappedChannel.model_validate_json(payload)
-    return ChannelRenamed(
-        account=origin.account,
-        place=Place(channel=origin.channel),
-        time=_time(wrapped.at, origin.order_key),
-        name=wrapped.d.name or "",
-    )
+    place, time = origin.place(wrapped.d.id), _time(wrapped.at, origin.order_key)
+    news: list[Event] = []
+    if "name" in wrapped.changed:
+        name = wrapped.d.name or ""
+        news.append(ChannelRenamed(account=origin.account, place=place, time=time, name=name))
+    if "topic" in wrapped.changed:
+        topic = _plain(origin, wrapped.d.topic or "", wrapped.names)
+        news.append(TopicChanged(account=origin.account, place=place, time=time, topic=topic))
+    if not news:
+        reason = "neither its name nor its topic changed"
+        news = [Ignored(account=origin.account, place=place, time=time, reason=reason)]
+    return news
 
 
 def _channel_deleted(origin: _Origin, payload: bytes) -> Event:
@@ -286,7 +334,7 @@ def _interaction(origin: _Origin, payload: bytes) -> Event:
     )
 
 
-_DECODERS: Mapping[str, Callable[[_Origin, bytes], Event]] = {
+_DECODERS: Mapping[str, Callable[[_Origin, bytes], Event | list[Event]]] = {
     "MESSAGE_CREATE": _posted,
     "MESSAGE_UPDATE": _updated,
     "MESSAGE_DELETE": _deleted,
@@ -296,6 +344,7 @@ _DECODERS: Mapping[str, Callable[[_Origin, bytes], Event]] = {
     "MESSAGE_REACTION_REMOVE_ALL": _reactions_cleared,
     "MESSAGE_REACTION_REMOVE_EMOJI": _reactions_cleared,
     "THREAD_CREATE": _thread_created,
+    "THREAD_UPDATE": _channel_updated,
     "CHANNEL_CREATE": _channel_created,
     "CHANNEL_UPDATE": _channel_updated,
     "CHANNEL_DELETE": _channel_deleted,
@@ -395,9 +444,15 @@ def _content(channel: ChannelRef, wrapped: WrappedMessage, payload: bytes) -> Co
     data = wrapped.d
     people = {user.id: person_of(channel, user, None).name for user in data.mentions}
     document = tuple(discord_to_text(data.content, Names(channel, people, wrapped.names)))
+    if wrapped.title:
+        document = (Heading(2, (Text(wrapped.title),)), *document)
     if is_typed(data):
         return typed_content(document)
     return rich_content(payload, data, document, channel.workspace)
+
+
+def _plain(origin: _Origin, content: str, names: dict[str, str]) -> str:
+    return text_to_plain(tuple(discord_to_text(content, Names(origin.channel, {}, names))))
 
 
 def _emoji(emoji: EmojiData | None) -> str | None:

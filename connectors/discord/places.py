@@ -12,7 +12,7 @@ from bridge.errors import NotFound, Refused
 from bridge.model import ChannelRef
 from bridge.ports.connector import Shelf
 from connectors.discord import ids
-from connectors.discord.capabilities import THREAD_TYPES
+from connectors.discord.capabilities import FORUM_TYPES, THREAD_TYPES
 from connectors.discord.rest import Rest
 
 _MOST_NAMES = 50_000
@@ -28,6 +28,7 @@ class Places:
         self._parents: dict[str, str] = {}  # thread -> channel
         self._kinds: dict[str, int] = {}  # channel, not thread -> its type
         self._names: dict[str, str] = {}
+        self._topics: dict[str, str] = {}
 
     def learn_guild(self, guild: dict[str, Any]) -> None:
         for channel in _objects(guild.get("channels")):
@@ -48,6 +49,8 @@ class Places:
         else:
             kind = channel.get("type")
             self._kinds[channel_id] = kind if isinstance(kind, int) else _UNKNOWN
+            if "topic" in channel:
+                self._topics[channel_id] = str(channel["topic"] or "")
 
     def learn_name(self, thing: dict[str, Any]) -> None:
         thing_id, name = thing.get("id"), thing.get("name")
@@ -55,6 +58,20 @@ class Places:
             if len(self._names) >= _MOST_NAMES:
                 self._names.pop(next(iter(self._names)))
             self._names[thing_id] = name
+
+    def changed(self, channel: dict[str, Any]) -> list[str]:
+        """What of a channel or thread is not as it was when we last heard of it: name, topic.
+
+        Discord tells of a channel for many other reasons; one we never heard of has no news.
+        """
+        own_id = str(channel.get("id"))
+        names = self._names.get(own_id), channel.get("name")
+        topics = self._topics.get(own_id), channel.get("topic") or ""
+        news = {"name": names, "topic": topics if "topic" in channel else (None, None)}
+        return [key for key, (before, now) in news.items() if before not in (None, now)]
+
+    def is_forum(self, channel_id: str) -> bool:
+        return self._kinds.get(channel_id) in FORUM_TYPES
 
     def is_thread_of(self, thread: str, channel: ChannelRef) -> bool:
         return self._parents.get(thread) == channel.channel
@@ -73,6 +90,11 @@ class Places:
             await self._look_up(channel_id)
         return ids.channel_ref(guild, self._parents.get(channel_id, channel_id))
 
+    async def learn_name_of(self, thread: str) -> None:
+        """Ask for what a thread is called, unless it was told."""
+        if thread not in self._names:
+            await self._ask(thread)
+
     async def kind_of(self, channel_id: str) -> int:
         """The type of a channel that is no thread; -1 when Discord does not tell."""
         if channel_id not in self._kinds:
@@ -84,17 +106,22 @@ class Places:
         if kept := await self._shelf.get(key):
             self._parents[channel_id] = kept
             return
+        if not await self._ask(channel_id):
+            self._kinds[channel_id] = _UNKNOWN  # gone or hidden: nobody can say more
+        elif parent := self._parents.get(channel_id):
+            await self._shelf.put(key, parent)
+
+    async def _ask(self, channel_id: str) -> bool:
+        """Learn of a channel from Discord; whether it is there for us."""
         try:
             channel = await self._rest.request(
                 "GET", f"/channels/{channel_id}", bucket=f"channel.get {channel_id}",
                 doing=f"Looking up channel {channel_id!r}",
             )  # fmt: skip
         except (NotFound, Refused):
-            self._kinds[channel_id] = _UNKNOWN  # gone or hidden: nobody can say more
-            return
+            return False
         self.learn_channel(channel if isinstance(channel, dict) else {})
-        if parent := self._parents.get(channel_id):
-            await self._shelf.put(key, parent)
+        return True
 
 
 def _objects(value: object) -> Iterable[dict[str, Any]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import orjson
@@ -48,7 +48,7 @@ _LONGEST_PAUSE_S = 30.0
 _OWN_GATEWAY = DiscordWebSocket.DEFAULT_GATEWAY
 _LOOK_UPS = 4
 _STOP_S = 5.0
-_ON_MESSAGES = {"MESSAGE_UPDATE": "update", "MESSAGE_DELETE": "delete"}
+_UPDATES = frozenset({"CHANNEL_UPDATE", "THREAD_UPDATE"})
 
 
 class _Gateway(Client):
@@ -215,18 +215,22 @@ class Receiver:
         if not isinstance(kind, str) or not isinstance(data, dict):
             return
         self._heard(now)
-        wanted = kind in KINDS and self._is_wanted(kind, data)
+        changed = self._places.changed(data) if kind in _UPDATES else []
+        wanted = kind in KINDS and _is_wanted(kind, data, changed)
         self._learn(inbox, kind, data)
         if not wanted:
             return
         channel = await self._channel_of(kind, data)
         if channel is None:
             return
+        if _begins_post(kind, data):
+            await self._learn_title(data["id"])
         at = f"{self._session}:{frame.get('s')}"
         if kind == "INTERACTION_CREATE":
             self._answer_soon(inbox, data, channel, at, now)
             return
-        await self._keep(inbox, self.raw(kind, data, channel, at, now))
+        raw = self.raw(kind, data, channel, at, now, changed=changed)
+        await self._keep(inbox, raw)
 
     # --- interactions -----------------------------------------------------------------------
 
@@ -298,18 +302,17 @@ class Receiver:
             case _:
                 pass
 
-    def _is_wanted(self, kind: str, data: dict[str, Any]) -> bool:
-        if kind == "MESSAGE_UPDATE":  # links that unfold are no edits
-            return bool(data.get("edited_timestamp")) and "content" in data
-        if kind == "CHANNEL_UPDATE":  # of all that can change, only names are of interest
-            channel = str(data.get("id"))
-            return self._places.names_of([channel]).get(channel) not in (None, data.get("name"))
-        return True
+    async def _learn_title(self, thread: str) -> None:
+        """What a forum post is called, where the session never heard of it."""
+        try:
+            await self._places.learn_name_of(thread)
+        except PlatformError as error:
+            log.warning("title_unknown", thread=thread, error=str(error))
 
     async def _channel_of(self, kind: str, data: dict[str, Any]) -> ChannelRef | None:
         """None when it cannot be known now: catch-up will read what was said there."""
         guild, channel_id = data.get("guild_id"), data.get("channel_id")
-        if kind == "THREAD_CREATE":
+        if kind.startswith("THREAD_"):
             channel_id = data.get("parent_id")
         elif kind.startswith("CHANNEL_"):
             channel_id = data.get("id")
@@ -329,14 +332,21 @@ class Receiver:
         return None
 
     def raw(
-        self, kind: str, data: dict[str, Any], channel: ChannelRef, at: str, heard: float | None
+        self,
+        kind: str,
+        data: dict[str, Any],
+        channel: ChannelRef,
+        at: str,
+        heard: float | None,
+        *,
+        changed: Sequence[str] = (),
     ) -> Raw:
         """The inbox row of one dispatch. The same message gives the same keys, live or read back;
         `at` makes the key of what has no id of its own: a resumed session repeats it."""
         content = data.get("content")
         us = self._us.known
         own: dict[str, str | bool] = {"user": us.user, "application": us.application} if us else {}
-        if isinstance(webhook := data.get("webhook_id"), str):
+        if isinstance(webhook := data.get("webhook_id") or data.get("owner_id"), str):
             own["webhook"] = self._webhooks.is_ours(webhook)
         secret = data.get("token") if kind == "INTERACTION_CREATE" else None
         if isinstance(secret, str):
@@ -344,6 +354,12 @@ class Receiver:
         wrapped: dict[str, Any] = {"d": data, "own": own, "at": heard}
         if isinstance(content, str) and (named := ids_in_text(content)):
             wrapped["names"] = self._places.names_of(named)
+        if _begins_post(kind, data) and (named := self._places.names_of([data["id"]])):
+            wrapped["title"] = named[data["id"]]
+        if changed:
+            wrapped["changed"] = list(changed)
+        if kind == "THREAD_CREATE" and self._places.is_forum(str(data.get("parent_id"))):
+            wrapped["forum"] = True
         message = str(data.get("message_id") or data.get("id") or (data.get("ids") or ["0"])[0])
         key = ids.order_key(message) if kind == "MESSAGE_CREATE" else ids.order_key_after(message)
         return Raw(
@@ -380,12 +396,34 @@ class Receiver:
         return f"{self._missed} frames missed; they are read back" if self._missed else ""
 
 
+def _is_wanted(kind: str, data: dict[str, Any], changed: Sequence[str]) -> bool:
+    if kind == "MESSAGE_UPDATE":  # links that unfold are no edits
+        return (bool(data.get("edited_timestamp")) and "content" in data) or _has_result(data)
+    return kind not in _UPDATES or bool(changed)
+
+
+def _begins_post(kind: str, data: dict[str, Any]) -> bool:
+    """The first message of a forum post has the post's id."""
+    own_id = data.get("id")
+    begins = isinstance(own_id, str) and data.get("channel_id") == own_id
+    return begins and kind in ("MESSAGE_CREATE", "MESSAGE_UPDATE")
+
+
+def _has_result(data: dict[str, Any]) -> bool:
+    """Whether it is a poll whose votes are counted."""
+    poll = data.get("poll")
+    results = poll.get("results") if isinstance(poll, dict) else None
+    return isinstance(results, dict) and results.get("is_finalized") is True
+
+
 def _dedupe_key(kind: str, data: dict[str, Any], message: str, at: str) -> str:
     match kind:
         case "MESSAGE_CREATE":
             return f"create:{message}"
         case "INTERACTION_CREATE":
             return f"interaction:{data.get('id')}"
+        case "MESSAGE_UPDATE" if _has_result(data):
+            return f"poll:{message}"
         case "MESSAGE_UPDATE":
             return f"update:{message}:{data.get('edited_timestamp')}"
         case "MESSAGE_DELETE":

@@ -60,17 +60,35 @@ class StickerData(_Json):
     format_type: int = 1
 
 
+class EmojiData(_Json):
+    id: Snowflake | None = None
+    name: str | None = None
+
+
 class PollMediaData(_Json):
     text: str | None = None
+    emoji: EmojiData | None = None
 
 
 class PollAnswerData(_Json):
+    answer_id: int = 0
     poll_media: PollMediaData = PollMediaData()
+
+
+class CountData(_Json):
+    id: int
+    count: int = 0
+
+
+class ResultsData(_Json):
+    is_finalized: bool = False
+    answer_counts: tuple[CountData, ...] = ()
 
 
 class PollData(_Json):
     question: PollMediaData = PollMediaData()
     answers: tuple[PollAnswerData, ...] = ()
+    results: ResultsData | None = None
 
 
 class ReferenceData(_Json):
@@ -119,7 +137,8 @@ class OwnData(_Json):
 
 
 class Wrapped(_Json):
-    """`at` is when it was heard (seconds since 1970), `names` what ids in the text are called."""
+    """`at` is when it was heard (seconds since 1970), `names` what ids in the text are called,
+    `title` what the forum post is called that a message begins."""
 
     own: OwnData = OwnData()
     at: Annotated[float, Field(ge=0, lt=253_402_300_799)] | None = None
@@ -128,6 +147,7 @@ class Wrapped(_Json):
 
 class WrappedMessage(Wrapped):
     d: MessageData
+    title: str = ""
 
 
 class UpdateData(_Json):
@@ -136,6 +156,7 @@ class UpdateData(_Json):
     content: str | None = None
     author: UserData | None = None
     edited_timestamp: AwareDatetime | None = None
+    poll: PollData | None = None
 
 
 class WrappedUpdate(Wrapped):
@@ -160,11 +181,6 @@ class WrappedBulk(Wrapped):
     d: BulkData
 
 
-class EmojiData(_Json):
-    id: Snowflake | None = None
-    name: str | None = None
-
-
 class ReactionData(_Json):
     user_id: Snowflake | None = None
     channel_id: Snowflake
@@ -181,11 +197,16 @@ class ChannelData(_Json):
     name: str | None = None
     owner_id: Snowflake | None = None
     parent_id: Snowflake | None = None
+    topic: str | None = None
     newly_created: bool = False
 
 
 class WrappedChannel(Wrapped):
+    """`changed`: what of it is new, name or topic; `forum`: whether it is a post of a forum."""
+
     d: ChannelData
+    changed: tuple[str, ...] = ()
+    forum: bool = False
 
 
 class WrappedInteraction(Wrapped):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from bridge.content.additions import BridgeMetadata, with_bridge_metadata
 from bridge.content.card_message import Content
+from bridge.content.plain import text_to_plain
 from bridge.errors import InvalidData, UndecodableEvent
 from bridge.model import (
     AccountRevoked,
@@ -48,6 +49,7 @@ from connectors.slack.ids import Identity
 from connectors.slack.json_values import Json, object_at, objects_at, text_at
 from connectors.slack.payload import Payload, operation_in
 from connectors.slack.presses import pressed
+from connectors.slack.text import mrkdwn_to_text
 
 # Kind -> JSON pointers of what must not lie in the open; `*` is every item of a list.
 CREDENTIALS: dict[str, tuple[str, ...]] = {
@@ -214,7 +216,8 @@ def _content(post: Json) -> tuple[object, ...]:
 
 
 def _topic(payload: Payload) -> Event:
-    return TopicChanged(topic=text_at(payload.inner, "topic"), **payload.common())
+    written = mrkdwn_to_text(text_at(payload.inner, "topic"), payload.team)
+    return TopicChanged(topic=text_to_plain(written), **payload.common())
 
 
 def _reaction(payload: Payload) -> Event:

@@ -73,6 +73,13 @@ class Activity:
     def channel(self) -> ChannelRef:
         return ids.channel_ref(self.tenant, self.conversation)
 
+    @property
+    def about(self) -> ChannelRef:
+        """What happens to a channel is told in its team's General; it belongs to the channel."""
+        told = string(object_of(self.data, "channel"), "id")
+        of_team = self.type == "conversationUpdate" and told
+        return ids.channel_ref(self.tenant, told) if of_team else self.channel
+
     def place(self, message: str) -> Place:
         if not self.conversation:
             raise UndecodableEvent(f"{self!r} has no conversation")
@@ -143,7 +150,7 @@ def raw_of(activity: Json, us: Us) -> Raw:
         kind=KIND,
         dedupe_key=ids.dedupe_key(read.type, read.conversation, read.id, time, payload),
         order_key=ids.order_key(read.order()),
-        channel=read.channel if read.conversation and read.tenant else None,
+        channel=read.about if read.conversation and read.tenant else None,
         payload=payload,
         credentials=credentials,
     )

@@ -327,10 +327,9 @@ def _left(activity: Activity, common: Json, member: Json) -> Event:
 
 
 def _channel_changed(activity: Activity, common: Json) -> Sequence[Event]:
-    """What happens to a channel is told in the team's General; it belongs to the channel."""
     channel = object_of(activity.data, "channel")
     if own_id := string(channel, "id"):
-        common = common | {"place": Place(channel=ids.channel_ref(activity.tenant, own_id))}
+        common = common | {"place": Place(channel=activity.about)}
     name = string(channel, "name")
     match string(activity.data, "eventType"):
         case "channelCreated" | "channelRestored" if own_id:

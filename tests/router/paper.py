@@ -11,10 +11,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import orjson
+from pydantic import BaseModel
 
 from bridge.content.parts import message_text
 from bridge.errors import UndecodableEvent
 from bridge.model import (
+    EVENT,
     AccountId,
     BudgetKey,
     Call,
@@ -132,6 +134,20 @@ class PaperConnector:
         self.channels[channel] = kept
         await self._tell(channel, "delete", ids=list(native_ids), author="ann", **more)
 
+    async def happen(self, kind: type[BaseModel], channel: str, **what: Any) -> None:
+        """Any other event, as `decode` shall give it; `thread` and `by` say where and who."""
+        assert self.inbox
+        key = what.pop("key", f"happening {next(self._ids)}")
+        place = Place(channel=self.channel(channel), thread=what.pop("thread", None))
+        if "actor" in kind.model_fields:
+            what["actor"] = actor_id_of("paper", self.account, what.pop("by", "ann"))
+        time = datetime.fromtimestamp(self._clock.time(), UTC)
+        event = kind(account=self.account, place=place, time=time, **what)
+        await self.inbox.accept(
+            Raw(account=self.account, kind="event", dedupe_key=key, order_key=key,
+                channel=place.channel, payload=event.model_dump_json().encode())
+        )  # fmt: skip
+
     async def _tell(self, channel: str, kind: str, **what: Any) -> None:
         assert self.inbox
         key = f"{kind} {next(self._ids)}"
@@ -165,6 +181,8 @@ class PaperConnector:
         return MessagesBulkDeleted(**around, targets=tuple(data["ids"]))
 
     def decode(self, raw: Raw) -> Sequence[Event]:
+        if raw.kind == "event":
+            return [EVENT.validate_json(raw.payload)]
         if raw.kind in ("edit", "delete"):
             return [self._happened(raw, orjson.loads(raw.payload))]
         try:

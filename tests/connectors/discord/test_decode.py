@@ -23,17 +23,20 @@ from bridge.model import (
     ChannelRenamed,
     Event,
     Ignored,
+    MemberJoined,
     MessageDeleted,
     MessageEdited,
     MessagePosted,
     MessagesBulkDeleted,
     Person,
     Place,
+    PollEnded,
     Raw,
     ReactionAdded,
     ReactionRemoved,
     ReactionsCleared,
     ThreadStarted,
+    TopicChanged,
     Unknown,
     message_id_of,
 )
@@ -318,7 +321,7 @@ IGNORED: list[tuple[str, dict[str, Any]]] = [
     ("MESSAGE_UPDATE", {"id": "1", "channel_id": CHANNEL, "embeds": []}),
     ("MESSAGE_CREATE", message("", type=21)),
     ("MESSAGE_CREATE", message("", type=18)),
-    ("MESSAGE_CREATE", message("", type=7)),
+    ("MESSAGE_CREATE", message("", type=8)),
     ("THREAD_CREATE", {"id": THREAD, "parent_id": CHANNEL, "name": "t"}),
 ]
 
@@ -353,7 +356,8 @@ OTHERS: list[tuple[str, dict[str, Any], Event]] = [
      {"message_id": "12", "emoji": {"id": None, "name": "👍"}} | IN_CHANNEL,
      ReactionsCleared(**ON_MESSAGE, actor=NOBODY, target="12", emoji="👍")),
     ("CHANNEL_CREATE", {"id": CHANNEL, "name": "new"}, ChannelCreated(**ON_MESSAGE, name="new")),
-    ("CHANNEL_UPDATE", {"id": CHANNEL, "name": "new"}, ChannelRenamed(**ON_MESSAGE, name="new")),
+    ("CHANNEL_UPDATE", {"id": CHANNEL, "name": "new"},
+     Ignored(**ON_MESSAGE, reason="neither its name nor its topic changed")),
     ("CHANNEL_DELETE", {"id": CHANNEL, "name": "old"},
      ChannelClosed(**ON_MESSAGE, reason="the channel was deleted")),
     ("GUILD_BAN_ADD", {"user": user()}, Unknown(**ON_MESSAGE, kind="GUILD_BAN_ADD")),
@@ -363,6 +367,74 @@ OTHERS: list[tuple[str, dict[str, Any], Event]] = [
 @pytest.mark.parametrize(("kind", "data", "event"), OTHERS)
 def test_each_dispatch_becomes_its_event(kind: str, data: dict[str, Any], event: Event) -> None:
     assert decode(raw(data, kind)) == [event]
+
+
+def test_of_a_channel_and_a_thread_that_is_told_which_changed() -> None:
+    channel = {"id": CHANNEL, "name": "plans", "topic": f"**Friday** with <@&{THREAD}>"}
+    changed = {"changed": ["name", "topic"], "names": {THREAD: "crew"}}
+    thread = {"id": THREAD, "parent_id": CHANNEL, "name": "Where?"}
+
+    assert decode(raw(channel, "CHANNEL_UPDATE", **changed)) == [
+        ChannelRenamed(**ON_MESSAGE, name="plans"),
+        TopicChanged(**ON_MESSAGE, topic="Friday with @crew"),
+    ]
+    (renamed,) = decode(raw(thread, "THREAD_UPDATE", changed=["name"]))
+    assert isinstance(renamed, ChannelRenamed)
+    assert (renamed.place, renamed.name) == (Place(channel=WHERE, thread=THREAD), "Where?")
+
+
+def test_a_finished_poll_tells_its_counts_in_its_own_order() -> None:
+    answers = [("Pizza", "🍕"), ("Soup", None), ("Salad", None)]
+    poll = {
+        "question": {"text": "Lunch?"},
+        "answers": [
+            {"answer_id": n, "poll_media": {"text": text, "emoji": emoji and {"name": emoji}}}
+            for n, (text, emoji) in enumerate(answers, 1)
+        ],
+        "results": {"is_finalized": True, "answer_counts": [
+            {"id": 3, "count": 4, "me_voted": False}, {"id": 1, "count": 1, "me_voted": False},
+        ]},
+    }  # fmt: skip
+
+    (event,) = decode(raw(message("", poll=poll), "MESSAGE_UPDATE"))
+
+    assert isinstance(event, PollEnded)
+    assert (event.target, event.counts) == (
+        "1300000000000000000",
+        (("🍕 Pizza", 1), ("Soup", 0), ("Salad", 4)),
+    )
+
+
+def test_who_joins_the_server_joins_its_system_channel() -> None:
+    (event,) = decode(raw(message("", type=7)))
+
+    assert isinstance(event, MemberJoined)
+    assert event.person is not None
+    assert (event.actor, event.person.name) == (event.person.id, "Annie")
+
+
+def test_a_forum_post_is_said_under_its_title_and_its_thread_is_no_news() -> None:
+    first = message("the first words", id=THREAD, channel_id=THREAD)
+    made = {"id": THREAD, "parent_id": CHANNEL, "name": "t", "owner_id": ANN, "newly_created": True}
+
+    (said,) = decode(raw(first, title="Ideas *for* lunch"))
+    (thread,) = decode(raw(made, "THREAD_CREATE", forum=True))
+
+    assert isinstance(said, MessagePosted)
+    (text,) = said.message.content
+    assert isinstance(text, TextPart)
+    assert text.text == "## Ideas \\*for\\* lunch\n\nthe first words"
+    assert said.place == Place(channel=WHERE)
+    assert isinstance(thread, Ignored)
+
+
+def test_a_thread_that_we_started_is_our_own() -> None:
+    made = {"id": THREAD, "parent_id": CHANNEL, "name": "t", "owner_id": US, "newly_created": True}
+
+    (event,) = decode(raw(made, "THREAD_CREATE"))
+
+    assert isinstance(event, ThreadStarted)
+    assert event.own
 
 
 def test_a_new_thread_names_its_root() -> None:
