@@ -45,6 +45,16 @@ def _checked(source: str) -> str:
     return source
 
 
+def _name_form(form: str) -> str:
+    known = ("{name}", "{platform}", "{account}")
+    rest = form
+    for one in known:
+        rest = rest.replace(one, "")
+    if "{name}" not in form or "{" in rest or "}" in rest or len(rest) > 40:
+        raise ValueError(f"it needs {{name}}, and may have {{platform}} and {{account}}: {form!r}")
+    return form
+
+
 RegularExpression = Annotated[str, AfterValidator(_checked)]
 
 
@@ -82,6 +92,11 @@ class PassageSettings(StrictSettings):
     )
     rename: tuple[ReplacementSettings, ...] = Field(
         default=(), description="Replacements in the names that are shown."
+    )
+    names: Annotated[str, AfterValidator(_name_form)] | None = Field(
+        default=None,
+        description="How authors are called: a form with {name}, {platform} and {account} in it; "
+        "null: by their name, and told apart where two look alike.",
     )
     files: Files | None = Field(
         default=None, description="keep: as files; link: as links; off: not at all."
@@ -167,6 +182,7 @@ def member_options(room: RoomSettings, member: MemberSettings) -> MemberOptions:
     """How this channel takes part: its own keys, else the room's; replacements of both."""
     return MemberOptions(
         sieve=_sieve(member),
+        names=member.names or room.names,
         replace=_replacements(room.replace + member.replace),
         rename=_replacements(room.rename + member.rename),
         files=member.files or room.files or "keep",

@@ -1,7 +1,7 @@
 """Names -> what is left of them for the eye: two that look the same have the same skeleton. Pure.
 
-As UTS #39 has it, and coarser: case, accents and spaces fall away as well, for a name is read at a
-glance. To look alike means to be told apart, nothing worse; so too coarse is on the safe side.
+As UTS #39 has it, and coarser: case, accents, spaces and punctuation fall away as well, for a name
+is read at a glance. To look alike means to be told apart, nothing worse; too coarse is safe.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ _UNSEEN = re.compile(
     "\u200b-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
     "\U000e0000-\U000e0fff]"
 )
-_EDGES = ".,:;!?'\"`´*_~-–—·•()[]{}<>"
 
 
 @lru_cache(maxsize=4096)
@@ -36,4 +35,4 @@ def skeleton(name: str) -> str:
     folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
     seen = _UNSEEN.sub("", folded)
     letters = seen.translate(_LETTERS).replace("rn", "m").replace("vv", "w")
-    return letters.strip(_EDGES) or letters
+    return "".join([c for c in letters if unicodedata.category(c)[0] != "P"]) or letters

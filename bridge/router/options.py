@@ -101,6 +101,8 @@ class MemberOptions:
     """How a channel takes part in its room.
 
     - `sieve`: what passes between the channel and the room, in either direction.
+    - `names`: how an author is called there, with {name}, {platform} and {account} in it; None:
+      by their name, told apart where two look alike.
     - `replace`, `rename`: replacements in the words and in the authors' names that it is shown.
     - `files`: shown as files, as links, or not at all; `threads`: `flat` shows what is said in
       threads in the channel itself, as replies.
@@ -109,6 +111,7 @@ class MemberOptions:
     """
 
     sieve: Sieve = OPEN
+    names: str | None = None
     replace: tuple[Replacement, ...] = ()
     rename: tuple[Replacement, ...] = ()
     files: Files = "keep"

@@ -20,6 +20,7 @@ from bridge.ports.store import (
     Store,
     Timeline,
 )
+from bridge.router.names import Names
 from bridge.router.notices import Notices
 from bridge.router.people import People
 from bridge.router.rooms import Room, Rooms
@@ -34,6 +35,7 @@ class Surroundings:
     rooms: Rooms
     connectors: Mapping[AccountId, Connector]
     people: People
+    names: Names
     cards: Cards
     files: Files | None
     clock: Clock

@@ -22,6 +22,7 @@ from bridge.router.budgets import Budgets
 from bridge.router.catch_up import CatchUp
 from bridge.router.lanes import Lanes
 from bridge.router.lateness import Lateness
+from bridge.router.names import Names
 from bridge.router.notices import Notices
 from bridge.router.passage import Passage, Surroundings
 from bridge.router.people import People
@@ -77,6 +78,7 @@ class Router:
             rooms=rooms,
             connectors=connectors,
             people=People(store, connectors, clock),
+            names=Names(store),
             cards=cards,
             files=files,
             clock=clock,

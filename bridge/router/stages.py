@@ -39,6 +39,7 @@ from bridge.router.files import with_kept_files
 from bridge.router.gating import agents_asked
 from bridge.router.happenings import HAPPENINGS, tell_happening
 from bridge.router.max_delay import given_up_if_late
+from bridge.router.names import in_form
 from bridge.router.passage import Passage, Press, Surroundings
 from bridge.router.rooms import Member, Room
 from bridge.uacs import Actor, JsonTree, Message, StructuredDataPart, TextPart, to_timestamp
@@ -191,7 +192,8 @@ async def route(passage: Passage, around: Surroundings) -> str | None:
             for member in room.listeners(besides=event.place.channel):
                 if member.channel.key not in shown and lets_out(member, new):
                     shown.add(member.channel.key)
-                    post = _post(new, room, member, around)
+                    byline = await _byline(new, room, member, event, around)
+                    post = _post(new, room, member, byline, around)
                     passage.operations.append(post)
                     passage.settles += given_up_if_late(post, member, new, around.clock.time())
     for room in passage.rooms:
@@ -284,7 +286,18 @@ def _thread_timeline(place: Place, root: str) -> Timeline:
     return Timeline(conversation_id_of(place), "thread", place.key, metadata)
 
 
-def _post(new: NewMessage, room: Room, member: Member, around: Surroundings) -> PostMessage:
+async def _byline(
+    new: NewMessage, room: Room, member: Member, event: MessagePosted, around: Surroundings
+) -> Byline:
+    name = await around.names.shown(room, new.author)
+    if (template := member.options.names) is not None:
+        name = in_form(template, name, new.author, event.place.channel.platform, event.account)
+    return Byline(name=name, picture=new.author.picture)
+
+
+def _post(
+    new: NewMessage, room: Room, member: Member, byline: Byline, around: Surroundings
+) -> PostMessage:
     flat = member.options.threads == "flat"
     return PostMessage(
         id=OperationId(around.new_id()),
@@ -292,7 +305,7 @@ def _post(new: NewMessage, room: Room, member: Member, around: Surroundings) -> 
         channel=member.channel,
         room=room.id,
         message=new.id,
-        byline=Byline(name=new.author.name, picture=new.author.picture),
+        byline=byline,
         root=None if flat else new.root,
         reply_to=new.reply_to or (new.root if flat else None),
     )

@@ -205,7 +205,7 @@ class PaperConnector:
                 time=now,
                 native_id=data["id"],
                 message=message,
-                author=Person(id=actor, name=f"{data['author'].title()} of {self.account}",
+                author=Person(id=actor, name=data.get("name") or self._name(data["author"]),
                               bot=bool(data.get("bot"))),
                 reply_to=data.get("reply_to"),
                 addresses_us=bool(data.get("addresses_us")),
@@ -213,6 +213,9 @@ class PaperConnector:
                 operation=OperationId(data["operation"]) if data.get("operation") else None,
             )
         ]  # fmt: skip
+
+    def _name(self, author: str) -> str:
+        return f"{author.title()} of {self.account}"
 
     def encode(self, delivery: Delivery) -> Encoded:
         operation = delivery.operation
