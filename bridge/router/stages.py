@@ -31,6 +31,7 @@ from bridge.model import (
     conversation_id_of,
     message_id_of,
 )
+from bridge.model.refs import BRIDGE
 from bridge.ports.cards import agent_of, hears_presses
 from bridge.ports.store import NewMessage, NewTurn, Timeline
 from bridge.router.admission import admitting, lets_out
@@ -289,6 +290,8 @@ def _thread_timeline(place: Place, root: str) -> Timeline:
 async def _byline(
     new: NewMessage, room: Room, member: Member, event: MessagePosted, around: Surroundings
 ) -> Byline:
+    if new.author.id == BRIDGE:
+        return Byline(name=new.author.name)
     name = await around.names.shown(room, new.author)
     if (template := member.options.names) is not None:
         name = in_form(template, name, new.author, event.place.channel.platform, event.account)
