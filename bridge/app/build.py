@@ -205,9 +205,8 @@ async def find_rooms(
                 account = AccountId(wanted.account)
                 members.append(Member(account, channel, wanted.flow, known, options))
         seats = tuple(AgentSeat(seat.agent, seat.listen) for seat in entry.agents)
-        tells = entry.undelivered != "off"
         own_id, whole = RoomId(name), room_options(entry)
-        rooms.append(Room(own_id, ids[own_id], tuple(members), seats, tells, whole))
+        rooms.append(Room(own_id, ids[own_id], tuple(members), seats, entry.undelivered, whole))
     await places.close()
     return Rooms(rooms)
 

@@ -149,10 +149,11 @@ class RoomSettings(PassageSettings):
 
     members: tuple[MemberSettings, ...] = Field(min_length=1, description="The room's channels.")
     agents: tuple[SeatSettings, ...] = Field(default=(), description="The room's agents.")
-    undelivered: Literal["note", "off"] = Field(
+    undelivered: Literal["note", "whisper", "off"] = Field(
         default="note",
         description="note: what did not reach a channel is said where it was posted, with a button "
-        "to try again; off: it is only listed by `uacs-bridge dead-letters`.",
+        "to try again; whisper: to its author alone, on Slack; off: `uacs-bridge dead-letters` "
+        "lists it.",
     )
     moderation: Moderation = Field(
         default="off",

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 from bridge.model.loss import Loss
 from bridge.model.people import Byline
 from bridge.model.receipts import Receipt
-from bridge.model.refs import AccountId, ChannelRef, MessageId, OperationId, RoomId
+from bridge.model.refs import AccountId, ActorId, ChannelRef, MessageId, OperationId, RoomId
 from bridge.uacs import Message
 
 
@@ -32,7 +32,8 @@ class _Operation(BaseModel):
 class PostMessage(_Operation):
     """Show the message in the channel, in the thread of `root` where there is one.
 
-    `reply_to` is the message that it answers; `stream` says that more text is to come.
+    `reply_to` is the message that it answers; `stream` says that more text is to come; `to` is the
+    only person who shall see it, on platforms whose features have `whispers`.
     """
 
     type: Literal["post_message"] = "post_message"
@@ -40,6 +41,7 @@ class PostMessage(_Operation):
     root: MessageId | None = None
     reply_to: MessageId | None = None
     stream: bool = False
+    to: ActorId | None = None
 
 
 class EditMessage(_Operation):
@@ -49,6 +51,7 @@ class EditMessage(_Operation):
     byline: Byline
     root: MessageId | None = None
     reply_to: MessageId | None = None
+    to: ActorId | None = None
 
 
 class DeleteMessage(_Operation):
@@ -116,6 +119,7 @@ def edit_of(post: PostMessage, own_id: OperationId) -> EditMessage:
         byline=post.byline,
         root=post.root,
         reply_to=post.reply_to,
+        to=post.to,
     )
 
 

@@ -74,7 +74,13 @@ def _with_buttons(message: Message, text: str, buttons: Sequence[Button]) -> Mes
     return with_bridge_metadata(message, BridgeMetadata(fallbacks={"0": (1,)}))
 
 
-def notice_post(new: NewMessage, room: RoomId, member: Member, own_id: OperationId) -> PostMessage:
+def notice_post(
+    new: NewMessage,
+    room: RoomId,
+    member: Member,
+    own_id: OperationId,
+    to: ActorId | None = None,
+) -> PostMessage:
     """What shows a notice in one channel of a room."""
     return PostMessage(
         id=own_id,
@@ -85,6 +91,7 @@ def notice_post(new: NewMessage, room: RoomId, member: Member, own_id: Operation
         byline=BYLINE,
         root=new.root,
         reply_to=new.reply_to,
+        to=to,
     )
 
 
@@ -114,14 +121,21 @@ class Notices:
         root: MessageId | None = None,
         reply_to: MessageId | None = None,
         buttons: Sequence[Button] = (),
+        to: ActorId | None = None,
     ) -> None:
-        """Show it in these channels. Said before, its words are changed where it stands; in a
-        `timeline` it is remembered there."""
+        """Show it in these channels, or `to` one person there (whispers). Said before, its words
+        are changed where it stands; in a `timeline` it is remembered there."""
         new = notice(
-            own_id, text, self._clock.time(), root=root, reply_to=reply_to, buttons=buttons
+            own_id,
+            text,
+            self._clock.time(),
+            root=root,
+            reply_to=reply_to,
+            buttons=buttons,
+            audience=None if to is None else (to,),
         )
         posts = tuple(
-            notice_post(new, room, member, OperationId(self._new_id())) for member in members
+            notice_post(new, room, member, OperationId(self._new_id()), to) for member in members
         )
         admission = Admission(
             outcome="notice",

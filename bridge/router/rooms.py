@@ -14,6 +14,7 @@ from bridge.router.options import AS_SAID, USUAL, MemberOptions, RoomOptions
 
 Flow = Literal["in", "out", "both"]
 Listen = Literal["mentions", "always", "threads"]
+Undelivered = Literal["note", "whisper", "off"]
 
 
 @dataclass(frozen=True)
@@ -50,14 +51,14 @@ class AgentSeat:
 
 @dataclass(frozen=True)
 class Room:
-    """`conversation` is the id of its UACS Conversation, kept for ever; `tells_failures`: people
-    are told what did not reach the others."""
+    """`conversation` is the id of its UACS Conversation, kept for ever; `undelivered`: how
+    people are told what did not reach the others."""
 
     id: RoomId
     conversation: UUID
     members: tuple[Member, ...]
     agents: tuple[AgentSeat, ...] = ()
-    tells_failures: bool = True
+    undelivered: Undelivered = "note"
     options: RoomOptions = USUAL
 
     @property

@@ -70,7 +70,7 @@ class Router:
         )  # fmt: skip
         self.notices = Notices(store, clock, new_id, self.lanes.wake)
         self._lateness = Lateness(store, rooms, self.notices, clock, policy)
-        self._told = Told(store, rooms, self.notices, clock, self.lanes.wake)
+        self._told = Told(store, rooms, connectors, self.notices, clock, self.lanes.wake)
         self.lanes.on_end = self._told.ended
         self._catch_up = CatchUp(store, connectors, self._sources, clock, policy)
         self._around = Surroundings(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import structlog
 
@@ -12,9 +12,11 @@ from bridge.content.markdown import text_to_markdown
 from bridge.content.text import List, ListItem, Paragraph, Text
 from bridge.errors import StoreError
 from bridge.model import (
+    AccountId,
     DeleteMessage,
     EditMessage,
     LaneId,
+    Level,
     MessageId,
     Operation,
     OperationId,
@@ -23,9 +25,10 @@ from bridge.model import (
 )
 from bridge.model.refs import BRIDGE
 from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector
 from bridge.ports.store import OperationRecord, OutboxState, Store, StoredMessage
 from bridge.router.notices import Notices, notice_id
-from bridge.router.rooms import Member, Rooms
+from bridge.router.rooms import Member, Room, Rooms
 
 log = structlog.get_logger()
 
@@ -40,12 +43,14 @@ class Told:
         self,
         store: Store,
         rooms: Rooms,
+        connectors: Mapping[AccountId, Connector],
         notices: Notices,
         clock: Clock,
         wake_lane: Callable[[LaneId], None],
     ) -> None:
         self._store = store
         self._rooms = rooms
+        self._connectors = connectors
         self._notices = notices
         self._clock = clock
         self._wake_lane = wake_lane
@@ -94,16 +99,18 @@ class Told:
             await self._notices.change(_notice_about(message), "This was delivered after all.")
             return
         stored = await self._store.message(message)
-        home = stored and self._home(stored, missing)
-        if stored and home:
+        room = self._rooms.by_id.get(missing[0].operation.room)
+        home = stored and room and self._home(stored, room)
+        if stored and room and home:
             await self._notices.say(
                 _notice_about(message),
                 self._words(missing),
-                missing[0].operation.room,
+                room.id,
                 [home],
                 root=stored.root,
                 reply_to=message,
                 buttons=[Button((Text("Try again"),), id="retry")],
+                to=stored.author.id if self._whispered(room, home) else None,
             )
 
     async def _missing(self, message: MessageId) -> list[OperationRecord]:
@@ -116,14 +123,18 @@ class Told:
             and isinstance(record.operation, PostMessage | EditMessage | DeleteMessage)
         ]
 
-    def _home(self, stored: StoredMessage, missing: Sequence[OperationRecord]) -> Member | None:
+    def _home(self, stored: StoredMessage, room: Room) -> Member | None:
         """The channel where it was said; None where the room is not shown there, or says of no
         failures."""
-        room = self._rooms.by_id.get(missing[0].operation.room)
-        if room is None or stored.place is None or not room.tells_failures:
+        if stored.place is None or room.undelivered == "off":
             return None
-        here = (one for one in room.members if one.channel == stored.place.channel and one.listens)
-        return next(here, None)
+        member = room.member(stored.place.channel)
+        return member if member and member.listens else None
+
+    def _whispered(self, room: Room, home: Member) -> bool:
+        features = self._connectors[home.account].capabilities.features
+        able = features.get("whispers", Level.DROPPED) in (Level.FULL, Level.PARTIAL)
+        return able and room.undelivered == "whisper"
 
     def _words(self, missing: Sequence[OperationRecord]) -> str:
         lines = [self._line(record) for record in missing]

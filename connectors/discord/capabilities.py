@@ -68,6 +68,7 @@ CAPABILITIES = Capabilities(
         "replies": Level.PARTIAL,  # webhooks cannot reply: a small line with a jump link
         "edit": Level.FULL,
         "delete": Level.FULL,
+        "whispers": Level.DROPPED,  # only as the answer to what somebody just did
         **{f"card.{node}": level for node, level in CARD_NODES.items()},
     },
     text_limit=TEXT_LIMIT,

@@ -8,6 +8,7 @@ POST_PER_CHANNEL = "post_per_channel"
 POST_PER_WORKSPACE = "post_per_workspace"
 UPDATE_PER_WORKSPACE = "update_per_workspace"
 DELETE_PER_WORKSPACE = "delete_per_workspace"
+WHISPER = "chat.postEphemeral"
 SHARE_FILES = "files.completeUploadExternal"  # the last of three requests that share files
 
 TEXT_LIMIT = 3900  # encoded characters: chat.update refuses more than 4,000, posting advises so
@@ -102,6 +103,7 @@ CAPABILITIES = Capabilities(
         "replies": Level.PARTIAL,  # a quoted line: Slack has threads, but no replies
         "edit": Level.FULL,
         "delete": Level.FULL,
+        "whispers": Level.PARTIAL,  # gone when the person loads Slack anew; never changed
         "underline": Level.DROPPED,
         "spoiler": Level.PARTIAL,
         "heading": Level.PARTIAL,

@@ -13,6 +13,7 @@ from bridge.content.parts import message_text
 from bridge.content.split import cut_text, split_text
 from bridge.content.text import Paragraph, Quote, Strong, Text
 from bridge.model import (
+    ActorId,
     BudgetKey,
     Byline,
     Call,
@@ -24,6 +25,7 @@ from bridge.model import (
     PostMessage,
     Quoted,
     Receipt,
+    split_key,
 )
 from bridge.ports.cards import NO_CARDS, Cards, is_rich
 from bridge.ports.connector import Files
@@ -38,6 +40,7 @@ from connectors.slack.capabilities import (
     SHARE_FILES,
     TEXT_LIMIT,
     UPDATE_PER_WORKSPACE,
+    WHISPER,
 )
 from connectors.slack.rich import Body, rich_bodies
 from connectors.slack.text import text_to_mrkdwn
@@ -47,6 +50,7 @@ from connectors.slack.text import text_to_mrkdwn
 _OF_SLACK = re.compile(r"(?i)slack(?:-files|-edge)?\.com|slack-redir\.net")
 _NAMELESS = "somebody"
 _NOTHING_YET = "…"
+_NOT_WHISPERED = ("metadata", "unfurl_links", "unfurl_media", "mrkdwn")
 
 
 def encode(delivery: Delivery, cards: Cards = NO_CARDS, files: Files | None = None) -> Encoded:
@@ -76,8 +80,12 @@ def _posts(delivery: Delivery, operation: PostMessage, bodies: list[Body]) -> It
 def _edits(delivery: Delivery, operation: EditMessage, bodies: list[Body]) -> Iterator[Call]:
     """Changed copies, then new ones for what is longer now, or fewer where it is shorter.
 
-    A copy that somebody took away stays away; files that stand stay as they are.
+    A copy that somebody took away stays away; files that stand stay as they are. A whisper cannot
+    change: it is whispered again.
     """
+    if operation.to is not None:
+        yield from (_post(delivery, operation, slot, body) for slot, body in enumerate(bodies))
+        return
     copies = {copy.slot: copy for copy in delivery.copies}
     for slot, body in enumerate(bodies):
         copy = copies.get(slot)
@@ -193,11 +201,14 @@ def _post(delivery: Delivery, operation: PostMessage | EditMessage, slot: int, s
             "event_payload": {"operation": operation.id, "slot": slot},
         },
     }
+    method = "chat.postMessage"
+    if operation.to is not None:
+        method, body = WHISPER, _whispered(body, operation.to)
     if delivery.thread is not None:
         body["thread_ts"] = delivery.thread
     return Call(
         kind="post",
-        method="chat.postMessage",
+        method=method,
         operation=operation.id,
         channel=operation.channel,
         slot=slot,
@@ -210,6 +221,12 @@ def _post(delivery: Delivery, operation: PostMessage | EditMessage, slot: int, s
         ),
         body=body,
     )
+
+
+def _whispered(body: dict[str, JsonValue], to: ActorId) -> dict[str, JsonValue]:
+    """As chat.postEphemeral takes it: seen by one person until they look away."""
+    known = {key: value for key, value in body.items() if key not in _NOT_WHISPERED}
+    return {**known, "user": split_key(to)[-1]}
 
 
 def _share(

@@ -8,7 +8,7 @@ from bridge.errors import NotFound
 from bridge.model import AccountId, Call, ChannelRef, Raw, Receipt
 from bridge.ports.clock import Clock
 from connectors.slack import ids
-from connectors.slack.capabilities import METADATA_TYPE
+from connectors.slack.capabilities import METADATA_TYPE, WHISPER
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import Json, dumped, object_at, objects_at, text_at, whole_at
 from connectors.slack.send import WebApi, receipt_of
@@ -48,7 +48,10 @@ async def posts_after(
 
 
 async def find_post(api: WebApi, clock: Clock, call: Call, after: str | None) -> Receipt | None:
-    """The post that carries this call's operation and slot in its metadata."""
+    """The post that carries this call's operation and slot in its metadata. Nobody finds a whisper
+    again: whoever did not see it gets it once more."""
+    if call.method == WHISPER:
+        return None
     oldest = after or ids.ts_at(clock.time() - _AN_HOUR)
     channel = call.channel.channel
     if call.thread is not None:

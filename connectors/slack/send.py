@@ -30,6 +30,7 @@ from bridge.errors import (
 )
 from bridge.model import Call, Receipt
 from bridge.ports.clock import Clock
+from connectors.slack.capabilities import WHISPER
 from connectors.slack.json_values import Json, object_at, text_at
 from connectors.slack.refusals import error_of_code
 
@@ -163,6 +164,9 @@ async def send_call(api: WebApi, call: Call) -> Receipt:
             slot=call.slot, native_id=call.native_id or text_at(body, "ts"), thread=call.thread,
             deleted=call.kind == "delete",
         )  # fmt: skip
+    if call.method == WHISPER:
+        ts = text_at(body, "message_ts")
+        return Receipt(slot=call.slot, native_id=ts, thread=call.thread)
     return receipt_of(call, object_at(body, "message") | {"ts": text_at(body, "ts")})
 
 

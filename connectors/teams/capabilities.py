@@ -64,6 +64,7 @@ CAPABILITIES = Capabilities(
         "replies": Level.PARTIAL,
         "edit": Level.FULL,
         "delete": Level.FULL,
+        "whispers": Level.DROPPED,  # only as the answer to what somebody just did
         **{f"card.{node}": level for node, level in CARD_NODES.items()},
     },
     text_limit=TEXT_LIMIT,

@@ -92,7 +92,7 @@ async def test_trying_in_vain_says_so_again_in_the_same_notice(pair: Pair) -> No
 async def test_what_was_lost_before_a_stop_is_told_at_the_next_start_and_once(pair: Pair) -> None:
     house, slate, board = pair
     board.before_send = refusing()
-    silent = [replace(room, tells_failures=False) for room in house.rooms]
+    silent = [replace(room, undelivered="off") for room in house.rooms]
     telling, house.rooms = house.rooms, silent
     async with house.run():
         await undelivered(house, slate)

@@ -1,0 +1,57 @@
+"""People learn on the real SDKs what did not arrive, and have it tried again there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bridge.sandbox.faults import Fault
+from bridge.sandbox.feed import Shown
+from bridge.sandbox.hands import Handled, Press
+from tests.e2e.house import configuration, running, street
+
+
+@pytest.mark.parametrize("origin", ["slack", "discord", "teams"])
+@pytest.mark.parametrize("way", ["note", "whisper"])
+async def test_a_refused_message_is_told_to_its_author_and_tried_again(
+    tmp_path: Path, origin: str, way: str
+) -> None:
+    other = "discord" if origin != "discord" else "teams"
+    async with street(names=sorted({origin, other})) as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        settings["rooms"]["general"]["undelivered"] = way
+        platform = local.platforms[origin]
+        assert isinstance(platform, Handled)
+        place = local.place(origin, "general")
+        person = local.person(origin, place[0])
+        _, channel = local.place(other, "general")
+        refusal = Fault(kind="status", where=f"{other}:*:{channel}", status=403, times=None)
+        whispered = way == "whisper" and origin == "slack"
+
+        def told() -> list[Shown]:
+            if whispered:
+                return platform.whispers(place[0], person)
+            return [one for one in local.standing(origin, "general") if one.bot]
+
+        def says(words: str) -> bool:
+            """In a text, or in a card."""
+            return any(words in f"{one.text} {one.raw}" for one in told())
+
+        async with running(local, settings) as (bridge, _):
+            local.around.faults.add(refusal)
+            await local.say(origin, "general", "news")
+            await local.until(lambda: says("did not reach"))
+            assert says(f"{other.capitalize()} ")
+            assert len(told()) == 1
+            assert not local.standing(other, "general")
+
+            local.around.faults.clear()
+            press = Press(
+                workspace=place[0], person=person, channel=place[1], message=told()[0].id,
+                action="Try again",
+            )  # fmt: skip
+            await platform.press(press)
+            await local.until(lambda: len(local.standing(other, "general")) == 1)
+            await local.until(lambda: says("delivered after all"))
+            assert await bridge.store.dead_letters() == []
