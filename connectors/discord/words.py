@@ -15,18 +15,25 @@ from bridge.errors import CodecError
 from bridge.model import Call
 from connectors.discord.capabilities import TEXT_LIMIT
 from connectors.discord.cards import read_message
+from connectors.discord.cards.schemas import COMPONENTS_V2, TEXT_DISPLAY
 from connectors.discord.text import text_to_discord
 
 _FORM = ("embeds", "components")
 
 
 def in_words(call: Call) -> Call | None:
-    """What it says as one text, cut where Discord takes no more."""
-    if not any(call.body.get(name) for name in _FORM):
+    """What it says as one text, cut where Discord takes no more. An edit says it in a component:
+    a message that once had components of the newer kind takes no text for ever after."""
+    rich = any(call.body.get(name) for name in _FORM)
+    if not rich and call.kind != "edit":
         return None
+    text = _text(call.body) if rich else call.body.get("content")
     rest = {name: value for name, value in call.body.items() if name not in (*_FORM, "flags")}
-    emptied: dict[str, JsonValue] = {} if call.kind == "post" else {name: [] for name in _FORM}
-    return call.model_copy(update={"body": {**rest, **emptied, "content": _text(call.body)}})
+    said: dict[str, JsonValue] = {"content": text}
+    if call.kind == "edit":
+        display: dict[str, JsonValue] = {"type": TEXT_DISPLAY, "content": text}
+        said = {"content": None, "embeds": [], "components": [display], "flags": COMPONENTS_V2}
+    return call.model_copy(update={"body": {**rest, **said}})
 
 
 def plain_words(body: Mapping[str, JsonValue]) -> str:

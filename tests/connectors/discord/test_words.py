@@ -38,11 +38,15 @@ def test_the_words_and_nothing_of_the_form_stay(body: Body, words: tuple[str, ..
     assert all(word in str(said.body["content"]) for word in words)
 
 
-def test_an_edit_takes_the_form_away() -> None:
-    said = in_words(call(EMBED, "edit"))
+@pytest.mark.parametrize(
+    ("body", "words"), [(EMBED, "look\n\n### T\nD"), ({"content": "hi"}, "hi")]
+)
+def test_an_edit_says_its_words_in_a_component(body: Body, words: str) -> None:
+    said = in_words(call(body, "edit"))
 
     assert said
-    assert (said.body["embeds"], said.body["components"]) == ([], [])
+    assert (said.body["content"], said.body["embeds"], said.body["flags"]) == (None, [], 1 << 15)
+    assert said.body["components"] == [{"type": 10, "content": words}]
 
 
 def test_long_words_are_cut_where_discord_takes_no_more() -> None:
