@@ -24,6 +24,7 @@ from bridge.router.options import (
     Late,
     MemberOptions,
     Moderation,
+    Reactions,
     RoomOptions,
     Sieve,
     Tells,
@@ -103,6 +104,11 @@ class PassageSettings(StrictSettings):
     )
     threads: Threads | None = Field(
         default=None, description="keep: as threads; flat: in the channel, as replies."
+    )
+    reactions: Reactions | None = Field(
+        default=None,
+        description="native: our bot reacts as people elsewhere do; note: a line below the message "
+        "says who reacts; off: not shown.",
     )
     max_delay: float | None = Field(
         default=None, gt=0, description="Seconds after which a post is late; null: never."
@@ -188,6 +194,7 @@ def member_options(room: RoomSettings, member: MemberSettings) -> MemberOptions:
         rename=_replacements(room.rename + member.rename),
         files=member.files or room.files or "keep",
         threads=member.threads or room.threads or "keep",
+        reactions=member.reactions or room.reactions or "native",
         max_delay=member.max_delay or room.max_delay,
         late=member.late or room.late or "mark",
     )

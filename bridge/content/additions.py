@@ -54,6 +54,15 @@ class KeptFile(BaseModel):
     size: Position
 
 
+class Reactions(BaseModel):
+    """Who reacts with one emoji, wherever the message is shown: actor ids, in their order."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    emoji: StrictStr
+    actors: tuple[StrictStr, ...]
+
+
 class BridgeMetadata(BaseModel):
     """Version 1. Unknown fields are kept, so that an older bridge loses nothing of a newer one.
 
@@ -61,6 +70,7 @@ class BridgeMetadata(BaseModel):
     fetched, by the id or address that the payload has for them. `fallbacks` names for the content
     index of a payload the parts that say the same, in order.
     `home` is the rest of a native message, where its payloads are taken out: see `native_home`.
+    `reactions` are those that stand; only the archive knows them.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -72,6 +82,7 @@ class BridgeMetadata(BaseModel):
     origin: StrictStr | None = None
     kept: Mapping[str, KeptFile] = Field(default_factory=dict)
     home: JsonValue = None
+    reactions: tuple[Reactions, ...] = ()
 
 
 def read_bridge_metadata(message: Message) -> tuple[BridgeMetadata, list[str]]:
@@ -96,6 +107,17 @@ def with_bridge_metadata(message: Message, additions: BridgeMetadata) -> Message
     written: dict[str, Any] = {"version": VERSION, **dumped}
     metadata = {**(message.metadata or {}), KEY: written}
     return message.model_copy(update={"metadata": metadata})
+
+
+def with_reactions(message: Message, reactions: JsonValue) -> Message:
+    """The message with these in place of the reactions that it has; None takes them out."""
+    found = (message.metadata or {}).get(KEY)
+    known = found if isinstance(found, dict) else {"version": VERSION}
+    if reactions is None and "reactions" not in known:
+        return message
+    rest = {name: value for name, value in known.items() if name != "reactions"}
+    shown = rest if reactions is None else {**rest, "reactions": reactions}
+    return message.model_copy(update={"metadata": {**(message.metadata or {}), KEY: shown}})
 
 
 def select_parts(

@@ -51,6 +51,12 @@ def short_name_of(emoji: str) -> str | None:
     return None
 
 
+def one_emoji(emoji: str) -> str:
+    """The same emoji in one form, whichever signs of presentation a platform puts into it."""
+    name = short_name_of(emoji)
+    return (emoji_of(name) if name else None) or emoji
+
+
 def _with_tones(entry: _Entry, first: str, second: str | None) -> str | None:
     if entry.toned and second is None:
         return entry.plain[0] + _TONES[first] + entry.plain[1:].removeprefix(_AS_PICTURE)

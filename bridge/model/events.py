@@ -84,10 +84,11 @@ class MessagesBulkDeleted(_ByActor):
 
 
 class ReactionAdded(_OnMessage):
-    """`emoji` is the Unicode emoji, or `:name:` of a custom one."""
+    """`emoji` is the Unicode emoji, or `:name:` of a custom one; `own`: our bot's."""
 
     type: Literal["reaction_added"] = "reaction_added"
     emoji: str
+    own: bool = False
 
 
 class ReactionRemoved(_OnMessage):
@@ -95,6 +96,7 @@ class ReactionRemoved(_OnMessage):
 
     type: Literal["reaction_removed"] = "reaction_removed"
     emoji: str
+    own: bool = False
 
 
 class ReactionsCleared(_OnMessage):
@@ -117,18 +119,21 @@ class MessagePinned(_OnMessage):
     """A message was pinned to its channel."""
 
     type: Literal["message_pinned"] = "message_pinned"
+    own: bool = False
 
 
 class MessageUnpinned(_OnMessage):
     """A pin was taken away."""
 
     type: Literal["message_unpinned"] = "message_unpinned"
+    own: bool = False
 
 
 class TypingStarted(_ByActor):
     """Somebody began to write; never stored."""
 
     type: Literal["typing_started"] = "typing_started"
+    own: bool = False
 
 
 class PollEnded(_OnMessage):

@@ -9,7 +9,15 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 from bridge.model.loss import Loss
 from bridge.model.people import Byline
 from bridge.model.receipts import Receipt
-from bridge.model.refs import AccountId, ActorId, ChannelRef, MessageId, OperationId, RoomId
+from bridge.model.refs import (
+    AccountId,
+    ActorId,
+    ChannelRef,
+    LaneId,
+    MessageId,
+    OperationId,
+    RoomId,
+)
 from bridge.uacs import Message
 
 
@@ -27,6 +35,11 @@ class _Operation(BaseModel):
     channel: ChannelRef
     room: RoomId
     message: MessageId
+
+    @property
+    def lane(self) -> LaneId:
+        """The queue in which it waits its turn."""
+        return self.channel.lane
 
 
 class PostMessage(_Operation):
@@ -60,29 +73,42 @@ class DeleteMessage(_Operation):
     type: Literal["delete_message"] = "delete_message"
 
 
-class AddReaction(_Operation):
-    """React to the native copy, or note the reaction where that cannot be."""
+class _Mark(_Operation):
+    """Something put on a message that stands there already. The limits of marks are narrow, and no
+    post shall wait for them: they have a lane of their own beside the channel's."""
+
+    @property
+    def lane(self) -> LaneId:
+        return self.channel.marks_lane
+
+
+class AddReaction(_Mark):
+    """Our bot reacts to the native copy. `emoji` is Unicode, or `:name:` of a custom one."""
 
     type: Literal["add_reaction"] = "add_reaction"
     emoji: str
-    byline: Byline
 
 
-class RemoveReaction(_Operation):
-    """Take one person's reaction back."""
+class RemoveReaction(_Mark):
+    """Our bot takes its reaction back."""
 
     type: Literal["remove_reaction"] = "remove_reaction"
     emoji: str
-    byline: Byline
 
 
-class PinMessage(_Operation):
+class NoteReactions(_Mark):
+    """The note below the message says who reacts elsewhere; the bridge's own, no platform's."""
+
+    type: Literal["note_reactions"] = "note_reactions"
+
+
+class PinMessage(_Mark):
     """Pin the native copy."""
 
     type: Literal["pin_message"] = "pin_message"
 
 
-class UnpinMessage(_Operation):
+class UnpinMessage(_Mark):
     """Take the pin away."""
 
     type: Literal["unpin_message"] = "unpin_message"
@@ -100,12 +126,14 @@ Operation = Annotated[
     | DeleteMessage
     | AddReaction
     | RemoveReaction
+    | NoteReactions
     | PinMessage
     | UnpinMessage
     | ShowTyping,
     Field(discriminator="type"),
 ]
 OPERATION: TypeAdapter[Operation] = TypeAdapter(Operation)
+Mark = AddReaction | RemoveReaction | NoteReactions | PinMessage | UnpinMessage
 
 
 def edit_of(post: PostMessage, own_id: OperationId) -> EditMessage:

@@ -19,6 +19,7 @@ PersonId = NewType("PersonId", str)  # of somebody with several accounts
 
 BRIDGE = ActorId("bridge")  # who says what the bridge itself has to say
 
+_MARKS = "+marks"
 _CONVERSATIONS = UUID("0b0f5f6e-3f3c-5b0a-9d5c-2f1f0a3a7c11")  # our own UUIDv5 namespace
 
 
@@ -42,6 +43,11 @@ class ChannelRef(BaseModel):
     @property
     def lane(self) -> LaneId:
         return LaneId(self.key)
+
+    @property
+    def marks_lane(self) -> LaneId:
+        """Where reactions and pins wait for their turn, so that no post waits for them."""
+        return LaneId(f"{self.key}{_MARKS}")
 
     def __str__(self) -> str:
         return self.key
@@ -95,6 +101,11 @@ def actor_id_of(platform: str, workspace: str, native_id: str) -> ActorId:
 def conversation_id_of(place: Place) -> UUID:
     """The Conversation that a channel or a thread is."""
     return _conversation_named(place.key)
+
+
+def channel_of_lane(lane: LaneId) -> ChannelRef:
+    """The channel that a lane leads to."""
+    return channel_of_key(lane.removesuffix(_MARKS))
 
 
 @lru_cache(maxsize=4096)

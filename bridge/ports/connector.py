@@ -146,6 +146,16 @@ class SaysInWords(Protocol):
         ...
 
 
+@runtime_checkable
+class TakesReactions(Protocol):
+    """Our bot can react to messages."""
+
+    def takes_reaction(self, emoji: str) -> bool:
+        """Whether the platform has this one (Unicode, or `:name:` of a custom one), as far as can
+        be known without asking. Pure."""
+        ...
+
+
 @dataclass(frozen=True)
 class FileAddress:
     """Where the bytes of a file are now, and the token that its host may see."""

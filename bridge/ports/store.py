@@ -3,7 +3,7 @@ transaction; when it returns, its effect is durable."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -12,21 +12,26 @@ from uuid import UUID
 from bridge.model import (
     AccountId,
     ActorId,
+    AddReaction,
     ChannelRef,
     Delivery,
     LaneId,
     Loss,
     MessageId,
+    NoteReactions,
     Operation,
     OperationId,
     Person,
     PersonId,
+    PinMessage,
     Place,
     PostMessage,
     Raw,
     Receipt,
+    RemoveReaction,
     RoomId,
     TurnId,
+    UnpinMessage,
 )
 from bridge.model.turns import TurnState
 from bridge.uacs import Conversation, Message
@@ -97,7 +102,8 @@ class Settlement:
     """How an operation ended. `receipts` are all native copies that it made, changed or removed.
 
     `thread_of` says that this post stands in the destination for a thread root that never came
-    there: later messages of that root's thread go below it.
+    there: later messages of that root's thread go below it. `then` is queued with it, behind all
+    that waits.
     """
 
     operation: OperationId
@@ -106,6 +112,7 @@ class Settlement:
     losses: tuple[Loss, ...] = ()
     error: str = ""
     thread_of: MessageId | None = None
+    then: tuple[Operation, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -113,13 +120,59 @@ class Change:
     """What an event did to an archived message: its whole new state, or that it is gone.
 
     `time` is the platform's, in seconds since 1970: a change that is not later than the last one
-    changes nothing, and what is deleted stays so.
+    changes nothing, and what is deleted stays so; marks that wait for it are cancelled.
     """
 
     message: Message
     state: Literal["edited", "deleted"]
     time: float
     operations: tuple[Operation, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReactionChange:
+    """What an event did to the reactions on a message, seen on its native copy `target`.
+
+    - `actor` None: everybody's were cleared, or of `emoji` alone where it is not None; what is
+      added there later but happened earlier counts for nothing. The single reactions that went
+      with it are changes of their own.
+    - `operations`: an AddReaction or RemoveReaction for each place that shall show it is queued
+      when the first elsewhere reacts so, or nobody does any more; one that waits for the opposite
+      is cancelled instead. NoteReactions are queued with every change.
+    - A change that is not later than the last one of the same reaction changes nothing.
+    """
+
+    message: MessageId
+    channel: ChannelRef
+    target: str
+    time: float
+    present: bool
+    actor: ActorId | None = None
+    emoji: str | None = None
+    operations: tuple[AddReaction | RemoveReaction | NoteReactions, ...] = ()
+
+
+@dataclass(frozen=True)
+class PinChange:
+    """A message was pinned, or its pin was taken away; `operations` are queued where that is news.
+    The latest event wins."""
+
+    message: MessageId
+    pinned: bool
+    actor: ActorId
+    time: float
+    operations: tuple[PinMessage | UnpinMessage, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reacted:
+    """One person's reaction that stands, on the native message `target` of the channel."""
+
+    emoji: str
+    actor: ActorId
+    channel: ChannelRef
+    target: str
+    time: float
 
 
 @dataclass(frozen=True)
@@ -141,6 +194,8 @@ class Admission:
     turns: tuple[NewTurn, ...] = ()
     settles: tuple[Settlement, ...] = ()
     changes: tuple[Change, ...] = ()
+    reactions: tuple[ReactionChange, ...] = ()
+    pins: tuple[PinChange, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -189,7 +244,7 @@ class OutboxItem:
 
     - `delivery` holds the message as it stands now, the thread's native root, the quoted message
       and the native copies. `thread_missing` says that it belongs to a thread whose root has no
-      copy in this channel.
+      copy in this channel. `post_open`: the post that a mark waits for is not done yet.
     - `due` and `began` are seconds since 1970; `after` is the native id of the lane's last
       settled post.
     """
@@ -202,6 +257,7 @@ class OutboxItem:
     began: float | None = None
     after: str | None = None
     thread_missing: bool = False
+    post_open: bool = False
     message_state: MessageState = "complete"
 
 
@@ -322,7 +378,8 @@ class ArchiveStore(Protocol):
     async def change_message(
         self, message: Message, state: MessageState, operations: Sequence[Operation] = ()
     ) -> None:
-        """Replace the archived message, and queue operations in the same transaction.
+        """Replace the archived message, and queue operations in the same transaction. What is put
+        to deletion loses its reactions and pins that still wait.
 
         An EditMessage is left out where the PostMessage of the same message still waits in that
         lane with no copy recorded, or another of its EditMessages does: that says the new state.
@@ -464,6 +521,23 @@ class OutboxStore(Protocol):
         ...
 
 
+class MarkStore(Protocol):
+    """Reactions and pins."""
+
+    async def reactions(self, message: MessageId) -> Sequence[Reacted]:
+        """All that stand, in the order in which they were given."""
+        ...
+
+    async def pinned_by(self, message: MessageId) -> ActorId | None:
+        """Who pinned it; None where it is not pinned."""
+        ...
+
+    async def unshown_emoji(self, message: MessageId, channel: ChannelRef) -> Collection[str]:
+        """Emoji that the platform did not take on the message's copy: their last AddReaction there
+        ended with a loss, or is a dead letter."""
+        ...
+
+
 class TurnStore(Protocol):
     """Agents' turns."""
 
@@ -512,7 +586,9 @@ class SecretStore(Protocol):
         ...
 
 
-class Store(InboxStore, ArchiveStore, PeopleStore, OutboxStore, TurnStore, SecretStore, Protocol):
+class Store(
+    InboxStore, ArchiveStore, PeopleStore, OutboxStore, MarkStore, TurnStore, SecretStore, Protocol
+):
     """All of it."""
 
     async def status(self) -> StoreStatus: ...

@@ -20,6 +20,7 @@ from bridge.errors import (
 )
 from bridge.model import (
     AccountId,
+    AddReaction,
     Call,
     DeleteMessage,
     Delivery,
@@ -27,10 +28,15 @@ from bridge.model import (
     Encoded,
     LaneId,
     Loss,
+    Mark,
+    NoteReactions,
     Operation,
     OperationId,
+    PinMessage,
     PostMessage,
     Receipt,
+    RemoveReaction,
+    UnpinMessage,
 )
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, FindsSent, SaysInWords
@@ -90,6 +96,7 @@ class Lanes:
         self._begun: set[OperationId] = set()
         self._closing = False
         self.on_end: Callable[[Operation, OutboxState], Awaitable[None]] | None = None
+        self.say_instead: Callable[[Mark], Awaitable[None]] = _nothing
 
     async def start(self) -> None:
         """Go on with every lane that has something to send."""
@@ -189,6 +196,8 @@ class Lanes:
         if connector is None:
             account = item.delivery.operation.account
             await self._dead(item, f"account {account!r} is no longer configured")
+        elif isinstance(item.delivery.operation, Mark):
+            await self._mark(item, item.delivery.operation, connector, wake)
         elif item.state == "sending" and item.delivery.operation.id not in self._begun:
             await self._settle(item, connector, wake)
         elif wait > 0:
@@ -205,6 +214,62 @@ class Lanes:
         if options is None or not isinstance(operation, PostMessage) or item.delivery.copies:
             return ""
         return too_late(options, self._clock.time() - item.created)
+
+    # --- marks: reactions and pins ----------------------------------------------------------------
+
+    async def _mark(
+        self, item: OutboxItem, mark: Mark, connector: Connector, wake: asyncio.Event
+    ) -> None:
+        """Put it on the copy that stands here; doing it twice does no harm, so one that nobody
+        knows the end of is simply said again."""
+        wait = max(item.due - self._clock.time(), self._policy.mark_wait if item.post_open else 0.0)
+        if wait > 0:  # the end of the post wakes us, too
+            await self._pause(wake, wait)
+        elif isinstance(mark, NoteReactions):
+            await self.say_instead(mark)
+            await self._done(item, [], [])
+        elif not item.delivery.copies:
+            error = "the message does not stand there"
+            await self._end(item, Settlement(mark.id, "cancelled", error=error))
+        elif encoded := await self._encoded(item, connector):
+            await self._put(item, mark, encoded, connector, wake)
+
+    async def _put(
+        self, item: OutboxItem, mark: Mark, encoded: Encoded, connector: Connector,
+        wake: asyncio.Event,
+    ) -> None:  # fmt: skip
+        losses = [*encoded.losses]
+        for call in encoded.calls:
+            async with self._budgets.permission(mark.account, call.budgets, Priority.REACTION):
+                if self._closing or (wake.is_set() and not await self._is_head(mark)):
+                    return
+                await self._store.begin(mark.id)
+                try:
+                    await self._call(connector, call)
+                except FormRefused as error:
+                    losses.append(
+                        Loss(path="", kind="mark_refused", what=str(error), shown_as="a note")
+                    )
+                except StoreError:
+                    raise
+                except BridgeError as error:
+                    await self._failed_mark(item, call, error)
+                    return
+        if losses and isinstance(mark, PinMessage | UnpinMessage):
+            await self.say_instead(mark)
+        await self._done(item, [], losses)
+
+    async def _is_head(self, mark: Mark) -> bool:
+        """What is taken back while we wait for permission is not done any more."""
+        now = await self._store.head(mark.lane)
+        return now is not None and now.delivery.operation.id == mark.id
+
+    async def _failed_mark(self, item: OutboxItem, call: Call, error: BridgeError) -> None:
+        if isinstance(error, Unsettled):
+            pause = self._policy.backoff(item.attempts)
+            await self._again(item, error, pause, "unsettled")
+        else:
+            await self._failed(item, call, error)
 
     async def _send(self, item: OutboxItem, connector: Connector, wake: asyncio.Event) -> None:
         operation = item.delivery.operation.id
@@ -393,7 +458,7 @@ class Lanes:
             losses = (*losses, missing)
         settlement = Settlement(
             operation.id, "done", receipts=tuple(receipts), losses=tuple(losses),
-            thread_of=thread_of,
+            thread_of=thread_of, then=_note_after(operation) if losses else (),
         )  # fmt: skip
         await self._end(item, settlement)
         for loss in losses:
@@ -414,7 +479,12 @@ class Lanes:
 
     async def _end(self, item: OutboxItem, settlement: Settlement) -> None:
         await self._store.settle(settlement)
-        account = item.delivery.operation.account
+        operation = item.delivery.operation
+        if isinstance(operation, PostMessage) and (
+            marks := self._lanes.get(operation.channel.marks_lane)
+        ):
+            marks.wake.set()
+        account = operation.account
         metrics.SETTLED.labels(account, settlement.state).inc()
         if self.on_end is not None:
             await self.on_end(item.delivery.operation, settlement.state)
@@ -440,6 +510,18 @@ class Lanes:
         finally:
             sleeping.cancel()
             woken.cancel()
+
+
+def _note_after(operation: Operation) -> tuple[Operation, ...]:
+    """A reaction that the platform did not take is told of in the note."""
+    if not isinstance(operation, AddReaction | RemoveReaction):
+        return ()
+    told = operation.model_dump(exclude={"type", "emoji", "id"})
+    return (NoteReactions(id=OperationId(f"{operation.id} note"), **told),)
+
+
+async def _nothing(_mark: Mark) -> None:
+    """Nobody says anything instead of a mark."""
 
 
 def _urgency(item: OutboxItem) -> Priority:

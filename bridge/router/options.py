@@ -38,6 +38,7 @@ Kind = Literal[
 ]  # fmt: skip
 Files = Literal["keep", "link", "off"]
 Threads = Literal["keep", "flat"]
+Reactions = Literal["native", "note", "off"]
 Late = Literal["mark", "refuse"]
 Moderation = Literal["off", "mirror", "room"]
 Tells = Literal["topics", "names", "polls", "threads", "joins"]
@@ -106,6 +107,8 @@ class MemberOptions:
     - `replace`, `rename`: replacements in the words and in the authors' names that it is shown.
     - `files`: shown as files, as links, or not at all; `threads`: `flat` shows what is said in
       threads in the channel itself, as replies.
+    - `reactions`: how those of others are shown: our bot reacts, a note below the message says who,
+      or not at all.
     - `max_delay`: seconds after which a post is late; `late`: whether it is shown with its time
       then, or becomes a dead letter.
     """
@@ -116,6 +119,7 @@ class MemberOptions:
     rename: tuple[Replacement, ...] = ()
     files: Files = "keep"
     threads: Threads = "keep"
+    reactions: Reactions = "native"
     max_delay: float | None = None
     late: Late = "mark"
 

@@ -16,6 +16,8 @@ from bridge.ports.store import (
     InboxRow,
     NewMessage,
     NewTurn,
+    PinChange,
+    ReactionChange,
     Settlement,
     Store,
     Timeline,
@@ -72,11 +74,20 @@ class Passage:
     settles: list[Settlement] = field(default_factory=list[Settlement])
     turns: list[NewTurn] = field(default_factory=list[NewTurn])
     changes: list[Change] = field(default_factory=list[Change])
+    reactions: list[ReactionChange] = field(default_factory=list[ReactionChange])
+    pins: list[PinChange] = field(default_factory=list[PinChange])
 
     def admission(self, outcome: str, *, row: int | None) -> Admission:
-        """What one transaction changes; an event that ended early changes its row alone."""
+        """What one transaction changes; an event that ended early adds no message."""
         if outcome != "routed":
-            return Admission(outcome=outcome, row=row, changes=tuple(self.changes))
+            return Admission(
+                outcome=outcome,
+                row=row,
+                people=tuple(self.people),
+                changes=tuple(self.changes),
+                reactions=tuple(self.reactions),
+                pins=tuple(self.pins),
+            )
         return Admission(
             outcome=outcome,
             row=row,

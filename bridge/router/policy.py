@@ -23,6 +23,7 @@ class Policy:
     - `echo_interval`: how often what our own posts tell of how far we have heard is noted.
     - `late_after`, `late_look`: how long a lane may be behind before people are told (infinite:
       never), and how often that is looked at.
+    - `mark_wait`: how often a reaction looks whether the post it belongs to stands at last.
     - `drain`: how long a stop waits for what has begun.
     """
 
@@ -44,6 +45,7 @@ class Policy:
     echo_interval: float = 5.0
     first_session: float = 30.0
     odd_failures: int = 5
+    mark_wait: float = 5.0
     thread_window: float = 7 * 86400.0
 
     def backoff(self, attempts: int) -> float:

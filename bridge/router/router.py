@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
+from functools import partial
 from uuid import uuid4
 
 import structlog
@@ -22,7 +23,9 @@ from bridge.router.budgets import Budgets
 from bridge.router.catch_up import CatchUp
 from bridge.router.lanes import Lanes
 from bridge.router.lateness import Lateness
+from bridge.router.marks import shows_natively
 from bridge.router.names import Names
+from bridge.router.notes import Notes
 from bridge.router.notices import Notices
 from bridge.router.passage import Passage, Surroundings
 from bridge.router.people import People
@@ -64,11 +67,13 @@ class Router:
         self._sources = Sources(self._take)
         url_of = files.url_of if files else public_url
         self.lanes = Lanes(store, connectors, self._budgets, clock, policy, rooms, url_of)
+        self.notices = Notices(store, clock, new_id, self.lanes.wake)
+        notes = Notes(store, rooms, self.notices, partial(shows_natively, connectors))
+        self.lanes.say_instead = notes.bring_up_to_date
         self.turns = Turns(
             store, connectors, rooms, agents, self._budgets, self.lanes, clock, policy, new_id,
             cards,
         )  # fmt: skip
-        self.notices = Notices(store, clock, new_id, self.lanes.wake)
         self._lateness = Lateness(store, rooms, self.notices, clock, policy)
         self._told = Told(store, rooms, connectors, self.notices, clock, self.lanes.wake)
         self.lanes.on_end = self._told.ended
@@ -268,9 +273,10 @@ class Router:
         metrics.OUTCOMES.labels(outcome.split(":")[0]).inc()
         if admitted.repeat:
             return
-        changed = [one for change in admission.changes for one in change.operations]
+        changes = (*admission.changes, *admission.reactions, *admission.pins)
+        changed = [one for change in changes for one in change.operations]
         for operation in (*admission.operations, *changed):
-            self.lanes.wake(operation.channel.lane)
+            self.lanes.wake(operation.lane)
         for turn in admission.turns:
             self.turns.ask(turn)
 

@@ -20,12 +20,17 @@ from bridge.model import (
     MessageDeleted,
     MessageEdited,
     MessageId,
+    MessagePinned,
     MessagePosted,
     MessagesBulkDeleted,
+    MessageUnpinned,
     OperationId,
     Person,
     Place,
     PostMessage,
+    ReactionAdded,
+    ReactionRemoved,
+    ReactionsCleared,
     Receipt,
     TurnId,
     conversation_id_of,
@@ -39,6 +44,7 @@ from bridge.router.changes import change_by_deletion, change_by_edit
 from bridge.router.files import with_kept_files
 from bridge.router.gating import agents_asked
 from bridge.router.happenings import HAPPENINGS, tell_happening
+from bridge.router.marks import mark_what_was_said
 from bridge.router.max_delay import given_up_if_late
 from bridge.router.names import in_form
 from bridge.router.passage import Passage, Press, Surroundings
@@ -51,6 +57,11 @@ _CARRIED = (
     MessageEdited,
     MessageDeleted,
     MessagesBulkDeleted,
+    ReactionAdded,
+    ReactionRemoved,
+    ReactionsCleared,
+    MessagePinned,
+    MessageUnpinned,
     ActionPressed,
     *HAPPENINGS,
 )
@@ -209,6 +220,7 @@ STAGES: tuple[Stage, ...] = (
     settle_own_echo,
     admit,
     change_what_was_said,
+    mark_what_was_said,
     hear_press,
     tell_happening,
     name_the_actor,

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
+from bridge.content.additions import with_reactions
 from bridge.errors import StoreError
 from bridge.model import ActorId, MessageId, Operation, Person, Place, RoomId
 from bridge.model.refs import channel_of_key
@@ -21,7 +22,7 @@ from bridge.ports.store import (
     StoredMessage,
     Timeline,
 )
-from bridge.store import inbox, links, outbox, people, turns
+from bridge.store import inbox, links, marks, outbox, people, turns
 from bridge.store.bodies import MESSAGES, PEOPLE
 from bridge.store.conversations import conversation_of
 from bridge.store.queries import read_queries
@@ -59,6 +60,10 @@ def _keep_the_rest(
         outbox.settle(db, settlement, now)
     for one in admission.changes:
         _change_later(db, one, now)
+    for reaction in admission.reactions:
+        marks.react(db, reaction, now)
+    for pin in admission.pins:
+        marks.pin(db, pin, now)
 
 
 def _keep_message(db: sqlite3.Connection, new: NewMessage, admission: Admission) -> int | None:
@@ -106,9 +111,9 @@ def message(db: sqlite3.Connection, wanted: MessageId) -> StoredMessage | None:
 
 
 def _stored(columns: Sequence[Any]) -> StoredMessage:
-    body, author, time, channel, thread, native_id, root, state, *_ = columns
+    body, reactions, author, time, channel, thread, native_id, root, state, *_ = columns
     return StoredMessage(
-        message=MESSAGES.read(body),
+        message=_with_reactions(body, reactions),
         author=PEOPLE.read(author),
         time=time,
         place=None if channel is None else Place(channel=channel_of_key(channel), thread=thread),
@@ -118,6 +123,16 @@ def _stored(columns: Sequence[Any]) -> StoredMessage:
     )
 
 
+def _with_reactions(body: bytes, reactions: str | None) -> Message:
+    message = MESSAGES.read(body)
+    return message if reactions is None else with_reactions(message, json.loads(reactions))
+
+
+def _body_of(message: Message) -> bytes:
+    """Reactions stand beside the body, so that neither overwrites the other."""
+    return MESSAGES.write(with_reactions(message, None))
+
+
 def change_message(
     db: sqlite3.Connection,
     changed: Message,
@@ -125,17 +140,21 @@ def change_message(
     operations: Sequence[Operation],
     now: float,
 ) -> None:
-    body = MESSAGES.write(changed)
+    body = _body_of(changed)
     if db.execute(SQL["change_message"], (body, state, changed.message_id)).rowcount == 0:
         raise StoreError(f"Message {changed.message_id!r} is not archived")
+    if state == "deleted":
+        marks.cancel(db, MessageId(changed.message_id), now)
     for operation in operations:
         outbox.queue_change(db, operation, now)
 
 
 def _change_later(db: sqlite3.Connection, change: Change, now: float) -> None:
-    body, message = MESSAGES.write(change.message), change.message.message_id
+    body, message = _body_of(change.message), MessageId(change.message.message_id)
     columns = (body, change.state, change.time, message, change.time)
     if db.execute(SQL["change_later"], columns).rowcount:
+        if change.state == "deleted":
+            marks.cancel(db, message, now)
         for operation in change.operations:
             outbox.queue_change(db, operation, now)
 
@@ -166,7 +185,7 @@ def conversation(db: sqlite3.Connection, wanted: UUID, newest: int | None) -> Co
         Timeline(wanted, kind, name, json.loads(metadata)),
         created,
         updated,
-        [MESSAGES.read(body) for (body,) in reversed(bodies)],
+        [_with_reactions(body, shown) for body, shown in reversed(bodies)],
     )
 
 

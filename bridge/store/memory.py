@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from uuid import UUID, uuid4
 
+from bridge.content.additions import with_reactions
 from bridge.errors import StoreError
 from bridge.model import (
     AccountId,
     ActorId,
+    AddReaction,
     ChannelRef,
     DeleteMessage,
     Delivery,
     EditMessage,
     LaneId,
     Loss,
+    Mark,
     MessageId,
+    NoteReactions,
     Operation,
     OperationId,
     Person,
@@ -45,6 +49,7 @@ from bridge.ports.store import (
     OperationRecord,
     OutboxItem,
     OutboxState,
+    Reacted,
     Settlement,
     StoredMessage,
     StoredTurn,
@@ -54,6 +59,8 @@ from bridge.ports.store import (
 from bridge.store.bodies import merge_receipts, new_receipts
 from bridge.store.conversations import conversation_of, excerpt_of
 from bridge.store.inbox import without_credentials
+from bridge.store.marks import makes_needless
+from bridge.store.memory_marks import Marks
 from bridge.store.memory_people import MemoryPeople
 from bridge.uacs import Conversation, Message
 
@@ -123,7 +130,7 @@ class _Op:
 
     @property
     def lane(self) -> LaneId:
-        return self.operation.channel.lane
+        return self.operation.lane
 
 
 class MemoryStore(MemoryPeople):
@@ -142,6 +149,7 @@ class MemoryStore(MemoryPeople):
         self._operations: dict[OperationId, _Op] = {}  # in the order of their lanes
         self._last_posts: dict[LaneId, str] = {}
         self._turns: dict[TurnId, StoredTurn] = {}
+        self._marks = Marks(self._queue_mark)
         self._shelf: dict[tuple[AccountId, str], str] = {}
         self._credentials: dict[str, str] = {}
 
@@ -247,6 +255,12 @@ class MemoryStore(MemoryPeople):
         for change in self._that_hold(admission.changes):
             self._change(change.message, change.state, change.operations)
             self._messages[MessageId(change.message.message_id)].changed = change.time
+        for reaction in admission.reactions:
+            if self._stands(reaction.message):
+                self._marks.react(reaction)
+        for pin in admission.pins:
+            if self._stands(pin.message):
+                self._marks.pin(pin)
 
     def _that_hold(self, changes: Sequence[Change]) -> list[Change]:
         """Those of messages that we have, later than all that happened to them."""
@@ -279,7 +293,7 @@ class MemoryStore(MemoryPeople):
 
     async def message(self, message: MessageId) -> StoredMessage | None:
         kept = self._messages.get(message)
-        return None if kept is None else _stored(kept)
+        return None if kept is None else self._stored(kept)
 
     async def change_message(
         self, message: Message, state: MessageState, operations: Sequence[Operation] = ()
@@ -295,7 +309,9 @@ class MemoryStore(MemoryPeople):
         self, message: Message, state: MessageState, operations: Sequence[Operation]
     ) -> None:
         kept = self._messages[MessageId(message.message_id)]
-        kept.message, kept.state = message, state
+        kept.message, kept.state = with_reactions(message, None), state
+        if state == "deleted":
+            self._cancel_marks(MessageId(message.message_id))
         for operation in self._not_said_anyhow(operations):
             if not (isinstance(operation, DeleteMessage) and self._cancel_unsent(operation)):
                 self._queue(operation)
@@ -367,7 +383,7 @@ class MemoryStore(MemoryPeople):
         if known is None:
             raise StoreError(f"There is no conversation {str(conversation)!r}")
         all_kept = [self._messages[one] for one in known.messages]
-        shown = [kept.message for kept in all_kept if kept.state != "deleted"]
+        shown = [self._whole(kept) for kept in all_kept if kept.state != "deleted"]
         if newest is not None:
             shown = shown[max(len(shown) - max(newest, 0), 0) :]
         return conversation_of(known.timeline, known.created, known.updated, shown)
@@ -392,7 +408,7 @@ class MemoryStore(MemoryPeople):
         row = None if kept.row is None else self._rows[kept.row]
         of_message = [op for op in self._operations.values() if op.operation.message == message]
         return Explanation(
-            stored=_stored(kept),
+            stored=self._stored(kept),
             raw=None if row is None else row.row.raw,
             kept_at=None if row is None else row.kept,
             outcome=kept.outcome,
@@ -419,8 +435,9 @@ class MemoryStore(MemoryPeople):
         message, now = op.operation.message, self._clock.time()
         for receipt in receipts:
             link = self._link(
-                op.lane, receipt.native_id, message, _COPY, receipt.slot, receipt.thread, now
-            )
+                op.operation.channel.key, receipt.native_id, message, _COPY, receipt.slot,
+                receipt.thread, now,
+            )  # fmt: skip
             link.slot, link.gone = receipt.slot, receipt.deleted
             link.thread = receipt.thread or link.thread
             if not receipt.deleted:
@@ -472,16 +489,18 @@ class MemoryStore(MemoryPeople):
         if op is None:
             return None
         operation = op.operation
+        channel = operation.channel.lane
         root = operation.root if isinstance(operation, PostMessage | EditMessage) else None
         thread = None if root is None else self._in_channel(root, lane)
         kept = self._messages[operation.message]
+        copies = self._copies(operation.message, channel)
         return OutboxItem(
             delivery=Delivery(
                 operation=operation,
                 message=kept.message,
                 thread=thread,
                 quoted=self._quoted(operation),
-                copies=self._copies(operation.message, lane),
+                copies=copies,
             ),
             state="sending" if op.state == "sending" else "waiting",
             attempts=op.attempts,
@@ -490,7 +509,15 @@ class MemoryStore(MemoryPeople):
             began=op.began,
             after=self._last_posts.get(lane),
             thread_missing=root is not None and thread is None,
+            post_open=lane != channel and not copies and self._is_to_be_posted(operation),
             message_state=kept.state,
+        )
+
+    def _is_to_be_posted(self, operation: Operation) -> bool:
+        return any(
+            isinstance(op.operation, PostMessage)
+            and (op.operation.message, op.lane) == (operation.message, operation.channel.lane)
+            for op in self._open()
         )
 
     def _quoted(self, operation: Operation) -> Quoted | None:
@@ -540,6 +567,8 @@ class MemoryStore(MemoryPeople):
         op.ended = self._clock.time()
         op.receipts = merge_receipts(op.receipts, settlement.receipts)
         self._note_standing(op, settlement)
+        for operation in settlement.then:
+            self._queue(operation)
         return True
 
     def _note_standing(self, op: _Op, settlement: Settlement) -> None:
@@ -585,6 +614,54 @@ class MemoryStore(MemoryPeople):
         del self._operations[operation]  # to the end of its lane
         self._operations[operation] = _Op(op.operation, due=now, created=now, receipts=op.receipts)
         return op.lane
+
+    # --- reactions and pins -------------------------------------------------------------------
+
+    async def reactions(self, message: MessageId) -> Sequence[Reacted]:
+        return self._marks.standing(message)
+
+    async def pinned_by(self, message: MessageId) -> ActorId | None:
+        return self._marks.pinned_by(message)
+
+    async def unshown_emoji(self, message: MessageId, channel: ChannelRef) -> Collection[str]:
+        unshown: dict[str, bool] = {}
+        for op in self._operations.values():
+            one = op.operation
+            if isinstance(one, AddReaction) and (one.message, one.channel) == (message, channel):
+                unshown[one.emoji] = op.state == "dead" or bool(op.losses)
+        return {emoji for emoji, lost in unshown.items() if lost}
+
+    def _stands(self, message: MessageId) -> bool:
+        return message in self._messages and self._messages[message].state != "deleted"
+
+    def _stored(self, kept: _Kept) -> StoredMessage:
+        new = kept.new
+        return StoredMessage(
+            self._whole(kept), new.author, new.time, new.place, new.native_id, new.root, kept.state
+        )
+
+    def _whole(self, kept: _Kept) -> Message:
+        shown = self._marks.shown(kept.new.id)
+        return with_reactions(kept.message, shown) if shown else kept.message
+
+    def _queue_mark(self, operation: Mark) -> None:
+        for op in self._operations.values():
+            other = op.operation
+            fresh = op.state == "waiting" and not op.attempts and other.message == operation.message
+            if fresh and op.lane == operation.lane and makes_needless(other, operation):
+                if not isinstance(other, NoteReactions):
+                    self._cancel(op, "taken back before it was done")
+                return
+        self._queue(operation)
+
+    def _cancel_marks(self, message: MessageId) -> None:
+        for op in self._operations.values():
+            of_it = isinstance(op.operation, Mark) and op.operation.message == message
+            if of_it and op.state == "waiting":
+                self._cancel(op, "the message was deleted")
+
+    def _cancel(self, op: _Op, why: str) -> None:
+        op.state, op.error, op.ended = "cancelled", why, self._clock.time()
 
     # --- turns --------------------------------------------------------------------------------
 
@@ -706,13 +783,6 @@ def _check_turns(wanted: Sequence[NewTurn], known: Mapping[TurnId, StoredTurn]) 
 
 def _closest(link: _Link) -> tuple[bool, int, int, float, str]:
     return link.gone, link.kind, link.slot, link.at, link.native_id
-
-
-def _stored(kept: _Kept) -> StoredMessage:
-    new = kept.new
-    return StoredMessage(
-        kept.message, new.author, new.time, new.place, new.native_id, new.root, kept.state
-    )
 
 
 def _record(op: _Op) -> OperationRecord:

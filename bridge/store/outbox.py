@@ -36,6 +36,7 @@ from bridge.store.queries import read_queries
 
 SQL = read_queries("outbox")
 _OPEN = ("waiting", "sending")
+_POST_IS_OPEN = read_queries("marks")["post_is_open"]
 _QUOTED = read_queries("archive")["quoted"]
 
 
@@ -44,7 +45,7 @@ def queue(db: sqlite3.Connection, operation: Operation, now: float, *, begun: bo
     body = OPERATIONS.write(operation)
     columns = (
         operation.id,
-        operation.channel.key,
+        operation.lane,
         operation.type,
         operation.message,
         body,
@@ -93,14 +94,16 @@ def head(db: sqlite3.Connection, lane: LaneId) -> OutboxItem | None:
         return None
     body, state, attempts, due, created, began, message, message_state, after = found
     operation = OPERATIONS.read(body)
+    channel = operation.channel.lane
     root = operation.root if isinstance(operation, PostMessage | EditMessage) else None
     thread = None if root is None else links.root_in_channel(db, root, lane)
+    standing = links.copies(db, operation.message, channel)
     delivery = Delivery(
         operation=operation,
         message=MESSAGES.read(message),
         thread=thread,
         quoted=_quoted(db, operation, lane),
-        copies=links.copies(db, operation.message, lane),
+        copies=standing,
     )
     return OutboxItem(
         delivery=delivery,
@@ -111,8 +114,14 @@ def head(db: sqlite3.Connection, lane: LaneId) -> OutboxItem | None:
         began=began,
         after=after,
         thread_missing=root is not None and thread is None,
+        post_open=lane != channel and not standing and _is_to_be_posted(db, operation),
         message_state=message_state,
     )
+
+
+def _is_to_be_posted(db: sqlite3.Connection, operation: Operation) -> bool:
+    wanted = (operation.message, operation.channel.lane)
+    return db.execute(_POST_IS_OPEN, wanted).fetchone() is not None
 
 
 def _quoted(db: sqlite3.Connection, operation: Operation, lane: LaneId) -> Quoted | None:
@@ -182,6 +191,8 @@ def settle(db: sqlite3.Connection, settlement: Settlement, now: float) -> bool:
         links.link_stand_in(db, lane, standing[0].native_id, settlement.thread_of, now)
     if kind == "post_message" and settlement.state == "done" and standing:
         db.execute(SQL["note_last_post"], (lane, standing[-1].native_id))
+    for operation in settlement.then:
+        queue(db, operation, now)
     return True
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -44,6 +44,7 @@ from bridge.ports.store import (
     LinkedAccount,
     MessageState,
     OutboxItem,
+    Reacted,
     Settlement,
     ShownName,
     StoredMessage,
@@ -51,7 +52,7 @@ from bridge.ports.store import (
     StoreStatus,
     Timeline,
 )
-from bridge.store import archive, inbox, links, outbox, people, shelf, turns
+from bridge.store import archive, inbox, links, marks, outbox, people, shelf, turns
 from bridge.store.faults import translated
 from bridge.store.lock import StoreLock
 from bridge.store.schema import Synchronous, copy_to, open_to_read, open_to_write
@@ -304,6 +305,17 @@ class SqliteStore:
 
     async def replay(self, operation: OperationId) -> LaneId:
         return await self._write(outbox.replay, operation, self._clock.time())
+
+    # --- reactions and pins -------------------------------------------------------------------
+
+    async def reactions(self, message: MessageId) -> Sequence[Reacted]:
+        return self._look(marks.reactions, message)
+
+    async def pinned_by(self, message: MessageId) -> ActorId | None:
+        return self._look(marks.pinned_by, message)
+
+    async def unshown_emoji(self, message: MessageId, channel: ChannelRef) -> Collection[str]:
+        return self._look(marks.unshown_emoji, message, channel)
 
     # --- turns --------------------------------------------------------------------------------
 

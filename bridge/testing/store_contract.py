@@ -1003,12 +1003,13 @@ class StoreContract(PeopleContract):
             room=ROOM,
             message=new.id,
             emoji="👍",
-            byline=BYLINE,
         )
 
         await admit(store, new, reaction)
 
-        assert (await head(store, HOME)).delivery.copies == (copy("m1"),)
+        item = await store.head(HOME.marks_lane)
+        assert item is not None
+        assert item.delivery.copies == (copy("m1"),)
         assert list(await store.copies(new.id, HOME)) == [copy("m1")]
         assert list(await store.copies(new.id, AWAY)) == []
 

@@ -6,7 +6,7 @@ import asyncio
 import itertools
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,17 +28,26 @@ from bridge.model import (
     Encoded,
     Event,
     Level,
+    Loss,
+    Mark,
     MessageDeleted,
     MessageEdited,
+    MessagePinned,
     MessagePosted,
     MessagesBulkDeleted,
+    MessageUnpinned,
     OperationId,
     Person,
+    PinMessage,
     Place,
     PostMessage,
     Rate,
     Raw,
+    ReactionAdded,
+    ReactionRemoved,
+    ReactionsCleared,
     Receipt,
+    UnpinMessage,
     actor_id_of,
     message_id_of,
 )
@@ -56,6 +65,11 @@ class Post:
     text: str
     thread: str | None
     operation: str | None
+    reactions: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])  # emoji, who
+    pinned: bool = False
+
+    def emoji(self, who: str = "us") -> set[str]:
+        return {emoji for emoji, one in self.reactions if one == who}
 
 
 class PaperConnector:
@@ -82,6 +96,9 @@ class PaperConnector:
         )
         self.channels: defaultdict[str, list[Post]] = defaultdict(list)
         self.sent: list[tuple[float, str, str]] = []  # (when, channel, text)
+        self.marked: list[tuple[str, str]] = []  # method, emoji
+        self.unknown_emoji: frozenset[str] = frozenset()
+        self.pins = True
         self.before_send: Callable[[Call], object] | None = None
         self.after_send: Callable[[Call], object] | None = None
         self.inbox: Inbox | None = None
@@ -148,10 +165,31 @@ class PaperConnector:
                 channel=place.channel, payload=event.model_dump_json().encode())
         )  # fmt: skip
 
+    async def react(self, channel: str, native_id: str, emoji: str, **more: Any) -> None:
+        """Somebody reacts (`author`, ann if not given); `taken_back`, `cleared`: the other way."""
+        author = more.setdefault("author", "ann")
+        post = self.post(channel, native_id)
+        if more.get("cleared"):
+            post.reactions = {(e, who) for e, who in post.reactions if emoji not in ("", e)}
+        elif more.get("taken_back"):
+            post.reactions.discard((emoji, author))
+        else:
+            post.reactions.add((emoji, author))
+        await self._tell(channel, "reaction", id=native_id, emoji=emoji, **more)
+
+    async def pin(self, channel: str, native_id: str, *, pinned: bool = True, **more: Any) -> None:
+        self.post(channel, native_id).pinned = pinned
+        more = {"author": "ann", **more}
+        await self._tell(channel, "pin", id=native_id, pinned=pinned, **more)
+
+    def post(self, channel: str, native_id: str) -> Post:
+        return next(p for p in self.channels[channel] if p.id == native_id)
+
     async def _tell(self, channel: str, kind: str, **what: Any) -> None:
         assert self.inbox
-        key = f"{kind} {next(self._ids)}"
-        at = what.pop("at", self._clock.time())
+        number = next(self._ids)
+        key = f"{kind} {number}"
+        at = what.pop("at", self._clock.time() + number * 1e-6)  # no two at one moment
         payload = orjson.dumps({**what, "at": at})
         await self.inbox.accept(
             Raw(account=self.account, kind=kind, dedupe_key=key, order_key=key,
@@ -176,6 +214,15 @@ class PaperConnector:
             return MessageEdited(
                 **around, target=data["id"], message=message, edited_at=time, own=own
             )
+        if raw.kind == "reaction":
+            on = {**around, "target": data["id"]}
+            if data.get("cleared"):
+                return ReactionsCleared(**on, emoji=data["emoji"] or None)
+            kind = ReactionRemoved if data.get("taken_back") else ReactionAdded
+            return kind(**on, emoji=data["emoji"], own=bool(data.get("own")))
+        if raw.kind == "pin":
+            kind = MessagePinned if data["pinned"] else MessageUnpinned
+            return kind(**around, target=data["id"], own=bool(data.get("own")))
         if len(data["ids"]) == 1:
             return MessageDeleted(**around, target=data["ids"][0])
         return MessagesBulkDeleted(**around, targets=tuple(data["ids"]))
@@ -184,6 +231,8 @@ class PaperConnector:
         if raw.kind == "event":
             return [EVENT.validate_json(raw.payload)]
         if raw.kind in ("edit", "delete"):
+
+        if raw.kind in ("edit", "delete", "reaction", "pin"):
             return [self._happened(raw, orjson.loads(raw.payload))]
         try:
             data = orjson.loads(raw.payload)
@@ -221,6 +270,8 @@ class PaperConnector:
         operation = delivery.operation
         if isinstance(operation, DeleteMessage):
             return Encoded(calls=tuple(self._deletion(operation, copy) for copy in delivery.copies))
+        if isinstance(operation, Mark):
+            return self._marks(operation, delivery.copies[0])
         text, losses = message_text(delivery.message)
         pieces = [text[i : i + 100] for i in range(0, len(text), 100)]
         have = {copy.slot: copy for copy in delivery.copies}
@@ -252,11 +303,40 @@ class PaperConnector:
             slot=copy.slot, thread=copy.thread, native_id=copy.native_id, body={"text": ""},
         )  # fmt: skip
 
+    def takes_reaction(self, emoji: str) -> bool:
+        return emoji not in self.unknown_emoji
+
+    def _marks(self, operation: Mark, copy: Receipt) -> Encoded:
+        if isinstance(operation, PinMessage | UnpinMessage) and not self.pins:
+            return Encoded(calls=(), losses=(Loss(path="", kind="no_pins", what="a pin"),))
+        call = Call(
+            kind="other", method=operation.type, operation=operation.id,
+            channel=operation.channel, native_id=copy.native_id,
+            budgets=(BudgetKey(rule="marks", of=self.account),),
+            body={"text": "", "emoji": getattr(operation, "emoji", "")},
+        )  # fmt: skip
+        return Encoded(calls=(call,))
+
+    def _put(self, call: Call) -> Receipt:
+        post = self.post(call.channel.channel, call.native_id or "")
+        mark = (str(call.body["emoji"]), "us")
+        self.marked.append((call.method, mark[0]))
+        match call.method:
+            case "add_reaction":
+                post.reactions.add(mark)
+            case "remove_reaction":
+                post.reactions.discard(mark)
+            case _:
+                post.pinned = call.method == "pin_message"
+        return Receipt(native_id=post.id)
+
     async def send(self, call: Call) -> Receipt:
         if self.before_send:
             result = self.before_send(call)
             if asyncio.iscoroutine(result):
                 await result
+        if call.kind == "other":
+            return self._put(call)
         channel, text = call.channel.channel, str(call.body["text"])
         self.sent.append((self._clock.time(), channel, text))
         if call.kind == "delete":

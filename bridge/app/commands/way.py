@@ -108,7 +108,7 @@ def _stages(explanation: Explanation) -> Way:
 def _lane(record: OperationRecord) -> Way:
     return {
         "operation": record.operation.id,
-        "lane": record.operation.channel.lane,
+        "lane": record.operation.lane,
         "state": record.state,
         "attempts": record.attempts,
         "waited_s": _span(record.created, record.began),

@@ -5,7 +5,7 @@ INSERT INTO messages (
 ON CONFLICT (id) DO NOTHING;
 
 -- name: message
-SELECT body, author, time, channel, thread, native_id, root, state, n, row, outcome
+SELECT body, reactions, author, time, channel, thread, native_id, root, state, n, row, outcome
 FROM messages WHERE id = ?;
 
 -- name: quoted
@@ -47,7 +47,7 @@ FROM entries AS e JOIN timelines AS t ON t.n = e.timeline
 WHERE e.message = ? ORDER BY t.n;
 
 -- name: newest_in_timeline
-SELECT m.body FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
+SELECT m.body, m.reactions FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
 WHERE e.timeline = ? AND m.state <> 'deleted'
 ORDER BY e.seq DESC LIMIT ?;
 

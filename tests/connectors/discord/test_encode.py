@@ -57,7 +57,7 @@ def delivery(
     if kind is DeleteMessage:
         given = {}
     if kind is AddReaction:
-        given["emoji"] = "👍"
+        given = {"emoji": "👍"}
     operation = kind(
         id=OperationId("op-1"), account=AccountId("discord"), channel=channel,
         room=RoomId("r"), message=MessageId("slack:T:C:1"), **given,

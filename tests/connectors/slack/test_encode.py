@@ -156,7 +156,7 @@ def test_a_deletion_takes_every_standing_copy_away() -> None:
 
 
 def test_a_reaction_is_a_loss_for_now() -> None:
-    operation: Operation = AddReaction(emoji="👍", byline=ANN, **COMMON)
+    operation: Operation = AddReaction(emoji="👍", **COMMON)
 
     encoded = encode(Delivery(operation=operation, message=message("x")))
 

@@ -58,7 +58,7 @@ def delivery(text: str, kind: str = "post", name: str = "Ann", **fields: Any) ->
         "post": lambda: PostMessage(**COMMON, byline=byline),
         "edit": lambda: EditMessage(**COMMON, byline=byline),
         "delete": lambda: DeleteMessage(**COMMON),
-        "react": lambda: AddReaction(**COMMON, byline=byline, emoji="👍"),
+        "react": lambda: AddReaction(**COMMON, emoji="👍"),
     }[kind]()
     return Delivery(operation=operation, message=message, **fields)
 

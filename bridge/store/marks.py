@@ -1,0 +1,149 @@
+"""Reactions and pins: what people do in, the operations that show it elsewhere queued."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Sequence
+
+from pydantic import JsonValue
+
+from bridge.model import (
+    ActorId,
+    AddReaction,
+    ChannelRef,
+    Mark,
+    MessageId,
+    NoteReactions,
+    Operation,
+    PinMessage,
+    RemoveReaction,
+    UnpinMessage,
+    channel_of_key,
+)
+from bridge.ports.store import PinChange, Reacted, ReactionChange
+from bridge.store import outbox
+from bridge.store.bodies import NOTHING, OPERATIONS
+from bridge.store.queries import read_queries
+
+SQL = read_queries("marks")
+_OPPOSITES: dict[type[Operation], type[Operation]] = {
+    AddReaction: RemoveReaction,
+    RemoveReaction: AddReaction,
+    PinMessage: UnpinMessage,
+    UnpinMessage: PinMessage,
+    NoteReactions: NoteReactions,
+}
+
+
+def react(db: sqlite3.Connection, change: ReactionChange, now: float) -> None:
+    number = _standing(db, change.message)
+    if number is None or not _happened(db, number, change):
+        return
+    _show(db, number)
+    for operation in change.operations:
+        if isinstance(operation, NoteReactions) or _is_news(db, number, change, operation):
+            _queue(db, number, operation, now)
+
+
+def _standing(db: sqlite3.Connection, message: MessageId) -> int | None:
+    found = db.execute(SQL["standing_message"], (message,)).fetchone()
+    return None if found is None else found[0]
+
+
+def _happened(db: sqlite3.Connection, number: int, change: ReactionChange) -> bool:
+    """Whether a reaction stands now that did not before, or the other way round."""
+    place = (change.channel.key, change.target)
+    emoji, actor = change.emoji or "", change.actor or ""
+    key = (number, emoji, *place, actor)
+    cleared = (number, emoji, *place, change.time)
+    if change.present and db.execute(SQL["cleared_since"], cleared).fetchone() is not None:
+        return False
+    before = db.execute(SQL["reacted_before"], key).fetchone()
+    stood = before is not None and bool(before[0])
+    applied = db.execute(SQL["react"], (*key, change.present, change.time)).rowcount
+    return bool(applied) and stood != change.present
+
+
+def _is_news(
+    db: sqlite3.Connection,
+    number: int,
+    change: ReactionChange,
+    operation: AddReaction | RemoveReaction,
+) -> bool:
+    """Whether this was the first elsewhere, or the last."""
+    seen_from = (number, change.emoji or "", operation.channel.key)
+    (elsewhere,) = db.execute(SQL["reacted_elsewhere"], seen_from).fetchone()
+    return elsewhere == (1 if change.present else 0)
+
+
+def _queue(db: sqlite3.Connection, number: int, operation: Mark, now: float) -> None:
+    """Append it, unless one that waits says the opposite, and with it goes; or says the same."""
+    found = db.execute(SQL["waiting_marks"], (number, operation.lane)).fetchall()
+    for own_id, body in found:
+        if makes_needless(OPERATIONS.read(body), operation):
+            if not isinstance(operation, NoteReactions):
+                db.execute(SQL["cancel_mark"], (now, own_id))
+            return
+    outbox.queue(db, operation, now)
+
+
+def makes_needless(waiting: Operation, operation: Mark) -> bool:
+    """Whether one that waits says the opposite, and with it goes; a note that waits will say what
+    this one would."""
+    same_emoji = getattr(waiting, "emoji", None) == getattr(operation, "emoji", None)
+    return isinstance(waiting, _OPPOSITES[type(operation)]) and same_emoji
+
+
+def _show(db: sqlite3.Connection, number: int) -> None:
+    shown = as_metadata(db.execute(SQL["reactions_of_number"], (number,)).fetchall())
+    db.execute(SQL["show_reactions"], (json.dumps(shown) if shown else None, number))
+
+
+def as_metadata(reactions: Iterable[tuple[str, str]]) -> list[JsonValue]:
+    """Emoji and actor of each, in order -> what the message's metadata says of them."""
+    actors: dict[str, dict[str, None]] = {}
+    for emoji, actor in reactions:
+        actors.setdefault(emoji, {})[actor] = None
+    return [{"emoji": emoji, "actors": [*who]} for emoji, who in actors.items()]
+
+
+def pin(db: sqlite3.Connection, change: PinChange, now: float) -> None:
+    number = _standing(db, change.message)
+    if number is None:
+        return
+    before = db.execute(SQL["pinned_before"], (number,)).fetchone()
+    was_pinned = before is not None and bool(before[0])
+    columns = (number, change.pinned, change.actor, change.time)
+    if db.execute(SQL["pin"], columns).rowcount and was_pinned != change.pinned:
+        for operation in change.operations:
+            _queue(db, number, operation, now)
+
+
+def cancel(db: sqlite3.Connection, message: MessageId, now: float) -> None:
+    """Nothing is put on a message that was deleted."""
+    db.execute(SQL["cancel_marks"], (now, message))
+
+
+def reactions(db: sqlite3.Connection, message: MessageId) -> Sequence[Reacted]:
+    found = db.execute(SQL["reactions"], (message,)).fetchall()
+    return [
+        Reacted(emoji, ActorId(actor), channel_of_key(channel), target, at)
+        for emoji, actor, channel, target, at in found
+    ]
+
+
+def pinned_by(db: sqlite3.Connection, message: MessageId) -> ActorId | None:
+    found = db.execute(SQL["pinned_by"], (message,)).fetchone()
+    return None if found is None else found[0]
+
+
+def unshown_emoji(
+    db: sqlite3.Connection, message: MessageId, channel: ChannelRef
+) -> Collection[str]:
+    unshown: dict[str, bool] = {}
+    for body, state, losses in db.execute(SQL["marks_in_lane"], (message, channel.marks_lane)):
+        operation = OPERATIONS.read(body)
+        if isinstance(operation, AddReaction):
+            unshown[operation.emoji] = state == "dead" or losses != NOTHING
+    return {emoji for emoji, lost in unshown.items() if lost}
