@@ -230,8 +230,6 @@ class PaperConnector:
     def decode(self, raw: Raw) -> Sequence[Event]:
         if raw.kind == "event":
             return [EVENT.validate_json(raw.payload)]
-        if raw.kind in ("edit", "delete"):
-
         if raw.kind in ("edit", "delete", "reaction", "pin"):
             return [self._happened(raw, orjson.loads(raw.payload))]
         try:
