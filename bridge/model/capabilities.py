@@ -28,7 +28,8 @@ class Rate(BaseModel):
 
 class Capabilities(BaseModel):
     """One platform's abilities. `features` has a level for each name the router asks about:
-    author_name, author_picture, threads, replies, edit, delete, whispers.
+    author_name, author_picture, threads, replies, edit, delete, delete_others (what people said),
+    whispers.
 
     - `text_limit` in `text_unit`s per native message; longer text is split.
     - `echo`: our own posts come back as events.

@@ -68,9 +68,11 @@ class EditMessage(_Operation):
 
 
 class DeleteMessage(_Operation):
-    """Take the native copies away."""
+    """Take the native copies away; `original`: what a person said there, which only some platforms
+    let us do (the feature `delete_others`)."""
 
     type: Literal["delete_message"] = "delete_message"
+    original: bool = False
 
 
 class _Mark(_Operation):

@@ -14,6 +14,7 @@ from bridge.model import (
     ActorId,
     AddReaction,
     ChannelRef,
+    DeleteMessage,
     Delivery,
     LaneId,
     Loss,
@@ -79,12 +80,14 @@ class NewMessage:
 
 @dataclass(frozen=True)
 class Timeline:
-    """A Conversation that a message is placed in; made when it is not there yet."""
+    """A Conversation that a message is placed in; made when it is not there yet. `epoch`: the
+    number of the room's configuration under which the message came in."""
 
     id: UUID
     kind: Literal["channel", "thread", "room"]
     name: str
     metadata: Mapping[str, str] = field(default_factory=dict[str, str])
+    epoch: int | None = None
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,69 @@ class Change:
     state: Literal["edited", "deleted"]
     time: float
     operations: tuple[Operation, ...] = ()
+
+
+BarredWhy = Literal["blocked", "opted_out"]
+
+
+@dataclass(frozen=True)
+class Barred:
+    """Somebody who is not admitted, in one room or (None) in all; `at` is seconds since 1970."""
+
+    actor: ActorId
+    why: BarredWhy
+    by: str
+    at: float
+    room: RoomId | None = None
+
+
+@dataclass(frozen=True)
+class Paused:
+    """A room that carries nothing, until it is resumed or `until` (seconds since 1970)."""
+
+    room: RoomId
+    why: str
+    by: str
+    at: float
+    until: float | None = None
+
+
+@dataclass(frozen=True)
+class RoomLink:
+    """A channel that was linked to a room, or unlinked from it, whatever the file says."""
+
+    room: RoomId
+    account: AccountId
+    channel: ChannelRef
+    linked: bool
+    by: str
+    at: float
+
+
+@dataclass(frozen=True)
+class RoomForm:
+    """A room as it is configured: a digest of its settings, and the names of all who are in it."""
+
+    room: RoomId
+    digest: str
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RoomStanding:
+    """The number of a room's configuration, from 1, and since when each member is in it; 0 for
+    those who were there first."""
+
+    epoch: int
+    joined: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Gone:
+    """A native copy of ours that a person took away."""
+
+    channel: ChannelRef
+    native_id: str
 
 
 @dataclass(frozen=True)
@@ -181,6 +247,8 @@ class Admission:
 
     `begun` are those operations that are `sending` from the first: their lane is free, and its
     worker sends them as soon as they are durable, without another `begin`.
+    `removals` take copies away and leave the message as it is; one cancels a post that was not
+    sent, as in `change_message`.
     If `message` is already archived nothing changes but the row, which is done as a repeat.
     """
 
@@ -196,6 +264,8 @@ class Admission:
     changes: tuple[Change, ...] = ()
     reactions: tuple[ReactionChange, ...] = ()
     pins: tuple[PinChange, ...] = ()
+    gone: tuple[Gone, ...] = ()
+    removals: tuple[DeleteMessage, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -388,12 +458,18 @@ class ArchiveStore(Protocol):
         ...
 
     async def posts_of(self, message: MessageId) -> Sequence[PostMessage]:
-        """The posts that carry it, or may: all but those that were given up, in their order."""
+        """The posts that carry it, or may: all but those that were given up, and those whose copies
+        are all gone, in their order."""
         ...
 
     async def resolve(self, channel: ChannelRef, native_id: str) -> MessageId | None:
         """The canonical message that this native id shows: said there, or our copy, or a post
         that stands for a thread root."""
+        ...
+
+    async def took_away(self, message: MessageId, channel: ChannelRef, native_id: str) -> bool:
+        """Whether this copy's end is our own doing: it is known to be gone, or an operation of
+        ours deletes or deleted the message there, or is just changing it."""
         ...
 
     async def copies(self, message: MessageId, channel: ChannelRef) -> Sequence[Receipt]:
@@ -423,6 +499,38 @@ class ArchiveStore(Protocol):
         ...
 
     async def explain(self, message: MessageId) -> Explanation | None: ...
+
+
+class RoomStore(Protocol):
+    """What is decided about rooms while the bridge runs."""
+
+    async def bar(self, barred: Barred) -> None: ...
+
+    async def unbar(self, room: RoomId | None, actor: ActorId, why: BarredWhy) -> bool:
+        """Whether they were barred so."""
+        ...
+
+    async def barred(self) -> Sequence[Barred]: ...
+
+    async def pause_room(self, paused: Paused) -> None: ...
+
+    async def resume_room(self, room: RoomId) -> bool:
+        """Whether it was paused."""
+        ...
+
+    async def paused_rooms(self) -> Sequence[Paused]: ...
+
+    async def link_channel(self, link: RoomLink) -> None:
+        """The last word on a channel of a room counts."""
+        ...
+
+    async def room_links(self) -> Sequence[RoomLink]:
+        """In the order in which they were decided."""
+        ...
+
+    async def stand_rooms(self, forms: Sequence[RoomForm]) -> Sequence[RoomStanding]:
+        """Each room as it is configured now; a digest other than the last one begins an epoch."""
+        ...
 
 
 class PeopleStore(Protocol):
@@ -587,7 +695,15 @@ class SecretStore(Protocol):
 
 
 class Store(
-    InboxStore, ArchiveStore, PeopleStore, OutboxStore, MarkStore, TurnStore, SecretStore, Protocol
+    InboxStore,
+    ArchiveStore,
+    PeopleStore,
+    RoomStore,
+    OutboxStore,
+    MarkStore,
+    TurnStore,
+    SecretStore,
+    Protocol,
 ):
     """All of it."""
 

@@ -16,6 +16,7 @@ from bridge.model import (
 )
 from bridge.ports.store import Change, StoredMessage
 from bridge.router.files import with_kept_files
+from bridge.router.moderation import copy_deleted
 from bridge.router.passage import Passage, Surroundings
 from bridge.uacs import Message
 
@@ -49,13 +50,13 @@ async def change_by_deletion(
     around: Surroundings,
 ) -> str:
     """The outcome; one change for each message that was said here."""
-    copies = 0
+    copies: list[str] = []
     for target in targets:
         stored = await _said_here(event.place, target, around)
         if stored is None:
             continue
         if not _is_original(stored, event.place, target):
-            copies += 1
+            copies.append(await copy_deleted(passage, event, target, stored, around))
             continue
         operations = [
             deletion_of(post, OperationId(around.new_id()))
@@ -64,9 +65,9 @@ async def change_by_deletion(
         passage.changes.append(
             Change(stored.message, "deleted", event.time.timestamp(), tuple(operations))
         )
-    if passage.changes:
-        return "deleted"
-    return _TO_A_COPY if copies else "kept: deleted, but not known here"
+    if copies:
+        return copies[0]
+    return "deleted" if passage.changes else "kept: deleted, but not known here"
 
 
 async def _said_here(place: Place, native_id: str, around: Surroundings) -> StoredMessage | None:

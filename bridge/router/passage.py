@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from bridge.content.interactions import Interaction
-from bridge.model import AccountId, Event, LaneId, MessageId, Operation, Person
+from bridge.model import AccountId, DeleteMessage, Event, LaneId, MessageId, Operation, Person
 from bridge.ports.cards import Cards
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Files
 from bridge.ports.store import (
     Admission,
     Change,
+    Gone,
     InboxRow,
     NewMessage,
     NewTurn,
@@ -76,6 +77,8 @@ class Passage:
     changes: list[Change] = field(default_factory=list[Change])
     reactions: list[ReactionChange] = field(default_factory=list[ReactionChange])
     pins: list[PinChange] = field(default_factory=list[PinChange])
+    gone: list[Gone] = field(default_factory=list[Gone])
+    removals: list[DeleteMessage] = field(default_factory=list[DeleteMessage])
 
     def admission(self, outcome: str, *, row: int | None) -> Admission:
         """What one transaction changes; an event that ended early adds no message."""
@@ -84,9 +87,11 @@ class Passage:
                 outcome=outcome,
                 row=row,
                 people=tuple(self.people),
-                changes=tuple(self.changes),
                 reactions=tuple(self.reactions),
                 pins=tuple(self.pins),
+                changes=tuple(self.changes),
+                gone=tuple(self.gone),
+                removals=tuple(self.removals),
             )
         return Admission(
             outcome=outcome,

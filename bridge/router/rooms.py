@@ -116,6 +116,10 @@ class Rooms:
         """How the room is shown in this channel; None where it is shown as it was said."""
         return self._altering.get((room, channel.key)) if self._altering else None
 
+    def account_of(self, channel: ChannelRef) -> AccountId | None:
+        """The account through which a channel of any room is reached."""
+        return next((one for one, known in self._members if known == channel), None)
+
     def heard_channels(self, account: AccountId) -> list[ChannelRef]:
         """Channels that this account listens to, each once."""
         channels = [

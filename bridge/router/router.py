@@ -275,7 +275,7 @@ class Router:
             return
         changes = (*admission.changes, *admission.reactions, *admission.pins)
         changed = [one for change in changes for one in change.operations]
-        for operation in (*admission.operations, *changed):
+        for operation in (*admission.operations, *changed, *admission.removals):
             self.lanes.wake(operation.lane)
         for turn in admission.turns:
             self.turns.ask(turn)

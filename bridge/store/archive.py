@@ -52,8 +52,12 @@ def _keep_the_rest(
     time = now if admission.message is None else admission.message.time
     for timeline in {one.id: one for one in admission.timelines}.values():
         _place(db, timeline, number, time)
+    for one in admission.gone:
+        links.note_gone(db, one.channel.key, one.native_id)
     for operation in admission.operations:
         outbox.queue(db, operation, now, begun=operation.id in admission.begun)
+    for removal in admission.removals:
+        outbox.queue_change(db, removal, now)
     for turn in admission.turns:
         turns.queue(db, turn, now)
     for settlement in admission.settles:
@@ -102,7 +106,7 @@ def _place(db: sqlite3.Connection, timeline: Timeline, number: int | None, time:
         db.execute(SQL["make_timeline"], columns)
         return
     ((n, seq),) = db.execute(SQL["place_in_timeline"], columns).fetchall()
-    db.execute(SQL["enter_timeline"], (n, seq, number))
+    db.execute(SQL["enter_timeline"], (n, seq, number, timeline.epoch))
 
 
 def message(db: sqlite3.Connection, wanted: MessageId) -> StoredMessage | None:
@@ -195,8 +199,8 @@ def conversations(db: sqlite3.Connection) -> Sequence[tuple[Timeline, int]]:
 
 def _timeline(columns: Sequence[Any]) -> tuple[Timeline, int]:
     """A timeline, and the number beside it."""
-    identity, kind, name, metadata, number = columns
-    return Timeline(UUID(identity), kind, name, json.loads(metadata)), number
+    identity, kind, name, metadata, number, *epoch = columns
+    return Timeline(UUID(identity), kind, name, json.loads(metadata), *epoch), number
 
 
 def explain(db: sqlite3.Connection, wanted: MessageId) -> Explanation | None:

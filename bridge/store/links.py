@@ -42,6 +42,17 @@ def link_copies(
             db.execute(SQL["unlink_replaced"], (message, number, slot, native_id))
 
 
+def note_gone(db: sqlite3.Connection, channel: str, native_id: str) -> None:
+    """A copy was taken away by somebody else."""
+    db.execute(SQL["note_gone"], (channel, native_id))
+
+
+def took_away(db: sqlite3.Connection, message: MessageId, channel: str, native_id: str) -> bool:
+    """Whether a copy's end is our own doing."""
+    columns = (channel, native_id, message, channel)
+    return db.execute(SQL["took_away"], columns).fetchone() is not None
+
+
 def link_stand_in(
     db: sqlite3.Connection, channel: str, native_id: str, root: MessageId, now: float
 ) -> None:

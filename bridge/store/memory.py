@@ -40,6 +40,7 @@ from bridge.ports.store import (
     Change,
     DeadLetter,
     Explanation,
+    Gone,
     InboxRow,
     InboxState,
     LaneStatus,
@@ -62,6 +63,7 @@ from bridge.store.inbox import without_credentials
 from bridge.store.marks import makes_needless
 from bridge.store.memory_marks import Marks
 from bridge.store.memory_people import MemoryPeople
+from bridge.store.memory_rooms import MemoryRooms
 from bridge.uacs import Conversation, Message
 
 _SAID, _COPY, _STAND_IN = 0, 1, 2
@@ -89,6 +91,7 @@ class _Kept:
     state: MessageState
     changed: float = 0.0
     seqs: dict[UUID, int] = field(default_factory=dict[UUID, int])
+    epochs: dict[UUID, int | None] = field(default_factory=dict[UUID, int | None])
 
 
 @dataclass
@@ -133,11 +136,12 @@ class _Op:
         return self.operation.lane
 
 
-class MemoryStore(MemoryPeople):
+class MemoryStore(MemoryPeople, MemoryRooms):
     """Held to the same contract as SQLite; what survives a restart is nothing."""
 
     def __init__(self, clock: Clock) -> None:
-        super().__init__(clock)
+        MemoryPeople.__init__(self, clock)
+        MemoryRooms.__init__(self)
         self._closed = False
         self._rows: dict[int, _Row] = {}
         self._keys: set[tuple[AccountId, str]] = set()
@@ -244,8 +248,13 @@ class MemoryStore(MemoryPeople):
             self._people[person.id] = person
         for timeline in admission.timelines:
             self._place(timeline, admission.message, now)
+        for gone in admission.gone:
+            self._note_gone(gone)
         for operation in admission.operations:
             self._queue(operation, begun=operation.id in admission.begun)
+        for removal in admission.removals:
+            if not self._cancel_unsent(removal):
+                self._queue(removal)
         for turn in admission.turns:
             self._turns[turn.id] = StoredTurn(
                 turn.id, turn.agent, turn.room, turn.trigger, "queued", 0, now
@@ -282,7 +291,9 @@ class MemoryStore(MemoryPeople):
 
     def _place(self, timeline: Timeline, new: NewMessage | None, now: float) -> None:
         time = now if new is None else new.time
-        known = self._timelines.setdefault(timeline.id, _Conversation(timeline, time, time))
+        known = self._timelines.setdefault(
+            timeline.id, _Conversation(replace(timeline, epoch=None), time, time)
+        )
         if new is None or timeline.id in self._messages[new.id].seqs:
             return
         if not known.messages:
@@ -290,6 +301,7 @@ class MemoryStore(MemoryPeople):
         known.created, known.updated = min(known.created, time), max(known.updated, time)
         known.messages.append(new.id)
         self._messages[new.id].seqs[timeline.id] = len(known.messages)
+        self._messages[new.id].epochs[timeline.id] = timeline.epoch
 
     async def message(self, message: MessageId) -> StoredMessage | None:
         kept = self._messages.get(message)
@@ -334,7 +346,12 @@ class MemoryStore(MemoryPeople):
             if isinstance(op.operation, PostMessage)
             and op.operation.message == message
             and op.state not in ("dead", "unproved", "cancelled")
+            and not (op.state == "done" and op.receipts and not self._has_copies(op))
         ]
+
+    def _has_copies(self, op: _Op) -> bool:
+        links = self._links_of(op.operation.message, op.lane)
+        return any(link.kind == _COPY and not link.gone for link in links)
 
     def _not_said_anyhow(self, operations: Sequence[Operation]) -> Sequence[Operation]:
         """Without edits whose message an unsent post or another edit that waits will show."""
@@ -412,7 +429,10 @@ class MemoryStore(MemoryPeople):
             raw=None if row is None else row.row.raw,
             kept_at=None if row is None else row.kept,
             outcome=kept.outcome,
-            timelines=[(self._timelines[one].timeline, seq) for one, seq in kept.seqs.items()],
+            timelines=[
+                (replace(self._timelines[one].timeline, epoch=kept.epochs[one]), seq)
+                for one, seq in kept.seqs.items()
+            ],
             operations=[_record(op) for op in of_message],
         )
 
@@ -442,6 +462,24 @@ class MemoryStore(MemoryPeople):
             link.thread = receipt.thread or link.thread
             if not receipt.deleted:
                 self._unlink_replaced(link)
+
+    def _note_gone(self, gone: Gone) -> None:
+        for link in self._links.values():
+            here = (link.channel, link.native_id) == (gone.channel.key, gone.native_id)
+            if here and link.kind == _COPY:
+                link.gone = True
+
+    async def took_away(self, message: MessageId, channel: ChannelRef, native_id: str) -> bool:
+        of_message = self._links_of(message, channel.key)
+        if any(link.kind == _COPY and link.gone and link.native_id == native_id
+               for link in of_message):  # fmt: skip
+            return True
+        return any(
+            (isinstance(op.operation, DeleteMessage) and op.state not in ("dead", "cancelled"))
+            or (isinstance(op.operation, EditMessage) and op.state == "sending")
+            for op in self._operations.values()
+            if (op.operation.message, op.lane) == (message, channel.lane)
+        )
 
     def _unlink_replaced(self, new: _Link) -> None:
         for link in self._links_of(new.message, new.channel):

@@ -35,6 +35,8 @@ from bridge.ports.clock import Clock
 from bridge.ports.store import (
     Admission,
     Admitted,
+    Barred,
+    BarredWhy,
     CodeUse,
     DeadLetter,
     Explanation,
@@ -44,7 +46,11 @@ from bridge.ports.store import (
     LinkedAccount,
     MessageState,
     OutboxItem,
+    Paused,
     Reacted,
+    RoomForm,
+    RoomLink,
+    RoomStanding,
     Settlement,
     ShownName,
     StoredMessage,
@@ -52,7 +58,7 @@ from bridge.ports.store import (
     StoreStatus,
     Timeline,
 )
-from bridge.store import archive, inbox, links, marks, outbox, people, shelf, turns
+from bridge.store import archive, inbox, links, marks, outbox, people, rooms, shelf, turns
 from bridge.store.faults import translated
 from bridge.store.lock import StoreLock
 from bridge.store.schema import Synchronous, copy_to, open_to_read, open_to_write
@@ -221,6 +227,9 @@ class SqliteStore:
     async def resolve(self, channel: ChannelRef, native_id: str) -> MessageId | None:
         return self._look(links.resolve, channel.key, native_id)
 
+    async def took_away(self, message: MessageId, channel: ChannelRef, native_id: str) -> bool:
+        return self._look(links.took_away, message, channel.key, native_id)
+
     async def copies(self, message: MessageId, channel: ChannelRef) -> Sequence[Receipt]:
         return self._look(links.copies, message, channel.key)
 
@@ -244,6 +253,36 @@ class SqliteStore:
 
     async def explain(self, message: MessageId) -> Explanation | None:
         return await self._read(archive.explain, message)
+
+    # --- rooms --------------------------------------------------------------------------------
+
+    async def bar(self, barred: Barred) -> None:
+        await self._write(rooms.bar, barred)
+
+    async def unbar(self, room: RoomId | None, actor: ActorId, why: BarredWhy) -> bool:
+        return await self._write(rooms.unbar, room, actor, why)
+
+    async def barred(self) -> Sequence[Barred]:
+        return await self._read(rooms.barred)
+
+    async def pause_room(self, paused: Paused) -> None:
+        await self._write(rooms.pause, paused)
+
+    async def resume_room(self, room: RoomId) -> bool:
+        return await self._write(rooms.resume, room)
+
+    async def paused_rooms(self) -> Sequence[Paused]:
+        return await self._read(rooms.paused)
+
+    async def link_channel(self, link: RoomLink) -> None:
+        await self._write(rooms.link, link)
+
+    async def room_links(self) -> Sequence[RoomLink]:
+        return await self._read(rooms.links)
+
+    async def stand_rooms(self, forms: Sequence[RoomForm]) -> Sequence[RoomStanding]:
+        now = self._clock.time()
+        return [await self._write(rooms.stand, form, now) for form in forms]
 
     # --- people -------------------------------------------------------------------------------
 

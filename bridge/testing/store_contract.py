@@ -60,6 +60,7 @@ from bridge.ports.store import (
     Timeline,
 )
 from bridge.testing.store_contract_people import PeopleContract
+from bridge.testing.store_contract_rooms import RoomsContract
 from bridge.uacs import Actor, Conversation, Message, TextPart, to_timestamp
 
 ACME = AccountId("acme")
@@ -218,7 +219,7 @@ async def waiting_names(store: Store, channel: ChannelRef = AWAY) -> list[str]:
     return names
 
 
-class StoreContract(PeopleContract):
+class StoreContract(PeopleContract, RoomsContract):
     """Inherit it in a class whose name begins with Test."""
 
     @pytest.fixture

@@ -69,6 +69,7 @@ CAPABILITIES = Capabilities(
         "edit": Level.FULL,
         "delete": Level.FULL,
         "whispers": Level.DROPPED,  # only as the answer to what somebody just did
+        "delete_others": Level.FULL,  # with Manage Messages
         **{f"card.{node}": level for node, level in CARD_NODES.items()},
     },
     text_limit=TEXT_LIMIT,

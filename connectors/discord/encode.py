@@ -156,9 +156,11 @@ def _emptied(shown: Body) -> dict[str, JsonValue]:
 
 def _delete(delivery: Delivery, copy: Receipt) -> Call:
     operation = delivery.operation
+    original = isinstance(operation, DeleteMessage) and operation.original
+    by_bot = original or ids.is_direct(operation.channel)
     return Call(
         kind="delete",
-        method=BOT_DELETE if ids.is_direct(operation.channel) else WEBHOOK_DELETE,
+        method=BOT_DELETE if by_bot else WEBHOOK_DELETE,
         operation=operation.id,
         channel=operation.channel,
         slot=copy.slot,

@@ -104,6 +104,7 @@ CAPABILITIES = Capabilities(
         "edit": Level.FULL,
         "delete": Level.FULL,
         "whispers": Level.PARTIAL,  # gone when the person loads Slack anew; never changed
+        "delete_others": Level.REJECTED,  # the bot may delete only its own messages
         "underline": Level.DROPPED,
         "spoiler": Level.PARTIAL,
         "heading": Level.PARTIAL,

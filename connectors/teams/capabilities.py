@@ -65,6 +65,7 @@ CAPABILITIES = Capabilities(
         "edit": Level.FULL,
         "delete": Level.FULL,
         "whispers": Level.DROPPED,  # only as the answer to what somebody just did
+        "delete_others": Level.REJECTED,  # the bot may delete only its own messages
         **{f"card.{node}": level for node, level in CARD_NODES.items()},
     },
     text_limit=TEXT_LIMIT,

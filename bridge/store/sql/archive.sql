@@ -33,7 +33,7 @@ VALUES (?, ?, ?, ?, ?, ?, 0)
 ON CONFLICT (id) DO NOTHING;
 
 -- name: enter_timeline
-INSERT INTO entries (timeline, seq, message) VALUES (?, ?, ?);
+INSERT INTO entries (timeline, seq, message, epoch) VALUES (?, ?, ?, ?);
 
 -- name: timeline
 SELECT n, kind, name, metadata, created, updated FROM timelines WHERE id = ?;
@@ -42,7 +42,7 @@ SELECT n, kind, name, metadata, created, updated FROM timelines WHERE id = ?;
 SELECT id, kind, name, metadata, length FROM timelines ORDER BY n;
 
 -- name: timelines_of_message
-SELECT t.id, t.kind, t.name, t.metadata, e.seq
+SELECT t.id, t.kind, t.name, t.metadata, e.seq, e.epoch
 FROM entries AS e JOIN timelines AS t ON t.n = e.timeline
 WHERE e.message = ? ORDER BY t.n;
 

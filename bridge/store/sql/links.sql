@@ -23,6 +23,22 @@ ON CONFLICT (channel, native_id, message) DO UPDATE SET
 UPDATE links INDEXED BY links_of_message SET gone = 1
 WHERE message = ? AND channel = ? AND kind = 1 AND slot = ? AND native_id <> ? AND gone = 0;
 
+-- name: note_gone
+UPDATE links SET gone = 1
+WHERE channel = (SELECT n FROM channels WHERE key = ?) AND native_id = ? AND kind = 1;
+
+-- name: took_away
+SELECT 1 FROM links
+WHERE channel = (SELECT n FROM channels WHERE key = ?) AND native_id = ? AND kind = 1 AND gone = 1
+UNION ALL
+SELECT 1 FROM operations
+WHERE message = (SELECT n FROM messages WHERE id = ?) AND lane = ?
+  AND (
+    (type = 'delete_message' AND state NOT IN ('dead', 'cancelled'))
+    OR (type = 'edit_message' AND state = 'sending')
+  )
+LIMIT 1;
+
 -- name: link_stand_in
 INSERT INTO stand_ins (channel, native_id, root, at) VALUES (?, ?, ?, ?)
 ON CONFLICT (channel, native_id, root) DO NOTHING;

@@ -14,10 +14,17 @@ WHERE message = (SELECT n FROM messages WHERE id = ?) AND lane = ? AND state = '
   AND type = 'post_message' AND receipts = '[]';
 
 -- name: posts_of
-SELECT body FROM operations
-WHERE message = (SELECT n FROM messages WHERE id = ?) AND type = 'post_message'
-  AND state NOT IN ('dead', 'unproved', 'cancelled')
-ORDER BY seq;
+SELECT body FROM operations AS o
+WHERE o.message = (SELECT n FROM messages WHERE id = ?) AND o.type = 'post_message'
+  AND o.state NOT IN ('dead', 'unproved', 'cancelled')
+  AND (
+    o.state <> 'done' OR o.receipts = '[]' OR EXISTS (
+      SELECT 1 FROM links INDEXED BY links_of_message
+      WHERE message = o.message AND channel = (SELECT n FROM channels WHERE key = o.lane)
+        AND kind = 1 AND gone = 0
+    )
+  )
+ORDER BY o.seq;
 
 -- name: open_lanes
 SELECT DISTINCT lane FROM operations WHERE state IN ('waiting', 'sending');

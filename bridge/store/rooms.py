@@ -1,0 +1,65 @@
+"""What is decided about rooms while the bridge runs, and under which configuration they stand."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from bridge.model import ActorId, RoomId, channel_of_key
+from bridge.ports.store import Barred, BarredWhy, Paused, RoomForm, RoomLink, RoomStanding
+from bridge.store.queries import read_queries
+
+SQL = read_queries("rooms")
+
+
+def bar(db: sqlite3.Connection, one: Barred) -> None:
+    db.execute(SQL["bar"], (one.room or "", one.actor, one.why, one.by, one.at))
+
+
+def unbar(db: sqlite3.Connection, room: RoomId | None, actor: ActorId, why: BarredWhy) -> bool:
+    return db.execute(SQL["unbar"], (room or "", actor, why)).rowcount > 0
+
+
+def barred(db: sqlite3.Connection) -> Sequence[Barred]:
+    found = db.execute(SQL["barred"]).fetchall()
+    return [Barred(actor, why, by, at, room or None) for room, actor, why, by, at in found]
+
+
+def pause(db: sqlite3.Connection, one: Paused) -> None:
+    db.execute(SQL["pause"], (one.room, one.why, one.by, one.at, one.until))
+
+
+def resume(db: sqlite3.Connection, room: RoomId) -> bool:
+    return db.execute(SQL["resume"], (room,)).rowcount > 0
+
+
+def paused(db: sqlite3.Connection) -> Sequence[Paused]:
+    return [Paused(*columns) for columns in db.execute(SQL["paused"]).fetchall()]
+
+
+def link(db: sqlite3.Connection, one: RoomLink) -> None:
+    columns = (one.room, one.channel.key, one.account, one.linked, one.by, one.at)
+    db.execute(SQL["link"], columns)
+
+
+def links(db: sqlite3.Connection) -> Sequence[RoomLink]:
+    return [
+        RoomLink(room, account, channel_of_key(channel), bool(linked), by, at)
+        for room, channel, account, linked, by, at in db.execute(SQL["links"]).fetchall()
+    ]
+
+
+def stand(db: sqlite3.Connection, form: RoomForm, now: float) -> RoomStanding:
+    """A room whose configuration is another than before begins a new epoch."""
+    found = db.execute(SQL["newest_epoch"], (form.room,)).fetchone()
+    epoch, digest = found or (0, None)
+    if digest != form.digest:
+        epoch += 1
+        db.execute(SQL["begin_epoch"], (form.room, epoch, form.digest, now))
+    known = dict(db.execute(SQL["members"], (form.room,)).fetchall())
+    for gone in known.keys() - set(form.members):
+        db.execute(SQL["leave"], (form.room, gone))
+    joined = {one: known.get(one, now if known else 0.0) for one in form.members}
+    for new in joined.keys() - known.keys():
+        db.execute(SQL["enter"], (form.room, new, joined[new]))
+    return RoomStanding(epoch, joined)

@@ -1,0 +1,210 @@
+"""What every store promises of rooms: who is barred, what is paused, linked, and how they stand;
+and of copies of ours that people take away."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from bridge.model import (
+    AccountId,
+    Byline,
+    ChannelRef,
+    DeleteMessage,
+    EditMessage,
+    OperationId,
+    Person,
+    Place,
+    PostMessage,
+    Receipt,
+    RoomId,
+    actor_id_of,
+    message_id_of,
+)
+from bridge.ports.store import (
+    Admission,
+    Barred,
+    Gone,
+    NewMessage,
+    Paused,
+    RoomForm,
+    RoomLink,
+    RoomStanding,
+    Settlement,
+    Store,
+    Timeline,
+)
+from bridge.uacs import Actor, Message, TextPart, to_timestamp
+
+if TYPE_CHECKING:
+    from bridge.testing.store_contract import HandClock
+
+_ANN = actor_id_of("tin", "W1", "U1")
+_BOB = actor_id_of("tin", "W1", "U2")
+_LOBBY, _ATTIC = RoomId("lobby"), RoomId("attic")
+_HOME = ChannelRef(platform="tin", workspace="W1", channel="home")
+_AWAY = ChannelRef(platform="wire", workspace="W2", channel="away")
+_ACCOUNT = AccountId("acme")
+
+
+def _said(native_id: str) -> NewMessage:
+    message = Message(
+        message_id=message_id_of(_HOME, native_id),
+        timestamp=to_timestamp(datetime.fromtimestamp(1_700_000_000, UTC)),
+        actor=Actor(id=_ANN, role="human", name="Ann"),
+        content=(TextPart(text="Hello"),),
+    )
+    ann = Person(id=_ANN, name="Ann")
+    place = Place(channel=_HOME)
+    return NewMessage(message, ann, 1_700_000_000.0, place=place, native_id=native_id)
+
+
+def _post(name: str, new: NewMessage) -> PostMessage:
+    return PostMessage(
+        id=OperationId(name), account=_ACCOUNT, channel=_AWAY, room=_LOBBY, message=new.id,
+        byline=Byline(name="Ann"),
+    )  # fmt: skip
+
+
+def _removal(name: str, new: NewMessage) -> DeleteMessage:
+    return DeleteMessage(
+        id=OperationId(name), account=_ACCOUNT, channel=_AWAY, room=_LOBBY, message=new.id
+    )
+
+
+async def _carried(store: Store, new: NewMessage, *native_ids: str) -> None:
+    """The message with these copies in _AWAY."""
+    name = OperationId(f"post {new.native_id}")
+    await store.admit(Admission("routed", message=new, operations=(_post(name, new),)))
+    await store.begin(name)
+    receipts = tuple(Receipt(slot=n, native_id=one) for n, one in enumerate(native_ids))
+    await store.settle(Settlement(name, "done", receipts))
+
+
+class RoomsContract:
+    """Inherited by `StoreContract`."""
+
+    async def test_who_is_barred_stays_so_until_unbarred(self, store: Store) -> None:
+        everywhere = Barred(_ANN, "blocked", "tin:W1:U9", 5.0)
+        here = Barred(_ANN, "opted_out", _ANN, 6.0, _LOBBY)
+        await store.bar(here)
+        await store.bar(everywhere)
+        await store.bar(Barred(_BOB, "blocked", "cli", 7.0, _ATTIC))
+
+        assert await store.unbar(_ATTIC, _BOB, "blocked")
+        assert not await store.unbar(_ATTIC, _BOB, "blocked")
+        assert not await store.unbar(_ATTIC, _ANN, "blocked")
+        assert await store.barred() == [everywhere, here]
+
+    async def test_a_room_is_paused_until_it_is_resumed(self, store: Store) -> None:
+        await store.pause_room(Paused(_LOBBY, "a flood", "bridge", 5.0, 65.0))
+        await store.pause_room(Paused(_ATTIC, "cleaning", "cli", 6.0))
+        await store.pause_room(Paused(_LOBBY, "still", "cli", 7.0))
+
+        assert await store.paused_rooms() == [
+            Paused(_ATTIC, "cleaning", "cli", 6.0),
+            Paused(_LOBBY, "still", "cli", 7.0),
+        ]
+        assert await store.resume_room(_ATTIC)
+        assert not await store.resume_room(_ATTIC)
+        assert [one.room for one in await store.paused_rooms()] == [_LOBBY]
+
+    async def test_the_last_word_on_a_channel_of_a_room_counts(self, store: Store) -> None:
+        first = RoomLink(_LOBBY, _ACCOUNT, _HOME, True, "cli", 5.0)
+        other = RoomLink(_LOBBY, _ACCOUNT, _AWAY, True, "cli", 6.0)
+        last = RoomLink(_LOBBY, _ACCOUNT, _HOME, False, "cli", 7.0)
+        for one in (first, other, last):
+            await store.link_channel(one)
+
+        assert await store.room_links() == [other, last]
+
+    async def test_another_configuration_of_a_room_begins_an_epoch(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        async def stand(digest: str, *members: str) -> RoomStanding:
+            (found,) = await store.stand_rooms([RoomForm(_LOBBY, digest, members)])
+            return found
+
+        assert await stand("a", "x", "y") == RoomStanding(1, {"x": 0.0, "y": 0.0})
+        clock.now += 10
+        assert await stand("b", "x", "z") == RoomStanding(2, {"x": 0.0, "z": clock.now})
+        assert await stand("b", "x", "z") == RoomStanding(2, {"x": 0.0, "z": clock.now})
+        since = clock.now
+        clock.now += 10
+        assert await stand("a", "x", "y", "z") == RoomStanding(
+            3, {"x": 0.0, "y": clock.now, "z": since}
+        )
+
+    async def test_an_entry_tells_under_which_configuration_it_was_made(self, store: Store) -> None:
+        room = Timeline(UUID(int=5), "room", "lobby", epoch=7)
+        other = Timeline(UUID(int=6), "channel", "home")
+
+        await store.admit(Admission("routed", message=_said("1"), timelines=(room, other)))
+
+        found = await store.explain(_said("1").id)
+        assert found is not None
+        assert sorted(found.timelines, key=lambda one: one[0].name) == [(other, 1), (room, 1)]
+        assert [one.epoch for one, _ in await store.conversations()] == [None, None]
+
+    async def test_a_copy_that_a_person_took_away_stands_no_more(self, store: Store) -> None:
+        new = _said("1")
+        await _carried(store, new, "c1", "c2")
+
+        assert not await store.took_away(new.id, _AWAY, "c1")
+        await store.admit(Admission("moderated", gone=(Gone(_AWAY, "c1"),)))
+
+        assert [one.native_id for one in await store.copies(new.id, _AWAY)] == ["c2"]
+        assert await store.took_away(new.id, _AWAY, "c1")
+        assert not await store.took_away(new.id, _AWAY, "c2")
+        assert await store.resolve(_AWAY, "c1") == new.id
+
+    async def test_what_is_gone_of_the_original_is_no_copy(self, store: Store) -> None:
+        new = _said("1")
+        await _carried(store, new, "c1")
+
+        await store.admit(Admission("moderated", gone=(Gone(_HOME, "1"), Gone(_AWAY, "unknown"))))
+
+        assert [one.native_id for one in await store.copies(new.id, _HOME)] == ["1"]
+
+    async def test_our_own_deletion_is_known_from_when_it_is_queued(self, store: Store) -> None:
+        new = _said("1")
+        await _carried(store, new, "c1")
+
+        await store.admit(Admission("moderated", removals=(_removal("del", new),)))
+
+        assert await store.took_away(new.id, _AWAY, "c1")
+        assert not await store.took_away(new.id, _HOME, "c1")
+        await store.settle(Settlement(OperationId("del"), "dead", error="refused"))
+        assert not await store.took_away(new.id, _AWAY, "c1")
+
+    async def test_an_edit_under_way_may_take_copies_away(self, store: Store) -> None:
+        new = _said("1")
+        await _carried(store, new, "c1", "c2")
+        edit = EditMessage(
+            id=OperationId("edit"), account=_ACCOUNT, channel=_AWAY, room=_LOBBY, message=new.id,
+            byline=Byline(name="Ann"),
+        )  # fmt: skip
+        await store.admit(Admission("edited", operations=(edit,)))
+
+        assert not await store.took_away(new.id, _AWAY, "c2")
+        await store.begin(edit.id)
+        assert await store.took_away(new.id, _AWAY, "c2")
+        await store.settle(
+            Settlement(edit.id, "done", (Receipt(slot=1, native_id="c2", deleted=True),))
+        )
+        assert await store.took_away(new.id, _AWAY, "c2")
+        assert not await store.took_away(new.id, _AWAY, "c1")
+
+    async def test_a_deletion_without_a_change_cancels_what_was_not_sent(
+        self, store: Store
+    ) -> None:
+        new = _said("1")
+        await store.admit(Admission("routed", message=new, operations=(_post("p", new),)))
+
+        await store.admit(Admission("moderated", removals=(_removal("del", new),)))
+
+        assert await store.head(_AWAY.lane) is None
+        stored = await store.message(new.id)
+        assert stored is not None
+        assert stored.state == "complete"

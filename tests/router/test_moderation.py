@@ -1,0 +1,118 @@
+"""What it means when a person deletes one of our copies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bridge.model import Level
+from bridge.router import RoomOptions
+from bridge.router.options import Moderation
+from tests.router.conftest import House
+from tests.router.paper import PaperConnector
+from tests.router.test_changes import trio
+from tests.router.test_routing import said
+
+__all__ = ["trio"]  # a fixture
+Trio = tuple[House, PaperConnector, PaperConnector]
+
+
+def moderated(trio: Trio, moderation: Moderation) -> Trio:
+    house = trio[0]
+    house.rooms = [replace(house.rooms[0], options=RoomOptions(moderation=moderation))]
+    return trio
+
+
+@pytest.mark.parametrize(
+    ("moderation", "elsewhere", "original", "kept"),
+    [
+        ("off", ["hello", "stays"], ["hello", "stays"], ["hello", "stays"]),
+        ("mirror", ["stays"], ["hello", "stays"], ["hello", "stays"]),
+        ("room", ["stays"], ["stays"], ["stays"]),
+    ],
+)
+async def test_a_moderators_deletion_goes_as_far_as_the_room_wants(
+    trio: Trio, moderation: Moderation, elsewhere: list[str], original: list[str], kept: list[str]
+) -> None:
+    house, slate, board = moderated(trio, moderation)
+    slate.capabilities = slate.capabilities.model_copy(
+        update={"features": {"delete_others": Level.FULL}}
+    )
+    async with house.run():
+        await slate.say("s", "hello")
+        await slate.say("s", "stays")
+        await house.clock.let_work()
+        await board.delete("b", board.channels["b"][0].id)
+        await house.clock.let_work()
+
+    assert board.texts("b") == ["stays"]
+    assert board.texts("c") == elsewhere
+    assert slate.texts("s") == original
+    assert await said(house.store, house.rooms[0].conversation) == kept
+    assert await house.store.dead_letters() == []
+
+
+async def test_where_we_may_not_delete_the_original_its_channel_is_told(trio: Trio) -> None:
+    house, slate, board = moderated(trio, "room")
+    async with house.run():
+        await slate.say("s", "hello")
+        await house.clock.let_work()
+        await board.delete("b", board.channels["b"][0].id)
+        await house.clock.let_work()
+
+    first, *note = slate.texts("s")
+    assert first == "hello"
+    assert "".join(note).startswith("A moderator deleted this message")
+    assert board.texts("b") == board.texts("c") == []
+    assert await said(house.store, house.rooms[0].conversation) == []
+
+
+async def test_our_own_deletions_coming_back_moderate_nothing(trio: Trio) -> None:
+    house, slate, board = moderated(trio, "room")
+    async with house.run():
+        first = await slate.say("s", "hello")
+        await house.clock.let_work()
+        copy = board.channels["b"][0].id
+        await slate.delete("s", first)
+        await house.clock.let_work()
+        await board.delete("b", copy)  # as the platform tells us of our own deletion
+        await house.clock.let_work()
+
+    assert slate.texts("s") == []
+    assert [kind for _, kind, _ in board.sent].count("b") == 2
+
+
+async def test_a_shorter_edit_takes_copies_away_and_is_no_moderation(trio: Trio) -> None:
+    house, slate, board = moderated(trio, "room")
+    async with house.run():
+        first = await slate.say("s", "x" * 150)
+        await house.clock.let_work()
+        second = board.channels["b"][1].id
+
+        async def tell(call: object) -> None:
+            board.before_send = None
+            await board.delete("b", second)  # told before the answer
+            board.channels["b"] = board.channels["b"][:1]
+            await house.clock.let_work()
+
+        board.before_send = tell
+        await slate.edit("s", first, "x")
+        await house.clock.let_work()
+
+    assert slate.texts("s") == ["x"]
+    assert board.texts("c")[0] == "x"
+
+
+async def test_an_edit_does_not_bring_back_what_a_person_took_away(trio: Trio) -> None:
+    house, slate, board = trio
+    async with house.run():
+        first = await slate.say("s", "helo")
+        await house.clock.let_work()
+        await board.delete("b", board.channels["b"][0].id)
+        await house.clock.let_work()
+        await slate.edit("s", first, "hello")
+        await house.clock.let_work()
+
+    assert board.texts("c") == ["hello"]
+    assert board.texts("b") == []
