@@ -11,6 +11,7 @@
 | `POST /_control/<platform>/files` | a person shares files: the same and `files`, a list of `GivenFile`; or a multipart form whose parts with a file name are the files |
 | `POST /_control/<platform>/edits` | a person changes what they said: `{workspace, channel, person, message, text}` |
 | `POST /_control/<platform>/deletions` | a person deletes a message: `{workspace, channel, person, message}` |
+| `POST /_control/<platform>/deeds/<deed>` | a person does something else: the local platform's method `<deed>_as`, its arguments as JSON; 404 where the platform has no such deed. Deeds: see `DEEDS` |
 | `POST /_control/<platform>/presses` | a person presses a button (`Press`); answers the `Outcome` |
 | `POST /_control/<platform>/choices` | a person chooses, or fills one input in (`Choice`) |
 | `GET /_control/<platform>/forms` | what stands open before a person (`workspace`, `person`) |
@@ -30,13 +31,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, validate_call
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from bridge.errors import BridgeError, InvalidData, NotFound
 from bridge.sandbox.faults import Fault
+from bridge.sandbox.feed import Shown
 from bridge.sandbox.files import TooMuch
 from bridge.sandbox.hands import Choice, Filled, GivenFile, Handled, Press
 from bridge.sandbox.multipart import BadMultipart, Bounds, read_multipart
@@ -44,6 +46,10 @@ from bridge.sandbox.platform import LocalPlatform, Surroundings
 
 Answerer = Callable[[Request], Awaitable[Response]]
 Model = TypeVar("Model", bound=BaseModel)
+DEEDS = frozenset({
+    "join", "leave", "set_topic", "rename", "me", "broadcast", "forward", "voice", "sticker",
+    "start_thread", "close_thread", "poll", "vote", "end_poll",
+})  # fmt: skip
 _LARGEST_FILES = 1 << 28
 
 
@@ -95,6 +101,7 @@ def control_routes(around: Surroundings, platforms: Mapping[str, LocalPlatform])
         Route(hands + "files", _said(control.share), methods=["POST"]),
         Route(hands + "edits", _said(control.edit), methods=["POST"]),
         Route(hands + "deletions", _said(control.delete), methods=["POST"]),
+        Route(hands + "deeds/{deed}", _said(control.deed), methods=["POST"]),
         Route(hands + "presses", _said(control.press), methods=["POST"]),
         Route(hands + "choices", _said(control.choose), methods=["POST"]),
         Route(hands + "forms", _said(control.fill), methods=["POST"]),
@@ -164,6 +171,16 @@ class _Control:
         wanted = await _body(request, _Deletion)
         await self._platform(request).delete_as(**wanted.model_dump())
         return Response(status_code=204)
+
+    async def deed(self, request: Request) -> Response:
+        platform, name = self._platform(request), request.path_params["deed"]
+        method = getattr(platform, f"{name}_as", None) if name in DEEDS else None
+        if method is None:
+            raise NotFound(f"People on the local {platform.name} have no deed {name!r}")
+        done = await validate_call(method)(**await _arguments(request))
+        if isinstance(done, Shown):
+            return JSONResponse(done.model_dump())
+        return JSONResponse({"id": done}) if done else Response(status_code=204)
 
     async def press(self, request: Request) -> Response:
         return _json(await self._hands(request).press(await _body(request, Press)))
@@ -244,6 +261,16 @@ def _said(answer: Answerer) -> Answerer:
             return JSONResponse({"error": str(error)}, 403)
 
     return answered
+
+
+async def _arguments(request: Request) -> dict[str, Any]:
+    try:
+        given = orjson.loads(await request.body())
+    except orjson.JSONDecodeError as error:
+        raise InvalidData(f"Not JSON: {error}") from error
+    if not isinstance(given, dict):
+        raise InvalidData("The arguments are a JSON object")
+    return given
 
 
 async def _body(request: Request, model: type[Model]) -> Model:

@@ -9,6 +9,7 @@ from bridge.sandbox.discord.drafts import Draft
 from bridge.sandbox.discord.errors import thread_is_archived
 from bridge.sandbox.discord.events import Event
 from bridge.sandbox.discord.permissions import Permission, permissions_in
+from bridge.sandbox.discord.rich.polls import result_embed
 from bridge.sandbox.discord.shapes import (
     Json,
     channel_json,
@@ -16,12 +17,15 @@ from bridge.sandbox.discord.shapes import (
     member_json,
     message_json,
     thread_json,
+    user_json,
 )
 from bridge.sandbox.discord.snowflakes import iso_time, made_at
 from bridge.sandbox.discord.state import (
     SPOKEN,
     Channel,
     ChannelType,
+    Guild,
+    Member,
     Message,
     MessageType,
     Reaction,
@@ -145,10 +149,47 @@ class Acts:
                 self._tell(Event(name, message.channel, data))
 
     def end_poll(self, message: Message) -> Json:
-        if message.poll is not None:
-            message.poll.finalized = True
-            message.poll.ends = self.state.now()
-        return self._update(message)
+        """The votes are counted, once; a line in the channel answers the poll with the result."""
+        poll = message.poll
+        if poll is None or poll.finalized:
+            return message_json(message, self.state)
+        poll.finalized = True
+        poll.ends = self.state.now()
+        shape = self._update(message)
+        line = Message(
+            id=self.state.ids.next(),
+            channel=message.channel,
+            author=message.author,
+            content="",
+            type=MessageType.POLL_RESULT,
+            reference=reference_to(message),
+            embeds=[result_embed(poll)],
+        )
+        self.publish(line)
+        return shape
+
+    def join(self, guild: Guild, user: User) -> None:
+        """A member more; who joins is said in the system channel."""
+        member = Member(user, iso_time(self.state.now()))
+        guild.members[user.id] = member
+        place = guild.channels.get(guild.system_channel or 0)
+        if place is None:
+            return
+        shape = {**member_json(member), "guild_id": str(guild.id)}
+        self._tell(Event("GUILD_MEMBER_ADD", place, shape))
+        line = Message(
+            id=self.state.ids.next(), channel=place, author=user, content="",
+            type=MessageType.USER_JOIN,
+        )  # fmt: skip
+        self.publish(line)
+
+    def leave(self, guild: Guild, user: User) -> None:
+        """A member less; nothing is said of it, only apps that ask for members are told."""
+        del guild.members[user.id]
+        place = guild.channels.get(guild.system_channel or 0)
+        if place is not None:
+            gone = {"guild_id": str(guild.id), "user": user_json(user)}
+            self._tell(Event("GUILD_MEMBER_REMOVE", place, gone))
 
     def delete(self, message: Message) -> None:
         if message.audience is not None:

@@ -14,6 +14,7 @@ from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.discord.acts import Acts
 from bridge.sandbox.discord.api import PREFIX, Api
 from bridge.sandbox.discord.checks import CONTENT_MAX, is_snowflake
+from bridge.sandbox.discord.deeds import Deeds
 from bridge.sandbox.discord.deliveries import Deliveries
 from bridge.sandbox.discord.drafts import Draft, FileWish
 from bridge.sandbox.discord.errors import ApiError
@@ -43,7 +44,7 @@ from bridge.sandbox.platform import Surroundings, World
 _THREAD_NAME_MAX = 100
 
 
-class LocalDiscord:
+class LocalDiscord(Deeds):
     """One local Discord; `state` is open to tests that arrange what people cannot."""
 
     name = "discord"
@@ -171,6 +172,10 @@ class LocalDiscord:
         except ApiError as error:
             raise InvalidData(f"Thread {thread!r} takes no messages: {error}") from None
         return self._acts.shown(place.messages[int(shape["id"])], shape)
+
+    def _found(self, workspace: str, channel: str, person: str) -> tuple[Channel, User]:
+        user = self._person(person)
+        return self._channel(workspace, channel, user), user
 
     def _wish(self, file: GivenFile) -> FileWish:
         kept = self._around.files.keep(file.data)

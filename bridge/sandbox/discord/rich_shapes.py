@@ -52,6 +52,8 @@ def attachment_json(attachment: Attachment, place: int, state: State) -> Json:
         shape["title"] = attachment.title
     if attachment.description:
         shape["description"] = attachment.description
+    if attachment.seconds is not None:
+        shape |= {"duration_secs": attachment.seconds, "waveform": attachment.waveform}
     if attachment.spoiler:
         shape["flags"] = _IS_SPOILER
     if attachment.ephemeral:

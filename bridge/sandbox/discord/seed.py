@@ -96,7 +96,8 @@ def _guild(
         guild.roles[role.id] = role
         guild.members[app.user.id] = Member(app.user, joined, roles=[role.id])
     for position, channel in enumerate(channel_names(channels)):
-        state.add_channel(_channel(ids, guild, channel, position))
+        made = state.add_channel(_channel(ids, guild, channel, position))
+        guild.system_channel = guild.system_channel or made.id
     forum = _channel(ids, guild, FORUM, channels, ChannelType.FORUM)
     forum.tags = [
         {"id": str(ids.next()), "name": tag, "moderated": False, "emoji_id": None,

@@ -221,7 +221,7 @@ def guild_json(guild: Guild) -> Json:
         "features": [],
         "mfa_level": 0,
         "application_id": None,
-        "system_channel_id": None,
+        "system_channel_id": _id(guild.system_channel),
         "system_channel_flags": 0,
         "rules_channel_id": None,
         "public_updates_channel_id": None,
@@ -280,7 +280,8 @@ def gateway_message_json(message: Message, shape: Json) -> Json:
 def without_content(shape: Json) -> Json:
     """A message as an app without the intent MESSAGE_CONTENT sees it."""
     bare: Json = shape | {"content": "", "embeds": [], "attachments": [], "components": []}
-    bare.pop("poll", None)
+    for name in ("poll", "sticker_items", "message_snapshots"):
+        bare.pop(name, None)
     if bare.get("referenced_message"):
         bare["referenced_message"] = without_content(bare["referenced_message"])
     return bare
@@ -330,6 +331,10 @@ def _plain_message_json(message: Message, state: State) -> Json:
         shape["message_reference"] = message.reference
     if message.poll is not None:
         shape["poll"] = poll_json(message.poll)
+    if message.stickers:
+        shape["sticker_items"] = message.stickers
+    if message.snapshots:
+        shape["message_snapshots"] = message.snapshots
     if message.interaction is not None:
         shape["interaction_metadata"] = message.interaction
     if message.thread is not None:

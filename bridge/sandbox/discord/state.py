@@ -30,11 +30,13 @@ class ChannelType(IntEnum):
 
 class MessageType(IntEnum):
     DEFAULT = 0
+    USER_JOIN = 7
     THREAD_CREATED = 18
     REPLY = 19
     CHAT_INPUT_COMMAND = 20
     THREAD_STARTER = 21
     CONTEXT_MENU_COMMAND = 23
+    POLL_RESULT = 46
 
 
 SPOKEN = frozenset(
@@ -112,6 +114,7 @@ class Guild:
     channels: dict[int, Channel] = field(default_factory=dict[int, "Channel"])
     threads: dict[int, Channel] = field(default_factory=dict[int, "Channel"])
     premium_tier: int = 0
+    system_channel: int | None = None  # where it says who joins
 
     @property
     def largest_file(self) -> int:
@@ -220,6 +223,8 @@ class Attachment:
     dimensions: tuple[int, int] | None = None
     spoiler: bool = False
     ephemeral: bool = False
+    seconds: float | None = None  # of a voice message
+    waveform: str = ""
 
 
 @dataclass(slots=True)
@@ -244,6 +249,8 @@ class Message:
     reactions: dict[str, Reaction] = field(default_factory=dict[str, Reaction])
     attachments: list[Attachment] = field(default_factory=list[Attachment])
     poll: Poll | None = None
+    stickers: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    snapshots: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     interaction: dict[str, Any] | None = None  # `interaction_metadata` of an answer to one
     audience: int | None = None  # the one person who sees it
 

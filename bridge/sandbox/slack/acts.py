@@ -26,6 +26,7 @@ from bridge.sandbox.slack.text import rich_text
 
 Json = dict[str, Any]
 Tell = Callable[[App, Event], None]
+SYSTEM_LINES = frozenset({"channel_join", "channel_leave", "channel_topic", "channel_name"})
 MOST_WHISPERS = 500  # per channel
 
 
@@ -46,6 +47,7 @@ class Draft:
     subtype: str | None = None
     client_msg_id: str | None = None
     files: list[File] | None = None
+    facts: Json | None = None
 
 
 class Acts:
@@ -77,7 +79,7 @@ class Acts:
         return Message(
             at, draft.text, draft.user, draft.app, draft.username, draft.icons, blocks,
             draft.attachments, draft.metadata, draft.parent, draft.broadcast, draft.subtype,
-            draft.client_msg_id, files=draft.files,
+            draft.client_msg_id, files=draft.files, facts=draft.facts,
         )  # fmt: skip
 
     def whisper(self, channel: Channel, draft: Draft, person: str) -> Message:
@@ -138,8 +140,35 @@ class Acts:
         at = channel.next_at(self.now())
         self._announce(workspace, channel, events.joined(workspace, channel, person.id, at), None)
 
-    def leave(self, channel: Channel, user: str) -> None:
+    def leave(self, workspace: Workspace, channel: Channel, user: str) -> None:
+        """A line in the channel, and an event; an app that leaves hears of neither."""
         channel.members.pop(user, None)
+        text = f"<@{user}> has left the channel"
+        self.post(workspace, channel, Draft(user, text, subtype="channel_leave"))
+        at = channel.next_at(self.now())
+        self._announce(workspace, channel, events.left(workspace, channel, user, at), None)
+
+    def set_topic(self, workspace: Workspace, channel: Channel, user: str, topic: str) -> None:
+        """A line in the channel alone tells of it."""
+        channel.topic = topic
+        said = f"set the channel topic: {topic}" if topic else "cleared the channel topic"
+        facts = {"topic": topic}
+        self.post(
+            workspace, channel,
+            Draft(user, f"<@{user}> {said}", subtype="channel_topic", facts=facts),
+        )  # fmt: skip
+
+    def rename(self, workspace: Workspace, channel: Channel, user: str, name: str) -> None:
+        """A line in the channel, and an event."""
+        before = channel.name
+        del workspace.by_name[before]
+        channel.name = name
+        workspace.by_name[name] = channel
+        text = f'<@{user}> has renamed the channel from "{before}" to "{name}"'
+        facts = {"old_name": before, "name": name}
+        self.post(workspace, channel, Draft(user, text, subtype="channel_name", facts=facts))
+        at = channel.next_at(self.now())
+        self._announce(workspace, channel, events.renamed(channel, at), None)
 
     def react(
         self, workspace: Workspace, channel: Channel, message: Message, user: str, name: str
@@ -174,7 +203,8 @@ class Acts:
     def _mention(
         self, workspace: Workspace, channel: Channel, message: Message, raw: Json, at: int
     ) -> None:
-        if channel.kind == "im" or message.subtype == "channel_join" or "<@" not in message.text:
+        silent = message.subtype in SYSTEM_LINES
+        if channel.kind == "im" or silent or "<@" not in message.text:
             return
         event = events.mentioned(channel, at, raw)
         for app in workspace.apps:

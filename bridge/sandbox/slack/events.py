@@ -101,6 +101,21 @@ def joined(workspace: Workspace, channel: Channel, user: str, at: int) -> Event:
     return Event("member_joined_channel", channel.id, body)
 
 
+def left(workspace: Workspace, channel: Channel, user: str, at: int) -> Event:
+    event = joined(workspace, channel, user, at)
+    kind = "member_left_channel"
+    return Event(kind, channel.id, event.body | {"type": kind})
+
+
+def renamed(channel: Channel, at: int) -> Event:
+    kind = "group_rename" if channel.kind == "group" else "channel_rename"
+    named: Json = {
+        "id": channel.id, "name": channel.name, "name_normalized": channel.name,
+        "created": channel.created, "is_channel": channel.kind == "channel", "is_mpim": False,
+    }  # fmt: skip
+    return Event(kind, channel.id, {"type": kind, "channel": named, "event_ts": ts_of(at)})
+
+
 def reacted(
     kind: Literal["reaction_added", "reaction_removed"],
     channel: Channel, message: Message, user: str, name: str, at: int,

@@ -20,6 +20,7 @@ from bridge.sandbox.platform import Surroundings, World
 from bridge.sandbox.slack import files
 from bridge.sandbox.slack.acts import Acts, Draft
 from bridge.sandbox.slack.api import WebApi
+from bridge.sandbox.slack.deeds import Deeds
 from bridge.sandbox.slack.delivery import Delivery, Pace
 from bridge.sandbox.slack.interactions import Interactions
 from bridge.sandbox.slack.pictures import avatar_svg
@@ -47,7 +48,7 @@ class _Pace(BaseModel):
     retry_delays: tuple[float, ...] = (0.0, 60.0, 300.0)
 
 
-class LocalSlack:
+class LocalSlack(Deeds):
     """Satisfies `LocalPlatform`; `pace` says how patient it is with apps that do not answer."""
 
     name = "slack"
@@ -164,6 +165,12 @@ class LocalSlack:
 
     async def close(self) -> None:
         await self.delivery.close()
+
+    def _found(
+        self, workspace: str, channel: str, person: str
+    ) -> tuple[Workspace, Channel, Person]:
+        team, place = self._place(workspace, channel, person)
+        return team, place, self._person(team, person)
 
     def _say(
         self, workspace: str, channel: str, person: str, text: str, thread: str | None,

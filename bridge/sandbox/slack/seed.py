@@ -45,7 +45,10 @@ EVENTS = frozenset(
         "message.im",
         "message.mpim",
         "app_mention",
+        "channel_rename",
+        "group_rename",
         "member_joined_channel",
+        "member_left_channel",
         "reaction_added",
         "reaction_removed",
     ]

@@ -29,6 +29,7 @@ def message_json(message: Message, team: str, *, metadata: bool = True) -> Json:
         shape["subtype"] = message.subtype
     if message.broadcast:
         shape["subtype"] = "thread_broadcast"
+    shape |= message.facts or {}
     if message.client_msg_id:
         shape["client_msg_id"] = message.client_msg_id
     shape |= _rich_content(message)

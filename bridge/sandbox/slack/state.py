@@ -123,6 +123,7 @@ class Message:
     edited_at: int | None = None
     edited_by: str | None = None
     files: list[File] | None = None
+    facts: Json | None = None  # what its subtype adds to it
     audience: str | None = None  # the one person who sees it
     removed: bool = False  # a deleted parent that stays as a tombstone over its replies
     replies: list[int] = field(default_factory=list[int])

@@ -14,6 +14,7 @@ from bridge.sandbox.platform import SeededPerson, SeededPlace, Surroundings, Wor
 from bridge.sandbox.teams import shapes
 from bridge.sandbox.teams.api import Connector
 from bridge.sandbox.teams.control import control_routes
+from bridge.sandbox.teams.deeds import Deeds
 from bridge.sandbox.teams.drive import Drive
 from bridge.sandbox.teams.events import Outbox
 from bridge.sandbox.teams.login import LoginPages
@@ -24,7 +25,7 @@ from bridge.sandbox.teams.state import Bot, Conversation, Json, Message, Person,
 from bridge.sandbox.teams.tokens import Keys, Login, PushTokens
 
 
-class LocalTeams:
+class LocalTeams(Deeds):
     """One tenant of Teams; see the package's docstring for its addresses and controls."""
 
     name = "teams"
@@ -282,6 +283,10 @@ class LocalTeams:
         if found is None or workspace != self.tenant.id:
             raise NotFound(f"No person {person!r} in the local Teams; see /_control/world")
         return found
+
+    def _found(self, workspace: str, channel: str, person: str) -> tuple[Conversation, Person]:
+        found = self._conversation(workspace, channel)
+        return found, self._known_person(workspace, person)
 
     def _person(self, conversation: Conversation, person: str) -> Person:
         found = self._known_person(self.tenant.id, person)

@@ -10,7 +10,7 @@ from bridge.sandbox.platform import Surroundings
 from bridge.sandbox.teams import shapes
 from bridge.sandbox.teams.drive import Drive
 from bridge.sandbox.teams.events import Outbox
-from bridge.sandbox.teams.state import Bot, Conversation, Json, Message, Tenant
+from bridge.sandbox.teams.state import Bot, Conversation, Json, Message, Person, Tenant
 from bridge.sandbox.teams.text import Typed, typed
 
 Happening: TypeAlias = Literal["posted", "edited", "deleted"]
@@ -73,6 +73,27 @@ class Room:
             url = self.service_url(bot)
             activity = shapes.message_deleted(self.tenant, message, bot, url, now)
             self.outbox.push(bot, message.conversation.id, activity)
+
+    def come_or_go(self, where: Conversation, person: Person, *, joined: bool) -> None:
+        """A person is in a team or group chat from now on, or not any more."""
+        if joined:
+            where.people.append(person)
+        else:
+            where.people.remove(person)
+        told = where.team.id if where.team else where.id
+        for bot in self.bots_in(where):
+            url, now = self.service_url(bot), self._now()
+            activity = shapes.people_changed(
+                self.tenant, where, person, bot, url, now, joined=joined
+            )
+            self.outbox.push(bot, told, activity)
+
+    def rename(self, where: Conversation, by: Person, name: str) -> None:
+        where.name = name
+        told = where.team.id if where.team else where.id
+        for bot in self.bots_in(where):
+            url, now = self.service_url(bot), self._now()
+            self.outbox.push(bot, told, shapes.renamed(self.tenant, where, by, bot, url, now))
 
     def _hearing(self, message: Message, said: Typed, also: Bot | None = None) -> list[Bot]:
         """The bots that are told of a person's message."""

@@ -110,6 +110,33 @@ def members_added(
     }
 
 
+def people_changed(
+    tenant: Tenant, where: Conversation, by: Person, bot: Bot, url: str, now: float, joined: bool
+) -> Json:
+    """conversationUpdate: a person came or went; of a team it is told in its General."""
+    place = where.team.channels[0] if where.team else where
+    data = _team_data(tenant, place)
+    if where.team:
+        data["eventType"] = "teamMemberAdded" if joined else "teamMemberRemoved"
+    accounts = [{"id": by.id, "aadObjectId": by.aad_id}]
+    return _event(tenant, "conversationUpdate", place, by, bot, url, now) | {
+        "membersAdded" if joined else "membersRemoved": accounts, "channelData": data,
+    }  # fmt: skip
+
+
+def renamed(
+    tenant: Tenant, where: Conversation, by: Person, bot: Bot, url: str, now: float
+) -> Json:
+    """conversationUpdate: a channel (told in its team's General) or group chat has a new name."""
+    if where.team is None:
+        event = _event(tenant, "conversationUpdate", where, by, bot, url, now)
+        return event | {"topicName": where.name, "channelData": _team_data(tenant, where)}
+    general = where.team.channels[0]
+    changed = {"channel": {"id": where.id, "name": where.name}, "eventType": "channelRenamed"}
+    event = _event(tenant, "conversationUpdate", general, by, bot, url, now)
+    return event | {"channelData": _team_data(tenant, general) | changed}
+
+
 def channel_created(
     tenant: Tenant, channel: Conversation, by: Person, bot: Bot, url: str, now: float
 ) -> Json:

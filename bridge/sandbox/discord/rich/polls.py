@@ -78,6 +78,25 @@ def poll_json(poll: Poll, viewer: int | None = None) -> Json:
     }
 
 
+def result_embed(poll: Poll) -> Json:
+    """What the line that tells of a poll's end holds (docs: resources/message, poll result)."""
+    votes = {number: len(poll.votes.get(number, {})) for number in range(1, len(poll.answers) + 1)}
+    most = max(votes.values())
+    fields = {
+        "poll_question_text": poll.question.get("text", ""),
+        "victor_answer_votes": str(most),
+        "total_votes": str(sum(votes.values())),
+    }
+    if most and list(votes.values()).count(most) == 1:
+        victor = next(number for number, count in votes.items() if count == most)
+        media = poll.answers[victor - 1]
+        fields |= {"victor_answer_id": str(victor), "victor_answer_text": media.get("text", "")}
+    return {
+        "type": "poll_result",
+        "fields": [{"name": n, "value": v, "inline": False} for n, v in fields.items()],
+    }
+
+
 def _answer(node: Node) -> Json:
     media = node.child("poll_media", required=True)
     if media is None:

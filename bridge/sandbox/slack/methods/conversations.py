@@ -78,7 +78,7 @@ def leave(call: Call) -> Json:
         return {"not_in_channel": True}
     if channel.general:
         raise ApiError("cant_leave_general")
-    call.acts.leave(channel, call.app.bot_user)
+    call.acts.leave(call.workspace, channel, call.app.bot_user)
     return {}
 
 

@@ -1,0 +1,123 @@
+"""What else people do on the local Slack: come and go, name things, speak in other ways."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from abc import ABC, abstractmethod
+
+from bridge.errors import InvalidData, NotFound, Refused
+from bridge.sandbox.feed import Shown
+from bridge.sandbox.slack.acts import Acts, Draft
+from bridge.sandbox.slack.state import Channel, Message, Person, Workspace
+
+LONGEST_TOPIC = 250
+_NAME = re.compile(r"[\w-]{1,80}")
+_LONGEST_NAME = re.compile(r"[\w-]{1,80}")
+
+
+class Deeds(ABC):
+    """Each deed takes the workspace, the channel and the person first."""
+
+    _acts: Acts
+
+    @abstractmethod
+    def _found(
+        self, workspace: str, channel: str, person: str
+    ) -> tuple[Workspace, Channel, Person]:
+        """Where it is done, and by whom."""
+
+    @abstractmethod
+    def _typed(self, team: Workspace, text: str) -> str:
+        """Words as a person types them, as Slack keeps them."""
+
+    async def join_as(self, workspace: str, channel: str, person: str) -> None:
+        """A person enters a channel."""
+        team, place, who = self._found(workspace, channel, person)
+        if who.id not in place.members:
+            self._acts.join(team, place, who)
+
+    async def leave_as(self, workspace: str, channel: str, person: str) -> None:
+        """A person leaves a channel; nobody leaves the one that has everybody in it."""
+        team, place, who = self._member(workspace, channel, person)
+        if place.general:
+            raise Refused(f"cant_leave_general: everybody is in {place.name!r}")
+        self._acts.leave(team, place, who.id)
+
+    async def set_topic_as(self, workspace: str, channel: str, person: str, topic: str) -> None:
+        team, place, who = self._member(workspace, channel, person)
+        if len(topic) > LONGEST_TOPIC:
+            raise InvalidData(f"A topic of Slack has at most {LONGEST_TOPIC} characters")
+        self._acts.set_topic(team, place, who.id, self._typed(team, topic))
+
+    async def rename_as(self, workspace: str, channel: str, person: str, name: str) -> None:
+        """A person gives a channel another name: lower case, digits, "-" and "_"."""
+        team, place, who = self._member(workspace, channel, person)
+        if not _NAME.fullmatch(name) or name != name.lower():
+            raise InvalidData(f"invalid_name: {name!r} is no name for a channel of Slack")
+        if team.by_name.get(name, place) is not place:
+            raise Refused(f"name_taken: there is a channel {name!r} already")
+        self._acts.rename(team, place, who.id, name)
+
+    async def me_as(self, workspace: str, channel: str, person: str, text: str) -> Shown:
+        """A person types `/me text`; Slack takes that in channels, not in threads."""
+        team, place, who = self._member(workspace, channel, person)
+        draft = Draft(who.id, self._typed(team, text), subtype="me_message")
+        return self._acts.post(team, place, draft)[1]
+
+    async def broadcast_as(
+        self, workspace: str, channel: str, person: str, text: str, thread: str
+    ) -> Shown:
+        """A person answers in a thread and sends it to the channel, too."""
+        team, place, who = self._member(workspace, channel, person)
+        root = self._message(place, thread)
+        draft = Draft(who.id, self._typed(team, text), client_msg_id=str(uuid.uuid4()))
+        draft.parent = root.at if root.parent is None else root.parent
+        draft.broadcast = True
+        return self._acts.post(team, place, draft)[1]
+
+    async def forward_as(
+        self, workspace: str, channel: str, person: str, message: str, to: str, text: str = ""
+    ) -> Shown:
+        """A person shares a message of `channel` in the channel `to`, with words or without."""
+        team, place, who = self._member(workspace, channel, person)
+        _, target, _ = self._member(workspace, to, person)
+        shared = self._message(place, message)
+        draft = Draft(
+            who.id, self._typed(team, text), client_msg_id=str(uuid.uuid4()),
+            attachments=[shared_message(team, place, shared)],
+        )  # fmt: skip
+        return self._acts.post(team, target, draft)[1]
+
+    def _member(
+        self, workspace: str, channel: str, person: str
+    ) -> tuple[Workspace, Channel, Person]:
+        team, place, who = self._found(workspace, channel, person)
+        if who.id not in place.members or place.archived:
+            raise Refused(f"{who.name!r} does nothing in {place.name!r}: not a member, or archived")
+        return team, place, who
+
+    def _message(self, place: Channel, ts: str) -> Message:
+        found = place.find(ts)
+        if found is None or found.removed:
+            raise NotFound(f"No message {ts!r} in {place.id!r}")
+        return found
+
+
+def shared_message(team: Workspace, place: Channel, message: Message) -> dict[str, object]:
+    """The attachment that shows a message elsewhere (java-slack-sdk, message with `is_share`)."""
+    author = team.people.get(message.user)
+    name = author.name if author else message.user
+    link = f"https://{team.domain}.slack.com/archives/{place.id}/p{message.ts.replace('.', '')}"
+    shape: dict[str, object] = {
+        "ts": message.ts, "channel_id": place.id, "channel_team": team.id, "is_msg_unfurl": True,
+        "is_share": True, "author_id": message.user, "author_name": name, "author_subname": name,
+        "author_link": f"https://{team.domain}.slack.com/team/{message.user}", "from_url": link,
+        "text": message.text, "fallback": f"[{message.ts}] {name}: {message.text}", "id": 1,
+        "original_url": link, "footer": f"Posted in #{place.name}", "mrkdwn_in": ["text"],
+        "color": "D0D0D0",
+    }  # fmt: skip
+    if message.blocks:
+        inner = {"team": team.id, "channel": place.id, "ts": message.ts}
+        shape["message_blocks"] = [inner | {"message": {"blocks": message.blocks}}]
+    return shape
