@@ -3,79 +3,12 @@ it cannot be. `python -m tests.e2e.matrix` writes docs/features.md from this tab
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from bridge.sandbox.feed import Shown
-from tests.e2e.house import Street
+from tests.e2e.matrix_happenings import HAPPENINGS
+from tests.e2e.scene import PLATFORMS, Row, Scene
 
-PLATFORMS = ("slack", "discord", "teams")
-ROOMS = {"slack": "general", "discord": "random", "teams": "help"}
 PAGE = Path(__file__).parents[2] / "docs" / "features.md"
-
-
-@dataclass
-class Scene:
-    """One origin and, for each platform, a channel of another workspace in the same room."""
-
-    local: Street
-    origin: str
-    known: dict[str, str] = field(default_factory=dict[str, str])  # what later steps need
-
-    @property
-    def room(self) -> str:
-        """Each origin has a room of its own."""
-        return ROOMS[self.origin]
-
-    @property
-    def home(self) -> tuple[str, str]:
-        return self.local.place(self.origin, self.room, 0)
-
-    @property
-    def person(self) -> str:
-        return self.local.person(self.origin, self.home[0])
-
-    def there(self, platform: str) -> list[Shown]:
-        """All that stands in the destination on this platform."""
-        return list(self.local.platforms[platform].messages(*away(self.local, platform, self.room)))
-
-    def words(self, text: str) -> str:
-        """As nobody says it from elsewhere."""
-        return f"{text} from {self.origin}"
-
-    def found(self, platform: str, words: str) -> list[Shown]:
-        return [one for one in self.there(platform) if self.words(words) in one.text]
-
-    async def say(self, text: str, thread: str | None = None) -> str:
-        platform = self.local.platforms[self.origin]
-        return (await platform.post_as(*self.home, self.person, self.words(text), thread)).id
-
-    async def arrived(self, words: str) -> None:
-        """Wait until these words stand on all platforms."""
-        await self.local.until(lambda: all(self.found(p, words) for p in PLATFORMS))
-
-
-def away(local: Street, platform: str, room: str) -> tuple[str, str]:
-    return local.place(platform, room, 1)
-
-
-Do = Callable[[Scene], Awaitable[None]]
-Holds = Callable[[Scene, str], bool]
-
-
-@dataclass(frozen=True)
-class Row:
-    """`do` is done at the origin, then `holds` comes true in each destination. `lacks`: why a
-    platform never tells of it; `cannot`: why one cannot show it at all; `shown_as`: its form where
-    that is not the platform's own."""
-
-    name: str
-    do: Do
-    holds: Holds
-    lacks: Mapping[str, str] = field(default_factory=dict[str, str])
-    cannot: Mapping[str, str] = field(default_factory=dict[str, str])
-    shown_as: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 async def _post(scene: Scene) -> None:
@@ -119,6 +52,7 @@ ROWS: tuple[Row, ...] = (
     Row("edit", _edit, _edited),
     Row("delete", _delete, lambda scene, there: not scene.found(there, "soon deleted")),
     Row("thread", _thread, _in_thread),
+    *HAPPENINGS,
 )
 
 

@@ -9,7 +9,8 @@ import pytest_asyncio
 
 from bridge.app.build import Bridge
 from tests.e2e.house import Street, configuration, running, street
-from tests.e2e.matrix import PAGE, PLATFORMS, ROOMS, ROWS, Row, Scene, away, page
+from tests.e2e.matrix import PAGE, ROWS, page
+from tests.e2e.scene import PLATFORMS, ROOMS, Row, Scene, away
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -24,6 +25,7 @@ async def town(
         settings = configuration(local, store, channels=list(ROOMS.values()))
         settings["accounts"]["slack-2"] = local.account("slack", 2)
         for name, room in settings["rooms"].items():
+            room["tells"] = ["topics", "names", "polls", "threads", "joins"]
             room["members"] += [
                 dict(zip(("workspace", "channel"), away(local, platform, name), strict=True))
                 | {"account": "slack-2" if platform == "slack" else platform}
@@ -41,7 +43,7 @@ async def test_the_event_reaches_every_platform_as_the_table_says(
     if origin in row.lacks:
         pytest.skip(f"{origin} does not tell of it: {row.lacks[origin]}")
     local, bridge = town
-    scene = Scene(local, origin)
+    scene = Scene(local, origin, row.rooms.get(origin, ""))
 
     await row.do(scene)
     for there in PLATFORMS:

@@ -1,0 +1,77 @@
+"""One event of the matrix: where it is done, and what stands in each destination then."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+from bridge.sandbox.feed import Shown
+from tests.e2e.house import Street
+
+PLATFORMS = ("slack", "discord", "teams")
+ROOMS = {"slack": "general", "discord": "random", "teams": "help"}
+
+
+@dataclass
+class Scene:
+    """One origin and, for each platform, a channel of another workspace in the same room."""
+
+    local: Street
+    origin: str
+    at: str = ""  # the room, where it is not the origin's own
+    known: dict[str, str] = field(default_factory=dict[str, str])  # what later steps need
+
+    @property
+    def room(self) -> str:
+        """Each origin has a room of its own."""
+        return self.at or ROOMS[self.origin]
+
+    @property
+    def home(self) -> tuple[str, str]:
+        return self.local.place(self.origin, self.room, 0)
+
+    @property
+    def person(self) -> str:
+        return self.local.person(self.origin, self.home[0])
+
+    def there(self, platform: str) -> list[Shown]:
+        """All that stands in the destination on this platform."""
+        return list(self.local.platforms[platform].messages(*away(self.local, platform, self.room)))
+
+    def words(self, text: str) -> str:
+        """As nobody says it from elsewhere."""
+        return f"{text} from {self.origin}"
+
+    def found(self, platform: str, words: str) -> list[Shown]:
+        return [one for one in self.there(platform) if self.words(words) in one.text]
+
+    async def say(self, text: str, thread: str | None = None) -> str:
+        platform = self.local.platforms[self.origin]
+        return (await platform.post_as(*self.home, self.person, self.words(text), thread)).id
+
+    async def arrived(self, words: str) -> None:
+        """Wait until these words stand on all platforms."""
+        await self.local.until(lambda: all(self.found(p, words) for p in PLATFORMS))
+
+
+def away(local: Street, platform: str, room: str) -> tuple[str, str]:
+    return local.place(platform, room, 1)
+
+
+Do = Callable[[Scene], Awaitable[None]]
+Holds = Callable[[Scene, str], bool]
+
+
+@dataclass(frozen=True)
+class Row:
+    """`do` is done at the origin, then `holds` comes true in each destination. `lacks`: why a
+    platform never tells of it; `cannot`: why one cannot show it at all; `shown_as`: its form where
+    that is not the platform's own; `rooms`: where it is done, if not in the origin's own room."""
+
+    name: str
+    do: Do
+    holds: Holds
+    lacks: Mapping[str, str] = field(default_factory=dict[str, str])
+    cannot: Mapping[str, str] = field(default_factory=dict[str, str])
+    shown_as: Mapping[str, str] = field(default_factory=dict[str, str])
+    rooms: Mapping[str, str] = field(default_factory=dict[str, str])
