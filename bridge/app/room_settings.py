@@ -99,6 +99,10 @@ class PassageSettings(StrictSettings):
         description="How authors are called: a form with {name}, {platform} and {account} in it; "
         "null: by their name, and told apart where two look alike.",
     )
+    everyone: bool | None = Field(
+        default=None,
+        description="Whether @everyone, @channel and @here of other channels ring here, too.",
+    )
     files: Files | None = Field(
         default=None, description="keep: as files; link: as links; off: not at all."
     )
@@ -122,7 +126,7 @@ class PassageSettings(StrictSettings):
     @classmethod
     def _off_is_a_word(cls, value: object, info: ValidationInfo) -> object:
         """YAML reads `off` as false."""
-        return "off" if value is False and info.field_name != "bots" else value
+        return "off" if value is False and info.field_name not in ("bots", "everyone") else value
 
 
 class MemberSettings(PassageSettings):
@@ -190,6 +194,7 @@ def member_options(room: RoomSettings, member: MemberSettings) -> MemberOptions:
     return MemberOptions(
         sieve=_sieve(member),
         names=member.names or room.names,
+        everyone=bool(room.everyone if member.everyone is None else member.everyone),
         replace=_replacements(room.replace + member.replace),
         rename=_replacements(room.rename + member.rename),
         files=member.files or room.files or "keep",

@@ -124,6 +124,30 @@ class Timestamp:
     fallback: str = ""
 
 
+# What is meant for real at the destination: made from a Delivery's counterparts and never read from
+# text, so nobody can write one. Writers that know nothing of them write the readable name.
+
+
+@_node
+class Ping(Mention):
+    """A mention of somebody there: `actor` is their account at the destination."""
+
+
+@_node
+class GroupPing(GroupMention):
+    """A mention of a role or user group of the destination."""
+
+
+@_node
+class BroadcastPing(Broadcast):
+    """Everybody there, where the channel's options allow it."""
+
+
+@_node
+class ChannelThere(ChannelLink):
+    """A channel of the destination's workspace."""
+
+
 Inline = (
     Text
     | Break

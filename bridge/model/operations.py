@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
 from bridge.model.loss import Loss
-from bridge.model.people import Byline
+from bridge.model.people import Byline, Person
 from bridge.model.receipts import Receipt
 from bridge.model.refs import (
     AccountId,
@@ -177,6 +177,28 @@ class Quoted(BaseModel):
     native_id: str | None = None
 
 
+class Counterparts(BaseModel):
+    """What a message refers to, as its destination knows it. What is not here is readable text
+    there, which pings nobody and leads nowhere.
+
+    - `people`: who is mentioned -> the account there of the same person; no two have one name.
+    - `groups`: roles and user groups -> those there; `channels`: keys of channels -> those there;
+      `links`: addresses of messages -> those of their copies.
+    - `everyone`: `@everyone`, `@channel` and `@here` ring there, too.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    people: dict[ActorId, Person] = {}
+    groups: dict[str, str] = {}
+    channels: dict[str, str] = {}
+    links: dict[str, str] = {}
+    everyone: bool = False
+
+
+NO_COUNTERPARTS = Counterparts()
+
+
 class Delivery(BaseModel):
     """An operation with all that `encode` needs: the same delivery always gives the same calls.
 
@@ -192,6 +214,7 @@ class Delivery(BaseModel):
     thread: str | None = None
     quoted: Quoted | None = None
     copies: tuple[Receipt, ...] = ()
+    counterparts: Counterparts = NO_COUNTERPARTS
 
 
 class BudgetKey(BaseModel):

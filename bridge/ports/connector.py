@@ -185,6 +185,33 @@ class KnowsPeople(Protocol):
         ...
 
 
+@runtime_checkable
+class LinksMessages(Protocol):
+    """Messages have addresses, which people paste. No network."""
+
+    link_marks: tuple[str, ...]
+    """Words of which each such address holds one: `chat.example/archives/`."""
+
+    def message_at(self, url: str) -> tuple[ChannelRef, str] | None:
+        """Where the address leads: a channel of ours, or a thread in one, and the message's native
+        id. None: it is none of this account's."""
+        ...
+
+    def address_of(self, channel: ChannelRef, copy: Receipt) -> str:
+        """The address of a message that stands there; empty when nobody knows it."""
+        ...
+
+
+@runtime_checkable
+class KnowsEmails(Protocol):
+    """People's e-mail addresses can be asked for, where the installation may know them."""
+
+    async def email(self, actor: ActorId) -> str | None:
+        """An address that the workspace vouches for; None where it may not be known. Raises
+        PlatformError."""
+        ...
+
+
 @dataclass(frozen=True)
 class ChannelInfo:
     """A channel that the account can see; `ours` says that it may read and write there."""

@@ -45,6 +45,7 @@ from bridge.router import metrics
 from bridge.router.budgets import Budgets, Priority
 from bridge.router.max_delay import too_late
 from bridge.router.policy import Policy
+from bridge.router.references import References
 from bridge.router.rooms import Rooms
 from bridge.router.showing import UrlOf, as_shown
 
@@ -83,6 +84,7 @@ class Lanes:
         policy: Policy,
         rooms: Rooms,
         url_of: UrlOf = public_url,
+        references: References | None = None,
     ) -> None:
         self._store = store
         self._connectors = connectors
@@ -91,6 +93,7 @@ class Lanes:
         self._policy = policy
         self._rooms = rooms
         self._url_of = url_of
+        self._references = references
         self._lanes: dict[LaneId, _Lane] = {}
         self._claims: dict[LaneId, OperationId] = {}
         self._begun: set[OperationId] = set()
@@ -324,7 +327,7 @@ class Lanes:
         if now is None or now.delivery.operation.id != operation.id:
             return
         if now.delivery.message != item.delivery.message:
-            encoded = self._encode(now.delivery, connector)
+            encoded = await self._encode(now.delivery, connector)
             work.calls, work.losses = encoded.calls, [*encoded.losses]
 
     async def _call_or_say(self, item: OutboxItem, connector: Connector, work: _Work) -> None:
@@ -372,16 +375,20 @@ class Lanes:
     async def _encoded(self, item: OutboxItem, connector: Connector) -> Encoded | None:
         """The calls; a message that no encoder can take is given up, so that the lane goes on."""
         try:
-            return self._encode(item.delivery, connector)
+            return await self._encode(item.delivery, connector)
+        except StoreError:
+            raise
         except Exception as error:
             log.exception("message_not_encoded", operation=item.delivery.operation.id)
             await self._dead(item, f"it cannot be encoded: {type(error).__name__}: {error}")
             return None
 
-    def _encode(self, delivery: Delivery, connector: Connector) -> Encoded:
+    async def _encode(self, delivery: Delivery, connector: Connector) -> Encoded:
         """The calls of what this channel is to be shown."""
         operation = delivery.operation
         options = self._rooms.altering(operation.room, operation.channel)
+        if self._references is not None:
+            delivery = await self._references.resolved(delivery)
         if options is None:
             return connector.encode(delivery)
         now = self._clock.time()

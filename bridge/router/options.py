@@ -104,6 +104,7 @@ class MemberOptions:
     - `sieve`: what passes between the channel and the room, in either direction.
     - `names`: how an author is called there, with {name}, {platform} and {account} in it; None:
       by their name, told apart where two look alike.
+    - `everyone`: whether mentions of everybody ring there, too.
     - `replace`, `rename`: replacements in the words and in the authors' names that it is shown.
     - `files`: shown as files, as links, or not at all; `threads`: `flat` shows what is said in
       threads in the channel itself, as replies.
@@ -115,6 +116,7 @@ class MemberOptions:
 
     sieve: Sieve = OPEN
     names: str | None = None
+    everyone: bool = False
     replace: tuple[Replacement, ...] = ()
     rename: tuple[Replacement, ...] = ()
     files: Files = "keep"

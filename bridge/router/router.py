@@ -30,6 +30,7 @@ from bridge.router.notices import Notices
 from bridge.router.passage import Passage, Surroundings
 from bridge.router.people import People
 from bridge.router.policy import Policy
+from bridge.router.references import Groups, References
 from bridge.router.rooms import Rooms
 from bridge.router.sources import Sources
 from bridge.router.stages import STAGES
@@ -54,6 +55,7 @@ class Router:
         cards: Cards = NO_CARDS,
         files: Files | None = None,
         policy: Policy | None = None,
+        groups: Groups | None = None,
         new_id: Callable[[], str] = lambda: uuid4().hex,
     ) -> None:
         policy = policy or Policy()
@@ -66,7 +68,10 @@ class Router:
         self._budgets = Budgets(clock, rules)
         self._sources = Sources(self._take)
         url_of = files.url_of if files else public_url
-        self.lanes = Lanes(store, connectors, self._budgets, clock, policy, rooms, url_of)
+        references = References(store, connectors, rooms, groups or {})
+        self.lanes = Lanes(
+            store, connectors, self._budgets, clock, policy, rooms, url_of, references
+        )
         self.notices = Notices(store, clock, new_id, self.lanes.wake)
         notes = Notes(store, rooms, self.notices, partial(shows_natively, connectors))
         self.lanes.say_instead = notes.bring_up_to_date

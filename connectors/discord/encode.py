@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import JsonValue
 
+from bridge.content.counterparts import with_counterparts
 from bridge.content.markdown import markdown_to_text
 from bridge.content.names import cut_name
 from bridge.content.parts import message_text
@@ -38,6 +39,7 @@ from bridge.model import (
     PostMessage,
     Quoted,
     Receipt,
+    split_key,
 )
 from bridge.ports.cards import NO_CARDS, Cards, is_rich
 from bridge.ports.connector import Files
@@ -108,7 +110,7 @@ def _post(delivery: Delivery, byline: Byline, slot: int, shown: Body, thread: st
     direct = ids.is_direct(operation.channel)
     # Links keep their previews (no SUPPRESS_EMBEDS): people expect them, and a preview is no copy
     # of ours that could be edited or relayed again.
-    body: dict[str, JsonValue] = {**shown.content, "allowed_mentions": NO_PINGS}
+    body: dict[str, JsonValue] = {**shown.content, "allowed_mentions": _allowed(delivery)}
     if direct:
         body |= {"nonce": ids.nonce_of(operation.id, slot), "enforce_nonce": True}
     else:
@@ -141,9 +143,20 @@ def _edit(delivery: Delivery, copy: Receipt, shown: Body) -> Call:
         thread=copy.thread,
         native_id=copy.native_id,
         budgets=_budgets(delivery, MESSAGE_EDIT),
-        body={**_emptied(shown), **shown.content, "allowed_mentions": NO_PINGS},
+        body={**_emptied(shown), **shown.content, "allowed_mentions": _allowed(delivery)},
         files=shown.files,
     )
+
+
+def _allowed(delivery: Delivery) -> dict[str, JsonValue]:
+    """Who may be pinged: exactly those who are mentioned for real."""
+    known = delivery.counterparts
+    users = sorted({split_key(person.id)[-1] for person in known.people.values()})
+    roles = sorted({split_key(group)[-1] for group in known.groups.values()})
+    if not (users or roles or known.everyone):
+        return NO_PINGS
+    named: dict[str, JsonValue] = {"users": [*users], "roles": [*roles]}
+    return {"parse": ["everyone"] if known.everyone else []} | {k: v for k, v in named.items() if v}
 
 
 def _emptied(shown: Body) -> dict[str, JsonValue]:
@@ -186,7 +199,9 @@ def _bodies(
     if not is_rich(delivery.message):
         texts, losses = _texts(delivery, byline)
         return [Body({"content": text}) for text in texts], losses
-    return rich_bodies(delivery.message, _above(delivery, byline), cards, files)
+    return rich_bodies(
+        delivery.message, _above(delivery, byline), cards, files, delivery.counterparts
+    )
 
 
 def _above(delivery: Delivery, byline: Byline) -> Document:
@@ -211,7 +226,7 @@ def _above(delivery: Delivery, byline: Byline) -> Document:
 
 def _texts(delivery: Delivery, byline: Byline) -> tuple[list[str], tuple[Loss, ...]]:
     markdown, losses = message_text(delivery.message)
-    document = markdown_to_text(markdown)
+    document = with_counterparts(markdown_to_text(markdown), delivery.counterparts)
     text = text_to_discord(document)
     if ids.is_direct(delivery.operation.channel):
         gap = "\n" if _begins_with_block(document) else " "

@@ -6,6 +6,7 @@ import base64
 import hashlib
 from datetime import UTC, datetime, timedelta
 
+from bridge.content.text import BroadcastPing, ChannelThere, GroupPing, Ping
 from bridge.model import ActorId, ChannelRef, OperationId, actor_id_of, join_key, split_key
 
 PLATFORM = "discord"
@@ -42,6 +43,20 @@ def split_actor(actor: ActorId) -> tuple[str, str] | None:
     if len(segments) != 3 or segments[0] != PLATFORM or not segments[2].isdecimal():
         return None
     return segments[1], segments[2]
+
+
+def reference_of(node: Ping | GroupPing | BroadcastPing | ChannelThere) -> str:
+    """`<@1>` and its like, which ping whom `allowed_mentions` allows, or lead somewhere."""
+    match node:
+        case Ping(actor, name):
+            found = split_actor(actor)
+            return f"<@{found[1]}>" if found else f"@{name}"
+        case GroupPing(group):
+            return f"<@&{split_key(group)[-1]}>"
+        case BroadcastPing(range=range_):
+            return "@here" if range_ == "here" else "@everyone"
+        case ChannelThere(channel):
+            return f"<#{split_key(channel)[-1]}>"
 
 
 def group_key(channel: ChannelRef, role: str) -> str:

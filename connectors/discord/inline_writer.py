@@ -1,5 +1,5 @@
-"""Inline nodes -> Discord's markdown: what looks like markup and is none is escaped, nothing in it
-pings. Pure."""
+"""Inline nodes -> Discord's markdown: what looks like markup and is none is escaped; only what
+is a ping pings. Pure."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ from bridge.content.inlines import plain_inlines
 from bridge.content.text import (
     Break,
     Broadcast,
+    BroadcastPing,
     ChannelLink,
+    ChannelThere,
     Code,
     Emoji,
     Emphasis,
     GroupMention,
+    GroupPing,
     Inline,
     Link,
     Mention,
+    Ping,
     Spoiler,
     Strike,
     Strong,
@@ -134,6 +138,8 @@ def _write(node: Inline, within: _Within) -> str:
             return "\n"
         case Code(value):
             return _code_of(value)
+        case Ping() | GroupPing() | BroadcastPing() | ChannelThere():
+            return ids.reference_of(node)
         case Mention(name=name) | GroupMention(name=name):
             return _at(name)
         case Broadcast(range=range_):

@@ -15,9 +15,11 @@ from pydantic import JsonValue
 from bridge.content.additions import select_parts
 from bridge.content.card import Asset, Card, Prose
 from bridge.content.card_walk import is_interactive
+from bridge.content.counterparts import with_counterparts
 from bridge.content.file_names import safe_file_name
 from bridge.content.text import Document
-from bridge.model import Loss, Upload
+from bridge.model import Counterparts, Loss, Upload
+from bridge.model.operations import NO_COUNTERPARTS
 from bridge.ports.cards import Cards
 from bridge.ports.connector import Files
 from bridge.uacs import Message, StructuredDataPart, TextPart
@@ -37,12 +39,17 @@ class Body:
 
 
 def rich_bodies(
-    message: Message, above: Document, cards: Cards, files: Files | None
+    message: Message,
+    above: Document,
+    cards: Cards,
+    files: Files | None,
+    known: Counterparts = NO_COUNTERPARTS,
 ) -> tuple[list[Body], tuple[Loss, ...]]:
     """`above` is the line that says what it answers, or who says it."""
     card, unread = cards.read(message)
     if not above and (body := _as_it_came(message, card, cards)) is not None:
         return [body], unread
+    card = with_counterparts(card, known)
     if above:
         card = replace(card, nodes=(Prose(above), *card.nodes))
     url_of = {} if files is None else {"url_of": files.url_of}

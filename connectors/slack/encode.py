@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from pydantic import JsonValue
 
+from bridge.content.counterparts import with_counterparts
 from bridge.content.markdown import markdown_to_text, text_to_markdown
 from bridge.content.names import cut_name
 from bridge.content.parts import message_text
@@ -17,6 +19,7 @@ from bridge.model import (
     BudgetKey,
     Byline,
     Call,
+    Counterparts,
     DeleteMessage,
     Delivery,
     EditMessage,
@@ -109,7 +112,7 @@ def _bodies(
         texts, losses = _texts(delivery)
         return [Body({"text": text}) for text in texts], losses
     quoted = () if delivery.quoted is None else markdown_to_text(_quote(delivery.quoted))
-    bodies, losses = rich_bodies(delivery.message, quoted, cards, files)
+    bodies, losses = rich_bodies(delivery.message, quoted, cards, files, delivery.counterparts)
     return _files_apart(bodies), losses
 
 
@@ -132,26 +135,31 @@ def _texts(delivery: Delivery) -> tuple[list[str], tuple[Loss, ...]]:
     markdown, losses = message_text(delivery.message)
     if delivery.quoted is not None:
         markdown = f"{_quote(delivery.quoted)}\n\n{markdown}"
-    whole = _mrkdwn(markdown)
+    known = delivery.counterparts
+    whole = _mrkdwn(markdown, known)
     if len(whole) <= TEXT_LIMIT:
         return [whole if whole.strip() else _NOTHING_YET], losses
-    pieces = [written for piece in _cut(markdown, _LENGTHS) for written in piece]
+    exact = partial(_encoded_length, known=known)
+    lengths = (_length_of_prose, _length_of_signs, exact)
+    pieces = [written for piece in _cut(markdown, lengths, known) for written in piece]
     return [piece for piece in pieces if piece.strip()] or [_NOTHING_YET], losses
 
 
-def _cut(markdown: str, lengths: Sequence[Callable[[str], int]]) -> Iterator[list[str]]:
+def _cut(
+    markdown: str, lengths: Sequence[Callable[[str], int]], known: Counterparts
+) -> Iterator[list[str]]:
     """What is written of each part. To measure is to write, which is slow: the length is guessed,
     and only a part that came out too long is cut by the next, more careful measure."""
     for part in split_text(markdown, TEXT_LIMIT, lengths[0]):
-        written = _mrkdwn(part)
+        written = _mrkdwn(part, known)
         if len(written) <= TEXT_LIMIT or len(lengths) == 1:
             yield [written]
         else:
-            yield from _cut(part, lengths[1:])
+            yield from _cut(part, lengths[1:], known)
 
 
-def _mrkdwn(markdown: str) -> str:
-    return text_to_mrkdwn(markdown_to_text(markdown))
+def _mrkdwn(markdown: str, known: Counterparts) -> str:
+    return text_to_mrkdwn(with_counterparts(markdown_to_text(markdown), known))
 
 
 def _length_of_prose(markdown: str) -> int:
@@ -163,11 +171,8 @@ def _length_of_signs(markdown: str) -> int:
     return _length_of_prose(markdown) + 24 * sum(map(markdown.count, "*_~`:>"))
 
 
-def _encoded_length(markdown: str) -> int:
-    return len(_mrkdwn(markdown))
-
-
-_LENGTHS = (_length_of_prose, _length_of_signs, _encoded_length)
+def _encoded_length(markdown: str, known: Counterparts) -> int:
+    return len(_mrkdwn(markdown, known))
 
 
 def _quote(quoted: Quoted) -> str:

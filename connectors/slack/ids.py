@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from bridge.content.text import BroadcastPing, ChannelThere, GroupPing, Ping
 from bridge.model import (
     AccountId,
     ActorId,
@@ -65,6 +66,20 @@ def split_actor(actor: ActorId) -> tuple[str, str, str | None] | None:
         return None
     native, mark, name = segments[2].partition(_MARK)
     return segments[1], native, name if mark else None
+
+
+def reference_of(node: Ping | GroupPing | BroadcastPing | ChannelThere) -> str:
+    """`<@U1>` and its like, which notify or lead somewhere."""
+    match node:
+        case Ping(actor, name):
+            parts = split_actor(actor)
+            return f"<@{parts[1]}>" if parts else f"@{name}"
+        case GroupPing(group):
+            return f"<!subteam^{split_key(group)[-1]}>"
+        case BroadcastPing(range=range_):
+            return f"<!{range_}>"
+        case ChannelThere(channel):
+            return f"<#{split_key(channel)[-1]}>"
 
 
 def group_key(team: str, group: str) -> str:

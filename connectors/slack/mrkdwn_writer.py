@@ -1,4 +1,4 @@
-"""The text tree -> mrkdwn. Nothing in it notifies anybody, and what is text stays text.
+"""The text tree -> mrkdwn. Only pings notify anybody, and what is text stays text.
 
 mrkdwn has no headings, tables, underline or small print: they become bold lines, aligned code and
 plain text. Lists are written as Slack writes those of rich text into the text of a message.
@@ -17,13 +17,16 @@ from bridge.content.text import (
     Block,
     Break,
     Broadcast,
+    BroadcastPing,
     ChannelLink,
+    ChannelThere,
     Code,
     CodeBlock,
     Document,
     Emoji,
     Emphasis,
     GroupMention,
+    GroupPing,
     Heading,
     Inline,
     Link,
@@ -31,6 +34,7 @@ from bridge.content.text import (
     ListItem,
     Mention,
     Paragraph,
+    Ping,
     Quote,
     Rule,
     Spoiler,
@@ -41,6 +45,7 @@ from bridge.content.text import (
     Timestamp,
     Underline,
 )
+from connectors.slack import ids
 from connectors.slack.emoji import unicode_of
 from connectors.slack.mrkdwn import (
     BORDER,
@@ -233,6 +238,8 @@ def _inline(node: Inline, before: str, within: str, *, more: bool) -> str:
 
 def _own_node(node: Inline, before: str, within: str, *, more: bool) -> str:
     match node:
+        case Ping() | GroupPing() | BroadcastPing() | ChannelThere():
+            return ids.reference_of(node)
         case Mention(name=name) | GroupMention(name=name):
             shown = f"@{name}"
         case Broadcast(range=range_):

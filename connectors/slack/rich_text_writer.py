@@ -1,5 +1,5 @@
 """The text tree -> elements of a rich_text block. They are literal: no text in them is markup, and
-nothing notifies anybody.
+only pings notify anybody.
 
 Source: npm @slack/types 3.2.0 and docs.slack.dev "Rich text block" (2026-08).
 """
@@ -17,16 +17,20 @@ from bridge.content.normal import flat_blocks
 from bridge.content.text import (
     Block,
     Break,
+    BroadcastPing,
+    ChannelThere,
     Code,
     CodeBlock,
     Emoji,
     Emphasis,
+    GroupPing,
     Heading,
     Inline,
     Link,
     List,
     ListItem,
     Paragraph,
+    Ping,
     Quote,
     Rule,
     Spoiler,
@@ -38,6 +42,8 @@ from bridge.content.text import (
     Underline,
 )
 from bridge.content.urls import safe_url
+from bridge.model import split_key
+from connectors.slack import ids
 from connectors.slack.mrkdwn import DATE_FORMS, is_emoji_name
 
 Json = dict[str, Any]
@@ -359,6 +365,14 @@ def _leaf(node: Inline, style: tuple[str, ...]) -> Json:
     match node:
         case Break():
             return _text("\n", style)
+        case Ping(actor) if parts := ids.split_actor(actor):
+            return _styled({"type": "user", "user_id": parts[1]}, style)
+        case GroupPing(group):
+            return _styled({"type": "usergroup", "usergroup_id": split_key(group)[-1]}, style)
+        case BroadcastPing(range=range_):
+            return _styled({"type": "broadcast", "range": range_}, style)
+        case ChannelThere(channel):
+            return _styled({"type": "channel", "channel_id": split_key(channel)[-1]}, style)
         case Code(value):
             code = _clean(value)
             return _text(code, (*style, "code") if code.strip() else style)

@@ -1,7 +1,7 @@
 """Delivery -> the calls that make it true. Pure and stable.
 
-Teams has one name and picture for a bot: the author stands in bold on the first line. Nothing
-here makes a mention: those need an entity, and we write none.
+Teams has one name and picture for a bot: the author stands in bold on the first line. Mentions
+need an entity: only people of the delivery's counterparts get one.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from bridge.content.counterparts import with_counterparts
 from bridge.content.markdown import markdown_to_text
 from bridge.content.parts import message_text
 from bridge.content.split import split_text, utf16_length
@@ -18,6 +19,7 @@ from bridge.model import (
     BudgetKey,
     Byline,
     Call,
+    Counterparts,
     DeleteMessage,
     Delivery,
     EditMessage,
@@ -31,6 +33,7 @@ from bridge.ports.cards import NO_CARDS, Cards, is_rich
 from bridge.ports.connector import Files
 from connectors.teams.above import Above
 from connectors.teams.capabilities import APP_AND_TENANT, CONVERSATION, TEXT_LIMIT
+from connectors.teams.mentions import with_mentions
 from connectors.teams.rich import Body, rich_bodies
 from connectors.teams.text import text_to_teams
 
@@ -59,12 +62,15 @@ def encode(
 def _bodies(
     delivery: Delivery, byline: Byline, cards: Cards, files: Files | None
 ) -> tuple[list[Body], tuple[Loss, ...]]:
-    above = Above(byline.name, delivery.quoted)
+    above, known = Above(byline.name, delivery.quoted), delivery.counterparts
     if is_rich(delivery.message):
-        return rich_bodies(delivery.message, above, delivery.operation.channel, cards, files)
-    markdown, losses = message_text(delivery.message)
-    texts, more_losses = _texts(markdown, above)
-    return [_activity(text) for text in texts], (*losses, *more_losses)
+        channel = delivery.operation.channel
+        bodies, losses = rich_bodies(delivery.message, above, channel, cards, files, known)
+    else:
+        markdown, losses = message_text(delivery.message)
+        texts, more_losses = _texts(markdown, above, known)
+        bodies, losses = [_activity(text) for text in texts], (*losses, *more_losses)
+    return [with_mentions(body, known) for body in bodies], losses
 
 
 def _written(
@@ -92,13 +98,13 @@ def _standing(delivery: Delivery) -> list[Receipt]:
 # --- text ---------------------------------------------------------------------------------------
 
 
-def _texts(markdown: str, above: Above) -> tuple[list[str], tuple[Loss, ...]]:
+def _texts(markdown: str, above: Above, known: Counterparts) -> tuple[list[str], tuple[Loss, ...]]:
     """The text of each native message: the author, what is answered (first only), a part."""
-    document = markdown_to_text(markdown)
+    document = with_counterparts(markdown_to_text(markdown), known)
     whole = text_to_teams(document)
     first, later = _joined(*above.lines()), _joined(*above.without_quote().lines())
     room = TEXT_LIMIT - _weight(f"{first}\n\n\n\n")
-    parts = [whole] if _weight(whole) <= room else _split(markdown, max(room, 1000))
+    parts = [whole] if _weight(whole) <= room else _split(markdown, max(room, 1000), known)
     texts = [_joined(later if slot else first, part) for slot, part in enumerate(parts)]
     return texts, tuple(_losses(document))
 
@@ -107,18 +113,19 @@ def _joined(*blocks: str) -> str:
     return "\n\n".join(block for block in blocks if block)
 
 
-def _split(markdown: str, room: int) -> list[str]:
+def _split(markdown: str, room: int, known: Counterparts) -> list[str]:
     """Cut by what the parts weigh when they are written, guessed first: writing costs more."""
+
+    def write(piece: str) -> str:
+        return text_to_teams(with_counterparts(markdown_to_text(piece), known))
+
     parts: list[str] = []
     for piece in split_text(markdown, room, _guess):
-        written = text_to_teams(markdown_to_text(piece))
+        written = write(piece)
         if _weight(written) <= room:
             parts.append(written)
         else:
-            exact = split_text(
-                piece, room, lambda one: _weight(text_to_teams(markdown_to_text(one)))
-            )
-            parts += [text_to_teams(markdown_to_text(one)) for one in exact]
+            parts += map(write, split_text(piece, room, lambda one: _weight(write(one))))
     return [part for part in parts if part.strip()] or [""]
 
 

@@ -1,8 +1,8 @@
 """The text tree -> Teams' Markdown, a mixture of Markdown and HTML. Pure.
 
-Source: msteams-docs, "Format your bot messages" (2026-09). It mentions nobody, and what looks like
-markup is written as character references: these are never structure (CommonMark 0.31, 2.5),
-whichever parser reads them.
+Source: msteams-docs, "Format your bot messages" (2026-09). Only pings mention anybody, and what
+looks like markup is written as character references: these are never structure (CommonMark 0.31,
+2.5), whichever parser reads them.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from bridge.content.text import (
     ListItem,
     Mention,
     Paragraph,
+    Ping,
     Quote,
     Rule,
     Spoiler,
@@ -46,6 +47,7 @@ from bridge.content.text import (
 # Every character that Markdown, its common extensions or HTML may take for markup. Braces and all
 # between them vanish when sent as they are (msteams-docs #4956, 2022-01).
 _SPECIAL = re.compile(r"[\\`*_~\[\]{}|^=+$#!<>&]")
+_NO_TAG = re.compile(r"[\\`*_~\[\]{}|^=+$#!<>&\x00-\x1f]")
 _LINE_START = re.compile(r"(?:-|\d{1,9}[.)](?=\s|$))")
 _STARTS = frozenset("-0123456789")
 # Controls, and what turns the reading direction or hides: nothing of it in one line of a name. What
@@ -94,6 +96,11 @@ def escape_name(name: str, fallback: str = "Unknown") -> str:
     """A person's name on one line, nothing in it markup or invisible."""
     shown = _SPACES.sub(" ", _INVISIBLE.sub(" ", name)).strip() or fallback
     return escape_text(shown)
+
+
+def at_tag(name: str) -> str:
+    """A mention as it stands in a text; an entity with the same words says whom it means."""
+    return f"<at>{' '.join(_NO_TAG.sub(' ', name).split()) or 'somebody'}</at>"
 
 
 def moment(unix: int) -> str:
@@ -237,6 +244,8 @@ def _inline(node: Inline, within: _Within) -> str:
             if Spoiler in within:
                 return _inlines(children, within)
             return f"&#91;spoiler: {_inlines(children, (*within, Spoiler))}&#93;"
+        case Ping(name=name):
+            return at_tag(name)
         case Mention(name=name) | GroupMention(name=name):
             return f"@{escape_name(name)}"
         case Broadcast(range=range_):

@@ -13,7 +13,9 @@ from pydantic import JsonValue
 from bridge.content.additions import select_parts
 from bridge.content.card import Card
 from bridge.content.card_walk import is_interactive
-from bridge.model import ChannelRef, Loss
+from bridge.content.counterparts import with_counterparts
+from bridge.model import ChannelRef, Counterparts, Loss
+from bridge.model.operations import NO_COUNTERPARTS
 from bridge.ports.cards import Cards
 from bridge.ports.connector import Files
 from bridge.uacs import Message, StructuredDataPart
@@ -29,12 +31,18 @@ _ADAPTIVE = "application/vnd.microsoft.card.adaptive"
 
 
 def rich_bodies(
-    message: Message, above: Above, channel: ChannelRef, cards: Cards, files: Files | None
+    message: Message,
+    above: Above,
+    channel: ChannelRef,
+    cards: Cards,
+    files: Files | None,
+    known: Counterparts = NO_COUNTERPARTS,
 ) -> tuple[list[Body], tuple[Loss, ...]]:
     """In the chat of one person files that we hold follow what names them."""
     card, losses = cards.read(message)
     if (body := _as_it_came(message, card, cards)) is not None:
         return [_under(body, above)], losses
+    card = with_counterparts(card, known)
     url_of = {} if files is None else {"url_of": files.url_of}
     uploads = files is not None and is_personal(channel)
     written = write_card(card, cards.rendering(message, uploads=uploads, **url_of))

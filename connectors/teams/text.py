@@ -11,11 +11,12 @@ import pyromark
 from bridge.content.text import Document
 from connectors.teams.html_reader import Mentioned, ReadHtml, html_to_text
 from connectors.teams.html_writer import text_to_html
-from connectors.teams.markdown_writer import escape_name, escape_text, text_to_teams
+from connectors.teams.markdown_writer import at_tag, escape_name, escape_text, text_to_teams
 
 __all__ = [
     "Mentioned",
     "ReadHtml",
+    "at_tag",
     "escape_name",
     "escape_text",
     "html_to_text",

@@ -1,5 +1,5 @@
 """Runs of text -> the Markdown of a TextBlock, where it says the same for sure. Text never becomes
-markup, and nothing here mentions anybody.
+markup, and only pings mention anybody.
 
 Cards know bold, italic, links and lists of one level (adaptivecards.io, "Text features"), and `\\`
 before a sign that is none.
@@ -19,6 +19,7 @@ from bridge.content.text import (
     Emphasis,
     Inline,
     Link,
+    Ping,
     Spoiler,
     Strike,
     Strong,
@@ -27,12 +28,13 @@ from bridge.content.text import (
     Underline,
 )
 from connectors.teams.cards.write_state import Line, Writing
+from connectors.teams.markdown_writer import at_tag
 
 Run = tuple[str, int, str]
 """Characters, their styles (bits), and the URL that they lead to."""
 
-BOLD, ITALIC, STRIKE, UNDERLINE, SPOILER, CODE = 1, 2, 4, 8, 16, 32
-_IN_MARKDOWN = BOLD | ITALIC
+BOLD, ITALIC, STRIKE, UNDERLINE, SPOILER, CODE, PING = 1, 2, 4, 8, 16, 32, 64
+_IN_MARKDOWN = BOLD | ITALIC | PING
 _MARKS = {BOLD: "**", ITALIC: "_"}
 _BITS: dict[type[Inline], int] = {
     Strong: BOLD,
@@ -120,6 +122,8 @@ def _within(node: Inline, writing: Writing, at: str) -> tuple[Line, int, str]:
         return _label(node), 0, writing.link(node.url, at)
     if isinstance(node, Code):
         return (), CODE, ""
+    if isinstance(node, Ping):
+        return (), PING, ""
     return children_of(node), _BITS.get(type(node), 0), ""
 
 
@@ -159,9 +163,15 @@ def _joined(runs: list[Run]) -> list[Run]:
         return runs
     return [
         (text, bits, url)
-        for (bits, url), group in groupby(runs, lambda run: run[1:])
+        for (bits, url, _), group in groupby(runs, _look)
         if (text := "".join(run[0] for run in group))
     ]
+
+
+def _look(run: Run) -> tuple[int, str, str]:
+    """Each mention stays by itself."""
+    text, bits, url = run
+    return bits, url, text if bits & PING else ""
 
 
 # --- runs -> Markdown ---------------------------------------------------------------------------
@@ -176,7 +186,7 @@ def to_markdown(runs: Sequence[Run]) -> str | None:
         linked = linked or url != ""
         if url and len(text) > _LABEL:
             return None
-    if used & ~_IN_MARKDOWN:
+    if used & ~_IN_MARKDOWN or any(url and bits & PING for _, bits, url in runs):
         return None
     if not used:
         if not linked and len(runs) == 1:
@@ -248,9 +258,9 @@ def _groups(runs: Sequence[Run], bit: int) -> list[tuple[int, list[Run]]]:
 
 
 def _linked(run: Run) -> str:
-    text, _, url = run
+    text, bits, url = run
     if not url:
-        return escape(text)
+        return at_tag(text.removeprefix("@")) if bits & PING else escape(text)
     target = _UNSAFE_IN_LINK.sub(_in_link, url)
     label = " ".join(text.split())
     if len(label) == len(text):

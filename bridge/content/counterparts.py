@@ -1,0 +1,92 @@
+"""What a text refers to: found in it, and put as its destination knows it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from typing import Any, TypeVar
+
+from bridge.content.card import Card
+from bridge.content.text import (
+    Broadcast,
+    BroadcastPing,
+    ChannelLink,
+    ChannelThere,
+    Document,
+    GroupMention,
+    GroupPing,
+    Link,
+    Mention,
+    Ping,
+    Text,
+)
+from bridge.model import Counterparts
+
+Reference = Mention | GroupMention | ChannelLink | Broadcast | Link
+_REFERENCES = (Mention, GroupMention, ChannelLink, Broadcast, Link)
+T = TypeVar("T", Document, Card)
+
+
+def references_in(document: Document) -> Iterator[Reference]:
+    """Mentions, channels and links, in order; code and escaped text refer to nothing."""
+    stack: list[object] = [document]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, _REFERENCES):
+            yield value
+        if isinstance(value, tuple):
+            stack.extend(reversed(value))  # pyright: ignore[reportUnknownArgumentType]
+        elif is_dataclass(value):
+            stack.extend(reversed([getattr(value, name) for name in _inner(type(value))]))
+
+
+def with_counterparts(value: T, known: Counterparts) -> T:
+    """A text or a card that refers to what is there; it is the same object where nothing does."""
+    if not (known.people or known.groups or known.channels or known.links or known.everyone):
+        return value
+    return _changed(value, lambda node: _counterpart(node, known))
+
+
+def _counterpart(node: Reference, known: Counterparts) -> Reference:
+    match node:
+        case Mention(actor) if actor in known.people:
+            person = known.people[actor]
+            return Ping(person.id, person.name)
+        case GroupMention(group, name) if group in known.groups:
+            return GroupPing(known.groups[group], name)
+        case ChannelLink(channel, name) if channel in known.channels:
+            return ChannelThere(known.channels[channel], name)
+        case Broadcast(range=range_) if known.everyone:
+            return BroadcastPing(range_)
+        case Link(url, children) if url in known.links:
+            leads = known.links[url]
+            return Link(leads, (Text(leads),) if children == (Text(url),) else children)
+        case _:
+            return node
+
+
+def _changed(value: Any, other: Callable[[Reference], Reference]) -> Any:
+    if isinstance(value, _REFERENCES):
+        return other(value)
+    if isinstance(value, tuple):
+        before: tuple[Any, ...] = value
+        items = [_changed(one, other) for one in before]
+        same = all(a is b for a, b in zip(items, before, strict=True))
+        return value if same else tuple(items)
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    changes: dict[str, Any] = {}
+    for name in _inner(type(value)):
+        before = getattr(value, name)
+        after = _changed(before, other)
+        if after is not before:
+            changes[name] = after
+    return replace(value, **changes) if changes else value
+
+
+@cache
+def _inner(kind: type) -> tuple[str, ...]:
+    """The fields that may hold nodes."""
+    plain = ("str", "bool", "int", "float", "Literal", "JsonValue", "Annotated[SkipJsonSchema")
+    return tuple(one.name for one in fields(kind) if not str(one.type).startswith(plain))

@@ -1,0 +1,162 @@
+"""Mentions across the platforms: exactly those are pinged who were mentioned, and are linked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bridge.app.build import Bridge
+from bridge.model import ActorId, actor_id_of
+from bridge.sandbox.discord.local import LocalDiscord
+from bridge.sandbox.slack.local import LocalSlack
+from bridge.sandbox.teams.local import LocalTeams
+from tests.e2e.house import Street, configuration, running, street
+
+PLATFORMS = ("slack", "discord", "teams")
+
+
+def workspace_of(local: Street, platform: str) -> str:
+    return local.place(platform, "general")[0]
+
+
+def actor(local: Street, platform: str, index: int) -> ActorId:
+    """As the bridge names the `index`th person there."""
+    workspace = workspace_of(local, platform)
+    person = local.person(platform, workspace, index)
+    if platform == "teams":
+        workspace = local.platforms["teams"].world().apps[0].get("tenant_id", workspace)
+    return actor_id_of(platform, workspace, person)
+
+
+def name(local: Street, platform: str, index: int) -> str:
+    workspace = workspace_of(local, platform)
+    people = [p for p in local.platforms[platform].world().people if p.workspace == workspace]
+    return people[index].name
+
+
+def typed(local: Street, platform: str, index: int) -> str:
+    """A mention as a person's client sends it there."""
+    if platform == "discord":
+        return f"<@{local.person(platform, workspace_of(local, platform), index)}>"
+    return f"@{name(local, platform, index)}"
+
+
+async def link(local: Street, bridge: Bridge, index: int) -> None:
+    """The `index`th people of all platforms are one person."""
+    first, *others = (actor(local, platform, index) for platform in PLATFORMS)
+    for other in others:
+        await bridge.store.link_people(first, other, "command")
+
+
+def pinged(local: Street, platform: str) -> list[set[str]]:
+    """Whom each message of the channel pings, by the platform's own final state; `everyone` too."""
+    workspace, channel = local.place(platform, "general")
+    there = local.platforms[platform]
+    if isinstance(there, LocalSlack):
+        texts = [
+            m.text for m in there.slack.workspaces[workspace].channels[channel].messages.values()
+        ]
+        return [_slack_pings(text) for text in texts]
+    if isinstance(there, LocalDiscord):
+        found = there.state.channels[int(channel)].messages
+        return [
+            {str(user.id) for user in m.mentions} | ({"everyone"} if m.mention_everyone else set())
+            for m in sorted(found.values(), key=lambda m: m.id)
+        ]
+    assert isinstance(there, LocalTeams)
+    conversation = there.tenant.conversations[channel]
+    return [_teams_pings(m.sent) for m in conversation.visible()]
+
+
+def _slack_pings(text: str) -> set[str]:
+    found = {piece.partition(">")[0] for piece in text.split("<@")[1:]}
+    ranges = {"everyone" for word in ("<!here", "<!channel", "<!everyone") if word in text}
+    return found | ranges
+
+
+def _teams_pings(sent: bytes) -> set[str]:
+    activity = json.loads(sent or b"{}")
+    entities = activity.get("entities") or []
+    for attachment in activity.get("attachments") or []:
+        entities += attachment["content"].get("msteams", {}).get("entities", [])
+    said = json.dumps(activity, ensure_ascii=False)
+    assert all(one["text"] in said.split('"entities"')[0] for one in entities)
+    return {one["mentioned"]["id"] for one in entities if one["type"] == "mention"}
+
+
+def last(local: Street, platform: str) -> str:
+    shown = local.standing(platform, "general")
+    return shown[-1].text if shown else ""
+
+
+@pytest.mark.parametrize("origin", PLATFORMS)
+async def test_a_mention_of_a_linked_person_pings_exactly_that_person(
+    tmp_path: Path, origin: str
+) -> None:
+    others = [one for one in PLATFORMS if one != origin]
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        async with running(local, settings) as (bridge, _):
+            await link(local, bridge, 1)
+            linked, stranger = typed(local, origin, 1), typed(local, origin, 2)
+            text = f"{linked} and {stranger}, please look; @everyone @here too"
+
+            posted = await local.say(origin, "general", text)
+            await local.until(lambda: all("please look" in last(local, one) for one in others))
+
+            for one in others:
+                person = local.person(one, workspace_of(local, one), 1)
+                assert pinged(local, one) == [{person}]
+                assert f"@{name(local, origin, 2)}" in last(local, one).replace("\u200b", "")
+
+            workspace, channel = local.place(origin, "general")
+            who = local.person(origin, workspace)
+            edited = f"{linked} and {stranger}, it is done"
+            await local.platforms[origin].edit_as(workspace, channel, who, posted, edited)
+            await local.until(lambda: all("it is done" in last(local, one) for one in others))
+
+            for one in others:
+                person = local.person(one, workspace_of(local, one), 1)
+                assert pinged(local, one) == [{person}]
+            assert await bridge.store.dead_letters() == []
+
+
+@pytest.mark.parametrize("origin", PLATFORMS)
+async def test_names_that_were_only_written_ping_nobody(tmp_path: Path, origin: str) -> None:
+    """Nor do those within code, nor what looks like a mention of another platform."""
+    others = [one for one in PLATFORMS if one != origin]
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        async with running(local, settings) as (bridge, _):
+            await link(local, bridge, 1)
+            people = {one: local.person(one, workspace_of(local, one), 1) for one in PLATFORMS}
+            names = {one: name(local, one, 1) for one in others}
+            text = " ".join([
+                *(f"`@{names[one]}`" for one in others),
+                f"<@{people['slack']}>" if origin != "slack" else "",
+                f"<@{people['discord']}>" if origin != "discord" else "",
+                f"<at>{names['teams']}</at>" if origin != "teams" else "",
+                f"[@x](uacs:actor/{actor(local, others[0], 1)})",
+                "was only written",
+            ])  # fmt: skip
+
+            await local.say(origin, "general", text)
+            await local.until(lambda: all("only written" in last(local, one) for one in others))
+
+            assert [pinged(local, one) for one in others] == [[set()], [set()]]
+
+
+async def test_everybody_is_called_only_where_the_channel_wants_it(tmp_path: Path) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        for member in settings["rooms"]["general"]["members"]:
+            member["everyone"] = member["account"] == "discord"
+        async with running(local, settings):
+            await local.say("slack", "general", "@here lunch")
+            await local.until(lambda: "lunch" in last(local, "discord") + last(local, "teams"))
+            await local.until(lambda: "lunch" in last(local, "teams"))
+
+            assert pinged(local, "discord") == [{"everyone"}]
+            assert pinged(local, "teams") == [set()]
