@@ -105,8 +105,8 @@ class Settlement:
     """How an operation ended. `receipts` are all native copies that it made, changed or removed.
 
     `thread_of` says that this post stands in the destination for a thread root that never came
-    there: later messages of that root's thread go below it. `then` is queued with it, behind all
-    that waits.
+    there, or is gone: later messages of that root's thread go below it. `then` is queued with it,
+    behind all that waits.
     """
 
     operation: OperationId

@@ -13,6 +13,7 @@ from bridge.errors import (
     AuthFailed,
     BridgeError,
     FormRefused,
+    NotFound,
     RateLimited,
     Refused,
     StoreError,
@@ -296,7 +297,24 @@ class Lanes:
         except StoreError:
             raise
         except BridgeError as error:
-            await self._failed(item, work.calls[len(work.receipts)], error)
+            bare = await self._out_of_thread(item) if isinstance(error, NotFound) else None
+            if bare is None:
+                await self._failed(item, work.calls[len(work.receipts)], error)
+            else:
+                await self._carry_out(bare, connector, wake)
+
+    async def _out_of_thread(self, item: OutboxItem) -> OutboxItem | None:
+        """A post whose thread is gone begins one anew, as where its root never came; None for what
+        stands in none. Asked for once more: parts of it may stand by now."""
+        operation = item.delivery.operation
+        if not isinstance(operation, PostMessage) or item.delivery.thread is None:
+            return None
+        now = await self._store.head(operation.channel.lane)
+        if now is None or now.delivery.operation.id != operation.id:
+            return None
+        log.info("thread_gone", operation=operation.id, thread=item.delivery.thread)
+        delivery = now.delivery.model_copy(update={"thread": None})
+        return replace(now, delivery=delivery, thread_missing=True)
 
     async def _make_calls(
         self, item: OutboxItem, connector: Connector, wake: asyncio.Event, work: _Work
@@ -438,7 +456,7 @@ class Lanes:
         after = item.delivery.copies[-1].native_id if item.delivery.copies else item.after
         try:
             async with asyncio.timeout(self._policy.send_deadline):
-                receipt = await connector.find_sent(call, after)
+                receipt = await self._found(connector, call, after)
         except (BridgeError, TimeoutError) as error:
             if isinstance(error, StoreError):
                 raise
@@ -450,6 +468,19 @@ class Lanes:
         if receipt:
             await self._store.record(operation.id, [receipt])
         await self._store.postpone(operation.id, 0.0, "" if receipt else "it never arrived")
+
+    async def _found(self, connector: FindsSent, call: Call, after: str | None) -> Receipt | None:
+        """Where its thread stands, else in the channel: there it went if its thread was gone."""
+        receipt = None
+        try:
+            receipt = await connector.find_sent(call, after)
+        except NotFound:
+            if call.thread is None:
+                raise
+        if receipt is None and call.thread is not None:
+            bare = call.model_copy(update={"thread": None})
+            receipt = await connector.find_sent(bare, after)
+        return receipt
 
     async def _done(
         self, item: OutboxItem, receipts: Sequence[Receipt], losses: Sequence[Loss]

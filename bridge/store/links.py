@@ -56,8 +56,10 @@ def took_away(db: sqlite3.Connection, message: MessageId, channel: str, native_i
 def link_stand_in(
     db: sqlite3.Connection, channel: str, native_id: str, root: MessageId, now: float
 ) -> None:
-    """Note that this post stands for a thread root that never came to the channel."""
-    db.execute(SQL["link_stand_in"], (_number_of(db, channel), native_id, root, now))
+    """Note that this post stands for a thread root that never came to the channel, or is gone."""
+    number = _number_of(db, channel)
+    db.execute(SQL["unlink_root"], (root, number))
+    db.execute(SQL["link_stand_in"], (number, native_id, root, now))
 
 
 def resolve(db: sqlite3.Connection, channel: str, native_id: str) -> MessageId | None:

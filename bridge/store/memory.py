@@ -616,6 +616,8 @@ class MemoryStore(MemoryPeople, MemoryRooms):
         if settlement.thread_of is not None:
             first, now = standing[0], self._clock.time()
             root = settlement.thread_of
+            for link in self._links_of(root, op.lane):
+                link.gone = link.gone or link.kind < _STAND_IN
             self._link(op.lane, first.native_id, root, _STAND_IN, 0, first.thread, now)
         if isinstance(op.operation, PostMessage) and settlement.state == "done":
             self._last_posts[op.lane] = standing[-1].native_id

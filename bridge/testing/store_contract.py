@@ -1066,6 +1066,22 @@ class StoreContract(PeopleContract, RoomsContract):
         item = await head(store)
         assert (item.delivery.thread, item.thread_missing) == ("x1", False)
 
+    async def test_what_began_a_thread_anew_stands_for_the_root_that_is_gone(
+        self, store: Store
+    ) -> None:
+        root, first, second = said("m0"), said("m1", root="m0"), said("m2", root="m0")
+        await admit(store, root, post("p0", root))
+        await carry(store, "p0", copy("x0"))
+        await admit(store, first, post("p1", first, root=root.id), post("h1", first, HOME))
+        await carry(store, "p1", copy("x1"), thread_of=root.id)
+        await carry(store, "h1", copy("y1"), thread_of=root.id)
+
+        await admit(store, second, post("p2", second, root=root.id))
+
+        assert (await head(store)).delivery.thread == "x1"
+        assert await store.copies(root.id, AWAY) == await store.copies(root.id, HOME) == ()
+        assert await store.resolve(AWAY, "x0") == root.id
+
     async def test_the_root_itself_goes_before_what_stands_for_it(self, store: Store) -> None:
         root, answer = said("m0"), said("m1", root="m0")
         await admit(store, answer, post("p1", answer, root=root.id))

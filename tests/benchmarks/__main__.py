@@ -10,9 +10,9 @@ from typing import Any
 
 import orjson
 
-from tests.benchmarks import cards, dialects, relay, uacs_codec
+from tests.benchmarks import cards, dialects, links, relay, uacs_codec
 
-PARTS = ("codec", "cards", "dialects", "cpu", "pace", "limits")
+PARTS = ("codec", "cards", "dialects", "links", "starts", "cpu", "pace", "limits")
 
 
 def main() -> None:
@@ -38,6 +38,12 @@ def _measure(part: str, size: relay.Size, *, quick: bool) -> Any:
             return cards.measure(3 if quick else cards.PAIRS)
         case "dialects":
             return dialects.measure(3 if quick else dialects.PAIRS)
+        case "links":
+            return asyncio.run(links.measure(links.QUICK_SIZES if quick else links.SIZES))
+        case "starts":
+            return asyncio.run(
+                links.starts(links.QUICK_STARTS if quick else links.STARTS, 1 if quick else 5)
+            )
         case "cpu":
             return asyncio.run(relay.cpu_ratios(size))
         case "pace":
@@ -54,6 +60,10 @@ def _table(part: str, found: Any) -> str:
             return "\nCards\n" + cards.table(found)
         case "dialects":
             return "\nDialects\n" + dialects.table(found)
+        case "links":
+            return "\nLinks\n" + links.table(found)
+        case "starts":
+            return "\nThe bridge's start\n" + links.starts_table(found)
         case "cpu":
             return _cpu_table(found)
         case "pace":

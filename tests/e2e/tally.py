@@ -1,83 +1,153 @@
-"""Counting from what stands on the local platforms alone: lost, doubled, out of order."""
+"""Counting from what stands on the local platforms alone: lost, doubled, out of order, not as it
+was last said."""
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from bridge.sandbox.feed import Shown
+from tests.e2e.crowd import Change, Said, read_tag
 from tests.e2e.town import Spot, Town
 
-_TAG = re.compile(r"#(\d{5})\b")
-
-
-@dataclass(frozen=True)
-class Said:
-    """A person's post: its number, where it was said and its native id."""
-
-    number: int
-    spot: Spot
-    native_id: str
-
-    @staticmethod
-    def text(number: int) -> str:
-        return f"#{number:05d} said here"
+Where = tuple[int, Spot]  # a post's number, and the channel where it should be seen
+Told = Callable[[Said, Change], bool]  # whether the platform handed a change over, or tells it yet
+_Version = int | None  # None: it stands no more
 
 
 @dataclass
 class Tally:
-    """Each entry is (post, channel where it should be seen)."""
+    """`stale`: its words are not the last ones; `undeleted`: it is gone where it was said."""
 
-    lost: list[tuple[int, Spot]] = field(default_factory=list[tuple[int, Spot]])
-    doubled: list[tuple[int, Spot]] = field(default_factory=list[tuple[int, Spot]])
-    disordered: list[tuple[int, Spot]] = field(default_factory=list[tuple[int, Spot]])
-    not_told: int = 0
+    lost: list[Where] = field(default_factory=list[Where])
+    doubled: list[Where] = field(default_factory=list[Where])
+    disordered: list[Where] = field(default_factory=list[Where])
+    stale: list[Where] = field(default_factory=list[Where])
+    undeleted: list[Where] = field(default_factory=list[Where])
     seen: int = 0
+    posts_not_told: int = 0
+    changes: int = 0
+    changes_not_told: int = 0
 
     @property
-    def clean(self) -> bool:
-        return not (self.lost or self.doubled or self.disordered)
+    def settled(self) -> bool:
+        """Whether nothing more has to come."""
+        return not (self.lost or self.stale or self.undeleted)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.seen} copies seen, {len(self.lost)} lost, {len(self.doubled)} doubled, "
+            f"{len(self.disordered)} out of order, {len(self.stale)} with older words, "
+            f"{len(self.undeleted)} not deleted; not told: {self.posts_not_told} posts, "
+            f"{self.changes_not_told} of {self.changes} changes"
+        )
 
 
-def numbers(shown: Iterable[Shown]) -> list[int]:
-    """The numbers of posts in the order in which they stand."""
-    return [int(found[1]) for each in shown if (found := _TAG.search(each.text))]
+@dataclass
+class TeamsLog:
+    """What Teams handed over, read a piece at a time."""
+
+    town: Town
+    count: int = 0
+    posts: set[str] = field(default_factory=set[str])
+    changes: set[tuple[str, _Version]] = field(default_factory=set[tuple[str, _Version]])
+
+    async def read(self) -> None:
+        for activity in await self.town.taken_by_teams_bots(self.count):
+            self.count += 1
+            tag = read_tag(activity.get("text") or "")
+            match activity["type"]:
+                case "message":
+                    self.posts.add(activity["id"])
+                case "messageUpdate" if tag is not None:
+                    self.changes.add((activity["id"], tag[1]))
+                case "messageDelete":
+                    self.changes.add((activity["id"], None))
+                case _:
+                    pass
 
 
-async def tally(town: Town, said: Sequence[Said], rooms: Sequence[Sequence[Spot]]) -> Tally:
-    """What became of each post in the other channels of its room."""
-    told = set(await town.handed_over())
+async def tally(
+    town: Town, said: Sequence[Said], rooms: Sequence[Sequence[Spot]], log: TeamsLog, told: Told
+) -> Tally:
+    """What became of each post in the other channels of its room. `told` is asked of changes on
+    platforms other than Teams."""
+    await log.read()
     result = Tally()
-    by_spot: dict[Spot, list[Said]] = defaultdict(list)
+    of_spot: dict[Spot, list[Said]] = defaultdict(list)
     for post in said:
-        by_spot[post.spot].append(post)
-    result.not_told = sum(
-        post.spot.platform == "teams" and post.native_id not in told for post in said
-    )
+        of_spot[post.spot].append(post)
+    allowed = {post.number: _allowed(post, log, told) for post in said}
+    _count(said, log, told, result)
     for room in rooms:
-        standing = {spot: numbers(await town.standing(spot)) for spot in room}
+        standing = {spot: _tags(await town.standing(spot)) for spot in room}
         for source in room:
             for target in room:
                 if target is not source:
-                    _compare(by_spot[source], target, standing[target], told, result)
+                    _compare(of_spot[source], target, standing[target], allowed, result)
     return result
 
 
+def _tags(shown: Sequence[Shown]) -> list[tuple[int, int]]:
+    """Numbers and versions of posts in the order in which they stand."""
+    return [tag for each in shown if (tag := read_tag(each.text)) is not None]
+
+
+def _was_told(post: Said, log: TeamsLog) -> bool:
+    return post.spot.platform != "teams" or post.native_id in log.posts
+
+
+def _change_was_told(post: Said, change: Change, log: TeamsLog, told: Told) -> bool:
+    if post.spot.platform == "teams":
+        return (post.native_id, change.version) in log.changes
+    return told(post, change)
+
+
+def _allowed(post: Said, log: TeamsLog, told: Told) -> set[_Version]:
+    """As it may stand elsewhere: as it was after the last change that was told, or any later."""
+    allowed: set[_Version] = {0} if _was_told(post, log) else {0, None}
+    for change in post.changes:
+        if _change_was_told(post, change, log, told) and _was_told(post, log):
+            allowed.clear()
+        allowed.add(change.version)
+    return allowed
+
+
+def _count(said: Sequence[Said], log: TeamsLog, told: Told, result: Tally) -> None:
+    for post in said:
+        result.posts_not_told += not _was_told(post, log)
+        result.changes += len(post.changes)
+        result.changes_not_told += sum(
+            not _change_was_told(post, change, log, told) for change in post.changes
+        )
+
+
 def _compare(
-    said: Sequence[Said], target: Spot, standing: Sequence[int], told: set[str], result: Tally
+    said: Sequence[Said],
+    target: Spot,
+    standing: Sequence[tuple[int, int]],
+    allowed: Mapping[int, set[_Version]],
+    result: Tally,
 ) -> None:
     order: Mapping[int, int] = {post.number: index for index, post in enumerate(said)}
-    here = [number for number in standing if number in order]
+    here = [tag for tag in standing if tag[0] in order]
+    numbers = [number for number, _ in here]
+    versions = dict(here)
     result.seen += len(here)
-    result.doubled += [(n, target) for n in sorted(set(here)) if here.count(n) > 1]
+    result.doubled += [(n, target) for n in sorted(set(numbers)) if numbers.count(n) > 1]
     result.disordered += [
-        (later, target) for earlier, later in pairwise(here) if order[later] < order[earlier]
+        (later, target) for earlier, later in pairwise(numbers) if order[later] < order[earlier]
     ]
-    result.lost += [
-        (post.number, target)
-        for post in said
-        if post.number not in here and (post.spot.platform != "teams" or post.native_id in told)
-    ]
+    for number in order:
+        version = versions.get(number)
+        if version in allowed[number]:
+            continue
+        where = (number, target)
+        if version is None:
+            result.lost.append(where)
+        elif None in allowed[number]:
+            result.undeleted.append(where)
+        else:
+            result.stale.append(where)

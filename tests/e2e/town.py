@@ -86,10 +86,23 @@ class Town:
     async def disconnect(self, platform: str) -> None:
         await self.ask("POST", f"/_control/{platform}/disconnect")
 
-    async def handed_over(self) -> list[str]:
-        """Activity ids that Teams bots took with a 2xx."""
-        found = await self.ask("GET", "/teams/_control/deliveries")
-        return [activity for taken in found["handed_over"].values() for activity in taken]
+    async def edit(self, spot: Spot, person: str, message: str, text: str) -> None:
+        body = self._touched(spot, person, message) | {"text": text}
+        await self.ask("POST", f"/_control/{spot.platform}/edits", body)
+
+    async def delete(self, spot: Spot, person: str, message: str) -> None:
+        body = self._touched(spot, person, message)
+        await self.ask("POST", f"/_control/{spot.platform}/deletions", body)
+
+    def _touched(self, spot: Spot, person: str, message: str) -> dict[str, str]:
+        return {
+            "workspace": spot.workspace, "channel": spot.channel, "person": person,
+            "message": message,
+        }  # fmt: skip
+
+    async def taken_by_teams_bots(self, since: int = 0) -> list[dict[str, Any]]:
+        """The activities that Teams handed over (2xx), from this one on."""
+        return (await self.ask("GET", f"/teams/_control/taken?since={since}"))["taken"]
 
     async def ask(self, method: str, path: str, body: object = None) -> Any:
         async with self.http.request(method, self.url + path, json=body) as answer:

@@ -10,6 +10,7 @@ import pytest
 from bridge.errors import (
     AuthFailed,
     FormRefused,
+    NotFound,
     PlatformError,
     RateLimited,
     Refused,
@@ -31,6 +32,13 @@ def fail_once(error: Exception) -> Harm:
     def harm(_call: Call) -> None:
         if left:
             raise left.pop()
+
+    return harm
+
+
+def fail_always(error: Exception) -> Harm:
+    def harm(_call: Call) -> None:
+        raise error
 
     return harm
 
@@ -109,6 +117,46 @@ async def test_what_is_refused_in_its_form_is_said_in_words_and_that_is_told(
 
     assert board.texts("b") == board.texts("c") == ["ONE", "two"]
     assert await house.store.dead_letters() == []
+
+
+async def test_an_answer_whose_thread_is_gone_begins_it_anew(clock: FakeClock) -> None:
+    house, slate, board = two(clock)
+    gone = {"b": ""}
+
+    def harm(call: Call) -> None:
+        if call.thread is not None and call.thread == gone.get(call.channel.channel):
+            raise NotFound("the thread is gone")
+
+    board.before_send = harm
+
+    async with house.run():
+        root = await slate.say("s", "root")
+        await clock.advance(5)
+        gone["b"] = board.channels["b"][0].id
+        await slate.say("s", "first", thread=root)
+        await slate.say("s", "second", thread=root)
+        await clock.advance(5)
+
+    assert board.texts("b") == board.texts("c") == ["root", "first", "second"]
+    old, first, second = board.channels["b"]
+    assert (old.thread, first.thread, second.thread) == (None, None, first.id)
+    assert await house.store.dead_letters() == []
+
+
+async def test_where_the_channel_itself_is_gone_an_answer_is_a_dead_letter(
+    clock: FakeClock,
+) -> None:
+    house, slate, board = two(clock)
+
+    async with house.run():
+        root = await slate.say("s", "root")
+        await clock.advance(5)
+        board.before_send = fail_always(NotFound("no such channel"))
+        await slate.say("s", "answer", thread=root)
+        await clock.advance(5)
+
+    letters = await house.store.dead_letters()
+    assert [(one.error, one.excerpt) for one in letters] == [("no such channel", "answer")] * 2
 
 
 async def test_words_that_are_refused_too_go_to_dead_letters(clock: FakeClock) -> None:

@@ -37,7 +37,8 @@ class Controlled(Protocol):
 def control_routes(teams: Controlled) -> list[BaseRoute]:
     """`endpoint {app, url, auth?}`, `install`, `uninstall {app, where}`, `block {app,
     conversation}`, `channel {team, name}`, `chat {app, person}`, `rotate_keys {}`; and
-    `GET deliveries`: what bots took (activity ids per app) and what was lost."""
+    `GET deliveries`: what bots took (activity ids per app) and what was lost; `GET taken?since=N`:
+    the activities that bots took, from the Nth on."""
     acts: dict[str, Act] = {
         "endpoint": lambda b: teams.set_endpoint(b["app"], b["url"], auth=b.get("auth")),
         "install": lambda b: teams.install(b["app"], b["where"]),
@@ -52,9 +53,14 @@ def control_routes(teams: Controlled) -> list[BaseRoute]:
         lost = [asdict(each) for each in teams.outbox.lost]
         return answer({"handed_over": dict(teams.outbox.handed_over), "lost": lost})
 
+    async def taken(request: Request) -> Response:
+        since = int(request.query_params.get("since", "0"))
+        return answer({"taken": [orjson.loads(body) for body in teams.outbox.taken[since:]]})
+
     return [
         *(Route(f"/_control/{n}", _endpoint(act), methods=["POST"]) for n, act in acts.items()),
         Route("/_control/deliveries", deliveries),
+        Route("/_control/taken", taken),
     ]
 
 

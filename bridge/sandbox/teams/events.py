@@ -74,11 +74,13 @@ class _Lane:
 
 
 class Outbox:
-    """Delivers activities; `handed_over` and `lost` say what became of each."""
+    """Delivers activities; `handed_over` and `lost` say what became of each, `taken` are the
+    bodies of what bots took, in that order."""
 
     def __init__(self, around: Surroundings, tokens: PushTokens, tenant_id: str) -> None:
         self.delivering = Delivering()
         self.handed_over: defaultdict[str, list[str]] = defaultdict(list)
+        self.taken: list[bytes] = []
         self.lost: list[Lost] = []
         self._around = around
         self._tokens = tokens
@@ -229,6 +231,7 @@ class Outbox:
             reason, again = await self._try(event)
             if not reason:
                 self.handed_over[event.bot.app_id].append(event.activity_id)
+                self.taken.append(event.body)
                 _settle(event, "")
                 return
             if not again or not tries_left:

@@ -39,6 +39,10 @@ WHERE message = (SELECT n FROM messages WHERE id = ?) AND lane = ?
   )
 LIMIT 1;
 
+-- name: unlink_root
+UPDATE links INDEXED BY links_of_message SET gone = 1
+WHERE message = (SELECT n FROM messages WHERE id = ?) AND channel = ? AND gone = 0;
+
 -- name: link_stand_in
 INSERT INTO stand_ins (channel, native_id, root, at) VALUES (?, ?, ?, ?)
 ON CONFLICT (channel, native_id, root) DO NOTHING;

@@ -1,0 +1,370 @@
+"""The id map from a thousand to ten million rows: look-ups, inserts, bytes, the bridge's start.
+
+A history of a hundred rooms of three channels is written with the store's own SQL; a third of the
+messages are answers in threads. Stores of all sizes stand beside one another and are asked in
+turns, so that all meet the same noise of the machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bridge.model import (
+    AccountId,
+    Byline,
+    ChannelRef,
+    MessageId,
+    Operation,
+    OperationId,
+    Person,
+    Place,
+    PostMessage,
+    Receipt,
+    RoomId,
+    actor_id_of,
+    conversation_id_of,
+    message_id_of,
+)
+from bridge.ports.clock import SystemClock
+from bridge.ports.store import Admission, NewMessage, Settlement, Timeline
+from bridge.store import SqliteStore, archive, links, open_sqlite
+from bridge.store.links import SQL
+from bridge.store.schema import open_to_read
+from bridge.uacs import Actor, Message, TextPart, to_timestamp
+from tests.e2e.town import Town, bridge_beside, rooms_across, town
+
+SIZES = (1_000, 100_000, 1_000_000, 10_000_000)
+QUICK_SIZES = (1_000, 100_000)
+STARTS = (1_000, 1_000_000)
+QUICK_STARTS = (1_000, 100_000)
+BARS = {"look_up": 2.0, "insert": 3.0, "bytes": 160}
+_ROUNDS = 40
+_ASKED = 50  # rows in one round
+_ADMITTED = 5  # posts in one round: a store of a thousand must not grow to another size
+_STEP = 30_000  # messages in one COMMIT
+_END = time.time() - 30 * 86_400  # of the history
+_BYTES = """SELECT sum(pgsize) FROM dbstat WHERE name IN (
+  'links', 'links_of_message', 'links_by_time', 'channels', 'sqlite_autoindex_channels_1'
+)"""
+
+Room = Sequence[ChannelRef]
+
+
+@dataclass(frozen=True)
+class Told:
+    """One message of the history: `places` are (room's channel, native id, thread there)."""
+
+    number: int
+    id: MessageId
+    at: float
+    room: int
+    places: tuple[tuple[int, str, str | None], ...]
+
+
+def seeded_rooms(count: int = 100) -> list[Room]:
+    """Channels with ids as long as the platforms' own."""
+    return [
+        (
+            ChannelRef(platform="slack", workspace="T024BE7LD00", channel=f"C{n:010}"),
+            ChannelRef(
+                platform="discord", workspace="1323802873036800007", channel=f"13238028{n:011}"
+            ),
+            ChannelRef(
+                platform="teams",
+                workspace="7e0a0000-0000-4000-8000-0000000000aa",
+                channel=f"19:{n:032x}@thread.tacv2",
+            ),
+        )
+        for n in range(count)
+    ]
+
+
+def history(pairs: int, rooms: Sequence[Room]) -> Iterator[Told]:
+    """Messages until there are that many pairs of ids; each is said in one channel of its room."""
+    chance = random.Random(1)
+    roots: dict[int, Sequence[str]] = {}
+    now = _END - 6.0 * pairs / 3
+    for number in range(1, pairs // 3 + 1):
+        now += chance.uniform(0.01, 12)
+        room = chance.randrange(len(rooms))
+        natives = [_native(ref.platform, now, chance) for ref in rooms[room]]
+        root = roots.get(room) if chance.random() < 0.33 else None
+        order = chance.sample(range(3), 3)
+        places = tuple((n, natives[n], None if root is None else root[n]) for n in order)
+        if root is None:
+            roots[room] = natives
+        said = message_id_of(rooms[room][order[0]], natives[order[0]])
+        yield Told(number, said, now, room, places)
+
+
+def _native(platform: str, at: float, chance: random.Random) -> str:
+    if platform == "slack":
+        return f"{at:.6f}"
+    if platform == "discord":
+        return str((int(at * 1000) - 1_420_070_400_000 << 22) + chance.randrange(4096))
+    return str(int(at * 1000))
+
+
+# --- building ---------------------------------------------------------------------------------
+
+
+async def build(path: Path, pairs: int, rooms: Sequence[Room]) -> None:
+    """A closed store with that history."""
+    store = await open_sqlite(path, clock=SystemClock(), key=None, synchronous="NORMAL")
+    assert store.writer
+    await store.writer.run(_make_channels, rooms)
+    step: list[Told] = []
+    for told in history(pairs, rooms):
+        step.append(told)
+        if len(step) == _STEP:
+            await store.writer.run(_write, step, rooms)
+            step = []
+    await store.writer.run(_write, step, rooms)
+    await store.close()
+
+
+def _make_channels(db: sqlite3.Connection, rooms: Sequence[Room]) -> None:
+    for room in rooms:
+        for channel in room:
+            db.execute(SQL["make_channel"], (channel.key,)).fetchall()
+
+
+def _write(db: sqlite3.Connection, step: Sequence[Told], rooms: Sequence[Room]) -> None:
+    """What `admit` and `settle` write of ids, many at once; bodies are left out."""
+    db.executemany(archive.SQL["keep_message"], [_message_row(one, rooms) for one in step])
+    number = {key: n for n, key in db.execute("SELECT n, key FROM channels").fetchall()}
+    said: list[tuple[object, ...]] = []
+    copied: list[tuple[object, ...]] = []
+    for one in step:
+        (at, native_id, thread), *copies = one.places
+        channel = number[rooms[one.room][at].key]
+        said.append((channel, native_id, one.number, thread, one.at))
+        for at, native_id, thread in copies:
+            channel = number[rooms[one.room][at].key]
+            copied.append((channel, native_id, one.number, 0, thread, False, one.at))
+    db.executemany(SQL["link_said"], said)
+    db.executemany(SQL["link_copy"], copied)
+
+
+def _message_row(one: Told, rooms: Sequence[Room]) -> tuple[object, ...]:
+    at, native_id, thread = one.places[0]
+    key = rooms[one.room][at].key
+    return (
+        one.id, b"{}", b"{}", one.at, key, thread, native_id, None, None, None, "complete", None,
+        "routed",
+    )  # fmt: skip
+
+
+# --- asking -----------------------------------------------------------------------------------
+
+
+@dataclass
+class Subject:
+    """A store of one size and what was found out about it."""
+
+    pairs: int
+    bytes_per_pair: float
+    sample: Sequence[Told]
+    rooms: Sequence[Room]
+    store: SqliteStore
+    reading: sqlite3.Connection
+    times: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+
+    def ask(self, chance: random.Random) -> None:
+        """The three look-ups of random rows, each timed by itself, in microseconds."""
+        for one in chance.choices(self.sample, k=_ASKED):
+            at, native_id, _ = chance.choice(one.places)
+            channel = self.rooms[one.room][at]
+            took = time.perf_counter_ns()
+            found = links.resolve(self.reading, channel.key, native_id)
+            self._note("resolve", took)
+            assert found == one.id
+            took = time.perf_counter_ns()
+            copies = links.copies(self.reading, one.id, channel.key)
+            self._note("copies", took)
+            took = time.perf_counter_ns()
+            root = links.root_in_channel(self.reading, one.id, channel.key)
+            self._note("root_in_channel", took)
+            assert [copy.native_id for copy in copies] == [root] == [native_id]
+
+    async def admit(self, number: int) -> None:
+        """Posts with two operations each, then their settlements: per post, COMMIT included, and
+        what of the admission was work on the tables."""
+        assert self.store.writer
+        posts = [_post(self.rooms, number * _ADMITTED + each) for each in range(_ADMITTED)]
+        took = time.perf_counter_ns()
+        await asyncio.gather(*(self.store.writer.run(self._admit, one) for one in posts))
+        self._note("admit", took, _ADMITTED)
+        settled = [_settlement(operation) for one in posts for operation in one.operations]
+        took = time.perf_counter_ns()
+        await asyncio.gather(*(self.store.settle(one) for one in settled))
+        self._note("settle", took, len(settled))
+
+    def _admit(self, db: sqlite3.Connection, admission: Admission) -> None:
+        took = time.perf_counter_ns()
+        archive.admit(db, admission, time.time())
+        self._note("admit_work", took)
+
+    def _note(self, what: str, since: int, share: int = 1) -> None:
+        self.times.setdefault(what, []).append((time.perf_counter_ns() - since) / share / 1000)
+
+
+def _post(rooms: Sequence[Room], number: int) -> Admission:
+    """A relayed post as the stages admit it."""
+    home, *others = rooms[number % len(rooms)]
+    at = time.time()
+    native_id = f"{at:.6f}-{number}"
+    ann = Person(id=actor_id_of(home.platform, home.workspace, "U1"), name="Ann")
+    message = Message(
+        message_id=message_id_of(home, native_id),
+        timestamp=to_timestamp(datetime.fromtimestamp(at, UTC)),
+        actor=Actor(id=ann.id, role="human", name=ann.name),
+        content=(TextPart(type="text", text="The quick brown fox jumps over the lazy dog."),),
+    )
+    new = NewMessage(message, ann, at, Place(channel=home), native_id)
+    timeline = Timeline(conversation_id_of(Place(channel=home)), "channel", "home")
+    operations = tuple(
+        PostMessage(
+            id=OperationId(f"{native_id}-{other.platform}"), account=AccountId(other.platform),
+            channel=other, room=RoomId("room"), message=new.id, byline=Byline(name="Ann"),
+        )
+        for other in others
+    )  # fmt: skip
+    return Admission("routed", None, new, (), (timeline,), operations)
+
+
+def _settlement(operation: Operation) -> Settlement:
+    return Settlement(operation.id, "done", (Receipt(slot=0, native_id=f"c{operation.id}"),))
+
+
+async def measure(sizes: Sequence[int]) -> dict[str, Any]:
+    """All sizes, asked in turns."""
+    rooms = seeded_rooms()
+    with tempfile.TemporaryDirectory(prefix="uacs-links-") as folder:
+        subjects = [
+            await _subject(Path(folder) / f"{pairs}.sqlite3", pairs, rooms) for pairs in sizes
+        ]
+        chance = random.Random(2)
+        for number in range(_ROUNDS + 1):
+            for one in subjects:
+                one.ask(chance)
+                await one.admit(number)
+            if number == 0:  # it warms up
+                for one in subjects:
+                    one.times.clear()
+        for one in subjects:
+            one.reading.close()
+            await one.store.close()
+    return {
+        "sizes": [_row(one, subjects[0]) for one in subjects],
+        "bars": BARS,
+    }
+
+
+async def _subject(path: Path, pairs: int, rooms: Sequence[Room]) -> Subject:
+    await build(path, pairs, rooms)
+    with closing(sqlite3.connect(path)) as db:
+        (size,) = db.execute(_BYTES).fetchone()
+    chance = random.Random(3)
+    share = min(1.0, 50_000 / pairs)
+    sample = [one for one in history(pairs, rooms) if chance.random() < share]
+    store = await open_sqlite(path, clock=SystemClock(), key=None)
+    return Subject(pairs, size / (pairs // 3 * 3), sample, rooms, store, open_to_read(path))
+
+
+def _row(one: Subject, first: Subject) -> dict[str, Any]:
+    medians = {what: statistics.median(times) for what, times in one.times.items()}
+    return {
+        "pairs": one.pairs,
+        "bytes_per_pair": round(one.bytes_per_pair),
+        "us": {what: round(median, 1) for what, median in medians.items()},
+        "ratio": {
+            what: round(median / statistics.median(first.times[what]), 2)
+            for what, median in medians.items()
+        },
+    }
+
+
+# --- the bridge's start -----------------------------------------------------------------------
+
+
+async def starts(sizes: Sequence[int], pairs: int) -> dict[str, Any]:
+    """Seconds from the start of the process until every account hears, in turns; after a clean
+    end and after kill -9."""
+    found: dict[str, dict[int, list[float]]] = {
+        end: {size: [] for size in sizes} for end in ("stopped", "killed")
+    }
+    async with town(channels=7, limits=False) as local:
+        with tempfile.TemporaryDirectory(prefix="uacs-starts-") as folder:
+            rooms = [_refs(room) for room in rooms_across(local)[1]]
+            for size in sizes:
+                (Path(folder) / str(size)).mkdir()
+                await build(Path(folder) / str(size) / "bridge.sqlite3", size, rooms)
+            for number in range(2 * pairs + 2):
+                for size in sizes:
+                    killed = number % 2 == 1  # this time; its next start is one after a kill
+                    took = await _start(local, Path(folder) / str(size), kill=killed)
+                    if number > 1:
+                        found["stopped" if killed else "killed"][size].append(took)
+    return {
+        end: {str(size): round(statistics.median(times), 2) for size, times in of_size.items()}
+        for end, of_size in found.items()
+    }
+
+
+def _refs(room: Sequence[Any]) -> Room:
+    return [
+        ChannelRef(platform=spot.platform, workspace=spot.workspace, channel=spot.channel)
+        for spot in room
+    ]
+
+
+async def _start(local: Town, folder: Path, *, kill: bool) -> float:
+    parts, _ = rooms_across(local)
+    settings = {**parts, "store": {"path": str(folder / "bridge.sqlite3")}}
+    async with bridge_beside(local, settings, folder) as bridge:
+        began = time.perf_counter()
+        await bridge.start()
+        await bridge.connected(120)
+        took = time.perf_counter() - began
+        if kill:
+            await bridge.kill()
+        else:
+            await bridge.stop()
+    return took
+
+
+# --- showing ----------------------------------------------------------------------------------
+
+
+def table(found: dict[str, Any]) -> str:
+    """The figures, and the ratio to the smallest store in brackets."""
+    what = ("resolve", "copies", "root_in_channel", "admit_work", "admit", "settle")
+    lines = ["     pairs  B/pair  " + "  ".join(f"{name:>18}" for name in what)]
+    for row in found["sizes"]:
+        cells = [f"{row['us'][name]:>9} ({row['ratio'][name]:.2f})" for name in what]
+        lines.append(
+            f"{row['pairs']:>10}  {row['bytes_per_pair']:>6}  "
+            + "  ".join(f"{cell:>18}" for cell in cells)
+        )
+    lines.append(f"bars: look-ups <= 2, inserts <= 3, bytes <= {BARS['bytes']}; times in us")
+    return "\n".join(lines)
+
+
+def starts_table(found: dict[str, Any]) -> str:
+    lines: list[str] = []
+    for end, of_size in found.items():
+        told = ", ".join(f"{size} pairs: {seconds} s" for size, seconds in of_size.items())
+        lines.append(f"after it was {end}: {told}")
+    return "\n".join(lines)

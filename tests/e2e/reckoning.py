@@ -1,0 +1,140 @@
+"""The end of a story of kills or storms: wait until all sides agree, count, hold to the bars."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bridge.model import ChannelRef, message_id_of
+from bridge.ports.clock import SystemClock
+from bridge.ports.store import DeadLetter
+from bridge.store.sqlite import SqliteStore, open_sqlite_to_read
+from tests.e2e.crowd import Crowd, read_tag
+from tests.e2e.tally import Tally, TeamsLog, Told, Where, tally
+from tests.e2e.town import BridgeProcess, Spot, Town
+
+_QUIET = 0.25  # seconds between two looks
+_LOOKS = 20  # in which the bridge has nothing to do: then nothing more is to come
+
+
+@dataclass
+class Reckoning:
+    """What stands at the end, and what the store knows of it."""
+
+    found: Tally
+    letters: Sequence[DeadLetter] = ()
+    unmapped: list[tuple[str, Spot]] = field(default_factory=list[tuple[str, Spot]])
+
+    @property
+    def unproved(self) -> set[Where]:
+        """Posts whose copy in a channel of Teams the bridge lists as unproved."""
+        listed = {
+            (int(tag[0]), letter.operation.channel.channel)
+            for letter in self.letters
+            if letter.state == "unproved" and (tag := read_tag(letter.excerpt)) is not None
+        }
+        wrong = (*self.found.lost, *self.found.stale, *self.found.undeleted)
+        return {where for where in wrong if (where[0], where[1].channel) in listed}
+
+    def hold(self, *, unproved_per_lane: int) -> None:
+        """Every bar, by name; what is unproved may be missing or stay as it was, and is listed."""
+        excused = self.unproved
+        assert self.found.doubled == []
+        assert self.found.disordered == []
+        assert [where for where in self.found.lost if where not in excused] == []
+        assert [where for where in self.found.stale if where not in excused] == []
+        assert [where for where in self.found.undeleted if where not in excused] == []
+        assert self.unmapped == []
+        assert [letter for letter in self.letters if letter.state != "unproved"] == []
+        lanes = [letter.operation.channel for letter in self.letters]
+        assert all(lane.platform == "teams" for lane in lanes)
+        assert max((lanes.count(lane) for lane in set(lanes)), default=0) <= unproved_per_lane
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.found}; {len(self.unmapped)} unmapped, {len(self.letters)} unproved and listed "
+            f"({len(self.unproved)} of them not as they should stand)"
+        ]
+        for name in ("lost", "doubled", "disordered", "stale", "undeleted"):
+            wrong: list[Where] = getattr(self.found, name)
+            lines += [f"  {name}: #{n:05d} in {spot.platform} {spot.channel}" for n, spot in wrong]
+        lines += [
+            f"  unmapped: {text!r} in {at.platform} {at.channel}" for text, at in self.unmapped
+        ]
+        lines += [
+            f"  {letter.state} in {letter.operation.channel}: {letter.excerpt!r}: {letter.error}"
+            for letter in self.letters
+        ]
+        return "\n".join(lines)
+
+
+async def reckon(
+    local: Town,
+    crowd: Crowd,
+    bridge: BridgeProcess,
+    log: TeamsLog,
+    told: Told,
+    *,
+    seconds: float,
+    store: Path,
+) -> Reckoning:
+    """Wait, end the bridge, count."""
+    await settled(local, crowd, bridge, log, told, seconds)
+    assert await bridge.stop() == 0
+    found = await tally(local, crowd.said, crowd.rooms, log, told)
+    opened = await open_sqlite_to_read(store, clock=SystemClock())
+    try:
+        letters = await opened.dead_letters()
+        unmapped = await _unmapped(local, crowd, opened, letters)
+        return Reckoning(found, letters, unmapped)
+    finally:
+        await opened.close()
+
+
+async def settled(
+    local: Town, crowd: Crowd, bridge: BridgeProcess, log: TeamsLog, told: Told, seconds: float
+) -> Tally:
+    """Wait until all is as it should be, or nothing more is to come."""
+    quiet = 0
+    async with asyncio.timeout(seconds):
+        while not (await tally(local, crowd.said, crowd.rooms, log, told)).settled:
+            quiet = quiet + 1 if is_idle(await bridge.health()) else 0
+            if quiet == _LOOKS:
+                break
+            await asyncio.sleep(_QUIET)
+    await asyncio.sleep(2.5)  # a double would come now
+    return await tally(local, crowd.said, crowd.rooms, log, told)
+
+
+def is_idle(health: Mapping[str, Any] | None) -> bool:
+    if health is None or health["catching_up"]:
+        return False
+    return not any(health["outbox"].get(state) for state in ("waiting", "sending"))
+
+
+async def _unmapped(
+    local: Town, crowd: Crowd, store: SqliteStore, letters: Sequence[DeadLetter]
+) -> list[tuple[str, Spot]]:
+    """Copies that stand and that the store does not know, or takes for another message."""
+    by_number = {post.number: post for post in crowd.said}
+    listed = {(letter.excerpt[:6], letter.operation.channel.channel) for letter in letters}
+    wrong: list[tuple[str, Spot]] = []
+    for spot in (spot for room in crowd.rooms for spot in room):
+        for shown in await local.standing(spot):
+            tag = read_tag(shown.text)
+            if tag is None or by_number[tag[0]].spot == spot:
+                continue
+            post = by_number[tag[0]]
+            if (f"#{tag[0]:05d}", spot.channel) in listed:
+                continue
+            known = await store.resolve(_ref(spot), shown.id)
+            if known != message_id_of(_ref(post.spot), post.native_id):
+                wrong.append((shown.text, spot))
+    return wrong
+
+
+def _ref(spot: Spot) -> ChannelRef:
+    return ChannelRef(platform=spot.platform, workspace=spot.workspace, channel=spot.channel)
