@@ -169,6 +169,11 @@ class RoomSettings(PassageSettings):
         default="off",
         description="What a person's deletion or edit of a copy does: off, mirror or room.",
     )
+    bots_per_minute: int | None = Field(
+        default=120,
+        ge=1,
+        description="Posts of bots in a minute after which the room is paused; null: no limit.",
+    )
     private: tuple[str, ...] = Field(
         default=("!private",),
         description="Beginnings of messages that are neither carried nor kept.",
@@ -184,6 +189,7 @@ def room_options(room: RoomSettings) -> RoomOptions:
     return RoomOptions(
         sieve=_sieve(room),
         moderation=room.moderation,
+        bots_per_minute=room.bots_per_minute,
         private=tuple(one.casefold() for one in room.private if one),
         tells=room.tells,
     )

@@ -1,14 +1,25 @@
-"""What a room lets in, and what each of its channels is shown: the options' say in both. Pure."""
+"""What a room lets in, and what each of its channels is shown: the options' say, and what was
+decided while the bridge runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import structlog
+
+from bridge.content.markdown import text_to_markdown
+from bridge.content.text import Paragraph, Text
 from bridge.model import Event, MessageEdited, MessagePosted, Person, split_key
+from bridge.model.refs import BRIDGE
 from bridge.ports.store import NewMessage
+from bridge.router.loops import PAUSE
+from bridge.router.notices import notice_id
 from bridge.router.options import OPEN, Seen, seen_event, seen_message
+from bridge.router.passage import Surroundings
 from bridge.router.rooms import Member, Room
 from bridge.uacs import TextPart
+
+log = structlog.get_logger()
 
 
 def admitting(rooms: Sequence[Room], event: Event) -> tuple[list[Room], str]:
@@ -29,6 +40,42 @@ def admitting(rooms: Sequence[Room], event: Event) -> tuple[list[Room], str]:
             refusal = why or refusal
             admitted += [] if why else [room]
     return admitted, refusal
+
+
+async def admitted(event: Event, around: Surroundings) -> tuple[list[Room], str]:
+    """The rooms that let it in, and why another does not. A flood pauses its room."""
+    rooms = around.rooms.hearing(event.account, event.place.channel)
+    if not rooms:
+        return [], ""
+    rooms, refusal = admitting(rooms, event)
+    found: list[Room] = []
+    for room in rooms:
+        why = around.decided.refuses(event, room.id)
+        verdict = None
+        if not why and isinstance(event, MessagePosted):
+            verdict = around.loops.judge(event, room)
+        if verdict is not None and verdict.flood:
+            await _pause(room, verdict.reason, around)
+        refusal = why or (verdict.reason if verdict else refusal)
+        found += [] if why or verdict else [room]
+    return found, refusal
+
+
+async def _pause(room: Room, reason: str, around: Surroundings) -> None:
+    """Until somebody resumes it, or for some minutes: what goes round must not do so unseen."""
+    log.error("room_paused", room=room.id, reason=reason)
+    await around.decided.pause(room.id, reason, BRIDGE, PAUSE)
+    around.loops.forget(room.id)
+    minutes = round(PAUSE / 60)
+    await around.notices.say(
+        notice_id("paused", room.id, repr(around.clock.time())),
+        text_to_markdown((Paragraph((Text(
+            f"⏸ This room is paused for {minutes} minutes: {reason}. Nothing is carried until "
+            "then, or until it is resumed."
+        ),)),)),
+        room.id,
+        room.listeners(),
+    )  # fmt: skip
 
 
 def lets_out(member: Member, new: NewMessage) -> bool:

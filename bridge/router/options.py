@@ -138,12 +138,15 @@ class RoomOptions:
 
     - `sieve`: what passes into the room, from wherever.
     - `moderation`: what it means when a person deletes, edits or pins a copy of ours.
+    - `bots_per_minute`: posts of bots after which the room is paused, because something may go
+      round; None: no limit.
     - `private`: beginnings of messages that are not carried and not kept.
     - `tells`: what of that which happens to its channels is said in the others.
     """
 
     sieve: Sieve = OPEN
     moderation: Moderation = "off"
+    bots_per_minute: int | None = None
     private: tuple[str, ...] = ()
     tells: frozenset[Tells] = ALL_BUT_JOINS
 

@@ -23,6 +23,8 @@ from bridge.ports.store import (
     Store,
     Timeline,
 )
+from bridge.router.decided import Decided
+from bridge.router.loops import Loops
 from bridge.router.names import Names
 from bridge.router.notices import Notices
 from bridge.router.people import People
@@ -46,6 +48,8 @@ class Surroundings:
     wake_lane: Callable[[LaneId], None]
     notices: Notices
     told: Told
+    decided: Decided
+    loops: Loops
 
     async def takes_part(self, agent: str, root: MessageId) -> bool:
         """Whether the agent was called in this thread before."""

@@ -21,8 +21,10 @@ from bridge.ports.store import Admission, Admitted, InboxRow, Store
 from bridge.router import metrics
 from bridge.router.budgets import Budgets
 from bridge.router.catch_up import CatchUp
+from bridge.router.decided import Decided
 from bridge.router.lanes import Lanes
 from bridge.router.lateness import Lateness
+from bridge.router.loops import Loops
 from bridge.router.marks import shows_natively
 from bridge.router.names import Names
 from bridge.router.notes import Notes
@@ -82,6 +84,7 @@ class Router:
         self._lateness = Lateness(store, rooms, self.notices, clock, policy)
         self._told = Told(store, rooms, connectors, self.notices, clock, self.lanes.wake)
         self.lanes.on_end = self._told.ended
+        self.decided = Decided(store, clock)
         self._catch_up = CatchUp(store, connectors, self._sources, clock, policy)
         self._around = Surroundings(
             store=store,
@@ -96,6 +99,8 @@ class Router:
             wake_lane=self.lanes.wake,
             notices=self.notices,
             told=self._told,
+            decided=self.decided,
+            loops=Loops(),
         )
         self._tasks: set[asyncio.Task[None]] = set()
         self._watches: list[asyncio.Task[None]] = []
@@ -164,6 +169,7 @@ class Router:
 
     async def _resume(self) -> None:
         """What was kept, queued and asked before the last stop goes on first."""
+        await self.decided.load()
         heard = {account: self._rooms.heard_channels(account) for account in self._connectors}
         self._catch_up.await_sessions(heard)
         self._watches = [

@@ -39,7 +39,7 @@ from bridge.model import (
 from bridge.model.refs import BRIDGE
 from bridge.ports.cards import agent_of, hears_presses
 from bridge.ports.store import NewMessage, NewTurn, Timeline
-from bridge.router.admission import admitting, lets_out
+from bridge.router.admission import admitted, lets_out
 from bridge.router.changes import change_by_deletion, change_by_edit
 from bridge.router.files import with_kept_files
 from bridge.router.gating import agents_asked
@@ -100,12 +100,9 @@ async def admit(passage: Passage, around: Surroundings) -> str | None:
     """Only what is said in a channel of a room comes in, and what the room lets pass. Every event
     kind passes here."""
     event = passage.event
-    passage.rooms = around.rooms.hearing(event.account, event.place.channel)
+    passage.rooms, refusal = await admitted(event, around)
     if not passage.rooms:
-        return "no_room"
-    passage.rooms, refusal = admitting(passage.rooms, event)
-    if not passage.rooms:
-        return f"not admitted: {refusal}"
+        return f"not admitted: {refusal}" if refusal else "no_room"
     return None if isinstance(event, _CARRIED) else f"kept: {event.type}"
 
 

@@ -248,13 +248,7 @@ class MemoryStore(MemoryPeople, MemoryRooms):
             self._people[person.id] = person
         for timeline in admission.timelines:
             self._place(timeline, admission.message, now)
-        for gone in admission.gone:
-            self._note_gone(gone)
-        for operation in admission.operations:
-            self._queue(operation, begun=operation.id in admission.begun)
-        for removal in admission.removals:
-            if not self._cancel_unsent(removal):
-                self._queue(removal)
+        self._queue_all(admission)
         for turn in admission.turns:
             self._turns[turn.id] = StoredTurn(
                 turn.id, turn.agent, turn.room, turn.trigger, "queued", 0, now
@@ -270,6 +264,15 @@ class MemoryStore(MemoryPeople, MemoryRooms):
         for pin in admission.pins:
             if self._stands(pin.message):
                 self._marks.pin(pin)
+
+    def _queue_all(self, admission: Admission) -> None:
+        for gone in admission.gone:
+            self._note_gone(gone)
+        for operation in admission.operations:
+            self._queue(operation, begun=operation.id in admission.begun)
+        for removal in admission.removals:
+            if not self._cancel_unsent(removal):
+                self._queue(removal)
 
     def _that_hold(self, changes: Sequence[Change]) -> list[Change]:
         """Those of messages that we have, later than all that happened to them."""

@@ -74,7 +74,14 @@ class DiscordConnector:
             account, self._token, tools.clock, self._us, self._webhooks, self._places,
             self._respond, tools.cards,
         )  # fmt: skip
-        self._history = History(self._rest, tools.clock, self._us, self._places, self._receiver.raw)
+        self._history = History(
+            self._rest,
+            tools.clock,
+            self._us,
+            self._places,
+            self._receiver.raw,
+            self._receiver.learn,
+        )
 
     async def run(self, inbox: Inbox) -> None:
         use_gateway(self._settings.api_url, self._settings.gateway_url)

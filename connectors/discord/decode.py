@@ -390,9 +390,14 @@ def _picture(channel: ChannelRef, user: UserData, member: MemberData | None, cdn
 
 
 def _is_own(own: OwnData, data: MessageData) -> bool:
-    """Posts by us: through a webhook that our application owns, or by the bot itself."""
+    """Posts by us: through a webhook that our application owns, or by the bot itself. What another
+    bridge carried here it carries to us, too, where we are meant to have it."""
     if data.webhook_id is not None:
-        return own.webhook or (bool(own.application) and data.application_id == own.application)
+        return (
+            own.webhook
+            or own.bridge
+            or (bool(own.application) and data.application_id == own.application)
+        )
     return bool(own.user) and data.author.id == own.user
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import re
 import unicodedata
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -38,13 +38,20 @@ class History:
     """Reads messages through REST, oldest first."""
 
     def __init__(
-        self, rest: Rest, clock: Clock, us: Self, places: Places, wrap: Callable[..., Raw]
+        self,
+        rest: Rest,
+        clock: Clock,
+        us: Self,
+        places: Places,
+        wrap: Callable[..., Raw],
+        learn: Callable[[ChannelRef, Message], Awaitable[None]],
     ) -> None:
         self._rest = rest
         self._clock = clock
         self._us = us
         self._places = places
         self._wrap = wrap
+        self._learn = learn
 
     async def newest(self, channel: ChannelRef) -> str:
         """The newest id that the channel and its active threads hold; Discord counts them."""
@@ -69,6 +76,7 @@ class History:
         heapq.heapify(heads)
         while heads:
             _, number, message, source = heapq.heappop(heads)
+            await self._learn(channel, message)
             yield self._wrap("MESSAGE_CREATE", message, channel, "", None)
             if (following := await anext(source, None)) is not None:
                 heapq.heappush(heads, (int(following["id"]), number, following, source))

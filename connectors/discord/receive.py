@@ -225,6 +225,7 @@ class Receiver:
             return
         if _begins_post(kind, data):
             await self._learn_title(data["id"])
+        await self.learn(channel, data)
         at = f"{self._session}:{frame.get('s')}"
         if kind == "INTERACTION_CREATE":
             self._answer_soon(inbox, data, channel, at, now)
@@ -331,6 +332,11 @@ class Receiver:
         self._missed += 1
         return None
 
+    async def learn(self, channel: ChannelRef, message: dict[str, Any]) -> None:
+        """What must be known of a message before it is kept: whose webhook wrote it."""
+        if isinstance(webhook := message.get("webhook_id"), str):
+            await self._webhooks.learn(channel, webhook)
+
     def raw(
         self,
         kind: str,
@@ -348,6 +354,7 @@ class Receiver:
         own: dict[str, str | bool] = {"user": us.user, "application": us.application} if us else {}
         if isinstance(webhook := data.get("webhook_id") or data.get("owner_id"), str):
             own["webhook"] = self._webhooks.is_ours(webhook)
+            own["bridge"] = self._webhooks.is_of_a_bridge(webhook)
         secret = data.get("token") if kind == "INTERACTION_CREATE" else None
         if isinstance(secret, str):
             data = {name: value for name, value in data.items() if name != "token"}

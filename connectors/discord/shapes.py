@@ -129,11 +129,13 @@ class MessageData(SaidData):
 
 
 class OwnData(_Json):
-    """Who we are: `webhook` says that the message came through a webhook of ours."""
+    """Who we are: `webhook` says that the message came through a webhook of ours, `bridge` that it
+    came through one of another bridge."""
 
     user: str = ""
     application: str = ""
     webhook: bool = False
+    bridge: bool = False
 
 
 class Wrapped(_Json):

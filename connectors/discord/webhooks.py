@@ -7,13 +7,16 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 import orjson
+import structlog
 
-from bridge.errors import Refused, Unsettled
+from bridge.errors import PlatformError, Refused, Unsettled
 from bridge.model import ChannelRef
 from bridge.ports.connector import Shelf
 from connectors.discord import ids
 from connectors.discord.identity import Self
 from connectors.discord.rest import Rest
+
+log = structlog.get_logger()
 
 _NAME = "UACS Bridge"  # must not contain "discord" or "clyde" (docs: resources/webhook)
 
@@ -43,6 +46,7 @@ class Webhooks:
         self._known: dict[str, Webhook] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._ids: set[str] = set()
+        self._strangers: dict[str, bool] = {}
 
     async def of(self, channel: ChannelRef) -> Webhook:
         """Raises AuthFailed where the bot may not manage webhooks."""
@@ -66,6 +70,29 @@ class Webhooks:
     def distrust(self, channel: str) -> None:
         """Somebody changed the channel's webhooks: look again before the next post."""
         self._known.pop(channel, None)
+
+    async def learn(self, channel: ChannelRef, webhook: str) -> None:
+        """Look once whose webhook it is. One with our name that another application made carries
+        the copies of another bridge."""
+        if webhook in self._ids or webhook in self._strangers:
+            return
+        path = f"/channels/{channel.channel}/webhooks"
+        doing = f"Looking whose webhook {webhook!r} is"
+        try:
+            listed = await self._rest.request("GET", path, bucket=f"GET {path}", doing=doing)
+        except Refused:
+            listed = []  # without Manage Webhooks nobody tells us
+        except PlatformError as error:
+            log.warning("webhook_not_known", webhook=webhook, error=str(error))
+            return
+        self._strangers[webhook] = any(
+            one.get("id") == webhook and one.get("name") == _NAME and one.get("application_id")
+            for one in listed
+        )
+
+    def is_of_a_bridge(self, webhook_id: str) -> bool:
+        """Whether another bridge posts through it, as far as we looked."""
+        return self._strangers.get(webhook_id, False)
 
     def is_ours(self, webhook_id: str) -> bool:
         return webhook_id in self._ids

@@ -1,0 +1,88 @@
+"""What was decided about rooms while the bridge runs: who is barred, and what is paused.
+
+Read from the store at the start; whatever changes is written there first.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from bridge.model import ActorId, Event, MessageDeleted, MessagePosted, MessagesBulkDeleted, RoomId
+from bridge.ports.clock import Clock
+from bridge.ports.store import Barred, BarredWhy, Paused, Store
+
+_SAID = {"blocked": "its author is blocked", "opted_out": "its author opted out"}
+
+
+class Decided:
+    """A cache in front of the store: to ask costs next to nothing."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._barred: defaultdict[ActorId, list[Barred]] = defaultdict(list)
+        self._paused: dict[RoomId, Paused] = {}
+
+    async def load(self) -> None:
+        self._barred.clear()
+        for one in await self._store.barred():
+            self._barred[one.actor].append(one)
+        self._paused = {one.room: one for one in await self._store.paused_rooms()}
+
+    def refuses(self, event: Event, room: RoomId) -> str:
+        """Why the room does not let it in; empty where nothing speaks against it. What is deleted
+        is always deleted everywhere."""
+        if not self._barred and not self._paused:
+            return ""
+        if isinstance(event, MessageDeleted | MessagesBulkDeleted):
+            return ""
+        if self.paused(room):
+            return "the room is paused"
+        actor = event.author.id if isinstance(event, MessagePosted) else _actor(event)
+        known = self._barred.get(actor, ()) if actor else ()
+        why = next((one.why for one in known if one.room in (None, room)), None)
+        return _SAID[why] if why else ""
+
+    def paused(self, room: RoomId) -> Paused | None:
+        """How it is paused; a pause whose time is over is none."""
+        found = self._paused.get(room)
+        if found is not None and found.until is not None and found.until <= self._clock.time():
+            del self._paused[room]
+            return None
+        return found
+
+    def barred(self) -> list[Barred]:
+        return [one for several in self._barred.values() for one in several]
+
+    async def bar(self, actor: ActorId, why: BarredWhy, by: str, room: RoomId | None) -> None:
+        """In one room, or (None) in all. Accounts of the same person are barred with it."""
+        for one in await self._accounts(actor):
+            await self._store.bar(Barred(one, why, by, self._clock.time(), room))
+        await self.load()
+
+    async def unbar(self, actor: ActorId, why: BarredWhy, room: RoomId | None) -> bool:
+        """Whether they were barred so."""
+        accounts = await self._accounts(actor)
+        found = [await self._store.unbar(room, one, why) for one in accounts]
+        await self.load()
+        return any(found)
+
+    async def pause(self, room: RoomId, why: str, by: str, seconds: float | None = None) -> None:
+        now = self._clock.time()
+        until = None if seconds is None else now + seconds
+        await self._store.pause_room(Paused(room, why, by, now, until))
+        await self.load()
+
+    async def resume(self, room: RoomId) -> bool:
+        """Whether it was paused."""
+        was = self.paused(room) is not None
+        await self._store.resume_room(room)
+        await self.load()
+        return was
+
+    async def _accounts(self, actor: ActorId) -> set[ActorId]:
+        return {actor, *(one.actor for one in await self._store.accounts_of(actor))}
+
+
+def _actor(event: Event) -> ActorId | None:
+    return getattr(event, "actor", None)
