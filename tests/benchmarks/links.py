@@ -52,6 +52,7 @@ BARS = {"look_up": 2.0, "insert": 3.0, "bytes": 160}
 _ROUNDS = 40
 _ASKED = 50  # rows in one round
 _ADMITTED = 5  # posts in one round: a store of a thousand must not grow to another size
+_NEWEST = 1_000  # messages; of the smallest store that is all
 _STEP = 30_000  # messages in one COMMIT
 _END = time.time() - 30 * 86_400  # of the history
 _BYTES = """SELECT sum(pgsize) FROM dbstat WHERE name IN (
@@ -181,22 +182,32 @@ class Subject:
     reading: sqlite3.Connection
     times: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
 
-    def ask(self, chance: random.Random) -> None:
-        """The three look-ups of random rows, each timed by itself, in microseconds."""
-        for one in chance.choices(self.sample, k=_ASKED):
-            at, native_id, _ = chance.choice(one.places)
-            channel = self.rooms[one.room][at]
-            took = time.perf_counter_ns()
-            found = links.resolve(self.reading, channel.key, native_id)
-            self._note("resolve", took)
-            assert found == one.id
-            took = time.perf_counter_ns()
-            copies = links.copies(self.reading, one.id, channel.key)
-            self._note("copies", took)
-            took = time.perf_counter_ns()
-            root = links.root_in_channel(self.reading, one.id, channel.key)
-            self._note("root_in_channel", took)
-            assert [copy.native_id for copy in copies] == [root] == [native_id]
+    async def ask(self, chance: random.Random) -> None:
+        """Look-ups through the port, each timed by itself, in microseconds: of any rows, and of
+        the newest, which edits, answers and reactions are mostly about."""
+        newest = self.sample[-_NEWEST:]
+        for sample, which in ((self.sample, ""), (newest, "_new")):
+            for one in chance.choices(sample, k=_ASKED):
+                at, native_id, _ = chance.choice(one.places)
+                channel = self.rooms[one.room][at]
+                took = time.perf_counter_ns()
+                found = await self.store.resolve(channel, native_id)
+                self._note("resolve" + which, took)
+                assert found == one.id
+            for one in chance.choices(sample, k=_ASKED):
+                at, native_id, _ = chance.choice(one.places)
+                channel = self.rooms[one.room][at]
+                took = time.perf_counter_ns()
+                copies = await self.store.copies(one.id, channel)
+                self._note("copies" + which, took)
+                assert [copy.native_id for copy in copies] == [native_id]
+            for one in chance.choices(sample, k=_ASKED):
+                at, native_id, _ = chance.choice(one.places)
+                channel = self.rooms[one.room][at]
+                took = time.perf_counter_ns()
+                root = links.root_in_channel(self.reading, one.id, channel.key)
+                self._note("root" + which, took)
+                assert root == native_id
 
     async def admit(self, number: int) -> None:
         """Posts with two operations each, then their settlements: per post, COMMIT included, and
@@ -258,7 +269,7 @@ async def measure(sizes: Sequence[int]) -> dict[str, Any]:
         chance = random.Random(2)
         for number in range(_ROUNDS + 1):
             for one in subjects:
-                one.ask(chance)
+                await one.ask(chance)
                 await one.admit(number)
             if number == 0:  # it warms up
                 for one in subjects:
@@ -277,8 +288,8 @@ async def _subject(path: Path, pairs: int, rooms: Sequence[Room]) -> Subject:
     with closing(sqlite3.connect(path)) as db:
         (size,) = db.execute(_BYTES).fetchone()
     chance = random.Random(3)
-    share = min(1.0, 50_000 / pairs)
-    sample = [one for one in history(pairs, rooms) if chance.random() < share]
+    share, last = min(1.0, 50_000 / pairs), pairs // 3 - _NEWEST
+    sample = [one for one in history(pairs, rooms) if one.number > last or chance.random() < share]
     store = await open_sqlite(path, clock=SystemClock(), key=None)
     return Subject(pairs, size / (pairs // 3 * 3), sample, rooms, store, open_to_read(path))
 
@@ -350,13 +361,14 @@ async def _start(local: Town, folder: Path, *, kill: bool) -> float:
 
 def table(found: dict[str, Any]) -> str:
     """The figures, and the ratio to the smallest store in brackets."""
-    what = ("resolve", "copies", "root_in_channel", "admit_work", "admit", "settle")
-    lines = ["     pairs  B/pair  " + "  ".join(f"{name:>18}" for name in what)]
+    what = ("resolve", "copies", "root", "resolve_new", "copies_new", "root_new")
+    what = (*what, "admit_work", "admit", "settle")
+    lines = ["     pairs  B/pair  " + "  ".join(f"{name:>13}" for name in what)]
     for row in found["sizes"]:
-        cells = [f"{row['us'][name]:>9} ({row['ratio'][name]:.2f})" for name in what]
+        cells = [f"{row['us'][name]:g} ({row['ratio'][name]:.2f})" for name in what]
         lines.append(
             f"{row['pairs']:>10}  {row['bytes_per_pair']:>6}  "
-            + "  ".join(f"{cell:>18}" for cell in cells)
+            + "  ".join(f"{cell:>13}" for cell in cells)
         )
     lines.append(f"bars: look-ups <= 2, inserts <= 3, bytes <= {BARS['bytes']}; times in us")
     return "\n".join(lines)

@@ -36,6 +36,8 @@ NARROW = {
     "links": {
         "channel=? AND native_id=?",
         "message=? AND channel=?",
+        "message=? AND channel=? AND kind=?",
+        "message=? AND channel=? AND kind=? AND slot=? AND gone=?",
         "channel=? AND at>?",
     },
     "messages": {"id=?", "rowid=?"},
