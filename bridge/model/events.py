@@ -46,6 +46,7 @@ class MessagePosted(_Event):
     - `native_id` is the platform's id; `message.message_id` derives from it.
     - `author` is what the payload itself says of the author; `name_the_actor` completes it.
     - `reply_to` is the platform's id of the message that it answers (not its thread root).
+    - `broadcast`: it is said in a thread, and to the whole channel, too.
     - `addresses_us`: it mentions our bot, or is said to it alone.
     - `own`: one of our own posts came back; `operation` and `slot` tell which where known.
     """
@@ -55,6 +56,7 @@ class MessagePosted(_Event):
     message: Message
     author: Person
     reply_to: str | None = None
+    broadcast: bool = False
     addresses_us: bool = False
     own: bool = False
     operation: OperationId | None = None

@@ -45,14 +45,16 @@ class _Operation(BaseModel):
 class PostMessage(_Operation):
     """Show the message in the channel, in the thread of `root` where there is one.
 
-    `reply_to` is the message that it answers; `stream` says that more text is to come; `to` is the
-    only person who shall see it, on platforms whose features have `whispers`.
+    `reply_to` is the message that it answers; `broadcast`: the channel shows it beside its thread,
+    too; `stream` says that more text is to come; `to` is the only person who shall see it, on
+    platforms whose features have `whispers`.
     """
 
     type: Literal["post_message"] = "post_message"
     byline: Byline
     root: MessageId | None = None
     reply_to: MessageId | None = None
+    broadcast: bool = False
     stream: bool = False
     to: ActorId | None = None
 

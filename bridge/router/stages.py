@@ -17,6 +17,7 @@ from bridge.model import (
     ActionPressed,
     Byline,
     Ignored,
+    Level,
     MessageDeleted,
     MessageEdited,
     MessageId,
@@ -202,7 +203,7 @@ async def route(passage: Passage, around: Surroundings) -> str | None:
                 if member.channel.key not in shown and lets_out(member, new):
                     shown.add(member.channel.key)
                     byline = await _byline(new, room, member, event, around)
-                    post = _post(new, room, member, byline, around)
+                    post = _post(new, room, member, byline, around, broadcast=event.broadcast)
                     passage.operations.append(post)
                     passage.settles += given_up_if_late(post, member, new, around.clock.time())
     for room in passage.rooms:
@@ -308,9 +309,17 @@ async def _byline(
 
 
 def _post(
-    new: NewMessage, room: Room, member: Member, byline: Byline, around: Surroundings
+    new: NewMessage,
+    room: Room,
+    member: Member,
+    byline: Byline,
+    around: Surroundings,
+    *,
+    broadcast: bool,
 ) -> PostMessage:
-    flat = member.options.threads == "flat"
+    """What was said to a thread and its channel is in the channel where it cannot be in both."""
+    both = broadcast and _can_broadcast(member, around)
+    flat = member.options.threads == "flat" or (broadcast and not both)
     return PostMessage(
         id=OperationId(around.new_id()),
         account=member.account,
@@ -320,4 +329,10 @@ def _post(
         byline=byline,
         root=None if flat else new.root,
         reply_to=new.reply_to or (new.root if flat else None),
+        broadcast=both and not flat,
     )
+
+
+def _can_broadcast(member: Member, around: Surroundings) -> bool:
+    connector = around.connectors.get(member.account)
+    return connector is not None and connector.capabilities.features.get("broadcast") == Level.FULL

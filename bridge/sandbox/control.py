@@ -48,7 +48,7 @@ Answerer = Callable[[Request], Awaitable[Response]]
 Model = TypeVar("Model", bound=BaseModel)
 DEEDS = frozenset({
     "join", "leave", "set_topic", "rename", "me", "broadcast", "forward", "voice", "sticker",
-    "start_thread", "close_thread", "poll", "vote", "end_poll",
+    "schedule", "start_thread", "close_thread", "poll", "vote", "end_poll",
 })  # fmt: skip
 _LARGEST_FILES = 1 << 28
 

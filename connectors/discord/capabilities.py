@@ -68,6 +68,7 @@ CAPABILITIES = Capabilities(
         "replies": Level.PARTIAL,  # webhooks cannot reply: a small line with a jump link
         "edit": Level.FULL,
         "delete": Level.FULL,
+        "broadcast": Level.PARTIAL,  # in the channel alone, with a line that names the root
         "whispers": Level.DROPPED,  # only as the answer to what somebody just did
         "delete_others": Level.FULL,  # with Manage Messages
         **{f"card.{node}": level for node, level in CARD_NODES.items()},

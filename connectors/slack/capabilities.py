@@ -103,6 +103,7 @@ CAPABILITIES = Capabilities(
         "replies": Level.PARTIAL,  # a quoted line: Slack has threads, but no replies
         "edit": Level.FULL,
         "delete": Level.FULL,
+        "broadcast": Level.FULL,
         "whispers": Level.PARTIAL,  # gone when the person loads Slack anew; never changed
         "delete_others": Level.REJECTED,  # the bot may delete only its own messages
         "underline": Level.DROPPED,

@@ -14,7 +14,7 @@ from bridge.content.card import Card, Prose
 from bridge.content.card_message import Content, content_of
 from bridge.content.markdown import text_to_markdown
 from bridge.content.rendering import Payload
-from bridge.content.text import Document, Paragraph, Text
+from bridge.content.text import Document, Emphasis, Paragraph, Text
 from bridge.errors import CodecError
 from bridge.uacs import TextPart
 from connectors.slack.capabilities import METADATA_TYPE
@@ -37,7 +37,7 @@ def post_content(post: Json, team: str) -> Content:
         found = content_of([(one, _card(one, team)) for one in payloads(shown)])
         if found.parts:
             return found
-    text = text_to_markdown(_typed(post, team))
+    text = text_to_markdown(_done(post, _typed(post, team)))
     return Content((TextPart(text=text or NOTHING_SAID, format="markdown"),), BridgeMetadata())
 
 
@@ -55,13 +55,26 @@ def foreign_metadata(post: Json) -> JsonValue:
 
 
 def is_unfurl(attachment: Json) -> bool:
-    """Slack adds these by itself when a message holds a link."""
-    known = ("from_url", "is_msg_unfurl", "is_app_unfurl", "original_url", "is_share")
+    """Slack adds these by itself when a message holds a link; a message that somebody shares looks
+    much the same, and is what they say."""
+    if attachment.get("is_share") is True:
+        return False
+    known = ("from_url", "is_msg_unfurl", "is_app_unfurl", "original_url")
     return any(attachment.get(name) for name in known) or bool(object_at(attachment, "app_unfurl"))
 
 
 def _is_typed(post: Json) -> bool:
     return all(block.get("type") == "rich_text" for block in objects_at(post, "blocks"))
+
+
+def _done(post: Json, document: Document) -> Document:
+    """What `/me` says is done by its author: emphasised, as Slack shows it."""
+    if text_at(post, "subtype") != "me_message":
+        return document
+    return tuple(
+        Paragraph((Emphasis(block.children),)) if isinstance(block, Paragraph) else block
+        for block in document
+    )
 
 
 def _typed(post: Json, team: str) -> Document:

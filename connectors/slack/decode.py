@@ -140,6 +140,7 @@ def _posted(payload: Payload) -> Event:
         native_id=ts,
         message=_uacs(payload, post, own=own),
         author=payload.author(post),
+        broadcast=text_at(post, "subtype") == "thread_broadcast",
         addresses_us=not own and payload.addresses_us(post),
         own=own,
         operation=operation if known else None,

@@ -211,6 +211,8 @@ def _post(delivery: Delivery, operation: PostMessage | EditMessage, slot: int, s
         method, body = WHISPER, _whispered(body, operation.to)
     if delivery.thread is not None:
         body["thread_ts"] = delivery.thread
+        if isinstance(operation, PostMessage) and operation.broadcast:
+            body["reply_broadcast"] = True
     return Call(
         kind="post",
         method=method,

@@ -64,6 +64,7 @@ CAPABILITIES = Capabilities(
         "replies": Level.PARTIAL,
         "edit": Level.FULL,
         "delete": Level.FULL,
+        "broadcast": Level.PARTIAL,  # in the channel alone, with a quote of the root
         "whispers": Level.DROPPED,  # only as the answer to what somebody just did
         "delete_others": Level.REJECTED,  # the bot may delete only its own messages
         **{f"card.{node}": level for node, level in CARD_NODES.items()},

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bridge.sandbox.discord import LocalDiscord
-from bridge.sandbox.slack import LocalSlack
-from bridge.sandbox.teams import LocalTeams
-from tests.e2e.scene import Row, Scene
+import aiohttp
 
-Local = LocalSlack | LocalDiscord | LocalTeams
+from bridge.sandbox.discord import LocalDiscord
+from bridge.sandbox.hands import GivenFile
+from tests.e2e.scene import PLATFORMS, Row, Scene
+
+SOUND = b"OggS\x00\x02" + bytes(60)  # enough to be known as sound
 _WORDS = "words of the bridge"
 _ASKED = "its question and answers: votes are counted where it was asked"
 
@@ -112,6 +113,95 @@ def _in_order(text: str, words: tuple[str, ...]) -> bool:
     return True
 
 
+# --- kinds of posts ---------------------------------------------------------------------------
+
+
+async def _me(scene: Scene) -> None:
+    await _platform(scene).me_as(*scene.home, scene.person, scene.words("waves"))
+
+
+async def _broadcast(scene: Scene) -> None:
+    root = await scene.say("the root of a broadcast")
+    await scene.arrived("the root of a broadcast")
+    words = scene.words("said to thread and channel")
+    await _platform(scene).broadcast_as(*scene.home, scene.person, words, root)
+
+
+def _is_in_the_channel(scene: Scene, there: str) -> bool:
+    found = scene.found(there, "said to thread and channel")
+    if there == "slack":
+        in_both = [one.raw.get("subtype") == "thread_broadcast" for one in found]
+        return in_both == [True] and found[0].thread is not None
+    return [one.thread for one in found] == [None]
+
+
+async def _schedule(scene: Scene) -> None:
+    """It has its place in the order when it is posted, not when it was written."""
+    await _platform(scene).schedule_as(*scene.home, scene.person, scene.words("planned"), 0.3)
+    await scene.say("said while another waits")
+
+
+def _planned_comes_last(scene: Scene, there: str) -> bool:
+    words = scene.words("planned"), scene.words("said while another waits")
+    shown = [one.text for one in scene.there(there) if any(word in one.text for word in words)]
+    return len(shown) == 2 and words[0] in shown[1]
+
+
+async def _sticker(scene: Scene) -> None:
+    await _discord(scene).sticker_as(*scene.home, scene.person, "Wumpus waves")
+
+
+async def _forward(scene: Scene) -> None:
+    said = await scene.say("words that are passed on")
+    await scene.arrived("words that are passed on")
+    workspace, channel = scene.home
+    await _platform(scene).forward_as(workspace, channel, scene.person, said, channel)
+
+
+def _is_said_again(scene: Scene, there: str) -> bool:
+    words = scene.words("words that are passed on")
+    return [words in str(one.raw) + one.text for one in scene.there(there)].count(True) == 2
+
+
+async def _voice(scene: Scene) -> None:
+    file = GivenFile(name=f"voice-of-{scene.origin}.ogg", data=SOUND, content_type="audio/ogg")
+    await _platform(scene).voice_as(*scene.home, scene.person, file, 1.5)
+
+
+def _can_be_heard(scene: Scene, there: str) -> bool:
+    """A file of sound of the platform's own; in Teams its name, and a link where there is one."""
+    name = f"voice-of-{scene.origin}"
+    if there == "teams":
+        return _says(name)(scene, there)
+    key, kind = ("files", "mimetype") if there == "slack" else ("attachments", "content_type")
+    files = [file for one in scene.there(there) for file in one.raw.get(key) or ()]
+    return [file[kind] for file in files if name in str(file)] == ["audio/ogg"]
+
+
+async def _bot_post(scene: Scene) -> None:
+    """The app "plain" of the platform speaks, by a bare request."""
+    apps = scene.local.platforms[scene.origin].world().apps
+    app = next(app for app in apps if app["name"] == "plain")
+    words, channel = scene.words("said by a machine"), scene.home[1]
+    if scene.origin == "slack":
+        url, token = f"{app['api_url']}chat.postMessage", f"Bearer {app['bot_token']}"
+        body = {"channel": channel, "text": words}
+    else:
+        base = f"{scene.local.around.base_url}/discord/api/v10"
+        url, token = f"{base}/channels/{channel}/messages", f"Bot {app['token']}"
+        body = {"content": words}
+    async with (
+        aiohttp.ClientSession(headers={"Authorization": token}) as http,
+        http.post(url, json=body) as answer,
+    ):
+        answer.raise_for_status()
+
+
+def _only(platform: str, why: str) -> dict[str, str]:
+    """Why the others never tell of it."""
+    return {name: why for name in PLATFORMS if name != platform}
+
+
 _ONLY_DISCORD_POLLS = dict.fromkeys(("slack", "teams"), "it has no polls of its own")
 
 HAPPENINGS: tuple[Row, ...] = (
@@ -170,5 +260,59 @@ HAPPENINGS: tuple[Row, ...] = (
         _says("Soup: 0", "Salad: 2", "Pizza: 0"),
         lacks=_ONLY_DISCORD_POLLS,
         shown_as={"slack": _WORDS, "discord": _WORDS, "teams": _WORDS},
+    ),
+    Row(
+        "/me",
+        _me,
+        lambda scene, there: len(scene.found(there, "waves")) == 1,
+        lacks=_only("slack", "its people write it out"),
+        shown_as=dict.fromkeys(PLATFORMS, "emphasised"),
+    ),
+    Row(
+        "also sent to the channel",
+        _broadcast,
+        _is_in_the_channel,
+        lacks=_only("slack", "an answer stands in its thread, or in the channel"),
+        shown_as={
+            "discord": "in the channel, with a line that names the root",
+            "teams": "in the channel, with a quote of the root",
+        },
+    ),
+    Row(
+        "scheduled post",
+        _schedule,
+        _planned_comes_last,
+        lacks=_only("slack", "it is posted by its author's own client"),
+    ),
+    Row(
+        "sticker",
+        _sticker,
+        _says("Wumpus waves"),
+        lacks={"slack": "it has none", "teams": "they are pictures like any other"},
+        shown_as={"slack": "a picture", "discord": "a picture", "teams": "a picture"},
+    ),
+    Row(
+        "forward",
+        _forward,
+        _is_said_again,
+        lacks={"teams": "apps are told its words as those of any message"},
+        shown_as=dict.fromkeys(PLATFORMS, "what was forwarded, in a frame of its own"),
+    ),
+    Row(
+        "voice message",
+        _voice,
+        _can_be_heard,
+        lacks={"teams": "they are files, which apps are not given"},
+        shown_as={
+            "slack": "a file of sound",
+            "discord": "a file of sound",
+            "teams": "a link, or its name where there is none",
+        },
+    ),
+    Row(
+        "post of a bot or an app",
+        _bot_post,
+        lambda scene, there: len(scene.found(there, "said by a machine")) == 1,
+        lacks={"teams": "bots do not hear one another"},
     ),
 )

@@ -23,6 +23,7 @@ async def town(
     async with street(limits=False) as local:
         store = tmp_path_factory.mktemp("matrix") / "bridge.sqlite3"
         settings = configuration(local, store, channels=list(ROOMS.values()))
+        settings["files"] = {"allow_loopback": True}
         settings["accounts"]["slack-2"] = local.account("slack", 2)
         for name, room in settings["rooms"].items():
             room["tells"] = ["topics", "names", "polls", "threads", "joins"]

@@ -255,6 +255,7 @@ class PaperConnector:
                 author=Person(id=actor, name=data.get("name") or self._name(data["author"]),
                               bot=bool(data.get("bot"))),
                 reply_to=data.get("reply_to"),
+                broadcast=bool(data.get("broadcast")),
                 addresses_us=bool(data.get("addresses_us")),
                 own=bool(data.get("own")),
                 operation=OperationId(data["operation"]) if data.get("operation") else None,

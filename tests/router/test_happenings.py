@@ -8,6 +8,7 @@ import pytest
 
 from bridge.model import (
     ChannelRenamed,
+    Level,
     MemberJoined,
     MemberLeft,
     Person,
@@ -18,7 +19,7 @@ from bridge.model import (
     message_id_of,
 )
 from bridge.router.options import RoomOptions, Tells
-from bridge.router.rooms import AgentSeat
+from bridge.router.rooms import AgentSeat, Member
 from bridge.store.memory import MemoryStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -129,6 +130,32 @@ async def test_our_own_threads_and_those_without_a_name_are_not_told(duo: Duo) -
         await house.clock.let_work()
 
     assert board.texts("b") == ["hello"]
+
+
+async def test_an_answer_to_the_whole_channel_is_in_both_places_where_a_platform_can(
+    duo: Duo,
+) -> None:
+    house, slate, board = duo
+    able = PaperConnector("able", house.clock)
+    features = {**able.capabilities.features, "broadcast": Level.FULL}
+    able.capabilities = able.capabilities.model_copy(update={"features": features})
+    house.connectors[able.account] = able
+    house.rooms = [
+        replace(room, members=(*room.members, Member(able.account, able.channel("a"))))
+        for room in house.rooms
+    ]
+    async with house.run():
+        root = await slate.say("s", "root")
+        await slate.say("s", "to all", thread=root, broadcast=True)
+        await slate.say("s", "to some", thread=root)
+        await house.clock.let_work()
+
+    first = message_id_of(slate.channel("s"), root)
+    posts = await house.store.posts_of(message_id_of(slate.channel("s"), "000002"))
+    told = {post.account: (post.root, post.reply_to, post.broadcast) for post in posts}
+    assert told == {"board": (None, first, False), "able": (first, None, True)}
+    assert [post.thread is None for post in board.channels["b"]] == [True, True, False]
+    assert [post.thread is None for post in able.channels["a"]] == [True, False, False]
 
 
 async def test_what_happens_in_a_channel_of_no_room_is_told_to_nobody(duo: Duo) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import uuid
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.feed import Shown
+from bridge.sandbox.hands import GivenFile
 from bridge.sandbox.slack.acts import Acts, Draft
-from bridge.sandbox.slack.state import Channel, Message, Person, Workspace
+from bridge.sandbox.slack.state import Channel, File, Message, Person, Workspace
 
 LONGEST_TOPIC = 250
 _NAME = re.compile(r"[\w-]{1,80}")
@@ -26,6 +28,14 @@ class Deeds(ABC):
         self, workspace: str, channel: str, person: str
     ) -> tuple[Workspace, Channel, Person]:
         """Where it is done, and by whom."""
+
+    @abstractmethod
+    def _give_file(self, team: Workspace, person: Person, value: GivenFile) -> File:
+        """A file that a person picks on their own machine."""
+
+    @abstractmethod
+    def _later(self, seconds: float, act: Callable[[], object]) -> None:
+        """Do it then, unless the local Slack is closed before."""
 
     @abstractmethod
     def _typed(self, team: Workspace, text: str) -> str:
@@ -88,6 +98,24 @@ class Deeds(ABC):
             attachments=[shared_message(team, place, shared)],
         )  # fmt: skip
         return self._acts.post(team, target, draft)[1]
+
+    async def voice_as(
+        self, workspace: str, channel: str, person: str, file: GivenFile, seconds: float = 1.0
+    ) -> Shown:
+        """A person speaks: an audio clip, which is a file of its own kind."""
+        team, place, who = self._member(workspace, channel, person)
+        spoken = self._give_file(team, who, file)
+        spoken.spoken_ms = int(seconds * 1000)
+        draft = Draft(who.id, "", client_msg_id=str(uuid.uuid4()), files=[spoken])
+        return self._acts.post(team, place, draft)[1]
+
+    async def schedule_as(
+        self, workspace: str, channel: str, person: str, text: str, seconds: float
+    ) -> None:
+        """A person writes what Slack shall post later; apps hear of it then, as of any post."""
+        team, place, who = self._member(workspace, channel, person)
+        draft = Draft(who.id, self._typed(team, text), client_msg_id=str(uuid.uuid4()))
+        self._later(seconds, lambda: self._acts.post(team, place, draft))
 
     def _member(
         self, workspace: str, channel: str, person: str

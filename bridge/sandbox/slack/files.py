@@ -96,6 +96,11 @@ def file_json(file: File) -> Json:
     }  # fmt: skip
     if file.alt:
         shape["alt_txt"] = file.alt
+    if file.spoken_ms is not None:
+        shape |= {
+            "subtype": "slack_audio", "media_display_type": "audio", "duration_ms": file.spoken_ms,
+            "audio_wave_samples": [0] * 100,
+        }  # fmt: skip
     return shape | (_thumbs(file) if file.dimensions else {})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 import uuid
 from collections.abc import Callable, Sequence
@@ -62,6 +63,7 @@ class LocalSlack(Deeds):
         self.pace = pace or Pace()
         self.slack = seeded_slack(around.base_url, around.channels)
         self._around = around
+        self._timers: list[asyncio.TimerHandle] = []
         self._sockets = Sockets(around.base_url)
         self.delivery = Delivery(self._sockets, around.faults, self.pace)
         self._acts = Acts(self.slack, around.feed, self.delivery.tell, now)
@@ -164,6 +166,8 @@ class LocalSlack(Deeds):
         self.delivery.disconnect(reason=reason)
 
     async def close(self) -> None:
+        for timer in self._timers:
+            timer.cancel()
         await self.delivery.close()
 
     def _found(
@@ -171,6 +175,9 @@ class LocalSlack(Deeds):
     ) -> tuple[Workspace, Channel, Person]:
         team, place = self._place(workspace, channel, person)
         return team, place, self._person(team, person)
+
+    def _later(self, seconds: float, act: Callable[[], object]) -> None:
+        self._timers.append(asyncio.get_running_loop().call_later(seconds, act))
 
     def _say(
         self, workspace: str, channel: str, person: str, text: str, thread: str | None,

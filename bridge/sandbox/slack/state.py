@@ -97,6 +97,7 @@ class File:
     dimensions: tuple[int, int] | None = None
     completed: bool = False  # the second step of its upload is done
     public: bool = False
+    spoken_ms: int | None = None  # how long, where it was spoken in the client
     shares: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
 
 

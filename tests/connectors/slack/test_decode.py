@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
+from bridge.content.parts import message_text
 from bridge.errors import UndecodableEvent
 from bridge.model import (
     AccountRevoked,
@@ -114,9 +115,9 @@ POSTS: dict[str, tuple[Json, Event]] = {
     "a reply names its thread": (post(thread_ts=ROOT), posted("hello", thread=ROOT)),
     "a reply that the channel shows too": (
         post(subtype="thread_broadcast", thread_ts=ROOT, root={"ts": ROOT}),
-        posted("hello", thread=ROOT),
+        posted("hello", thread=ROOT, broadcast=True),
     ),
-    "/me": (post(subtype="me_message"), posted("hello")),
+    "/me": (post(subtype="me_message"), posted("_hello_")),
     "what was typed is read from its rich_text": (
         post("see *this*:wave:", blocks=TYPED),
         posted("see **this**👋"),
@@ -304,6 +305,23 @@ def test_a_post_means(name: str) -> None:
     event, expected = POSTS[name]
 
     assert decoded(event) == expected
+
+
+def test_a_message_that_somebody_shares_is_what_they_say() -> None:
+    shared = {
+        "is_share": True, "is_msg_unfurl": True, "from_url": "https://acme.slack.com/archives/C2/p1",
+        "author_name": "Ben Ortiz", "text": "the *original* words", "ts": TS,
+    }  # fmt: skip
+    link = {"from_url": "https://example.com", "title": "A page", "text": "its preview"}
+
+    event = decoded(post("look", attachments=[shared, link]))
+
+    assert isinstance(event, MessagePosted)
+    said, _ = message_text(event.message)
+    assert "look" in said
+    assert "the **original** words" in said
+    assert "Ben Ortiz" in said
+    assert "its preview" not in said
 
 
 def change(now: Json, before: Json | None, **changes: Any) -> Json:

@@ -165,6 +165,18 @@ def test_a_reaction_is_a_loss_for_now() -> None:
     )
 
 
+def test_an_answer_for_the_channel_too_is_broadcast_and_its_edit_is_not() -> None:
+    operation = PostMessage(byline=ANN, broadcast=True, **COMMON)
+    delivery = Delivery(operation=operation, message=message("all of you"), thread="1700.1")
+
+    (broadcast,) = encode(delivery).calls
+    (unthreaded,) = encode(delivery.model_copy(update={"thread": None})).calls
+    (plain,) = post("some of you", thread="1700.1").calls
+
+    assert (broadcast.body["thread_ts"], broadcast.body["reply_broadcast"]) == ("1700.1", True)
+    assert "reply_broadcast" not in {**plain.body, **unthreaded.body}
+
+
 def test_a_reply_quotes_what_it_answers() -> None:
     quoted = Quoted(author="Bob *B*", excerpt="shall we\n\n> go <!here>?")
 
