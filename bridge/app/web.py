@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Awaitable, Callable, Generator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import orjson
@@ -46,7 +46,11 @@ def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
             return JSONResponse({"ok": False, "store": str(error)}, status_code=503)
         accounts = {name: account_facts(bridge, name) for name in bridge.connectors}
         body = {"ok": True, "accounts": accounts, "messages": status.messages}
-        body |= {"outbox": dict(status.outbox), "catching_up": bridge.router.catching_up}
+        body |= {
+            "outbox": dict(status.outbox),
+            "catching_up": bridge.router.catching_up,
+            "looking_back": bridge.router.looking_back,
+        }
         return JSONResponse({**body, "problems": [hide_secrets(text) for text in bridge.problems]})
 
     async def metrics(_request: Request) -> Response:
@@ -91,7 +95,9 @@ def health_of(bridge: Bridge, name: AccountId) -> Health:
     connector = bridge.connectors[name]
     if failed := bridge.router.failed.get(name):
         return Health("failed", note=failed)
-    return connector.health() if isinstance(connector, TellsHealth) else Health("connected")
+    health = connector.health() if isinstance(connector, TellsHealth) else Health("connected")
+    deaf = bridge.router.hearing(name)
+    return replace(health, note=deaf) if deaf and not health.note else health
 
 
 def account_facts(bridge: Bridge, name: AccountId) -> dict[str, Any]:

@@ -48,6 +48,7 @@ class MessagePosted(_Event):
     - `reply_to` is the platform's id of the message that it answers (not its thread root).
     - `broadcast`: it is said in a thread, and to the whole channel, too.
     - `addresses_us`: it mentions our bot, or is said to it alone.
+    - `edited_at`: it came already edited; then `message` is what it says since.
     - `own`: one of our own posts came back; `operation` and `slot` tell which where known.
     """
 
@@ -58,6 +59,7 @@ class MessagePosted(_Event):
     reply_to: str | None = None
     broadcast: bool = False
     addresses_us: bool = False
+    edited_at: datetime | None = None
     own: bool = False
     operation: OperationId | None = None
     slot: int = 0

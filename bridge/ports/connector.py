@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -104,26 +104,6 @@ class ServesHttp(Protocol):
     """The platform calls us: routes for the bridge's own web server, below `/<account>/`."""
 
     def routes(self, inbox: Inbox) -> Sequence[BaseRoute]: ...
-
-
-@runtime_checkable
-class ReadsHistory(Protocol):
-    """What was said can be read back."""
-
-    async def newest(self, channel: ChannelRef) -> str:
-        """The order key of the newest post there is, or in an empty channel one that sorts before
-        every other: where catch-up of a channel that is new to us will begin."""
-        ...
-
-    def read_after(
-        self, channel: ChannelRef, cursor: str, threads: Sequence[str]
-    ) -> AsyncIterator[Raw]:
-        """Posts later than the cursor (an `order_key`), in the channel and its threads.
-
-        `threads` are native ids of threads known to be alive. Raws come oldest first as far as
-        the platform allows and carry the same message ids as live events.
-        """
-        ...
 
 
 @runtime_checkable

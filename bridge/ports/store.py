@@ -35,6 +35,7 @@ from bridge.model import (
     UnpinMessage,
 )
 from bridge.model.turns import TurnState
+from bridge.ports.catch_up_store import CatchUpStore, Orphan
 from bridge.uacs import Conversation, Message
 
 InboxState = Literal["waiting", "done", "failed"]
@@ -60,7 +61,8 @@ class NewMessage:
     """A message to be archived under the place where it was said.
 
     `root` is the canonical message that its thread hangs on. `native_id` is None for what
-    agents say: they stand on no platform. `time` is the platform's, in seconds since 1970.
+    agents say: they stand on no platform. `time` is the platform's, in seconds since 1970, and so
+    is `changed`, where it came already edited.
     """
 
     message: Message
@@ -72,6 +74,7 @@ class NewMessage:
     reply_to: MessageId | None = None
     audience: tuple[ActorId, ...] | None = None
     state: MessageState = "complete"
+    changed: float = 0.0
 
     @property
     def id(self) -> MessageId:
@@ -122,8 +125,9 @@ class Settlement:
 class Change:
     """What an event did to an archived message: its whole new state, or that it is gone.
 
-    `time` is the platform's, in seconds since 1970: a change that is not later than the last one
-    changes nothing, and what is deleted stays so; marks that wait for it are cancelled.
+    `time` is the platform's, in seconds since 1970: an edit that is not later than the last one
+    changes nothing; a deletion always holds, and what is deleted stays so; marks that wait for it
+    are cancelled.
     """
 
     message: Message
@@ -266,6 +270,7 @@ class Admission:
     pins: tuple[PinChange, ...] = ()
     gone: tuple[Gone, ...] = ()
     removals: tuple[DeleteMessage, ...] = ()
+    orphans: tuple[Orphan, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -286,6 +291,7 @@ class StoredMessage:
     native_id: str | None
     root: MessageId | None
     state: MessageState
+    changed: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -703,6 +709,7 @@ class Store(
     MarkStore,
     TurnStore,
     SecretStore,
+    CatchUpStore,
     Protocol,
 ):
     """All of it."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -11,8 +12,13 @@ import structlog
 from bridge.errors import BridgeError, RateLimited, Refused, StoreError
 from bridge.model import AccountId, ChannelRef, Raw
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, ReadsHistory
+from bridge.ports.connector import Connector
+from bridge.ports.history import ReadsHistory, Unreadable
 from bridge.ports.store import Store
+from bridge.router.beginnings import Beginnings
+from bridge.router.gaps import Gaps
+from bridge.router.hearing import Hearing
+from bridge.router.look_back import LookBack
 from bridge.router.policy import Policy
 from bridge.router.sources import Sources
 
@@ -50,18 +56,25 @@ class CatchUp:
         store: Store,
         connectors: Mapping[AccountId, Connector],
         sources: Sources,
+        beginnings: Beginnings,
+        gaps: Gaps,
+        hearing: Hearing,
         clock: Clock,
         policy: Policy,
     ) -> None:
         self._store = store
         self._connectors = connectors
         self._sources = sources
+        self._beginnings = beginnings
+        self._gaps = gaps
+        self._hearing = hearing
         self._clock = clock
         self._policy = policy
         self._current: set[str] = set()
         self._runs: dict[str, int] = {}
         self._places = {account: asyncio.Semaphore(_AT_ONCE) for account in connectors}
         self.behind = 0  # channels that are being read
+        self.look_back = LookBack(store, connectors, sources, beginnings, clock, policy)
         self._echoes: dict[tuple[AccountId, ChannelRef], str] = {}
         self._noted = 0.0
         self._awaited: set[tuple[AccountId, str]] = set()
@@ -122,6 +135,38 @@ class CatchUp:
                 self._sources.hold(channel.key)
         return channels
 
+    async def read_all(self, account: AccountId, channels: Sequence[ChannelRef]) -> None:
+        """Read held channels, those with the latest news first; then look back on what changed."""
+        self.look_back.behind += 1
+        try:
+            cursors = {one: await self._store.cursor(account, one) or "" for one in channels}
+            latest_first = sorted(channels, key=lambda one: cursors[one], reverse=True)
+            async with asyncio.TaskGroup() as tasks:
+                reads = {one: tasks.create_task(self.read(account, one)) for one in latest_first}
+                await asyncio.wait(reads.values(), timeout=self._policy.look_back_patience)
+                await self._look_back(account, reads)
+        except StoreError as error:
+            log.error("catch_up_broke", account=account, error=str(error))  # noqa: TRY400
+        finally:
+            self.look_back.behind -= 1
+
+    async def _look_back(
+        self, account: AccountId, reads: Mapping[ChannelRef, asyncio.Task[None]]
+    ) -> None:
+        """One channel after the other: first those that have been read."""
+        runs = {one: self._runs[one.key] for one in reads}
+        allowance = self.look_back.allowance()
+        for channel in sorted(reads, key=lambda one: not reads[one].done()):
+            await asyncio.wait({reads[channel]})
+            upto = await self._store.cursor(account, channel)
+            if upto is None or not self.is_current(channel) or allowance.left <= 0:
+                continue
+
+            def wanted(channel: ChannelRef = channel) -> bool:
+                return self._runs[channel.key] == runs[channel]
+
+            await self.look_back.read(account, channel, upto, allowance, wanted)
+
     async def read(self, account: AccountId, channel: ChannelRef) -> None:
         """Read one held channel until that succeeds, or a later session has it read anew.
 
@@ -155,6 +200,7 @@ class CatchUp:
                 return await self._read_once(account, channel)
         except Refused as error:
             log.warning("catch_up_refused", channel=channel.key, error=str(error))
+            await self._tell_unread(account, channel)
             return None
         except RateLimited as error:
             return _Again(max(error.retry_after, _SHORTEST_PAUSE), asked=True)
@@ -162,6 +208,24 @@ class CatchUp:
             pause = self._policy.backoff(failures)
             log.warning("catch_up_waits", channel=channel.key, error=str(error), pause=pause)
             return _Again(pause)
+
+    async def _tell_unread(self, account: AccountId, channel: ChannelRef) -> None:
+        gap = self._silence(account)
+        if gap is not None:
+            await self._gaps.tell(account, channel, gap)
+
+    def _silence(self, account: AccountId) -> Unreadable | None:
+        """Since when this account heard nothing; None where that is not worth a word."""
+        since, now = self._hearing.last(account), self._clock.time()
+        if since is None or now - since < self._policy.announce_after:
+            return None
+        return Unreadable(since, now)
+
+    async def tell_unheard(self, account: AccountId) -> None:
+        """After a start: what was said meanwhile where nothing can be read back."""
+        gap = self._silence(account)
+        if gap is not None and not isinstance(self._connectors[account], ReadsHistory):
+            await self._gaps.tell_all(account, gap)
 
     async def _trust(
         self, account: AccountId, channel: ChannelRef, run: int, found: _Read | None
@@ -185,13 +249,19 @@ class CatchUp:
             return None
         cursor = await self._store.cursor(account, channel)
         if cursor is None:
-            return _Read(await connector.newest(channel), first=True)
+            newest = await connector.newest(channel)
+            await self._beginnings.note(account, channel, newest)
+            return _Read(newest, first=True)
+        await self._beginnings.note(account, channel, cursor)
         # Nothing is missing up to the cursor, and what began a thread must be known as its root.
         await self._sources.finish(channel.key, upto=cursor)
-        newest, kept = cursor, 0
         since = self._clock.time() - self._policy.thread_window
         threads = await self._store.live_threads(channel, since)
-        async for raw in connector.read_after(channel, cursor, threads):
+        missed = _Missed(self._policy.most_posts)
+        async for found in connector.read_after(channel, cursor, threads):
+            missed.add(found)
+        newest, kept = cursor, 0
+        for raw in missed.posts:
             row = await self._store.accept(raw, advance=False)
             newest = max(newest, raw.order_key)
             if row:
@@ -199,4 +269,39 @@ class CatchUp:
                 self._sources.put(row)
         if kept:
             log.info("caught_up", channel=channel.key, found=kept)
+        for gap in missed.gaps(connector):
+            await self._gaps.tell(account, channel, gap)
         return _Read(newest)
+
+
+class _Missed:
+    """What catch-up found of one channel: the newest posts, and what is left out of it."""
+
+    def __init__(self, most: int) -> None:
+        self.posts: deque[Raw] = deque()
+        self._most = most
+        self._left_out: list[Raw] = []  # the first and the last of them
+        self._count = 0
+        self._unreadable: list[Unreadable] = []
+
+    def add(self, found: Raw | Unreadable) -> None:
+        if isinstance(found, Unreadable):
+            self._unreadable.append(found)
+            return
+        self.posts.append(found)
+        if len(self.posts) > self._most:
+            self._left_out = [*self._left_out[:1], self.posts.popleft()]
+            self._count += 1
+
+    def gaps(self, connector: Connector) -> Iterator[Unreadable]:
+        yield from self._unreadable
+        if self._left_out:
+            first, last = self._left_out[0], self._left_out[-1]
+            yield Unreadable(_said_at(connector, first), _said_at(connector, last), self._count)
+
+
+def _said_at(connector: Connector, raw: Raw) -> float:
+    try:
+        return connector.decode(raw)[0].time.timestamp()
+    except (BridgeError, IndexError):
+        return 0.0

@@ -14,6 +14,7 @@ from bridge.model import (
     deletion_of,
     edit_of,
 )
+from bridge.ports.catch_up_store import Orphan
 from bridge.ports.store import Change, StoredMessage
 from bridge.router.files import with_kept_files
 from bridge.router.moderation import copy_deleted
@@ -27,20 +28,31 @@ async def change_by_edit(passage: Passage, event: MessageEdited, around: Surroun
     """The outcome; what changes is in the passage."""
     stored = await _said_here(event.place, event.target, around)
     if stored is None:
-        return "kept: edited, but not known here"
+        return orphaned(passage, event.place, event.target)
     if not _is_original(stored, event.place, event.target):
         return _TO_A_COPY
+    time = event.edited_at.timestamp()
+    if stored.state == "deleted" or time <= stored.changed:
+        return "kept: edited, but something later happened to it"
     message = await _as_it_is_now(passage, event, stored.message, around)
     if _says_the_same(message, stored.message):
+        # Kept all the same: an edit that was made before this one must not win.
+        passage.changes.append(Change(stored.message, "edited", time))
         return "kept: edited, but it says the same"
     operations = [
         edit_of(post, OperationId(around.new_id()))
         for post in await around.store.posts_of(MessageId(stored.message.message_id))
     ]
-    passage.changes.append(
-        Change(message, "edited", event.edited_at.timestamp(), tuple(operations))
-    )
+    passage.changes.append(Change(message, "edited", time, tuple(operations)))
     return "edited"
+
+
+def orphaned(passage: Passage, place: Place, target: str) -> str:
+    """The outcome of what happened to a message that nobody knows: it waits for it, and is noted
+    for it where it waited in vain."""
+    passage.waits_for = target
+    passage.orphans.append(Orphan(place.channel, target, passage.row.id))
+    return "orphan: the message is not known"
 
 
 async def change_by_deletion(
@@ -49,11 +61,14 @@ async def change_by_deletion(
     targets: Sequence[str],
     around: Surroundings,
 ) -> str:
-    """The outcome; one change for each message that was said here."""
+    """The outcome; one change for each message that was said here. One that nobody knows is noted
+    as gone: it will not be shown, should it come late."""
     copies: list[str] = []
     for target in targets:
         stored = await _said_here(event.place, target, around)
         if stored is None:
+            gone = Orphan(event.place.channel, target, passage.row.id, deletion=True)
+            passage.orphans.append(gone)
             continue
         if not _is_original(stored, event.place, target):
             copies.append(await copy_deleted(passage, event, target, stored, around))
@@ -67,7 +82,7 @@ async def change_by_deletion(
         )
     if copies:
         return copies[0]
-    return "deleted" if passage.changes else "kept: deleted, but not known here"
+    return "deleted" if passage.changes else "orphan: deleted, but not known here"
 
 
 async def _said_here(place: Place, native_id: str, around: Surroundings) -> StoredMessage | None:

@@ -17,4 +17,12 @@ LATENCY = Histogram(
     "bridge_operation_seconds", "From the outbox row to the platform's answer", ["account"]
 )
 TURNS = Counter("bridge_turns", "How agents' turns ended", ["agent", "state"])
+LOOK_BACK_ENDED = Counter(
+    "bridge_look_back_ended", "Looks back that ended at their budget of requests", ["account"]
+)
+DEAF = Counter(
+    "bridge_connector_deaf",
+    "Connections that stood and heard nothing of what was said",
+    ["account"],
+)
 ALIVE = Gauge("bridge_connector_up", "1 while the account's connection is alive", ["account"])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from bridge.content.interactions import Interaction
 from bridge.model import AccountId, DeleteMessage, Event, LaneId, MessageId, Operation, Person
 from bridge.ports.cards import Cards
+from bridge.ports.catch_up_store import Orphan
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Files
 from bridge.ports.store import (
@@ -27,6 +28,7 @@ from bridge.router.decided import Decided
 from bridge.router.loops import Loops
 from bridge.router.names import Names
 from bridge.router.notices import Notices
+from bridge.router.orphans import Orphans
 from bridge.router.people import People
 from bridge.router.rooms import Room, Rooms
 from bridge.router.told import Told
@@ -50,6 +52,7 @@ class Surroundings:
     told: Told
     decided: Decided
     loops: Loops
+    orphans: Orphans
 
     async def takes_part(self, agent: str, root: MessageId) -> bool:
         """Whether the agent was called in this thread before."""
@@ -66,7 +69,11 @@ class Press:
 
 @dataclass
 class Passage:
-    """Each stage reads and adds; at the end it becomes one Admission."""
+    """Each stage reads and adds; at the end it becomes one Admission.
+
+    - `waits_for`: the native id of the message that this happened to, and that nobody knows yet.
+    - `buried`: it was deleted before it came: it is kept, and shown to nobody.
+    """
 
     row: InboxRow
     event: Event
@@ -83,6 +90,9 @@ class Passage:
     pins: list[PinChange] = field(default_factory=list[PinChange])
     gone: list[Gone] = field(default_factory=list[Gone])
     removals: list[DeleteMessage] = field(default_factory=list[DeleteMessage])
+    orphans: list[Orphan] = field(default_factory=list[Orphan])
+    waits_for: str | None = None
+    buried: bool = False
 
     def admission(self, outcome: str, *, row: int | None) -> Admission:
         """What one transaction changes; an event that ended early adds no message."""
@@ -96,6 +106,7 @@ class Passage:
                 changes=tuple(self.changes),
                 gone=tuple(self.gone),
                 removals=tuple(self.removals),
+                orphans=tuple(self.orphans),
             )
         return Admission(
             outcome=outcome,

@@ -24,6 +24,18 @@ class Policy:
     - `late_after`, `late_look`: how long a lane may be behind before people are told (infinite:
       never), and how often that is looked at.
     - `mark_wait`: how often a reaction looks whether the post it belongs to stands at last.
+    - `look_back`: how far back edits and deletions are looked for after a gap; 0: not at all.
+      `look_back_messages` of a channel at most, with `look_back_requests` of an account in all and
+      `look_back_pause` after each; channels that cannot be read yet are not waited for longer than
+      `look_back_patience`.
+    - `most_posts`: how many posts of one channel are caught up with; older ones are counted and
+      said to be missing. `announce_after`: how long a gap is that nothing is known of, at least,
+      to be worth a word in its rooms.
+    - `hearing_interval`: how often we look after the accounts' hearing. `deaf_after`,
+      `deaf_to_echo`: how long one hears nothing, or not its own post, until it is probed;
+      `deaf_grace`: how long what the probe found may still be on its way.
+    - `orphan_wait`, `orphans_remembered`: how long what happened to an unknown message waits for
+      it, and for how long it is remembered after that.
     - `drain`: how long a stop waits for what has begun.
     """
 
@@ -47,6 +59,19 @@ class Policy:
     odd_failures: int = 5
     mark_wait: float = 5.0
     thread_window: float = 7 * 86400.0
+    look_back: float = 86400.0
+    look_back_messages: int = 2000
+    look_back_requests: int = 500
+    look_back_pause: float = 2.0
+    look_back_patience: float = 60.0
+    most_posts: int = 5000
+    announce_after: float = 60.0
+    hearing_interval: float = 15.0
+    deaf_after: float = 300.0
+    deaf_to_echo: float = 30.0
+    deaf_grace: float = 5.0
+    orphan_wait: float = 30.0
+    orphans_remembered: float = 7 * 86400.0
 
     def backoff(self, attempts: int) -> float:
         """Doubles with each attempt, up to the longest."""

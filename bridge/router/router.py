@@ -19,9 +19,12 @@ from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Files
 from bridge.ports.store import Admission, Admitted, InboxRow, Store
 from bridge.router import metrics
+from bridge.router.beginnings import Beginnings
 from bridge.router.budgets import Budgets
 from bridge.router.catch_up import CatchUp
 from bridge.router.decided import Decided
+from bridge.router.gaps import Gaps
+from bridge.router.hearing import Hearing
 from bridge.router.lanes import Lanes
 from bridge.router.lateness import Lateness
 from bridge.router.loops import Loops
@@ -29,6 +32,7 @@ from bridge.router.marks import shows_natively
 from bridge.router.names import Names
 from bridge.router.notes import Notes
 from bridge.router.notices import Notices
+from bridge.router.orphans import Orphans
 from bridge.router.passage import Passage, Surroundings
 from bridge.router.people import People
 from bridge.router.policy import Policy
@@ -85,7 +89,13 @@ class Router:
         self._told = Told(store, rooms, connectors, self.notices, clock, self.lanes.wake)
         self.lanes.on_end = self._told.ended
         self.decided = Decided(store, clock)
-        self._catch_up = CatchUp(store, connectors, self._sources, clock, policy)
+        beginnings = Beginnings(store)
+        self._hearing = Hearing(store, connectors, rooms, clock, policy, self._reconnect)
+        gaps = Gaps(rooms, connectors, self.notices)
+        self._catch_up = CatchUp(
+            store, connectors, self._sources, beginnings, gaps, self._hearing, clock, policy
+        )
+        self._orphans = Orphans(store, connectors, beginnings, clock, policy, self._sources.put)
         self._around = Surroundings(
             store=store,
             rooms=rooms,
@@ -101,9 +111,12 @@ class Router:
             told=self._told,
             decided=self.decided,
             loops=Loops(),
+            orphans=self._orphans,
         )
         self._tasks: set[asyncio.Task[None]] = set()
         self._watches: list[asyncio.Task[None]] = []
+        self._receiving: dict[AccountId, asyncio.Task[None]] = {}
+        self._untold = set(connectors)  # whose silence before this start was not looked at yet
         self.failed: dict[AccountId, str] = {}
 
     # --- Inbox: what connectors call ---------------------------------------------------------
@@ -116,6 +129,7 @@ class Router:
         if raw.channel is not None and not self._rooms.concern(raw.account, raw.channel):
             metrics.OUTCOMES.labels("no_room").inc()
             return False
+        self._hearing.heard(raw)
         if raw.echo is not None:
             await self._hear_echo(raw, raw.echo)
             return True
@@ -138,8 +152,11 @@ class Router:
     def session_began(self, account: AccountId) -> None:
         """Something may have been missed: read every channel that this account listens to."""
         channels = self._rooms.heard_channels(account)
-        for channel in self._catch_up.lose_sight_of(account, channels):
-            self._spawn(self._catch_up.read(account, channel), f"catch up {channel.key}")
+        if account in self._untold:
+            self._untold.discard(account)
+            self._spawn(self._catch_up.tell_unheard(account), f"gap of {account}")
+        if unread := self._catch_up.lose_sight_of(account, channels):
+            self._spawn(self._catch_up.read_all(account, unread), f"catch up {account}")
 
     async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:
         """The canonical message that this native one shows."""
@@ -172,8 +189,11 @@ class Router:
         await self.decided.load()
         heard = {account: self._rooms.heard_channels(account) for account in self._connectors}
         self._catch_up.await_sessions(heard)
+        await self._orphans.start()
+        await self._hearing.start()
         self._watches = [
             asyncio.create_task(self._catch_up.stop_awaiting(), name="first sessions"),
+            asyncio.create_task(self._hearing.run(), name="hearing"),
             asyncio.create_task(self._lateness.watch(), name="lateness"),
         ]
         for row in await self._store.waiting_rows():
@@ -188,7 +208,8 @@ class Router:
         while True:
             try:
                 metrics.ALIVE.labels(account).set(1)
-                await connector.run(self)
+                if not await self._receive(account, connector):
+                    continue
             except AuthFailed as error:
                 pause = self._policy.auth_pause
                 log.error("account_refused", account=account, error=str(error), retry_in=pause)  # noqa: TRY400
@@ -204,6 +225,27 @@ class Router:
             await self._clock.sleep(pause)
             self.failed.pop(account, None)
 
+    async def _receive(self, account: AccountId, connector: Connector) -> bool:
+        """Until the connector ends; False when it was told to begin anew."""
+        receiving = self._receiving[account] = asyncio.create_task(connector.run(self))
+        try:
+            await asyncio.wait({receiving})
+        finally:
+            receiving.cancel()
+            await asyncio.gather(receiving, return_exceptions=True)
+        if receiving.cancelled():
+            return False
+        receiving.result()
+        return True
+
+    def _reconnect(self, account: AccountId) -> None:
+        if receiving := self._receiving.get(account):
+            receiving.cancel()
+
+    def hearing(self, account: AccountId) -> str:
+        """What is wrong with an account that is connected; empty when nothing is."""
+        return self._hearing.note(account)
+
     async def _stop(self, receivers: list[asyncio.Task[None]]) -> None:
         tasks = [*receivers, *self._tasks, *self._watches]
         for task in tasks:
@@ -211,8 +253,10 @@ class Router:
         await asyncio.gather(*tasks, return_exceptions=True)
         await self.turns.close()
         await self._sources.close()
+        await self._orphans.close()
         await self.lanes.close(self._policy.drain)
         await self._catch_up.close()
+        await self._hearing.close()
         await self._budgets.close()
 
     def _spawn(self, work: Coroutine[None, None, None], name: str) -> None:
@@ -224,6 +268,11 @@ class Router:
     def catching_up(self) -> int:
         """How many channels are being read for what was missed."""
         return self._catch_up.behind
+
+    @property
+    def looking_back(self) -> int:
+        """How many channels are compared, or wait for it."""
+        return self._catch_up.look_back.behind
 
     async def settled(self, *, poll: float = 0.01) -> None:
         """Wait until nothing is left to do; for scripts and tests."""
@@ -264,6 +313,9 @@ class Router:
                 if ended := await stage(passage, self._around):
                     outcome = ended
                     break
+            target = passage.waits_for
+            if target is not None and self._orphans.wait(row, event.place, target):
+                return
             last = index + 1 == len(events)
             await self._commit(passage.admission(outcome, row=row.id if last else None))
         if not events:
@@ -288,6 +340,11 @@ class Router:
         changed = [one for change in changes for one in change.operations]
         for operation in (*admission.operations, *changed, *admission.removals):
             self.lanes.wake(operation.lane)
+        for orphan in admission.orphans:
+            self._orphans.note(orphan)
+        new = admission.message
+        if new is not None and new.place is not None and new.native_id is not None:
+            self._orphans.arrived(new.place.channel, new.native_id)
         for turn in admission.turns:
             self.turns.ask(turn)
 

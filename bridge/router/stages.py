@@ -107,6 +107,14 @@ async def admit(passage: Passage, around: Surroundings) -> str | None:
     return None if isinstance(event, _CARRIED) else f"kept: {event.type}"
 
 
+async def bury_what_is_gone(passage: Passage, around: Surroundings) -> str | None:
+    """What comes after its own deletion is archived as deleted, and shown to nobody."""
+    event = passage.event
+    if isinstance(event, MessagePosted):
+        passage.buried = around.orphans.is_gone(event.place.channel, event.native_id)
+    return None
+
+
 async def change_what_was_said(passage: Passage, around: Surroundings) -> str | None:
     """An edit or a deletion reaches every copy; an older one never wins, a deletion is final."""
     match passage.event:
@@ -160,6 +168,8 @@ async def name_the_actor(passage: Passage, around: Surroundings) -> str | None:
         place=event.place,
         native_id=event.native_id,
         audience=event.audience,
+        state="deleted" if passage.buried else "edited" if event.edited_at else "complete",
+        changed=event.edited_at.timestamp() if event.edited_at else 0.0,
     )
     return None
 
@@ -167,6 +177,8 @@ async def name_the_actor(passage: Passage, around: Surroundings) -> str | None:
 async def keep_files(passage: Passage, around: Surroundings) -> str | None:
     """Files of the platform are fetched now: later their addresses are dead, or need a token."""
     new = _new(passage)
+    if passage.buried:
+        return None
     passage.message = replace(new, message=await with_kept_files(new.message, passage, around))
     return None
 
@@ -193,6 +205,8 @@ async def place_in_timelines(passage: Passage, around: Surroundings) -> str | No
 async def route(passage: Passage, around: Surroundings) -> str | None:
     """One operation for each channel that shall show it, one turn for each agent that is asked."""
     event, new = _posted(passage), _new(passage)
+    if passage.buried:
+        return None
     if passage.press:
         passage.turns = _turn_for(passage.press, passage.rooms, new, around)
         return None
@@ -217,6 +231,7 @@ STAGES: tuple[Stage, ...] = (
     drop_repeats,
     settle_own_echo,
     admit,
+    bury_what_is_gone,
     change_what_was_said,
     mark_what_was_said,
     hear_press,

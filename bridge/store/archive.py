@@ -22,7 +22,7 @@ from bridge.ports.store import (
     StoredMessage,
     Timeline,
 )
-from bridge.store import inbox, links, marks, outbox, people, turns
+from bridge.store import catch_up, inbox, links, marks, outbox, people, turns
 from bridge.store.bodies import MESSAGES, PEOPLE
 from bridge.store.conversations import conversation_of
 from bridge.store.queries import read_queries
@@ -68,6 +68,8 @@ def _keep_the_rest(
         marks.react(db, reaction, now)
     for pin in admission.pins:
         marks.pin(db, pin, now)
+    for orphan in admission.orphans:
+        catch_up.note_orphan(db, orphan, now)
 
 
 def _keep_message(db: sqlite3.Connection, new: NewMessage, admission: Admission) -> int | None:
@@ -91,6 +93,7 @@ def _keep_message(db: sqlite3.Connection, new: NewMessage, admission: Admission)
             new.state,
             admission.row,
             admission.outcome,
+            new.changed or None,
         ),
     )
     number = kept.lastrowid if kept.rowcount else None
@@ -115,7 +118,7 @@ def message(db: sqlite3.Connection, wanted: MessageId) -> StoredMessage | None:
 
 
 def _stored(columns: Sequence[Any]) -> StoredMessage:
-    body, reactions, author, time, channel, thread, native_id, root, state, *_ = columns
+    body, reactions, author, time, channel, thread, native_id, root, state, changed, *_ = columns
     return StoredMessage(
         message=_with_reactions(body, reactions),
         author=PEOPLE.read(author),
@@ -124,6 +127,7 @@ def _stored(columns: Sequence[Any]) -> StoredMessage:
         native_id=native_id,
         root=root,
         state=state,
+        changed=changed or 0.0,
     )
 
 
@@ -155,7 +159,7 @@ def change_message(
 
 def _change_later(db: sqlite3.Connection, change: Change, now: float) -> None:
     body, message = _body_of(change.message), MessageId(change.message.message_id)
-    columns = (body, change.state, change.time, message, change.time)
+    columns = (body, change.state, change.time, message, change.time, change.state)
     if db.execute(SQL["change_later"], columns).rowcount:
         if change.state == "deleted":
             marks.cancel(db, message, now)

@@ -82,15 +82,15 @@ def cursor(db: sqlite3.Connection, account: AccountId, channel: ChannelRef) -> s
 
 
 def waiting_rows(db: sqlite3.Connection) -> Sequence[InboxRow]:
-    return [_row(found) for found in db.execute(SQL["waiting_rows"]).fetchall()]
+    return [row_of(found) for found in db.execute(SQL["waiting_rows"]).fetchall()]
 
 
 def failed_rows(db: sqlite3.Connection, limit: int) -> Sequence[tuple[InboxRow, str]]:
     found = db.execute(SQL["failed_rows"], (limit,)).fetchall()
-    return [(_row(columns[:-1]), columns[-1]) for columns in found]
+    return [(row_of(columns[:-1]), columns[-1]) for columns in found]
 
 
-def _row(columns: Sequence[Any]) -> InboxRow:
+def row_of(columns: Sequence[Any]) -> InboxRow:
     row, account, kind, dedupe_key, order_key, channel, payload = columns
     return InboxRow(
         row,
@@ -111,7 +111,7 @@ def raw_of_row(db: sqlite3.Connection, row: int | None) -> tuple[Raw, float, str
     if found is None:
         return None
     *columns, kept, outcome = found
-    return _row(columns).raw, kept, outcome
+    return row_of(columns).raw, kept, outcome
 
 
 def retry_failed_rows(db: sqlite3.Connection) -> int:

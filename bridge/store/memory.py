@@ -33,6 +33,7 @@ from bridge.model import (
     TurnId,
 )
 from bridge.model.turns import TurnState
+from bridge.ports.catch_up_store import Held, Orphan
 from bridge.ports.clock import Clock
 from bridge.ports.store import (
     Admission,
@@ -61,6 +62,7 @@ from bridge.store.bodies import merge_receipts, new_receipts
 from bridge.store.conversations import conversation_of, excerpt_of
 from bridge.store.inbox import without_credentials
 from bridge.store.marks import makes_needless
+from bridge.store.memory_catch_up import MemoryOrphans
 from bridge.store.memory_marks import Marks
 from bridge.store.memory_people import MemoryPeople
 from bridge.store.memory_rooms import MemoryRooms
@@ -156,6 +158,7 @@ class MemoryStore(MemoryPeople, MemoryRooms):
         self._marks = Marks(self._queue_mark)
         self._shelf: dict[tuple[AccountId, str], str] = {}
         self._credentials: dict[str, str] = {}
+        self._orphans = MemoryOrphans()
 
     # --- inbox --------------------------------------------------------------------------------
 
@@ -264,6 +267,8 @@ class MemoryStore(MemoryPeople, MemoryRooms):
         for pin in admission.pins:
             if self._stands(pin.message):
                 self._marks.pin(pin)
+        for orphan in admission.orphans:
+            self._orphans.note(orphan, now)
 
     def _queue_all(self, admission: Admission) -> None:
         for gone in admission.gone:
@@ -279,13 +284,15 @@ class MemoryStore(MemoryPeople, MemoryRooms):
         found: list[Change] = []
         for change in changes:
             kept = self._messages.get(MessageId(change.message.message_id))
-            if kept is not None and kept.state != "deleted" and change.time > kept.changed:
+            if kept is None or kept.state == "deleted":
+                continue
+            if change.state == "deleted" or change.time > kept.changed:
                 found.append(change)
         return found
 
     def _keep_message(self, new: NewMessage, admission: Admission) -> None:
         self._messages[new.id] = _Kept(
-            new, admission.row, admission.outcome, new.message, new.state
+            new, admission.row, admission.outcome, new.message, new.state, new.changed
         )
         if new.place is not None and new.native_id is not None:
             self._link(
@@ -680,8 +687,9 @@ class MemoryStore(MemoryPeople, MemoryRooms):
     def _stored(self, kept: _Kept) -> StoredMessage:
         new = kept.new
         return StoredMessage(
-            self._whole(kept), new.author, new.time, new.place, new.native_id, new.root, kept.state
-        )
+            self._whole(kept), new.author, new.time, new.place, new.native_id, new.root, kept.state,
+            kept.changed,
+        )  # fmt: skip
 
     def _whole(self, kept: _Kept) -> Message:
         shown = self._marks.shown(kept.new.id)
@@ -705,6 +713,35 @@ class MemoryStore(MemoryPeople, MemoryRooms):
 
     def _cancel(self, op: _Op, why: str) -> None:
         op.state, op.error, op.ended = "cancelled", why, self._clock.time()
+
+    # --- catch-up -----------------------------------------------------------------------------
+
+    async def held(self, channel: ChannelRef, since: float, *, limit: int) -> Sequence[Held]:
+        links = [
+            link
+            for link in self._links.values()
+            if link.channel == channel.key and link.at >= since and link.kind < _STAND_IN
+        ]
+        links.sort(key=lambda link: link.at, reverse=True)
+        found: list[Held] = []
+        for link in links:
+            kept = self._messages.get(link.message)
+            if kept is not None and not link.gone and kept.state != "deleted":
+                said = link.kind == _SAID
+                found.append(
+                    Held(link.native_id, link.thread, link.message, said, link.at, kept.changed)
+                )
+        return found[:limit]
+
+    async def orphans(self, since: float, *, limit: int) -> Sequence[Orphan]:
+        return self._orphans.since(since, limit)
+
+    async def forget_orphans(self, before: float) -> None:
+        self._orphans.forget(before)
+
+    async def inbox_row(self, row: int) -> InboxRow | None:
+        kept = self._rows.get(row)
+        return None if kept is None else kept.row
 
     # --- turns --------------------------------------------------------------------------------
 

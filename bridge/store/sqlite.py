@@ -31,6 +31,7 @@ from bridge.model import (
     TurnId,
 )
 from bridge.model.turns import TurnState
+from bridge.ports.catch_up_store import Held, Orphan
 from bridge.ports.clock import Clock
 from bridge.ports.store import (
     Admission,
@@ -58,7 +59,18 @@ from bridge.ports.store import (
     StoreStatus,
     Timeline,
 )
-from bridge.store import archive, inbox, links, marks, outbox, people, rooms, shelf, turns
+from bridge.store import (
+    archive,
+    catch_up,
+    inbox,
+    links,
+    marks,
+    outbox,
+    people,
+    rooms,
+    shelf,
+    turns,
+)  # fmt: skip
 from bridge.store.faults import translated
 from bridge.store.lock import StoreLock
 from bridge.store.schema import Synchronous, copy_to, open_to_read, open_to_write
@@ -355,6 +367,20 @@ class SqliteStore:
 
     async def unshown_emoji(self, message: MessageId, channel: ChannelRef) -> Collection[str]:
         return self._look(marks.unshown_emoji, message, channel)
+
+    # --- catch-up -----------------------------------------------------------------------------
+
+    async def held(self, channel: ChannelRef, since: float, *, limit: int) -> Sequence[Held]:
+        return await self._read(catch_up.held, channel, since, limit)
+
+    async def orphans(self, since: float, *, limit: int) -> Sequence[Orphan]:
+        return await self._read(catch_up.orphans, since, limit)
+
+    async def forget_orphans(self, before: float) -> None:
+        await self._write(catch_up.forget_orphans, before)
+
+    async def inbox_row(self, row: int) -> InboxRow | None:
+        return await self._read(catch_up.inbox_row, row)
 
     # --- turns --------------------------------------------------------------------------------
 

@@ -36,7 +36,8 @@ from bridge.model import (
     message_id_of,
 )
 from bridge.model.refs import MessageId
-from bridge.ports.connector import Connector, FindsSent, ReadsHistory
+from bridge.ports.connector import Connector, FindsSent
+from bridge.ports.history import ReadsHistory
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.feed import Shown
 from bridge.testing.inbox import ListInbox

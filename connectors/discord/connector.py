@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Any
 
 from bridge.content.card import Asset
@@ -29,7 +29,8 @@ from bridge.ports.connector import (
     Health,
     Inbox,
 )
-from connectors.discord import decode, encode
+from bridge.ports.history import Stretch, Unreadable
+from connectors.discord import decode, encode, ids
 from connectors.discord.capabilities import CAPABILITIES
 from connectors.discord.channels import list_channels
 from connectors.discord.check import check
@@ -38,6 +39,7 @@ from connectors.discord.history import History
 from connectors.discord.identity import Self
 from connectors.discord.people import look_up_person
 from connectors.discord.places import Places
+from connectors.discord.read_back import ReadBack, gone_raw
 from connectors.discord.receive import Receiver, use_gateway
 from connectors.discord.rest import Rest, translated
 from connectors.discord.send import Sender
@@ -82,6 +84,7 @@ class DiscordConnector:
             self._receiver.raw,
             self._receiver.learn,
         )
+        self._read_back = ReadBack(self._rest, self._us, self._history, self._receiver.raw)
 
     async def run(self, inbox: Inbox) -> None:
         use_gateway(self._settings.api_url, self._settings.gateway_url)
@@ -105,8 +108,22 @@ class DiscordConnector:
 
     def read_after(
         self, channel: ChannelRef, cursor: str, threads: Sequence[str]
-    ) -> AsyncIterator[Raw]:
+    ) -> AsyncIterator[Raw | Unreadable]:
         return self._history.read_after(channel, cursor, threads)
+
+    def read_back(
+        self, channel: ChannelRef, since: float, upto: str, threads: Sequence[str]
+    ) -> AsyncGenerator[Stretch, None]:
+        return self._read_back.stretches(channel, since, upto, threads)
+
+    async def fetch(self, channel: ChannelRef, native_id: str, thread: str | None) -> Raw | None:
+        return await self._read_back.fetch(channel, native_id, thread)
+
+    def gone(self, channel: ChannelRef, native_id: str, thread: str | None, at: float) -> Raw:
+        return gone_raw(self._receiver.raw, channel, native_id, thread, at)
+
+    def order_key(self, native_id: str) -> str:
+        return ids.order_key(native_id)
 
     def in_words(self, call: Call) -> Call | None:
         return in_words(call)

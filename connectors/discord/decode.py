@@ -155,6 +155,7 @@ def _posted(origin: _Origin, payload: bytes) -> Event:
         author=author,
         reply_to=_answered(data),
         addresses_us=not own and _addresses(wrapped.own, origin.channel, data),
+        edited_at=data.edited_timestamp,
         own=own,
     )
 

@@ -16,6 +16,7 @@ from bridge.content.card_parts import card_parts
 from bridge.errors import CodecError, NotFound, PlatformError, Refused, Unavailable
 from bridge.model import Call, ChannelRef, Raw, Receipt
 from bridge.ports.clock import Clock
+from bridge.ports.history import Unreadable
 from bridge.uacs import TextPart
 from connectors.discord import ids
 from connectors.discord.capabilities import FORUM_TYPES, SPOKEN_TYPES
@@ -32,6 +33,7 @@ _CUSTOM_EMOJI = re.compile(r"<a?:(\w+):\d+>")
 _LARGEST_STEP = 1 << 22 << 36  # two years in snowflakes: beyond it there is nothing
 
 Message = dict[str, Any]
+_BROKEN = "unreadable"  # in place of a message: what is known of the one that is skipped
 
 
 class History:
@@ -51,7 +53,7 @@ class History:
         self._us = us
         self._places = places
         self._wrap = wrap
-        self._learn = learn
+        self.learn = learn
 
     async def newest(self, channel: ChannelRef) -> str:
         """The newest id that the channel and its active threads hold; Discord counts them."""
@@ -64,11 +66,11 @@ class History:
 
     async def read_after(
         self, channel: ChannelRef, cursor: str, threads: Sequence[str]
-    ) -> AsyncIterator[Raw]:
+    ) -> AsyncIterator[Raw | Unreadable]:
         """The channel and its threads as one stream in the order of time."""
         await self._us.identity()
         after = int(ids.snowflake_of(cursor))
-        sources = await self._sources(channel, after, threads)
+        sources = await self.places(channel, after, threads)
         heads: list[tuple[int, int, Message, AsyncIterator[Message]]] = []
         for number, source in enumerate(self._messages(place, after) for place in sources):
             if (first := await anext(source, None)) is not None:
@@ -76,8 +78,11 @@ class History:
         heapq.heapify(heads)
         while heads:
             _, number, message, source = heapq.heappop(heads)
-            await self._learn(channel, message)
-            yield self._wrap("MESSAGE_CREATE", message, channel, "", None)
+            if (broken := message.get(_BROKEN)) is None:
+                await self.learn(channel, message)
+                yield self._wrap("MESSAGE_CREATE", message, channel, "", None)
+            else:
+                yield broken
             if (following := await anext(source, None)) is not None:
                 heapq.heappush(heads, (int(following["id"]), number, following, source))
 
@@ -99,9 +104,11 @@ class History:
 
     # --- where to look ----------------------------------------------------------------------
 
-    async def _sources(
+    async def places(
         self, channel: ChannelRef, after: int, threads: Sequence[str]
     ) -> Sequence[str]:
+        """The channel, unless it is a forum, and its threads that something was said in since, or
+        that are known to be alive."""
         if ids.is_direct(channel):
             return [channel.channel]
         places: dict[str, None] = {}
@@ -156,7 +163,7 @@ class History:
         limit = _PAGE
         while True:
             try:
-                page = await self._page(place, {"after": after, "limit": limit})
+                page = await self.page(place, {"after": after, "limit": limit})
             except PlatformError as error:
                 if not _is_broken_page(error):
                     raise
@@ -167,6 +174,7 @@ class History:
                     raise
                 log.warning("message_unreadable", channel=place, after=after, error=str(error))
                 beyond, readable = await self._beyond_the_broken(place, after)
+                yield {"id": str(after + 1), _BROKEN: _unreadable(after, beyond or after)}
                 for message in readable:
                     yield message
                 if beyond is None:
@@ -188,7 +196,7 @@ class History:
         while step < _LARGEST_STEP:
             beyond = after + step
             try:
-                page = await self._page(place, {"after": beyond, "limit": 1})
+                page = await self.page(place, {"after": beyond, "limit": 1})
             except PlatformError as error:
                 if not _is_broken_page(error):
                     raise
@@ -202,7 +210,7 @@ class History:
         found: list[Message] = []
         while True:
             try:
-                page = await self._page(place, {"before": before, "limit": 1})
+                page = await self.page(place, {"before": before, "limit": 1})
             except PlatformError as error:
                 if not _is_broken_page(error):
                     raise
@@ -212,7 +220,7 @@ class History:
             before = int(page[0]["id"])
             found += [message for message in page if message.get("type") in SPOKEN_TYPES]
 
-    async def _page(self, place: str, query: dict[str, str | int]) -> list[Message]:
+    async def page(self, place: str, query: dict[str, str | int]) -> list[Message]:
         """Oldest first; Discord gives the newest first."""
         path = f"/channels/{place}/messages"
         answer = await self._ask(path, f"Reading channel {place!r}", query)
@@ -233,6 +241,11 @@ class History:
 
     async def _ask(self, path: str, doing: str, query: dict[str, str | int] | None = None) -> Any:
         return await self._rest.request("GET", path, bucket=f"GET {path}", doing=doing, query=query)
+
+
+def _unreadable(after: int, beyond: int) -> Unreadable:
+    since, until = (ids.time_of(str(id_)).timestamp() for id_ in (after, beyond))
+    return Unreadable(since, until, count=1)
 
 
 def _is_broken_page(error: PlatformError) -> bool:

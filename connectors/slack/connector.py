@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from slack_bolt.async_app import AsyncApp
@@ -32,7 +32,9 @@ from bridge.ports.connector import (
     Health,
     Inbox,
 )
+from bridge.ports.history import Stretch
 from bridge.ports.tokens import SecretRef
+from connectors.slack import ids
 from connectors.slack.capabilities import CAPABILITIES
 from connectors.slack.channels import list_channels
 from connectors.slack.check import findings
@@ -43,6 +45,7 @@ from connectors.slack.history import find_post, newest_post, posts_after
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import text_at
 from connectors.slack.people import look_up
+from connectors.slack.read_back import ReadBack, gone_raw
 from connectors.slack.receive import Keeper, bolt_app, events_route, listen_on_socket, patiently
 from connectors.slack.send import WebApi, send_call
 from connectors.slack.settings import SlackSettings
@@ -120,8 +123,24 @@ class SlackConnector:
         self, channel: ChannelRef, cursor: str, threads: Sequence[str]
     ) -> AsyncIterator[Raw]:
         us = await self._identity()
-        async for raw in posts_after(self._api, self.account, us, channel, cursor, threads):
+        now = self._tools.clock.time()
+        async for raw in posts_after(self._api, self.account, us, channel, cursor, threads, now):
             yield raw
+
+    async def read_back(
+        self, channel: ChannelRef, since: float, upto: str, threads: Sequence[str]
+    ) -> AsyncGenerator[Stretch, None]:
+        async for stretch in (await self._reader(channel)).stretches(since, upto, threads):
+            yield stretch
+
+    async def fetch(self, channel: ChannelRef, native_id: str, thread: str | None) -> Raw | None:
+        return await (await self._reader(channel)).fetch(native_id, thread)
+
+    def gone(self, channel: ChannelRef, native_id: str, thread: str | None, at: float) -> Raw:
+        return gone_raw(self.account, channel, native_id, thread, at)
+
+    def order_key(self, native_id: str) -> str:
+        return ids.order_key(native_id)
 
     async def find_sent(self, call: Call, after: str | None) -> Receipt | None:
         return await find_post(self._api, self._tools.clock, call, after)
@@ -166,6 +185,10 @@ class SlackConnector:
         self._health = replace(self._health, state="listening", connected_since=now)
         inbox.session_began(self.account)
         await asyncio.Event().wait()
+
+    async def _reader(self, channel: ChannelRef) -> ReadBack:
+        us = await self._identity()
+        return ReadBack(self._api, self._tools.clock, self.account, us, channel)
 
     async def _socket_address(self) -> str:
         """A new address for each connection: they are good for one, and only for a while."""

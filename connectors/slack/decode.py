@@ -1,7 +1,7 @@
 """A kept Slack payload -> events. Pure: no network, no clock.
 
-Kinds: `message` (a post over the Events API), `event_callback` (every other event), `history` (a
-post read back, in the same envelope), `interactive`, `slash_commands`, `other`.
+Kinds: `message` (a post over the Events API), `event_callback` (every other event), `history`
+(what was read back, in the same envelope), `interactive`, `slash_commands`, `other`.
 Source: docs.slack.dev "Events API" and its event pages (2026-08).
 """
 
@@ -142,6 +142,7 @@ def _posted(payload: Payload) -> Event:
         author=payload.author(post),
         broadcast=text_at(post, "subtype") == "thread_broadcast",
         addresses_us=not own and payload.addresses_us(post),
+        edited_at=payload.edited_at(post) if payload.raw.kind == "history" else None,
         own=own,
         operation=operation if known else None,
         slot=slot if known else 0,
@@ -159,10 +160,11 @@ def _changed(payload: Payload) -> Event:
     if not before and not object_at(now, "edited"):
         return _ignored(payload, "nobody edited it")
     editor = text_at(now, "edited", "user")
+    read_back = payload.edited_at(now) if payload.raw.kind == "history" else None
     return MessageEdited(
         target=payload.target("message", "ts"),
         message=_uacs(payload, now),
-        edited_at=payload.time,  # finer than `edited.ts`, which has whole seconds
+        edited_at=read_back or payload.time,  # finer than `edited.ts`, which has whole seconds
         own=payload.is_ours(now),
         actor=ids.actor_id(payload.team, editor) if editor else payload.author(now).id,
         **payload.common(now),

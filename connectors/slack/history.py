@@ -1,4 +1,7 @@
-"""What was said, read back: for catch-up after a gap, and to find a post whose answer was lost."""
+"""What was said, read back: for catch-up after a gap, and to find a post whose answer was lost.
+
+A post stands in the envelope of a live event, with its keys, so that both meet.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,7 @@ async def posts_after(
     channel: ChannelRef,
     cursor: str,
     threads: Sequence[str],
+    now: float,
 ) -> AsyncIterator[Raw]:
     """Posts later than the cursor in the channel and its threads, oldest first."""
     after = ids.ts_of(cursor)
@@ -44,7 +48,7 @@ async def posts_after(
         found |= {ts: post async for ts, post in _replies(api, channel.channel, root, after)}
     for ts in sorted(found, key=ids.order_key):
         if ids.order_key(ts) > cursor:
-            yield _raw(account, us, channel, found[ts])
+            yield post_raw(account, us, channel, found[ts], now)
 
 
 async def find_post(api: WebApi, clock: Clock, call: Call, after: str | None) -> Receipt | None:
@@ -137,21 +141,31 @@ async def _old_roots(
     return news
 
 
-def _raw(account: AccountId, us: Identity, channel: ChannelRef, post: Json) -> Raw:
-    """In the envelope of a live event, with its keys, so that both meet."""
+def post_raw(account: AccountId, us: Identity, channel: ChannelRef, post: Json, now: float) -> Raw:
+    """A post that was read back at `now`."""
     ts = text_at(post, "ts")
+    event = {**post, "type": "message", "channel": channel.channel}
+    key, order = ids.post_key(channel.channel, ts), ids.order_key(ts)
+    return enveloped(account, us, channel, event, now, key, order)
+
+
+def enveloped(
+    account: AccountId, us: Identity, channel: ChannelRef, event: Json, now: float, key: str,
+    order_key: str,
+) -> Raw:  # fmt: skip
     body = {
         "type": "history",
         "team_id": us.team,
         "our_bot_id": us.bot,
         "authorizations": [{"team_id": us.team, "user_id": us.user, "is_bot": True}],
-        "event": {**post, "type": "message", "channel": channel.channel},
+        "read_at": now,
+        "event": event,
     }
     return Raw(
         account=account,
         kind="history",
-        dedupe_key=ids.post_key(channel.channel, ts),
-        order_key=ids.order_key(ts),
+        dedupe_key=key,
+        order_key=order_key,
         channel=channel,
         payload=dumped(body),
     )

@@ -101,6 +101,13 @@ def order_key_at(seconds: float) -> str:
     return order_key(ts_at(max(seconds, 0.0)))
 
 
+def order_key_before(order: str) -> str:
+    """The last moment before this one: a ts counts microseconds."""
+    seconds, fraction = _parts(ts_of(order))
+    micros = max(int(seconds) * 1_000_000 + int(fraction) - 1, 0)
+    return f"{micros // 1_000_000:0>{_SECONDS}}.{micros % 1_000_000:06d}"
+
+
 def ts_of(order: str) -> str:
     """The inverse of `order_key`."""
     seconds, _, fraction = order.partition(".")
@@ -121,6 +128,16 @@ def post_key(channel: str, ts: str) -> str:
     """The dedupe key of a post: `message` and `app_mention` tell the same one, and so does
     history."""
     return join_key("post", channel, ts)
+
+
+def edit_key(channel: str, ts: str, edited: str, digest: str) -> str:
+    """The dedupe key of an edit that was read back: an edit within the same second is another."""
+    return join_key("edit", channel, ts, edited, digest)
+
+
+def gone_key(channel: str, ts: str) -> str:
+    """The dedupe key of a deletion that was noticed when the channel was read back."""
+    return join_key("gone", channel, ts)
 
 
 def event_key(event_id: str) -> str:

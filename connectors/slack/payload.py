@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
@@ -123,6 +123,18 @@ class Payload:
         if seconds is not None and 0 < seconds < _LAST_SECOND:
             return ids.time_of(ids.ts_at(seconds))
         return ids.time_of(ids.ts_of(self.raw.order_key))
+
+    def edited_at(self, post: Json) -> datetime | None:
+        """When what was read back was last edited: `edited.ts` has whole seconds, so it was within
+        that second, and not after we read it. None where nobody edited it."""
+        edited, read_at = text_at(post, "edited", "ts"), self.body.get("read_at")
+        if not ids.is_ts(edited):
+            return None
+        begun = ids.time_of(edited)
+        if not isinstance(read_at, int | float) or not 0 < read_at < _LAST_SECOND:
+            return begun
+        read = ids.time_of(ids.ts_at(read_at))
+        return max(begun, min(begun + timedelta(microseconds=999_999), read))
 
     def common(self, post: Json | None = None) -> dict[str, Any]:
         """The fields of every event; those of a post have its thread."""

@@ -36,6 +36,7 @@ from bridge.model import (
     MessagePosted,
     MessagesBulkDeleted,
     MessageUnpinned,
+    Operation,
     OperationId,
     Person,
     PinMessage,
@@ -268,7 +269,7 @@ class PaperConnector:
     def encode(self, delivery: Delivery) -> Encoded:
         operation = delivery.operation
         if isinstance(operation, DeleteMessage):
-            return Encoded(calls=tuple(self._deletion(operation, copy) for copy in delivery.copies))
+            return Encoded(calls=tuple(self._removal(operation, copy) for copy in delivery.copies))
         if isinstance(operation, Mark):
             return self._marks(operation, delivery.copies[0])
         text, losses = message_text(delivery.message)
@@ -294,9 +295,12 @@ class PaperConnector:
                     body={"text": piece, "author": getattr(operation, "byline").name},  # noqa: B009
                 )
             )
+        if not isinstance(operation, PostMessage):
+            surplus = [copy for copy in delivery.copies if copy.slot >= len(pieces)]
+            calls += [self._removal(operation, copy) for copy in surplus]
         return Encoded(calls=tuple(calls), losses=losses)
 
-    def _deletion(self, operation: DeleteMessage, copy: Receipt) -> Call:
+    def _removal(self, operation: Operation, copy: Receipt) -> Call:
         return Call(
             kind="delete", method="remove", operation=operation.id, channel=operation.channel,
             slot=copy.slot, thread=copy.thread, native_id=copy.native_id, body={"text": ""},

@@ -9,7 +9,7 @@ import pytest
 from bridge.store import SqliteStore
 from bridge.store.queries import read_queries
 
-FILES = ("archive", "inbox", "links", "outbox", "people", "shelf", "turns")
+FILES = ("archive", "catch_up", "inbox", "links", "outbox", "people", "shelf", "turns")
 ALIASES = {
     "o": "operations", "m": "messages", "l": "lanes", "e": "entries", "t": "timelines",
     "n": "person_names", "p": "people",
@@ -41,6 +41,7 @@ NARROW = {
         "channel=? AND at>?",
     },
     "messages": {"id=?", "rowid=?"},
+    "orphans": {"at>?", "at<?"},
     "operations": {
         "id=?",
         "lane=?",  # in an index that holds open operations only

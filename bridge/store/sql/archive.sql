@@ -1,11 +1,13 @@
 -- name: keep_message
 INSERT INTO messages (
-  id, body, author, time, channel, thread, native_id, root, reply_to, audience, state, row, outcome
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  id, body, author, time, channel, thread, native_id, root, reply_to, audience, state, row, outcome,
+  changed
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO NOTHING;
 
 -- name: message
-SELECT body, reactions, author, time, channel, thread, native_id, root, state, n, row, outcome
+SELECT body, reactions, author, time, channel, thread, native_id, root, state, changed, n, row,
+  outcome
 FROM messages WHERE id = ?;
 
 -- name: quoted
@@ -16,7 +18,7 @@ UPDATE messages SET body = ?, state = ? WHERE id = ?;
 
 -- name: change_later
 UPDATE messages SET body = ?, state = ?, changed = ?
-WHERE id = ? AND state <> 'deleted' AND coalesce(changed, 0) < ?;
+WHERE id = ? AND state <> 'deleted' AND (coalesce(changed, 0) < ? OR ? = 'deleted');
 
 -- name: place_in_timeline
 INSERT INTO timelines (id, kind, name, metadata, created, updated, length)

@@ -20,10 +20,10 @@ from bridge.ports.connector import (
     FindsSent,
     KnowsChannels,
     KnowsPeople,
-    ReadsHistory,
     ServesHttp,
     TellsHealth,
 )
+from bridge.ports.history import ReadsHistory
 from bridge.sandbox.faults import Fault
 from connectors.slack import connector_type, ids
 from connectors.slack.capabilities import CAPABILITIES, EVENTS, REQUIRED_SCOPES, SCOPES

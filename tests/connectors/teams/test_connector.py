@@ -22,11 +22,11 @@ from bridge.ports.connector import (
     FindsSent,
     KnowsChannels,
     KnowsPeople,
-    ReadsHistory,
     ServesHttp,
     TellsHealth,
 )
 from bridge.ports.discovery import connector_type as installed
+from bridge.ports.history import ReadsHistory
 from bridge.ports.tokens import SecretRef
 from bridge.sandbox.faults import Fault
 from bridge.testing.inbox import ListInbox

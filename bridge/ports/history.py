@@ -1,0 +1,106 @@
+"""Reading back: what was said since, what of it stands, and one message alone."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from bridge.model import ChannelRef, Raw
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """Posts that stand there, and that the platform does not tell.
+
+    `since`, `until`: when they were said, in seconds since 1970, both included; `count` is None
+    where nobody can say how many they are.
+    """
+
+    since: float
+    until: float
+    count: int | None = None
+
+
+@runtime_checkable
+class ReadsHistory(Protocol):
+    """What was said can be read back."""
+
+    async def newest(self, channel: ChannelRef) -> str:
+        """The order key of the newest post there is, or in an empty channel one that sorts before
+        every other: where catch-up of a channel that is new to us will begin."""
+        ...
+
+    def read_after(
+        self, channel: ChannelRef, cursor: str, threads: Sequence[str]
+    ) -> AsyncIterator[Raw | Unreadable]:
+        """Posts later than the cursor (an `order_key`), in the channel and its threads.
+
+        `threads` are native ids of threads known to be alive. Raws come oldest first as far as
+        the platform allows and carry the same message ids as live events.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A post as it stands now.
+
+    - `post`: as if it were handed over live, with the keys of the live event.
+    - `edit`: its last edit in the same way, and when it was made (seconds since 1970, not before
+      `edited` and less than `edited_within` later); None where nobody edited it.
+    - `own`: it is surely a post of our own.
+    """
+
+    native_id: str
+    post: Raw
+    edit: Raw | None = None
+    edited: float = 0.0
+    edited_within: float = 0.0
+    own: bool = False
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Everything that stands in a channel, or in one of its threads, from one order key to
+    another (both included): read in one piece, so that what is missing in it is gone."""
+
+    thread: str | None
+    first: str
+    last: str
+    posts: tuple[Standing, ...]
+
+
+@runtime_checkable
+class ReadsBack(Protocol):
+    """What stands can be compared with what is archived: edits and deletions are found so."""
+
+    def read_back(
+        self, channel: ChannelRef, since: float, upto: str, threads: Sequence[str]
+    ) -> AsyncGenerator[Stretch, None]:
+        """What was said from `since` (seconds since 1970) up to the order key `upto`: the channel,
+        newest first, then its threads, those in `threads` (native ids) and those that are found.
+
+        One stretch for about one request, so that whoever reads may stop. Places that cannot be
+        read are left out.
+        """
+        ...
+
+    def order_key(self, native_id: str) -> str:
+        """Where a post stands among the others. Pure."""
+        ...
+
+    def gone(self, channel: ChannelRef, native_id: str, thread: str | None, at: float) -> Raw:
+        """The deletion of a post, as if it were handed over live; `at` is when it was noticed.
+        Pure."""
+        ...
+
+
+@runtime_checkable
+class FetchesMessages(Protocol):
+    """One message can be asked for."""
+
+    async def fetch(self, channel: ChannelRef, native_id: str, thread: str | None) -> Raw | None:
+        """As if it were handed over live, with the keys of the live event. None: it is gone.
+        Raises PlatformError where that cannot be known."""
+        ...

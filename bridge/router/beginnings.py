@@ -1,0 +1,38 @@
+"""Where our hearing of each channel began: what was said before is nobody's business here."""
+
+from __future__ import annotations
+
+from bridge.model import AccountId, ChannelRef
+from bridge.model.refs import join_key
+from bridge.ports.store import Store
+
+_SHELF = AccountId("")  # no account has this name: what the router keeps for itself
+
+
+class Beginnings:
+    """Order keys, noted once per account and channel and kept for ever."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[tuple[AccountId, ChannelRef], str] = {}
+
+    async def of(self, account: AccountId, channel: ChannelRef) -> str | None:
+        """None while the channel was never read."""
+        if (known := self._known.get((account, channel))) is not None:
+            return known
+        found = await self._store.shelf_get(_SHELF, _key(account, channel))
+        if found is not None:
+            self._known[account, channel] = found
+        return found
+
+    async def note(self, account: AccountId, channel: ChannelRef, key: str) -> str:
+        """`key` is where it begins, unless it began before; where it began."""
+        if (known := await self.of(account, channel)) is not None:
+            return known
+        await self._store.shelf_put(_SHELF, _key(account, channel), key)
+        self._known[account, channel] = key
+        return key
+
+
+def _key(account: AccountId, channel: ChannelRef) -> str:
+    return join_key("began", account, channel.key)

@@ -1,0 +1,187 @@
+"""After a gap: what stands is compared with what we hold; edits, deletions and posts that nobody
+told us of go into the inbox as if they had just been heard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+import structlog
+
+from bridge.errors import BridgeError, RateLimited, Refused
+from bridge.model import AccountId, ChannelRef, Raw
+from bridge.ports.catch_up_store import Held
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector
+from bridge.ports.history import FetchesMessages, ReadsBack, Standing, Stretch
+from bridge.ports.store import Store
+from bridge.router import metrics
+from bridge.router.beginnings import Beginnings
+from bridge.router.policy import Policy
+from bridge.router.sources import Sources
+
+log = structlog.get_logger()
+
+_SHORTEST_PAUSE = 0.25
+
+
+@dataclass
+class Allowance:
+    """How many requests one look back may still make."""
+
+    left: int
+
+
+@dataclass(frozen=True)
+class _Channel:
+    """One channel while it is read back."""
+
+    account: AccountId
+    channel: ChannelRef
+    connector: ReadsBack
+    began: str
+    held: Mapping[str, Held]
+
+
+class LookBack:
+    """The least urgent of all: one request at a time, with a pause after each."""
+
+    def __init__(
+        self,
+        store: Store,
+        connectors: Mapping[AccountId, Connector],
+        sources: Sources,
+        beginnings: Beginnings,
+        clock: Clock,
+        policy: Policy,
+    ) -> None:
+        self._store = store
+        self._connectors = connectors
+        self._sources = sources
+        self._beginnings = beginnings
+        self._clock = clock
+        self._policy = policy
+        self.behind = 0  # channels that are being looked at, or wait for it
+
+    def allowance(self) -> Allowance:
+        return Allowance(self._policy.look_back_requests)
+
+    async def read(
+        self,
+        account: AccountId,
+        channel: ChannelRef,
+        upto: str,
+        allowance: Allowance,
+        wanted: Callable[[], bool],
+    ) -> None:
+        """Compare one channel up to this order key, while `wanted`; trouble is waited out."""
+        connector = self._connectors[account]
+        if not isinstance(connector, ReadsBack) or self._policy.look_back <= 0:
+            return
+        failures = 0
+        while wanted() and failures < self._policy.catch_up_tries:
+            try:
+                await self._read_once(account, channel, connector, upto, allowance, wanted)
+            except RateLimited as error:
+                await self._clock.sleep(max(error.retry_after, _SHORTEST_PAUSE))
+            except Refused as error:
+                log.warning("look_back_refused", channel=channel.key, error=str(error))
+                return
+            except BridgeError as error:
+                pause = self._policy.backoff(failures)
+                failures += 1
+                log.warning("look_back_waits", channel=channel.key, error=str(error), pause=pause)
+                await self._clock.sleep(pause)
+            else:
+                return
+
+    async def _read_once(
+        self,
+        account: AccountId,
+        channel: ChannelRef,
+        connector: ReadsBack,
+        upto: str,
+        allowance: Allowance,
+        wanted: Callable[[], bool],
+    ) -> None:
+        began = await self._beginnings.of(account, channel)
+        if began is None or upto <= began:
+            return
+        since = self._clock.time() - self._policy.look_back
+        held = await self._store.held(channel, since, limit=self._policy.look_back_messages)
+        if len(held) == self._policy.look_back_messages:
+            since = max(since, held[-1].at)  # what is older is not compared
+        here = _Channel(account, channel, connector, began, {one.native_id: one for one in held})
+        threads = list(dict.fromkeys(one.thread for one in held if one.thread))
+        found = 0
+        stretches = connector.read_back(channel, since, upto, threads)
+        async with aclosing(stretches) as reading:
+            async for stretch in reading:
+                allowance.left -= 1
+                found += await self._compare(here, stretch)
+                if allowance.left <= 0:
+                    log.warning("look_back_ends", account=account, channel=channel.key,
+                                requests=self._policy.look_back_requests)  # fmt: skip
+                    metrics.LOOK_BACK_ENDED.labels(account).inc()
+                if allowance.left <= 0 or not wanted():
+                    break
+                await self._clock.sleep(self._policy.look_back_pause)
+        if found:
+            log.info("looked_back", channel=channel.key, found=found)
+
+    async def _compare(self, here: _Channel, stretch: Stretch) -> int:
+        """How much in it nobody had told us."""
+        found = 0
+        for post in stretch.posts:
+            for raw in _news(here, post):
+                found += await self._take(raw)
+        now = self._clock.time()
+        for one in await self._gone(here, stretch):
+            raw = here.connector.gone(here.channel, one.native_id, one.thread, now)
+            found += await self._take(raw)
+        return found
+
+    async def _gone(self, here: _Channel, stretch: Stretch) -> Sequence[Held]:
+        """What we hold of the stretch and does not stand there. One of them is asked for by
+        itself first: what the platform merely does not show is not gone."""
+        standing = {post.native_id for post in stretch.posts}
+        missing = [
+            one
+            for one in here.held.values()
+            if one.said
+            and one.thread == stretch.thread
+            and one.native_id not in standing
+            and stretch.first <= here.connector.order_key(one.native_id) <= stretch.last
+        ]
+        if missing and not await self._is_gone(here, missing[0]):
+            log.warning("look_back_doubts", channel=here.channel.key, missing=len(missing))
+            return ()
+        return missing
+
+    async def _is_gone(self, here: _Channel, one: Held) -> bool:
+        connector = here.connector
+        if not isinstance(connector, FetchesMessages):
+            return True
+        try:
+            return await connector.fetch(here.channel, one.native_id, one.thread) is None
+        except Refused:  # it may not be seen
+            return False
+
+    async def _take(self, raw: Raw) -> bool:
+        row = await self._store.accept(raw, advance=False)
+        if row:
+            metrics.KEPT.labels(raw.account).inc()
+            self._sources.put(row)
+        return row is not None
+
+
+def _news(here: _Channel, post: Standing) -> Sequence[Raw]:
+    """What this post tells that we do not know."""
+    known = here.held.get(post.native_id)
+    if known is None:
+        unheard = not post.own and here.connector.order_key(post.native_id) > here.began
+        return (post.post,) if unheard else ()
+    if known.said and post.edit and post.edited + post.edited_within > known.changed:
+        return (post.edit,)
+    return ()

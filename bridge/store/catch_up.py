@@ -1,0 +1,44 @@
+"""What is held of a channel, and what happened to messages that nobody knows."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from bridge.model import ChannelRef, channel_of_key
+from bridge.ports.catch_up_store import Held, Orphan
+from bridge.ports.store import InboxRow
+from bridge.store.inbox import row_of
+from bridge.store.queries import read_queries
+
+SQL = read_queries("catch_up")
+
+
+def note_orphan(db: sqlite3.Connection, orphan: Orphan, now: float) -> None:
+    columns = (orphan.channel.key, orphan.native_id, orphan.row, orphan.deletion, now)
+    db.execute(SQL["note_orphan"], columns)
+
+
+def orphans(db: sqlite3.Connection, since: float, limit: int) -> Sequence[Orphan]:
+    found = db.execute(SQL["orphans"], (since, limit)).fetchall()
+    return [
+        Orphan(channel_of_key(channel), native_id, row, bool(deletion))
+        for channel, native_id, row, deletion in found
+    ]
+
+
+def forget_orphans(db: sqlite3.Connection, before: float) -> None:
+    db.execute(SQL["forget_orphans"], (before,))
+
+
+def held(db: sqlite3.Connection, channel: ChannelRef, since: float, limit: int) -> Sequence[Held]:
+    found = db.execute(SQL["held"], (channel.key, since, limit)).fetchall()
+    return [
+        Held(native_id, thread, message, said=kind == 0, at=at, changed=changed or 0.0)
+        for native_id, thread, kind, at, changed, message in found
+    ]
+
+
+def inbox_row(db: sqlite3.Connection, row: int) -> InboxRow | None:
+    found = db.execute(SQL["row"], (row,)).fetchone()
+    return None if found is None else row_of(found)

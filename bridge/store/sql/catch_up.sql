@@ -1,0 +1,20 @@
+-- name: note_orphan
+INSERT INTO orphans (channel, native_id, row, deletion, at) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (channel, native_id, row) DO NOTHING;
+
+-- name: orphans
+SELECT channel, native_id, row, deletion FROM orphans WHERE at >= ? ORDER BY at DESC LIMIT ?;
+
+-- name: forget_orphans
+DELETE FROM orphans WHERE at < ?;
+
+-- name: held
+SELECT links.native_id, links.thread, links.kind, links.at, m.changed, m.id
+FROM links CROSS JOIN messages AS m ON m.n = links.message
+WHERE links.channel = (SELECT n FROM channels WHERE key = ?) AND links.at >= ? AND links.gone = 0
+  AND m.state <> 'deleted'
+ORDER BY links.at DESC LIMIT ?;
+
+-- name: row
+SELECT id, account, kind, dedupe_key, order_key, channel, payload
+FROM inbox JOIN payloads ON row = id WHERE id = ?;

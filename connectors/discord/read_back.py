@@ -1,0 +1,113 @@
+"""What stands in a channel and its threads, to be compared with what is archived; one post alone.
+
+Source: docs.discord.com resources/message "Get Channel Messages" (2026-08).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from bridge.errors import NotFound, PlatformError, Refused
+from bridge.model import ChannelRef, Raw
+from bridge.ports.history import Standing, Stretch
+from connectors.discord import ids
+from connectors.discord.capabilities import SPOKEN_TYPES
+from connectors.discord.history import History
+from connectors.discord.identity import Self
+from connectors.discord.rest import UNKNOWN_MESSAGE, Rest
+
+_PAGE = 100
+_BEFORE_ALL = 0
+
+Message = dict[str, Any]
+
+
+class ReadBack:
+    """Reads from the newest page backwards: without Read Message History a page is empty and no
+    error, so an empty page proves nothing (`fetch` does)."""
+
+    def __init__(self, rest: Rest, us: Self, history: History, wrap: Callable[..., Raw]) -> None:
+        self._rest = rest
+        self._us = us
+        self._history = history
+        self._wrap = wrap
+
+    async def stretches(
+        self, channel: ChannelRef, since: float, upto: str, threads: Sequence[str]
+    ) -> AsyncGenerator[Stretch, None]:
+        """The channel, unless it is a forum, then its threads, the latest first."""
+        await self._us.identity()
+        oldest, newest = int(ids.first_snowflake_at(since)), int(ids.snowflake_of(upto))
+        places = await self._history.places(channel, oldest, threads)
+        found = [place for place in places if place != channel.channel]
+        if len(found) < len(places):
+            async for stretch in self._place(channel, None, oldest, newest):
+                yield stretch
+        for thread in sorted(found, key=int, reverse=True):
+            try:
+                async for stretch in self._place(channel, thread, oldest, newest):
+                    yield stretch
+            except (NotFound, Refused):
+                continue  # the thread is gone or hidden: nobody can say what stands there
+
+    async def _place(
+        self, channel: ChannelRef, thread: str | None, oldest: int, newest: int
+    ) -> AsyncGenerator[Stretch, None]:
+        before = newest + 1
+        while before > oldest:
+            page = await self._history.page(
+                thread or channel.channel, {"before": before, "limit": _PAGE}
+            )
+            first = int(page[0]["id"]) if len(page) == _PAGE else _BEFORE_ALL
+            spoken = [one for one in page if one.get("type") in SPOKEN_TYPES]
+            for message in spoken:
+                await self._history.learn(channel, message)
+            posts = tuple(self._standing(channel, message) for message in spoken)
+            keys = (ids.order_key(str(max(first, oldest))), ids.order_key(str(before - 1)))
+            yield Stretch(thread, *keys, posts)
+            before = first
+
+    async def fetch(self, channel: ChannelRef, message: str, thread: str | None) -> Raw | None:
+        """Only "Unknown Message" says that it is gone; a channel that is hidden says nothing."""
+        await self._us.identity()
+        place = thread or channel.channel
+        try:
+            found = await self._rest.request(
+                "GET", f"/channels/{place}/messages/{message}", bucket=f"message.get {place}",
+                doing=f"Reading message {message} of channel {place!r}",
+            )  # fmt: skip
+        except PlatformError as error:
+            if error.code != UNKNOWN_MESSAGE:
+                raise
+            return None
+        if not isinstance(found, dict) or found.get("type") not in SPOKEN_TYPES:
+            return None
+        await self._history.learn(channel, found)
+        return self._wrap("MESSAGE_CREATE", found, channel, "", None)
+
+    def _standing(self, channel: ChannelRef, message: Message) -> Standing:
+        post = self._wrap("MESSAGE_CREATE", message, channel, "", None)
+        own = self._is_own(message)
+        edited = message.get("edited_timestamp")
+        if not isinstance(edited, str):
+            return Standing(message["id"], post, own=own)
+        edit = self._wrap("MESSAGE_UPDATE", message, channel, "", None)
+        at = datetime.fromisoformat(edited).timestamp()
+        return Standing(message["id"], post, edit, at, own=own)
+
+    def _is_own(self, message: Message) -> bool:
+        us, author = self._us.known, message.get("author")
+        if us is None:
+            return False
+        by_bot = isinstance(author, dict) and author.get("id") == us.user
+        return by_bot or (message.get("application_id") == us.application)
+
+
+def gone_raw(
+    wrap: Callable[..., Raw], channel: ChannelRef, message: str, thread: str | None, at: float
+) -> Raw:
+    """As the gateway would have told it."""
+    data = {"id": message, "channel_id": thread or channel.channel}
+    return wrap("MESSAGE_DELETE", data, channel, "", at)

@@ -1,0 +1,149 @@
+"""What stands in a channel and its threads, to be compared with what is archived; one post alone.
+
+Source: docs.slack.dev `conversations.history`, `conversations.replies` (2026-08).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from dataclasses import dataclass
+
+from bridge.errors import NotFound
+from bridge.model import AccountId, ChannelRef, Raw
+from bridge.ports.clock import Clock
+from bridge.ports.history import Standing, Stretch
+from connectors.slack import ids
+from connectors.slack.decode import POST_SUBTYPES
+from connectors.slack.history import enveloped, post_raw
+from connectors.slack.ids import Identity
+from connectors.slack.json_values import Json, dumped, object_at, objects_at, text_at
+from connectors.slack.send import WebApi
+
+_PAGE = "999"
+# `edited.ts` has whole seconds: the edit was made somewhere within.
+WITHIN_SECONDS = 0.999999
+_NO_THREAD = ("thread_not_found", "message_not_found")
+
+
+@dataclass(frozen=True)
+class ReadBack:
+    """Reads one channel as this account sees it."""
+
+    api: WebApi
+    clock: Clock
+    account: AccountId
+    us: Identity
+    channel: ChannelRef
+
+    async def stretches(
+        self, since: float, upto: str, threads: Sequence[str]
+    ) -> AsyncGenerator[Stretch, None]:
+        """The channel from its newest page backwards, then its threads, the latest first."""
+        oldest, last = ids.order_key_at(since), upto
+        latest = {root: "" for root in threads if ids.is_ts(root)}
+        async for page in self.api.pages(
+            "conversations.history", channel=self.channel.channel, oldest=ids.ts_of(oldest),
+            latest=ids.ts_of(upto), inclusive="true", limit=_PAGE, include_all_metadata="true",
+        ):  # fmt: skip
+            posts = _posts(page)
+            seen = [ids.order_key(text_at(post, "ts")) for post in posts]
+            whole = not _more(page) and page.get("is_limited") is not True
+            first = oldest if whole else min(seen, default="")
+            if first:
+                yield self._stretch(None, first, last, posts)
+                last = ids.order_key_before(first)
+            for post in posts:
+                answered = text_at(post, "latest_reply")
+                if ids.is_ts(answered) and ids.order_key(answered) >= oldest:
+                    latest[text_at(post, "ts")] = answered
+        for root in sorted(latest, key=lambda root: latest[root] or root, reverse=True):
+            async for stretch in self._thread(root, oldest, upto):
+                yield stretch
+
+    async def _thread(self, root: str, oldest: str, upto: str) -> AsyncGenerator[Stretch, None]:
+        first = oldest
+        try:
+            async for page in self.api.pages(
+                "conversations.replies", channel=self.channel.channel, ts=root,
+                oldest=ids.ts_of(oldest), latest=ids.ts_of(upto), inclusive="true", limit=_PAGE,
+                include_all_metadata="true",
+            ):  # fmt: skip
+                posts = [post for post in _posts(page) if text_at(post, "ts") != root]
+                seen = [ids.order_key(text_at(post, "ts")) for post in posts]
+                last = max(seen, default="") if _more(page) else upto
+                if last:
+                    yield self._stretch(root, first, last, posts)
+                    first = last
+        except NotFound as error:
+            if error.code not in _NO_THREAD:
+                raise
+
+    async def fetch(self, ts: str, root: str | None) -> Raw | None:
+        """A post of the channel or of a thread. Slack answers a reply's own ts, too."""
+        try:
+            page = await self.api.read(
+                "conversations.replies", channel=self.channel.channel, ts=root or ts, oldest=ts,
+                latest=ts, inclusive="true", include_all_metadata="true",
+            )  # fmt: skip
+        except NotFound as error:
+            if error.code not in _NO_THREAD:
+                raise
+            return None
+        found = [post for post in _posts(page) if text_at(post, "ts") == ts and _is_said(post)]
+        return self._post(found[0]) if found else None
+
+    def _stretch(self, thread: str | None, first: str, last: str, posts: Iterable[Json]) -> Stretch:
+        standing = tuple(self._standing(post) for post in posts if _is_said(post))
+        return Stretch(thread, first, last, standing)
+
+    def _standing(self, post: Json) -> Standing:
+        ts, edited = text_at(post, "ts"), text_at(post, "edited", "ts")
+        own = text_at(post, "bot_id") == self.us.bot or text_at(post, "user") == self.us.user
+        if not ids.is_ts(edited):
+            return Standing(ts, self._post(post), own=own)
+        at = ids.time_of(edited).timestamp()
+        return Standing(ts, self._post(post), self._edit(post, edited), at, WITHIN_SECONDS, own)
+
+    def _post(self, post: Json) -> Raw:
+        return post_raw(self.account, self.us, self.channel, post, self.clock.time())
+
+    def _edit(self, post: Json, edited: str) -> Raw:
+        said = {name: post.get(name) for name in ("text", "blocks", "attachments", "files")}
+        digest = hashlib.sha256(dumped(said)).hexdigest()[:16]
+        event = {
+            "type": "message", "subtype": "message_changed", "channel": self.channel.channel,
+            "message": post,
+        }  # fmt: skip
+        key = ids.edit_key(self.channel.channel, text_at(post, "ts"), edited, digest)
+        now, order = self.clock.time(), ids.order_key(edited)
+        return enveloped(self.account, self.us, self.channel, event, now, key, order)
+
+
+def gone_raw(
+    account: AccountId, channel: ChannelRef, ts: str, thread: str | None, at: float
+) -> Raw:
+    """What Slack would have told when the post was deleted."""
+    nobody = Identity(team=channel.workspace, team_name="", user="", handle="", bot="")
+    event: Json = {
+        "type": "message", "subtype": "message_deleted", "channel": channel.channel,
+        "deleted_ts": ts, "event_ts": ids.ts_at(at),
+        "previous_message": {"ts": ts} | ({"thread_ts": thread} if thread else {}),
+    }  # fmt: skip
+    key = ids.gone_key(channel.channel, ts)
+    return enveloped(account, nobody, channel, event, at, key, ids.order_key_at(at))
+
+
+def _posts(page: Json) -> list[Json]:
+    return [post for post in objects_at(page, "messages") if ids.is_ts(text_at(post, "ts"))]
+
+
+def _is_said(post: Json) -> bool:
+    """Neither a line of Slack's own nor the tombstone of a deleted thread root."""
+    return text_at(post, "subtype") in POST_SUBTYPES
+
+
+def _more(page: Json) -> bool:
+    return page.get("has_more") is True or bool(
+        object_at(page, "response_metadata").get("next_cursor")
+    )
