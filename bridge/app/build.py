@@ -230,8 +230,16 @@ def check_once(
 
 
 def policy_of(settings: Settings) -> Policy:
-    delivery = settings.delivery
+    delivery, catch_up = settings.delivery, settings.catch_up
     return Policy(
+        most_posts=catch_up.most_posts,
+        look_back=catch_up.look_back_hours * 3600,
+        look_back_messages=catch_up.look_back_messages,
+        look_back_requests=catch_up.look_back_requests,
+        look_back_pause=60 / catch_up.requests_per_minute,
+        announce_after=catch_up.announce_after,
+        deaf_after=catch_up.deaf_after,
+        orphan_wait=catch_up.orphan_wait,
         settle_grace=delivery.settle_grace,
         send_deadline=delivery.send_deadline,
         longest_backoff=delivery.longest_backoff,

@@ -12,6 +12,7 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
+from bridge.app.catch_up_settings import CatchUpSettings
 from bridge.app.redaction import hide_secrets
 from bridge.app.room_settings import RoomSettings, StrictSettings
 from bridge.errors import ConfigError
@@ -160,6 +161,10 @@ class Settings(StrictSettings):
         default=FileSettings(), description="Pictures, films, sounds and files."
     )
     log: LogSettings = Field(default=LogSettings(), description="What is logged, and how.")
+    catch_up: CatchUpSettings = Field(
+        default=CatchUpSettings(),
+        description="What is done about the time in which nobody listened.",
+    )
     delivery: DeliverySettings = Field(
         default=DeliverySettings(), description="How patient the bridge is."
     )

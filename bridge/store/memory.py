@@ -258,6 +258,9 @@ class MemoryStore(MemoryPeople, MemoryRooms):
             )
         for settlement in admission.settles:
             self._settle(settlement)
+        self._keep_what_happened(admission, now)
+
+    def _keep_what_happened(self, admission: Admission, now: float) -> None:
         for change in self._that_hold(admission.changes):
             self._change(change.message, change.state, change.operations)
             self._messages[MessageId(change.message.message_id)].changed = change.time

@@ -366,7 +366,8 @@ class ConnectorContract:
         await rig.say("last", None)
         await rig.inbox.until(lambda: len(heard(rig)) == 4)
 
-        raws = [raw async for raw in rig.connector.read_after(rig.channel, cursor, [root])]
+        read = rig.connector.read_after(rig.channel, cursor, [root])
+        raws = [raw async for raw in read if isinstance(raw, Raw)]
 
         missed = [event for raw in raws for event in rig.connector.decode(raw)]
         posts = [event for event in missed if isinstance(event, MessagePosted)]

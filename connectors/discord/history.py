@@ -174,7 +174,7 @@ class History:
                     raise
                 log.warning("message_unreadable", channel=place, after=after, error=str(error))
                 beyond, readable = await self._beyond_the_broken(place, after)
-                yield {"id": str(after + 1), _BROKEN: _unreadable(after, beyond or after)}
+                yield {"id": str(after + 1), _BROKEN: self._unreadable(after, beyond)}
                 for message in readable:
                     yield message
                 if beyond is None:
@@ -220,6 +220,12 @@ class History:
             before = int(page[0]["id"])
             found += [message for message in page if message.get("type") in SPOKEN_TYPES]
 
+    def _unreadable(self, after: int, beyond: int | None) -> Unreadable:
+        """Somewhere between is at least one that breaks every page it is in."""
+        now = self._clock.time()
+        until = now if beyond is None else ids.time_of(str(beyond)).timestamp()
+        return Unreadable(ids.time_of(str(after)).timestamp(), until)
+
     async def page(self, place: str, query: dict[str, str | int]) -> list[Message]:
         """Oldest first; Discord gives the newest first."""
         path = f"/channels/{place}/messages"
@@ -241,11 +247,6 @@ class History:
 
     async def _ask(self, path: str, doing: str, query: dict[str, str | int] | None = None) -> Any:
         return await self._rest.request("GET", path, bucket=f"GET {path}", doing=doing, query=query)
-
-
-def _unreadable(after: int, beyond: int) -> Unreadable:
-    since, until = (ids.time_of(str(id_)).timestamp() for id_ in (after, beyond))
-    return Unreadable(since, until, count=1)
 
 
 def _is_broken_page(error: PlatformError) -> bool:

@@ -8,17 +8,19 @@ from typing import Any
 import pytest
 
 from bridge.errors import PlatformError, Unsettled
-from bridge.model import MessagePosted
+from bridge.model import MessagePosted, Raw
+from bridge.ports.history import Unreadable
 from bridge.sandbox.faults import Fault
 from connectors.discord.connector import DiscordConnector
-from connectors.discord.ids import channel_ref, order_key
+from connectors.discord.ids import channel_ref, order_key, time_of
 from connectors.discord.rest import Rest
 from tests.connectors.discord.conftest import Local
 from tests.connectors.discord.test_encode import delivery
 
 
 async def read(connector: DiscordConnector, local: Local, cursor: str, *threads: str) -> list[str]:
-    raws = [raw async for raw in connector.read_after(local.channel, cursor, threads)]
+    found = [raw async for raw in connector.read_after(local.channel, cursor, threads)]
+    raws = [raw for raw in found if isinstance(raw, Raw)]
     assert [raw.order_key for raw in raws] == sorted(raw.order_key for raw in raws)
     events = [event for raw in raws for event in connector.decode(raw)]
     return [
@@ -73,7 +75,8 @@ async def test_our_own_posts_are_known_as_ours_in_history_too(local: Local) -> N
     for call in connector.encode(delivery("ours", channel=local.channel)).calls:
         await connector.send(call)
 
-    raws = [raw async for raw in connector.read_after(local.channel, start, ())]
+    read = connector.read_after(local.channel, start, ())
+    raws = [raw async for raw in read if isinstance(raw, Raw)]
 
     (event,) = connector.decode(raws[0])
     assert isinstance(event, MessagePosted)
@@ -91,7 +94,8 @@ async def test_direct_messages_and_forums_are_read_back(local: Local) -> None:
 
     assert await connector.newest(direct) == order_key(shown.id)
     for channel in (direct, forum):
-        raws = [raw async for raw in connector.read_after(channel, order_key("0"), ())]
+        read = connector.read_after(channel, order_key("0"), ())
+        raws = [raw async for raw in read if isinstance(raw, Raw)]
         assert len(raws) == 1
         assert raws[0].channel == channel
 
@@ -131,6 +135,21 @@ async def test_a_message_that_cannot_be_read_hides_no_other(
     found = await read(connector, local, start)
 
     assert found == [text for number, (text, _) in enumerate(said) if number not in which]
+
+
+async def test_a_message_that_cannot_be_read_is_said_to_be_missing(
+    local: Local, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connector = local.connector()
+    start = order_key(await local.say("start"))
+    broken = await local.say("broken")
+    _Poisoned({broken}, monkeypatch)
+
+    found = [one async for one in connector.read_after(local.channel, start, ())]
+
+    (gap,) = found
+    assert isinstance(gap, Unreadable)
+    assert gap.since <= time_of(broken).timestamp() <= gap.until
 
 
 async def test_a_post_is_not_called_missing_when_history_cannot_be_read(

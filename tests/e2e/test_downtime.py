@@ -1,0 +1,150 @@
+"""The bridge is away while people go on: afterwards all sides say what they say, or it is told."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.house import Street, configuration, running, street
+
+READ_BACK = ("slack", "discord")
+EVERYWHERE = (*READ_BACK, "teams")
+
+
+@dataclass
+class Said:
+    """A message of a person, as it stands on its own platform."""
+
+    number: int
+    platform: str
+    channel: str
+    native_id: str
+    thread: str | None
+    version: int = 0
+    gone: bool = False
+
+    @property
+    def tag(self) -> str:
+        return f"#{self.number:05}"
+
+    @property
+    def text(self) -> str:
+        return f"{self.tag} version {self.version}."
+
+
+@dataclass
+class Crowd:
+    """People who post, answer in threads, edit and delete at random, on some of the platforms."""
+
+    local: Street
+    channels: Sequence[str]
+    chance: random.Random
+    said: list[Said] = field(default_factory=list[Said])
+    done: dict[str, int] = field(default_factory=dict[str, int])
+
+    async def act(self, count: int, platforms: Sequence[str]) -> None:
+        kinds = ("post", "post", "reply", "edit", "edit", "delete")
+        for _ in range(count):
+            kind = self.chance.choice(kinds)
+            platform, channel = self.chance.choice(platforms), self.chance.choice(self.channels)
+            here = [
+                one
+                for one in self.said
+                if (one.platform, one.channel, one.gone) == (platform, channel, False)
+            ]
+            if kind == "post" or not here:
+                await self.say(platform, channel, None)
+                kind = "post"
+            elif kind == "reply":
+                root = self.chance.choice(here)
+                await self.say(platform, channel, root.thread or root.native_id)
+            elif kind == "edit":
+                await self.edit(self.chance.choice(here))
+            else:
+                await self.delete(self.chance.choice(here))
+            self.done[kind] = self.done.get(kind, 0) + 1
+
+    async def say(self, platform: str, channel: str, thread: str | None) -> None:
+        one = Said(len(self.said), platform, channel, "", thread)
+        one.native_id = await self.local.say(platform, channel, one.text, thread=thread)
+        self.said.append(one)
+
+    async def edit(self, one: Said) -> None:
+        one.version += 1
+        workspace, channel = self.local.place(one.platform, one.channel)
+        person = self.local.person(one.platform, workspace)
+        local = self.local.platforms[one.platform]
+        await local.edit_as(workspace, channel, person, one.native_id, one.text)
+
+    async def delete(self, one: Said) -> None:
+        one.gone = True
+        workspace, channel = self.local.place(one.platform, one.channel)
+        person = self.local.person(one.platform, workspace)
+        await self.local.platforms[one.platform].delete_as(
+            workspace, channel, person, one.native_id
+        )
+
+    def wrong(self) -> list[str]:
+        """What does not stand on the other platforms as it stands at home, and the other way."""
+        found: list[str] = []
+        for platform in EVERYWHERE:
+            for channel in self.channels:
+                shown = [one.text for one in self.local.standing(platform, channel)]
+                found += self._wrong_in(platform, channel, shown)
+        return found
+
+    def _wrong_in(self, platform: str, channel: str, shown: Sequence[str]) -> list[str]:
+        found: list[str] = []
+        for one in self.said:
+            if one.channel != channel or one.platform == platform:
+                continue
+            copies = [text for text in shown if one.tag in text and "said:" not in text]
+            wanted = 0 if one.gone else 1
+            if len(copies) != wanted or not all(one.text in text for text in copies):
+                found.append(f"{one} on {platform}: {copies}")
+        return found
+
+
+async def be_away(
+    folder: Path, *, events: int, channels: Sequence[str], seconds: float, limits: bool = False
+) -> Crowd:
+    """People act before, while the bridge is away, and after; all must be right in the end."""
+    async with street(channels=max(3, len(channels)), limits=limits) as local:
+        settings: dict[str, Any] = configuration(
+            local, folder / "bridge.sqlite3", channels=channels
+        ) | {"catch_up": {"requests_per_minute": 6000, "look_back_requests": 5000}}
+        crowd = Crowd(local, channels, random.Random(7))
+        async with running(local, settings):
+            await crowd.act(events // 3, EVERYWHERE)
+            await local.until(lambda: not crowd.wrong(), seconds)
+        before = dict(crowd.done)
+        await crowd.act(events, READ_BACK)
+        away = {kind: count - before.get(kind, 0) for kind, count in crowd.done.items()}
+        async with running(local, settings) as (bridge, _):
+            try:
+                await local.until(lambda: not crowd.wrong(), seconds)
+            except TimeoutError:
+                pytest.fail(f"{len(crowd.wrong())} wrong: " + "; ".join(crowd.wrong()[:5]))
+            await crowd.act(events // 6, EVERYWHERE)
+            await local.until(lambda: not crowd.wrong() and not bridge.router.looking_back, seconds)
+            assert await bridge.store.dead_letters() == []
+        print(f"\naway: {away}; {len(crowd.said)} messages in all")
+    return crowd
+
+
+async def test_what_happens_while_the_bridge_is_away_is_recovered(tmp_path: Path) -> None:
+    crowd = await be_away(tmp_path, events=60, channels=("general", "random"), seconds=40)
+
+    assert crowd.done.keys() == {"post", "reply", "edit", "delete"}
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+async def test_a_thousand_events_while_the_bridge_is_away_are_recovered(tmp_path: Path) -> None:
+    channels = ("general", "random", "help", "ch-4", "ch-5", "ch-6")
+    await be_away(tmp_path, events=1000, channels=channels, seconds=900, limits=True)
