@@ -115,7 +115,7 @@ async def test_live_threads_older_than_the_gap_cost_few_requests() -> None:
 
     async with answering(answer) as api:
         key = ids.order_key(cursor)
-        raws = [raw async for raw in posts_after(api, ACCOUNT, US, GENERAL, key, roots)]
+        raws = [raw async for raw in posts_after(api, ACCOUNT, US, GENERAL, key, roots, 1.8e9)]
 
     assert asked == ["conversations.history", "conversations.history", "conversations.replies"]
     assert [raw.order_key for raw in raws] == [ids.order_key("1700000600.000000")]
