@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import math
 import os
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import structlog
@@ -26,7 +27,7 @@ from bridge.ports.cards import Cards
 from bridge.ports.clock import Clock, SystemClock
 from bridge.ports.connector import Connector, ConnectorTools, Files
 from bridge.ports.discovery import CONNECTORS, agent_type, connector_type, names_of
-from bridge.ports.store import Store
+from bridge.ports.store import RoomForm, Store
 from bridge.ports.tokens import TokenSource
 from bridge.router import AgentSeat, Member, Policy, Room, Rooms, Router
 from bridge.store.blobs import open_blobs
@@ -36,6 +37,10 @@ from bridge.store.sqlite import open_sqlite
 log = structlog.get_logger()
 
 KEY_VARIABLE = "UACS_BRIDGE_KEY"
+
+
+async def nothing_to_reload() -> list[str]:
+    raise ConfigError("This bridge was started without a file; there is nothing to read again")
 
 
 @dataclass
@@ -53,6 +58,8 @@ class Bridge:
     problems: list[str]
     files: Files
     links: FileLinks | None
+
+    reload: Callable[[], Awaitable[list[str]]] = nothing_to_reload
 
     async def close(self) -> None:
         for connector in self.connectors.values():
@@ -78,11 +85,7 @@ async def build(settings: Settings) -> Bridge:
         links = file_links(settings, clock)
         files = await open_files(settings, clock, links)
         connectors = build_connectors(settings, store, clock, files=files)
-        tools = _AgentTools(clock, Tokens(store))
-        agents = {
-            name: agent_type(entry.kind).build(name, entry.options, tools)
-            for name, entry in settings.agents.items()
-        }
+        agents = build_agents(settings, store, clock)
         problems: list[str] = []
         rooms = await find_rooms(settings, connectors, store, problems)
     except BaseException:
@@ -97,6 +100,14 @@ async def build(settings: Settings) -> Bridge:
         cards=all_cards(settings), files=files, policy=policy_of(settings),
     )  # fmt: skip
     return Bridge(settings, store, connectors, agents, rooms, router, clock, problems, files, links)
+
+
+def build_agents(settings: Settings, store: Store, clock: Clock) -> dict[str, Agent]:
+    tools = _AgentTools(clock, Tokens(store))
+    return {
+        name: agent_type(entry.kind).build(name, entry.options, tools)
+        for name, entry in settings.agents.items()
+    }
 
 
 async def open_store(settings: Settings, clock: Clock) -> Store:
@@ -208,7 +219,20 @@ async def find_rooms(
         own_id, whole = RoomId(name), room_options(entry)
         rooms.append(Room(own_id, ids[own_id], tuple(members), seats, entry.undelivered, whole))
     await places.close()
-    return Rooms(rooms)
+    standings = await store.stand_rooms([_form(room, settings) for room in rooms])
+    return Rooms(
+        replace(room, epoch=standing.epoch) for room, standing in zip(rooms, standings, strict=True)
+    )
+
+
+def _form(room: Room, settings: Settings) -> RoomForm:
+    """What its configuration is, as far as it means anything to what is said there."""
+    channels = tuple(member.channel.key for member in room.members)
+    agents = tuple(f"agent:{seat.agent}" for seat in room.agents)
+    known = settings.rooms.get(room.id)
+    text = "" if known is None else known.model_dump_json(exclude_defaults=True)
+    digest = hashlib.sha256("\n".join([text, *channels, *agents]).encode()).hexdigest()
+    return RoomForm(room.id, digest, channels + agents)
 
 
 def check_once(

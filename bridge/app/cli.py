@@ -22,6 +22,7 @@ COMMANDS = {
     "setup": "Say step by step how to install the bridge on a platform.",
     "check": "Find what is wrong before the start, and say what to do about it.",
     "run": "Run the bridge until it is stopped.",
+    "reload": "Have the running bridge read its configuration again.",
     "status": "Show accounts, queues and what waits longest.",
     "rooms": "List the rooms with their channels and agents.",
     "explain": "Follow one message through the bridge, step by step.",

@@ -12,21 +12,31 @@ import structlog
 
 from bridge.app.admin import Door
 from bridge.app.build import Bridge, build
+from bridge.app.reload import Reloader
 from bridge.app.settings import Settings
 from bridge.app.sweep import sweep_daily
 from bridge.app.web import WebServer, web_app
+from bridge.errors import BridgeError
 
 log = structlog.get_logger()
 
 T = TypeVar("T")
 
 
-async def run(settings: Settings, *, ready: Callable[[Bridge, str], None] | None = None) -> None:
-    """Until SIGINT, SIGTERM or cancellation; `ready` is told the bridge and its web address."""
+async def run(
+    settings: Settings,
+    *,
+    ready: Callable[[Bridge, str], None] | None = None,
+    source: Callable[[], Settings] | None = None,
+) -> None:
+    """Until SIGINT, SIGTERM or cancellation; `ready` is told the bridge and its web address.
+    `source` reads the settings again, when somebody asks for it or at SIGHUP."""
     with stop_signals() as stop:
         bridge = await _unless(stop, build(settings))
         if bridge is None:
             return
+        if source is not None:
+            bridge.reload = Reloader(bridge, source).reload
         door = Door.new()
         server = WebServer(web_app(bridge, door), settings.web.host, settings.web.port)
         try:
@@ -38,7 +48,8 @@ async def run(settings: Settings, *, ready: Callable[[Bridge, str], None] | None
             )
             sweeping = asyncio.create_task(_sweep(bridge))
             try:
-                await _first(routing, stop)
+                with hangups(bridge.reload):
+                    await _first(routing, stop)
             finally:
                 await server.stop()
                 for task in (routing, sweeping):
@@ -55,6 +66,30 @@ async def _sweep(bridge: Bridge) -> None:
     settings = bridge.settings
     days = settings.files.keep_unused_days
     await sweep_daily(settings.store.path, bridge.files.blobs, bridge.clock, days)
+
+
+@contextlib.contextmanager
+def hangups(reload: Callable[[], Awaitable[object]]) -> Generator[None]:
+    """SIGHUP has the configuration read again; what is wrong with it is logged there."""
+    loop = asyncio.get_running_loop()
+    reloading: set[asyncio.Task[None]] = set()
+
+    async def quietly() -> None:
+        with contextlib.suppress(BridgeError):
+            await reload()
+
+    def hung_up() -> None:
+        task = asyncio.create_task(quietly(), name="reload")
+        reloading.add(task)
+        task.add_done_callback(reloading.discard)
+
+    loop.add_signal_handler(signal.SIGHUP, hung_up)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGHUP)
+        for task in reloading:
+            task.cancel()
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import weakref
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import asdict, replace
 from typing import Any
@@ -17,7 +18,8 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Mount, Route, Router
+from starlette.types import Receive, Scope, Send
 
 from bridge.app.admin import Door
 from bridge.app.bodies import BoundedBodies
@@ -66,10 +68,27 @@ def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
         routes.append(Mount("/admin", routes=_admin_routes(bridge, door)))
     if bridge.links is not None:
         routes += file_routes(bridge.links, bridge.files.blobs, bridge.clock)
-    for name, connector in bridge.connectors.items():
-        if isinstance(connector, ServesHttp):
-            routes.append(Mount(f"/{name}", routes=list(connector.routes(bridge.router))))
+    routes.append(Mount("/{account}", app=_AccountRoutes(bridge)))
     return Starlette(routes=routes, middleware=[Middleware(BoundedBodies)])
+
+
+class _AccountRoutes:
+    """What platforms call, below the accounts' names; accounts come and go."""
+
+    def __init__(self, bridge: Bridge) -> None:
+        self._bridge = bridge
+        self._routers: weakref.WeakKeyDictionary[ServesHttp, Router] = weakref.WeakKeyDictionary()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        connector = self._bridge.connectors.get(scope["path_params"]["account"])
+        if not isinstance(connector, ServesHttp):
+            await Response("Not Found", status_code=404)(scope, receive, send)
+            return
+        router = self._routers.get(connector)
+        if router is None:
+            router = Router(routes=list(connector.routes(self._bridge.router)))
+            self._routers[connector] = router
+        await router(scope, receive, send)
 
 
 class _Counts:
@@ -133,6 +152,7 @@ def _admin_routes(bridge: Bridge, door: Door) -> list[BaseRoute]:
     return [
         Route("/", guarded(_present)),
         Route("/replay", guarded(_replay), methods=["POST"]),
+        Route("/reload", guarded(_reload), methods=["POST"]),
         Route("/secrets", guarded(_keep_secret), methods=["POST"]),
     ]
 
@@ -151,6 +171,10 @@ async def _replay(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
         bridge.router.lanes.wake(lane)
         lanes.append(lane)
     return {"lanes": lanes}
+
+
+async def _reload(bridge: Bridge, _body: dict[str, Any]) -> dict[str, Any]:
+    return {"changes": await bridge.reload()}
 
 
 async def _keep_secret(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:

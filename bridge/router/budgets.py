@@ -68,10 +68,14 @@ class Budgets:
         self, clock: Clock, rules: Mapping[AccountId, Mapping[str, Sequence[Rate]]]
     ) -> None:
         self._clock = clock
-        self._rules = rules
+        self._rules = dict(rules)
         self._windows: dict[tuple[AccountId, str, str], _Window] = {}
         self._numbers = itertools.count()
         self._timers: dict[_Window, tuple[float, asyncio.Task[None]]] = {}
+
+    def set_rules(self, account: AccountId, rules: Mapping[str, Sequence[Rate]]) -> None:
+        """The limits of an account that came later."""
+        self._rules[account] = rules
 
     @asynccontextmanager
     async def permission(

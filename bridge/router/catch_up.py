@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -72,7 +72,9 @@ class CatchUp:
         self._policy = policy
         self._current: set[str] = set()
         self._runs: dict[str, int] = {}
-        self._places = {account: asyncio.Semaphore(_AT_ONCE) for account in connectors}
+        self._places: defaultdict[AccountId, asyncio.Semaphore] = defaultdict(
+            lambda: asyncio.Semaphore(_AT_ONCE)
+        )
         self.behind = 0  # channels that are being read
         self.look_back = LookBack(store, connectors, sources, beginnings, clock, policy)
         self._echoes: dict[tuple[AccountId, ChannelRef], str] = {}

@@ -91,7 +91,7 @@ class Hearing:
             await self._clock.sleep(self._policy.hearing_interval)
             try:
                 await self.note_alive()
-                for account in self._connectors:
+                for account in list(self._connectors):
                     await self._look_after(account)
             except BridgeError as error:
                 log.warning("hearing_not_watched", error=str(error))

@@ -62,8 +62,16 @@ class References:
         self._connectors = connectors
         self._rooms = rooms
         self._groups = groups
+        self._linking: dict[AccountId, LinksMessages] = {}
+        self._marks: tuple[str, ...] = ()
+        self.learn_connectors()
+
+    def learn_connectors(self) -> None:
+        """Accounts came or went."""
         self._linking = {
-            account: one for account, one in connectors.items() if isinstance(one, LinksMessages)
+            account: one
+            for account, one in self._connectors.items()
+            if isinstance(one, LinksMessages)
         }
         marks = {mark for one in self._linking.values() for mark in one.link_marks}
         self._marks = (SCHEME, *sorted(marks))

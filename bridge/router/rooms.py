@@ -60,10 +60,11 @@ class Room:
     agents: tuple[AgentSeat, ...] = ()
     undelivered: Undelivered = "note"
     options: RoomOptions = USUAL
+    epoch: int | None = None
 
     @property
     def timeline(self) -> Timeline:
-        return Timeline(self.conversation, "room", str(self.id))
+        return Timeline(self.conversation, "room", str(self.id), epoch=self.epoch)
 
     def member(self, channel: ChannelRef) -> Member | None:
         """The channel as it takes part in this room."""
@@ -78,6 +79,10 @@ class Rooms:
     """All rooms, found by the channel where something happens."""
 
     def __init__(self, rooms: Iterable[Room]) -> None:
+        self.change(rooms)
+
+    def change(self, rooms: Iterable[Room]) -> None:
+        """From now on these are the rooms, for everybody who holds this object."""
         self.all = tuple(rooms)
         self.by_id = {room.id: room for room in self.all}
         self._heard: defaultdict[tuple[AccountId, ChannelRef], list[Room]] = defaultdict(list)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from uuid import uuid4
@@ -37,7 +37,7 @@ from bridge.router.passage import Passage, Surroundings
 from bridge.router.people import People
 from bridge.router.policy import Policy
 from bridge.router.references import Groups, References
-from bridge.router.rooms import Rooms
+from bridge.router.rooms import Room, Rooms
 from bridge.router.sources import Sources
 from bridge.router.stages import STAGES
 from bridge.router.told import Told
@@ -74,9 +74,16 @@ class Router:
         self._budgets = Budgets(clock, rules)
         self._sources = Sources(self._take)
         url_of = files.url_of if files else public_url
-        references = References(store, connectors, rooms, groups or {})
+        self._references = References(store, connectors, rooms, groups or {})
         self.lanes = Lanes(
-            store, connectors, self._budgets, clock, policy, rooms, url_of, references
+            store,
+            connectors,
+            self._budgets,
+            clock,
+            policy,
+            rooms,
+            url_of,
+            self._references,
         )
         self.notices = Notices(store, clock, new_id, self.lanes.wake)
         notes = Notes(store, rooms, self.notices, partial(shows_natively, connectors))
@@ -114,6 +121,7 @@ class Router:
             orphans=self._orphans,
         )
         self._tasks: set[asyncio.Task[None]] = set()
+        self._receivers: dict[AccountId, asyncio.Task[None]] = {}
         self._watches: list[asyncio.Task[None]] = []
         self._receiving: dict[AccountId, asyncio.Task[None]] = {}
         self._untold = set(connectors)  # whose silence before this start was not looked at yet
@@ -169,20 +177,41 @@ class Router:
     async def run(self, ready: Callable[[], None] | None = None) -> None:
         """Work until cancelled; then finish what has begun, within `policy.drain` seconds."""
         await self._resume()
-        receivers = [
-            asyncio.create_task(self._keep_receiving(account, connector), name=f"receive {account}")
-            for account, connector in self._connectors.items()
-        ]
+        for account, connector in self._connectors.items():
+            self.start_account(account, connector)
         if ready:
             ready()
         try:
-            # Not `gather`: it would cancel the receivers, and `_stop` a second time, in the middle
-            # of their tidying up.
-            if receivers:
-                await asyncio.wait(receivers)
             await asyncio.Event().wait()
         finally:
-            await self._stop(receivers)
+            await self._stop()
+
+    def start_account(self, account: AccountId, connector: Connector) -> None:
+        """Receive through it, until the account is stopped."""
+        self._references.learn_connectors()
+        self._budgets.set_rules(account, connector.capabilities.budgets)
+        self._receivers[account] = asyncio.create_task(
+            self._keep_receiving(account, connector), name=f"receive {account}"
+        )
+
+    async def stop_account(self, account: AccountId) -> None:
+        """Hear nothing more from it; the others do not notice."""
+        if (receiver := self._receivers.pop(account, None)) is not None:
+            receiver.cancel()
+            await asyncio.wait({receiver})
+        self.failed.pop(account, None)
+        metrics.ALIVE.labels(account).set(0)
+
+    def change_rooms(self, rooms: Iterable[Room]) -> None:
+        """From now on these are the rooms. Channels that were not heard before are read from here
+        on, those of accounts that connect anew when they do."""
+        before = {(a, c) for a in self._connectors for c in self._rooms.heard_channels(a)}
+        self._rooms.change(rooms)
+        for account in self._receivers:
+            heard = self._rooms.heard_channels(account)
+            new = [channel for channel in heard if (account, channel) not in before]
+            if unread := self._catch_up.lose_sight_of(account, new):
+                self._spawn(self._catch_up.read_all(account, unread), f"catch up {account}")
 
     async def _resume(self) -> None:
         """What was kept, queued and asked before the last stop goes on first."""
@@ -246,8 +275,8 @@ class Router:
         """What is wrong with an account that is connected; empty when nothing is."""
         return self._hearing.note(account)
 
-    async def _stop(self, receivers: list[asyncio.Task[None]]) -> None:
-        tasks = [*receivers, *self._tasks, *self._watches]
+    async def _stop(self) -> None:
+        tasks = [*self._receivers.values(), *self._tasks, *self._watches]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

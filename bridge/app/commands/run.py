@@ -7,11 +7,19 @@ import signal
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from bridge.app.commands.options import config_option, env_file_option, settings_from
+from bridge.app.commands.options import (
+    config_option,
+    env_file_option,
+    read_environment,
+    settings_from,
+)
+
+if TYPE_CHECKING:
+    from bridge.app.settings import Settings
 
 
 @click.command("run")
@@ -21,7 +29,7 @@ def command(config: Path, env_file: Path | None) -> None:
     """Run the bridge until it is stopped.
 
     SIGINT (Ctrl-C) and SIGTERM let it finish what it has begun, then it exits with 0. What is not
-    finished by then goes on at the next start.
+    finished by then goes on at the next start. SIGHUP has the configuration read again.
 
     \b
     Examples:
@@ -33,9 +41,15 @@ def command(config: Path, env_file: Path | None) -> None:
 
         from bridge.app.logs import configure_logs
         from bridge.app.run import run
+        from bridge.app.settings import read_settings
+
+        def again() -> Settings:
+            if env_file is not None:
+                read_environment(env_file)
+            return read_settings(config)
 
         configure_logs(settings.log)
-        asyncio.run(run(settings))
+        asyncio.run(run(settings, source=again))
 
 
 @contextmanager

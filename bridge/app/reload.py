@@ -1,0 +1,101 @@
+"""A changed configuration file -> the running bridge, without a stop.
+
+Accounts that did not change keep their connections. A file that is wrong changes nothing, and what
+is wrong with it is said in the log, by `status` and to whoever asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+import structlog
+
+from bridge.app.build import Bridge, build_agents, build_connectors, find_rooms
+from bridge.app.settings import Settings
+from bridge.errors import BridgeError
+from bridge.model import AccountId
+from bridge.ports.connector import Connector
+
+log = structlog.get_logger()
+
+_KEPT = "the configuration file is wrong, the last good one holds"
+_AT_START = ("store", "web", "files", "log", "delivery")  # read when the bridge starts
+
+
+class Reloader:
+    """One reload at a time; `source` reads and checks the file."""
+
+    def __init__(self, bridge: Bridge, source: Callable[[], Settings]) -> None:
+        self._bridge = bridge
+        self._source = source
+        self._one_at_a_time = asyncio.Lock()
+
+    async def reload(self) -> list[str]:
+        """What changed, in words. Raises ConfigError, and then nothing did."""
+        async with self._one_at_a_time:
+            try:
+                changes = await self._change(self._source())
+            except BridgeError as error:
+                log.error("configuration_kept", error=str(error))  # noqa: TRY400
+                self._bridge.problems[:] = [
+                    *(p for p in self._bridge.problems if not p.startswith(_KEPT)),
+                    f"{_KEPT}: {error}",
+                ]
+                raise
+            log.info("configuration_reloaded", changes=changes)
+            return changes
+
+    async def _change(self, new: Settings) -> list[str]:
+        bridge, old = self._bridge, self._bridge.settings
+        changed = {
+            AccountId(name) for name in old.accounts | new.accounts
+            if old.accounts.get(name) != new.accounts.get(name)
+        }  # fmt: skip
+        fresh = build_connectors(new, bridge.store, bridge.clock, only=changed, files=bridge.files)
+        problems: list[str] = []
+        try:
+            agents = build_agents(new, bridge.store, bridge.clock)
+            kept = {a: c for a, c in bridge.connectors.items() if a not in changed}
+            rooms = await find_rooms(new, {**kept, **fresh}, bridge.store, problems)
+        except BaseException:
+            for connector in fresh.values():
+                await connector.close()
+            raise
+        await self._swap(changed, fresh)
+        bridge.agents.clear()
+        bridge.agents.update(agents)
+        bridge.router.change_rooms(rooms.all)
+        for account, connector in fresh.items():
+            bridge.router.start_account(account, connector)
+        bridge.settings = new
+        bridge.problems[:] = problems
+        return [*_told(old, new), *problems]
+
+    async def _swap(self, changed: set[AccountId], fresh: Mapping[AccountId, Connector]) -> None:
+        """Those that are gone or changed end; from then on their new ones send."""
+        for account in changed & self._bridge.connectors.keys():
+            await self._bridge.router.stop_account(account)
+            ended = self._bridge.connectors.pop(account)
+            if account in fresh:
+                self._bridge.connectors[account] = fresh[account]
+            await ended.close()
+        self._bridge.connectors.update(fresh)
+
+
+def _told(old: Settings, new: Settings) -> list[str]:
+    """What is different, a line for each account, room, agent and part."""
+    found: list[str] = []
+    for section in ("accounts", "rooms", "agents"):
+        before, after = getattr(old, section), getattr(new, section)
+        for name in sorted(before | after):
+            if before.get(name) == after.get(name):
+                continue
+            what = "added" if name not in before else "changed" if name in after else "removed"
+            found.append(f"{section.removesuffix('s')} {name!r} {what}")
+    found += [
+        f"{section} changed: it takes a restart"
+        for section in _AT_START
+        if getattr(old, section) != getattr(new, section)
+    ]
+    return found

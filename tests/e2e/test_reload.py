@@ -1,0 +1,136 @@
+"""A changed file reaches a running bridge; connections that need not end do not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bridge.app.admin import running_bridge
+from bridge.app.build import Bridge
+from bridge.app.run import run
+from bridge.app.settings import read_settings
+from bridge.errors import BridgeError, ConfigError
+from tests.e2e.house import Street, configuration, connect, street
+
+
+def write(path: Path, settings: dict[str, Any]) -> None:
+    path.write_text(yaml.safe_dump(settings))
+
+
+def misspell(path: Path) -> None:
+    path.write_text(path.read_text().replace("members:", "membrs:"))
+
+
+@asynccontextmanager
+async def from_file(
+    local: Street, settings: dict[str, Any], path: Path
+) -> AsyncGenerator[tuple[Bridge, str]]:
+    write(path, settings)
+    ready: asyncio.Future[tuple[Bridge, str]] = asyncio.get_running_loop().create_future()
+    task = asyncio.create_task(
+        run(
+            read_settings(path),
+            ready=lambda bridge, url: ready.set_result((bridge, url)),
+            source=lambda: read_settings(path),
+        )
+    )
+    try:
+        await asyncio.wait({ready, task}, return_when=asyncio.FIRST_COMPLETED)
+        bridge, url = ready.result()
+        await connect(local, settings, url)
+        yield bridge, url
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def texts(local: Street, platform: str, channel: str = "general") -> list[str]:
+    """The last line of each: Teams shows the author above the words."""
+    return [shown.text.rpartition("\n")[2] for shown in local.standing(platform, channel)]
+
+
+async def test_rooms_options_and_accounts_change_while_others_stay_connected(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "bridge.yaml"
+    async with street() as local:
+        settings = configuration(local, tmp_path / "s.sqlite3", channels=("general",))
+        everybody = settings["accounts"]
+        settings["accounts"] = {k: v for k, v in everybody.items() if k != "teams"}
+        members = settings["rooms"]["general"]["members"]
+        settings["rooms"]["general"]["members"] = [m for m in members if m["account"] != "teams"]
+        async with from_file(local, settings, path) as (bridge, url):
+            slack, discord = bridge.connectors["slack"], bridge.connectors["discord"]  # type: ignore[index]
+            since = discord.health().connected_since  # type: ignore[attr-defined]
+            await local.say("slack", "general", "one")
+            await local.until(lambda: texts(local, "discord") == ["one"])
+
+            settings["accounts"], settings["rooms"]["general"]["members"] = everybody, members
+            settings["rooms"]["general"]["exclude"] = [{"matching": "secret"}]
+            write(path, settings)
+            changes = await bridge.reload()
+            await connect(local, settings, url)
+            await local.say("slack", "general", "a secret")
+            await local.say("slack", "general", "two")
+            await local.until(lambda: texts(local, "teams") == ["two"])
+            await local.say("teams", "general", "three")
+            await local.until(lambda: texts(local, "discord") == ["one", "two", "three"])
+            assert changes == ["account 'teams' added", "room 'general' changed"]
+            assert bridge.connectors["slack"] is slack  # type: ignore[index]
+            assert discord.health().connected_since == since  # type: ignore[attr-defined]
+
+            del settings["accounts"]["discord"]
+            settings["rooms"]["general"]["members"] = [
+                m for m in members if m["account"] != "discord"
+            ]
+            write(path, settings)
+            assert await bridge.reload() == ["account 'discord' removed", "room 'general' changed"]
+            await local.say("slack", "general", "four")
+            await local.until(lambda: texts(local, "teams") == ["two", "three", "four"])
+            assert texts(local, "discord") == ["one", "two", "three"]
+            (room,) = bridge.rooms.all
+            assert room.epoch == 3
+
+
+async def test_a_wrong_file_keeps_the_last_good_one_and_says_what_is_wrong(tmp_path: Path) -> None:
+    path = tmp_path / "bridge.yaml"
+    async with street(names=("slack", "discord")) as local:
+        settings = configuration(local, tmp_path / "s.sqlite3", channels=("general",))
+        async with from_file(local, settings, path) as (bridge, _):
+            await asyncio.to_thread(misspell, path)
+            with pytest.raises(ConfigError, match="unknown key; did you mean 'members'"):
+                await bridge.reload()
+            running = await asyncio.to_thread(running_bridge, tmp_path / "s.sqlite3")
+            assert running is not None
+            with pytest.raises(BridgeError, match="did you mean 'members'"):
+                await asyncio.to_thread(running.ask, "/admin/reload", {})
+            assert "did you mean 'members'" in " ".join(bridge.problems)
+            await local.say("slack", "general", "still here")
+            await local.until(lambda: texts(local, "discord") == ["still here"])
+
+            write(path, settings)
+            assert await asyncio.to_thread(running.ask, "/admin/reload", {}) == {"changes": []}
+            assert bridge.problems == []
+
+
+async def test_a_channel_that_is_new_to_a_room_is_heard_from_then_on(tmp_path: Path) -> None:
+    path = tmp_path / "bridge.yaml"
+    async with street(names=("slack", "discord")) as local:
+        settings = configuration(local, tmp_path / "s.sqlite3", channels=("general",))
+        async with from_file(local, settings, path) as (bridge, _):
+            await local.say("slack", "random", "said before")
+            workspace, channel = local.place("slack", "random")
+            settings["rooms"]["general"]["members"].append(
+                {"account": "slack", "workspace": workspace, "channel": channel}
+            )
+            write(path, settings)
+            await bridge.reload()
+            await local.say("slack", "random", "said after")
+            await local.until(lambda: texts(local, "discord") == ["said after"])
+            await local.until(lambda: texts(local, "slack") == ["said after"])
