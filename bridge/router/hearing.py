@@ -92,7 +92,8 @@ class Hearing:
             try:
                 await self.note_alive()
                 for account in list(self._connectors):
-                    await self._look_after(account)
+                    if account in self._connectors:  # accounts come and go
+                        await self._look_after(account)
             except BridgeError as error:
                 log.warning("hearing_not_watched", error=str(error))
 
