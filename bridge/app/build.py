@@ -16,7 +16,7 @@ from bridge.app.fetch import FetchLimits, GuardedFetcher
 from bridge.app.file_links import FileLinks
 from bridge.app.origin import check_one_place
 from bridge.app.places import Places
-from bridge.app.room_settings import MemberSettings, member_options, room_options
+from bridge.app.room_settings import MemberSettings, SeatSettings, member_options, room_options
 from bridge.app.settings import Settings
 from bridge.app.shelves import AccountShelf, Overlay, Shelves
 from bridge.app.tokens import Tokens
@@ -215,7 +215,7 @@ async def find_rooms(
                 options = member_options(entry, wanted)
                 account = AccountId(wanted.account)
                 members.append(Member(account, channel, wanted.flow, known, options))
-        seats = tuple(AgentSeat(seat.agent, seat.listen) for seat in entry.agents)
+        seats = tuple(_seat(seat) for seat in entry.agents)
         own_id, whole = RoomId(name), room_options(entry)
         rooms.append(Room(own_id, ids[own_id], tuple(members), seats, entry.undelivered, whole))
     await places.close()
@@ -233,6 +233,10 @@ def _form(room: Room, settings: Settings) -> RoomForm:
     text = "" if known is None else known.model_dump_json(exclude_defaults=True)
     digest = hashlib.sha256("\n".join([text, *channels, *agents]).encode()).hexdigest()
     return RoomForm(room.id, digest, channels + agents)
+
+
+def _seat(wanted: SeatSettings) -> AgentSeat:
+    return AgentSeat(wanted.agent, wanted.listen, wanted.session, wanted.busy, wanted.gather)
 
 
 def check_once(

@@ -152,6 +152,22 @@ class SeatSettings(StrictSettings):
         default="mentions",
         description="When it answers: when it is mentioned, always, or once called in a thread.",
     )
+    session: Literal["room", "channel", "thread", "person"] = Field(
+        default="room",
+        description="What it knows of, and answers one after the other: the whole room, what was "
+        "said in one channel, in one thread, or by one person.",
+    )
+    busy: Literal["queue", "merge", "steer", "interrupt"] = Field(
+        default="queue",
+        description="A question while it answers: queue: waits; merge: all that wait are one; "
+        "steer: it is told at once, if it listens; interrupt: it stops, and answers the new one.",
+    )
+    gather: float = Field(
+        default=0.0,
+        ge=0,
+        le=60,
+        description="Seconds in which further messages belong to the same question.",
+    )
 
 
 class RoomSettings(PassageSettings):

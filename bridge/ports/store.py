@@ -95,12 +95,24 @@ class Timeline:
 
 @dataclass(frozen=True)
 class NewTurn:
-    """A turn to be queued for an agent."""
+    """A turn to be queued for an agent; those of one `session` are answered in their order."""
 
     id: TurnId
     agent: str
     room: RoomId
     trigger: MessageId
+    session: str = ""
+
+
+@dataclass(frozen=True)
+class View:
+    """The part of a conversation that an agent is shown: what was said in this channel, in the
+    thread of this message, or by this person, and the answers to it. All of it where none is set.
+    """
+
+    channel: ChannelRef | None = None
+    thread: MessageId | None = None
+    person: ActorId | None = None
 
 
 @dataclass(frozen=True)
@@ -362,6 +374,7 @@ class StoredTurn:
     asked: float
     tool_called: bool = False
     answer: MessageId | None = None
+    session: str = ""
 
 
 @dataclass(frozen=True)
@@ -490,8 +503,11 @@ class ArchiveStore(Protocol):
         """The Conversation id of each room, made at its first use and kept for ever."""
         ...
 
-    async def conversation(self, conversation: UUID, *, newest: int | None = None) -> Conversation:
-        """The timeline as a UACS Conversation, oldest first; at most the `newest` messages.
+    async def conversation(
+        self, conversation: UUID, *, newest: int | None = None, view: View | None = None
+    ) -> Conversation:
+        """The timeline as a UACS Conversation, oldest first; at most the `newest` messages, and of
+        these only what is in the `view`.
         Deleted messages are absent. Raises StoreError when there is no such conversation."""
         ...
 

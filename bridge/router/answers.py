@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
+from bridge.content.additions import KEY, read_bridge_metadata
+from bridge.content.card import Button, Card
+from bridge.content.card_json import SCHEMA_ID, card_to_json
+from bridge.content.text import Text
 from bridge.model import MessageId
 from bridge.model.turns import (
     AgentEvent,
@@ -14,7 +19,9 @@ from bridge.model.turns import (
     ToolCalled,
     UsageReported,
 )
-from bridge.uacs import Actor, Message, TextPart
+from bridge.uacs import Actor, JsonTree, Message, StructuredDataPart, TextPart
+
+RETRY = "bridge.retry"  # the id of the button that asks again; its value is the question's id
 
 
 class Answer:
@@ -27,6 +34,7 @@ class Answer:
         self._parts: list[Any] = []
         self._text: list[str] = []
         self._metadata: dict[str, Any] = {}
+        self._retry: MessageId | None = None
 
     @property
     def visible(self) -> bool:
@@ -49,15 +57,23 @@ class Answer:
         """Begin with what was said before an interruption."""
         self._parts = list(message.content)
 
-    def fail(self, reason: str) -> None:
-        """Say in the answer that it is not complete, and why."""
+    def fail(self, reason: str, question: MessageId | None = None) -> None:
+        """Say in the answer that it is not complete, and why, with a button to ask again."""
         gap = "\n\n" if self.visible else ""
         self._text.append(f"{gap}⚠️ {self.agent} could not finish this answer: {reason}")
+        self._retry = question
+
+    def stop(self) -> None:
+        """Say that somebody stopped it."""
+        if self.visible:
+            self._text.append("\n\n⏹️ stopped")
 
     def message(self) -> Message:
         """The answer as it stands."""
         text = "".join(self._text).strip()
-        parts = [*self._parts, TextPart(text=text)] if text else self._parts
+        parts = [*self._parts, TextPart(text=text)] if text else [*self._parts]
+        if self._retry is not None:
+            parts.append(_retry_button(self._retry))
         extra = {"metadata": self._metadata} if self._metadata else {}
         return Message(
             message_id=self.id,
@@ -71,3 +87,32 @@ class Answer:
         if text := "".join(self._text).strip():
             self._parts.append(TextPart(text=text))
         self._text = []
+
+
+def saying(message: Message, parts: Sequence[object]) -> Message:
+    """The message with other content; what the bridge noted of the old one is gone with it."""
+    fields: dict[str, Any] = {name: getattr(message, name) for name in message.model_fields_set}
+    metadata = {name: value for name, value in (message.metadata or {}).items() if name != KEY}
+    return Message.model_validate({**fields, "content": parts, "metadata": metadata})
+
+
+def asked_again(answer: Message) -> Message:
+    """An answer that failed, without its button, and without fallbacks, which are made anew."""
+    fallbacks = read_bridge_metadata(answer)[0].fallbacks.values()
+    shadows = {index for indices in fallbacks for index in indices}
+    kept = [part for index, part in enumerate(answer.content) if index not in shadows]
+    return saying(answer, [part for part in kept if part != _retry_button_of(part)])
+
+
+def _retry_button(question: MessageId) -> StructuredDataPart:
+    card = Card((Button((Text("Try again"),), id=RETRY, value=question),))
+    return StructuredDataPart(schema_id=SCHEMA_ID, data=cast("JsonTree", card_to_json(card)))
+
+
+def _retry_button_of(part: object) -> StructuredDataPart | None:
+    """The same part, if it is such a button."""
+    match part:
+        case StructuredDataPart(data={"nodes": [{"id": str(own_id), "value": str(question)}]}):
+            return _retry_button(MessageId(question)) if own_id == RETRY else None
+        case _:
+            return None

@@ -9,6 +9,7 @@ from bridge.content.parts import message_text
 from bridge.model import MessageId, MessagePosted
 from bridge.router.rooms import AgentSeat, Room
 
+_STOP = frozenset({"stop", "cancel", "halt"})
 TakesPart = Callable[[str, MessageId], Awaitable[bool]]
 
 
@@ -33,6 +34,13 @@ async def agents_asked(
         or seat.listen == "always"
         or (seat.listen == "threads" and root and await takes_part(seat.agent, root))
     ]
+
+
+def wants_stop(seat: AgentSeat, event: MessagePosted) -> bool:
+    """Whether the text is no question but the wish that the agent stops."""
+    text, _ = message_text(event.message)
+    words = re.sub(rf"@{re.escape(seat.agent)}\b", " ", text, flags=re.IGNORECASE)
+    return words.strip(" \n\t,.:!").casefold() in _STOP
 
 
 def is_named(agent: str, text: str) -> bool:

@@ -6,7 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from bridge.content.interactions import Interaction
-from bridge.model import AccountId, DeleteMessage, Event, LaneId, MessageId, Operation, Person
+from bridge.model import (
+    AccountId,
+    ActorId,
+    DeleteMessage,
+    Event,
+    LaneId,
+    MessageId,
+    Operation,
+    Person,
+)
 from bridge.ports.cards import Cards
 from bridge.ports.catch_up_store import Orphan
 from bridge.ports.clock import Clock
@@ -85,6 +94,7 @@ class Passage:
     operations: list[Operation] = field(default_factory=list[Operation])
     settles: list[Settlement] = field(default_factory=list[Settlement])
     turns: list[NewTurn] = field(default_factory=list[NewTurn])
+    stops: list[tuple[str, ActorId]] = field(default_factory=list[tuple[str, ActorId]])
     changes: list[Change] = field(default_factory=list[Change])
     reactions: list[ReactionChange] = field(default_factory=list[ReactionChange])
     pins: list[PinChange] = field(default_factory=list[PinChange])
@@ -103,6 +113,7 @@ class Passage:
                 people=tuple(self.people),
                 reactions=tuple(self.reactions),
                 pins=tuple(self.pins),
+                turns=tuple(self.turns),
                 changes=tuple(self.changes),
                 gone=tuple(self.gone),
                 removals=tuple(self.removals),

@@ -14,6 +14,8 @@ from bridge.router.options import AS_SAID, USUAL, MemberOptions, RoomOptions
 
 Flow = Literal["in", "out", "both"]
 Listen = Literal["mentions", "always", "threads"]
+Scope = Literal["room", "channel", "thread", "person"]
+Busy = Literal["queue", "merge", "steer", "interrupt"]
 Undelivered = Literal["note", "whisper", "off"]
 
 
@@ -42,11 +44,20 @@ class AgentSeat:
     """An agent in a room.
 
     `mentions`: it answers when it is mentioned; `threads`: and from then on everything in that
-    thread; `always`: everything that people say.
+    thread; `always`: everything that people say. Answers to what it said are always for it.
+
+    - `session`: what it knows of, and what it answers one after the other: the whole room, one
+      channel, one thread, or one person.
+    - `busy`: what becomes of a question while it answers another: it waits; all that wait are
+      answered as one (`merge`); the agent is told at once (`steer`); or it stops (`interrupt`).
+    - `gather`: seconds in which further messages belong to the same question.
     """
 
     agent: str
     listen: Listen = "mentions"
+    session: Scope = "room"
+    busy: Busy = "queue"
+    gather: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -65,6 +76,10 @@ class Room:
     @property
     def timeline(self) -> Timeline:
         return Timeline(self.conversation, "room", str(self.id), epoch=self.epoch)
+
+    def seat(self, agent: str) -> AgentSeat | None:
+        """The agent as it sits in this room."""
+        return next((one for one in self.agents if one.agent == agent), None)
 
     def member(self, channel: ChannelRef) -> Member | None:
         """The channel as it takes part in this room."""

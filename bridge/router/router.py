@@ -19,6 +19,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Files
 from bridge.ports.store import Admission, Admitted, InboxRow, Store
 from bridge.router import metrics
+from bridge.router.answering import Answering
 from bridge.router.beginnings import Beginnings
 from bridge.router.budgets import Budgets
 from bridge.router.catch_up import CatchUp
@@ -88,10 +89,11 @@ class Router:
         self.notices = Notices(store, clock, new_id, self.lanes.wake)
         notes = Notes(store, rooms, self.notices, partial(shows_natively, connectors))
         self.lanes.say_instead = notes.bring_up_to_date
-        self.turns = Turns(
+        answering = Answering(
             store, connectors, rooms, agents, self._budgets, self.lanes, clock, policy, new_id,
             cards,
         )  # fmt: skip
+        self.turns = Turns(store, rooms, answering, clock, policy, new_id)
         self._lateness = Lateness(store, rooms, self.notices, clock, policy)
         self._told = Told(store, rooms, connectors, self.notices, clock, self.lanes.wake)
         self.lanes.on_end = self._told.ended
@@ -347,6 +349,8 @@ class Router:
                 return
             last = index + 1 == len(events)
             await self._commit(passage.admission(outcome, row=row.id if last else None))
+            for session, by in passage.stops:
+                self.turns.stop(session, by)
         if not events:
             await self._commit(Admission(outcome="nothing", row=row.id))
 
@@ -374,8 +378,10 @@ class Router:
         new = admission.message
         if new is not None and new.place is not None and new.native_id is not None:
             self._orphans.arrived(new.place.channel, new.native_id)
+        for change in admission.changes:
+            await self.turns.question_changed(change)
         for turn in admission.turns:
-            self.turns.ask(turn)
+            await self.turns.ask(turn)
 
     async def _fail(self, row: InboxRow, error: Exception) -> None:
         metrics.FAILED.labels(row.raw.account).inc()

@@ -5,14 +5,10 @@ A stage returns None to pass the event on, or the outcome with which its way end
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import cast
 from uuid import UUID
 
-from bridge.content.additions import BridgeMetadata, with_bridge_metadata
-from bridge.content.interactions import SCHEMA_ID as INTERACTION
-from bridge.content.interactions import Interaction, told
 from bridge.model import (
     ActionPressed,
     Byline,
@@ -26,7 +22,6 @@ from bridge.model import (
     MessagesBulkDeleted,
     MessageUnpinned,
     OperationId,
-    Person,
     Place,
     PostMessage,
     ReactionAdded,
@@ -38,19 +33,19 @@ from bridge.model import (
     message_id_of,
 )
 from bridge.model.refs import BRIDGE
-from bridge.ports.cards import agent_of, hears_presses
 from bridge.ports.store import NewMessage, NewTurn, Timeline
 from bridge.router.admission import admitted, lets_out
 from bridge.router.changes import change_by_deletion, change_by_edit
 from bridge.router.files import with_kept_files
-from bridge.router.gating import agents_asked
+from bridge.router.gating import agents_asked, wants_stop
 from bridge.router.happenings import HAPPENINGS, tell_happening
 from bridge.router.marks import mark_what_was_said
 from bridge.router.max_delay import given_up_if_late
 from bridge.router.names import in_form
-from bridge.router.passage import Passage, Press, Surroundings
+from bridge.router.passage import Passage, Surroundings
+from bridge.router.presses import press_heard, turns_for
 from bridge.router.rooms import Member, Room
-from bridge.uacs import Actor, JsonTree, Message, StructuredDataPart, TextPart, to_timestamp
+from bridge.router.sessions import session_of
 
 Stage = Callable[[Passage, Surroundings], Awaitable[str | None]]
 _CARRIED = (
@@ -132,23 +127,7 @@ async def hear_press(passage: Passage, around: Surroundings) -> str | None:
     """A press goes to the agent whose card it is, and stands in the room's memory as a message
     that no channel shows."""
     event = passage.event
-    if not isinstance(event, ActionPressed):
-        return None
-    known = await around.store.resolve(event.place.channel, event.target)
-    stored = await around.store.message(known) if known else None
-    if stored is None:
-        return "press: the message is not known"
-    if not hears_presses(stored.message):
-        return "press: nobody behind this bridge hears it"
-    found = around.cards.interaction(stored.message, event.token, event.values)
-    if found is None:
-        return "press: no such action"
-    agent = agent_of(stored.message)
-    if agent is None:
-        return await around.told.retry(MessageId(stored.message.message_id))
-    passage.press = Press(found, agent)
-    passage.event = _as_post(event, found, passage.row.raw.dedupe_key)
-    return None
+    return await press_heard(passage, event, around) if isinstance(event, ActionPressed) else None
 
 
 async def name_the_actor(passage: Passage, around: Surroundings) -> str | None:
@@ -208,7 +187,7 @@ async def route(passage: Passage, around: Surroundings) -> str | None:
     if passage.buried:
         return None
     if passage.press:
-        passage.turns = _turn_for(passage.press, passage.rooms, new, around)
+        passage.turns = turns_for(passage.press, passage.rooms, new, around)
         return None
     shown = {event.place.channel.key}
     if event.audience is None:
@@ -222,8 +201,12 @@ async def route(passage: Passage, around: Surroundings) -> str | None:
                     passage.settles += given_up_if_late(post, member, new, around.clock.time())
     for room in passage.rooms:
         for seat in await agents_asked(room, event, new.root or new.id, around.takes_part):
+            if wants_stop(seat, event):
+                passage.stops.append((session_of(seat, room.id, new), new.author.id))
+                continue
             turn_id = TurnId(around.new_id())
-            passage.turns.append(NewTurn(turn_id, seat.agent, room.id, new.id))
+            session = session_of(seat, room.id, new)
+            passage.turns.append(NewTurn(turn_id, seat.agent, room.id, new.id, session))
     return None
 
 
@@ -241,42 +224,6 @@ STAGES: tuple[Stage, ...] = (
     place_in_timelines,
     route,
 )
-
-
-def _as_post(event: ActionPressed, found: Interaction, key: str) -> MessagePosted:
-    """The press as something that was said: the interaction, and a line that says the same."""
-    message = Message(
-        message_id=message_id_of(event.place.channel, f"press {key}"),
-        timestamp=to_timestamp(event.time),
-        actor=Actor(id=event.actor, role="human"),
-        content=(
-            StructuredDataPart(
-                schema_id=INTERACTION, data=cast("JsonTree", found.model_dump(mode="json"))
-            ),
-            TextPart(text=f"pressed {told(found)}", format="plain"),
-        ),
-    )
-    return MessagePosted(
-        account=event.account,
-        place=event.place,
-        time=event.time,
-        audience=event.audience,
-        native_id=f"press {key}",
-        message=with_bridge_metadata(message, BridgeMetadata(fallbacks={"0": (1,)})),
-        author=Person(id=event.actor, name=""),
-        reply_to=event.target,
-        addresses_us=True,
-    )
-
-
-def _turn_for(
-    press: Press, rooms: Sequence[Room], new: NewMessage, around: Surroundings
-) -> list[NewTurn]:
-    """One turn, in the first of the rooms in which the agent sits."""
-    for room in rooms:
-        if any(seat.agent == press.agent for seat in room.agents):
-            return [NewTurn(TurnId(around.new_id()), press.agent, room.id, new.id)]
-    return []
 
 
 def _posted(passage: Passage) -> MessagePosted:

@@ -1,107 +1,135 @@
-"""Agents' turns: durable rows that are asked, answered, and told when something goes wrong."""
+"""Agents' turns: durable rows, answered one after the other in their session."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import aclosing
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import structlog
-from pydantic import JsonValue
 
-from bridge.content.additions import KEY
-from bridge.errors import AgentError, BridgeError
-from bridge.model import (
-    AccountId,
-    Byline,
-    MessageId,
-    OperationId,
-    Person,
-    PostMessage,
-    TurnId,
-    edit_of,
-)
-from bridge.model.refs import ActorId
-from bridge.model.turns import (
-    AgentEvent,
-    AgentInput,
-    MessageChanged,
-    ToolCalled,
-    Turn,
-    TurnDone,
-    TurnFailed,
-)
-from bridge.ports.agent import Agent
-from bridge.ports.cards import NO_CARDS, Cards
-from bridge.ports.clock import Clock, datetime_of
-from bridge.ports.connector import Connector
-from bridge.ports.store import (
-    Admission,
-    MessageState,
-    NewMessage,
-    NewTurn,
-    Store,
-    StoredMessage,
-    StoredTurn,
-)
-from bridge.router import metrics
-from bridge.router.answers import Answer
-from bridge.router.budgets import Budgets
-from bridge.router.lanes import Lanes
+from bridge.model import ActorId, MessageId, TurnId
+from bridge.model.refs import join_key
+from bridge.model.turns import Steered
+from bridge.ports.clock import Clock
+from bridge.ports.store import Admission, Change, NewTurn, Store, StoredTurn
+from bridge.router.answering import Answering, answer_id
+from bridge.router.inputs import Inputs
 from bridge.router.policy import Policy
-from bridge.router.rooms import Member, Room, Rooms
-from bridge.router.streams import Stream
-from bridge.uacs import Message
+from bridge.router.rooms import AgentSeat, Rooms
 
 log = structlog.get_logger()
 
 
+@dataclass
+class _Running:
+    """The turn that an agent works on now, and those whose questions it was told meanwhile;
+    `outdated`: its own question is gone or says something else."""
+
+    turn: StoredTurn
+    inputs: Inputs = field(default_factory=Inputs)
+    told: list[tuple[Steered, StoredTurn]] = field(default_factory=list[tuple[Steered, StoredTurn]])
+    outdated: bool = False
+
+
+@dataclass
+class _Session:
+    """Turns that wait, the one that runs, and when the last question came."""
+
+    seat: AgentSeat
+    waiting: deque[StoredTurn] = field(default_factory=deque[StoredTurn])
+    running: _Running | None = None
+    asked: float = 0.0
+
+
 class Turns:
-    """One queue for each agent in each room; different rooms are answered side by side."""
+    """One queue for each session; sessions are answered side by side.
+
+    What comes while an agent works waits (`queue`), waits and is answered as one (`merge`), is told
+    to the agent if it listens (`steer`), or stops it (`interrupt`), as its seat wants.
+    """
 
     def __init__(
         self,
         store: Store,
-        connectors: Mapping[AccountId, Connector],
         rooms: Rooms,
-        agents: Mapping[str, Agent],
-        budgets: Budgets,
-        lanes: Lanes,
+        answering: Answering,
         clock: Clock,
         policy: Policy,
         new_id: Callable[[], str],
-        cards: Cards = NO_CARDS,
     ) -> None:
         self._store = store
-        self._connectors = connectors
         self._rooms = rooms
-        self._agents = agents
-        self._budgets = budgets
-        self._lanes = lanes
+        self._answering = answering
         self._clock = clock
         self._policy = policy
         self._new_id = new_id
-        self._cards = cards
-        self._queues: dict[tuple[str, str], deque[StoredTurn]] = {}
+        self._sessions: dict[str, _Session] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
         """Go on with turns from before. One whose tool call had begun is never run again."""
         for turn in await self._store.open_turns():
             if turn.tool_called or turn.attempts >= self._policy.turn_attempts:
-                await self._interrupt(turn)
+                await self._answering.interrupt(turn)
             else:
                 self._enqueue(turn)
 
-    def ask(self, new: NewTurn) -> None:
-        """A queued turn: its agent answers when it has answered those before."""
-        self._enqueue(
-            StoredTurn(
-                new.id, new.agent, new.room, new.trigger, "queued", 0, asked=self._clock.time()
-            )
+    async def ask(self, new: NewTurn) -> None:
+        """A queued turn: its agent answers as its seat wants."""
+        turn = StoredTurn(
+            new.id, new.agent, new.room, new.trigger, "queued", 0,
+            asked=self._clock.time(), session=new.session,
+        )  # fmt: skip
+        session = self._sessions.get(_key(turn))
+        if session is None or session.running is None:
+            self._enqueue(turn)
+        elif session.seat.busy == "steer":
+            await self._steer(session.running, turn)
+        else:
+            self._enqueue(turn)
+            if session.seat.busy == "interrupt":
+                session.running.inputs.stop(None)
+
+    def stop(self, session: str, by: ActorId | None) -> bool:
+        """Stop what is answered there, and forget what waits; False when nothing is."""
+        found = self._sessions.get(session)
+        if found is None or found.running is None:
+            return False
+        found.running.inputs.stop(by)
+        return True
+
+    def stop_answer(self, answer: MessageId, by: ActorId | None) -> bool:
+        """Stop the turn that this message is the answer of."""
+        for session in self._sessions.values():
+            running = session.running
+            if running is not None and answer_id(running.turn) == answer:
+                running.inputs.stop(by)
+                return True
+        return False
+
+    async def question_changed(self, change: Change) -> None:
+        """An answer to words that nobody says any more stops, and goes; edited words are asked."""
+        question = MessageId(change.message.message_id)
+        for session in list(self._sessions.values()):
+            if change.state == "deleted":
+                for turn in [one for one in session.waiting if one.trigger == question]:
+                    session.waiting.remove(turn)
+                    await self._store.set_turn(turn.id, "done", error="the question was deleted")
+            running = session.running
+            if running is not None and running.turn.trigger == question:
+                running.outdated = True
+                running.inputs.stop(None)
+                if change.state == "edited":
+                    await self._ask_again(running.turn)
+
+    async def _ask_again(self, turn: StoredTurn) -> None:
+        new = NewTurn(
+            TurnId(self._new_id()), turn.agent, turn.room, turn.trigger, session=turn.session
         )
+        await self._store.admit(Admission(outcome="asked again", turns=(new,)))
+        await self.ask(new)
 
     @property
     def idle(self) -> bool:
@@ -113,241 +141,78 @@ class Turns:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _enqueue(self, turn: StoredTurn) -> None:
-        key = (turn.agent, turn.room)
-        queue = self._queues.get(key)
-        if queue is not None:
-            queue.append(turn)
+    async def _steer(self, running: _Running, turn: StoredTurn) -> None:
+        stored = await self._store.message(turn.trigger)
+        if stored is None:
+            self._enqueue(turn)
             return
-        queue = self._queues[key] = deque([turn])
-        task = asyncio.create_task(self._run_queue(key, queue), name=f"agent {turn.agent}")
+        told = Steered(message=stored.message)
+        running.told.append((told, turn))
+        running.inputs.give(told)
+
+    def _enqueue(self, turn: StoredTurn) -> None:
+        key = _key(turn)
+        session = self._sessions.get(key)
+        if session is not None:
+            session.waiting.append(turn)
+            session.asked = self._clock.monotonic()
+            return
+        session = _Session(self._seat(turn), deque([turn]), asked=self._clock.monotonic())
+        self._sessions[key] = session
+        task = asyncio.create_task(self._run(key, session), name=f"agent {turn.agent}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _run_queue(self, key: tuple[str, str], queue: deque[StoredTurn]) -> None:
-        try:
-            while queue:
-                turn = queue.popleft()
-                try:
-                    await self._run(turn)
-                except Exception as error:
-                    log.exception("turn_broke", turn=turn.id, agent=turn.agent)
-                    await self._store.set_turn(turn.id, "failed", error=str(error))
-        finally:
-            del self._queues[key]
-
-    async def _run(self, stored: StoredTurn) -> None:
-        room = self._rooms.by_id.get(stored.room)
-        agent = self._agents.get(stored.agent)
-        trigger = await self._store.message(stored.trigger)
-        if room is None or agent is None or trigger is None:
-            error = "the room or the agent is no longer configured"
-            await self._store.set_turn(stored.id, "failed", error=error)
-            return
-        await self._store.set_turn(stored.id, "running")
-        turn = await self._turn(stored, room, trigger)
-        answer = Answer(answer_id(stored), stored.agent, self._clock.time())
-        stream = Stream(self._store, self._connectors, self._budgets, self._clock, room)
-        try:
-            failure = await self._listen(agent, turn, answer, stream, room, trigger)
-        finally:
-            await stream.close()
-        await self._finish(stored, room, trigger, answer, failure)
-
-    async def _turn(self, stored: StoredTurn, room: Room, trigger: StoredMessage) -> Turn:
-        shown = self._policy.history_shown
-        conversation = await self._store.conversation(room.conversation, newest=shown)
-        upto = [m.message_id for m in conversation.messages]
-        if stored.trigger in upto:
-            messages = conversation.messages[: upto.index(stored.trigger) + 1]
-            conversation = conversation.model_copy(update={"messages": messages})
-        return Turn(
-            id=stored.id,
-            agent=stored.agent,
-            room=stored.room,
-            trigger=stored.trigger,
-            asked_at=datetime_of(trigger.time),
-            conversation=conversation,
-            platforms=tuple(dict.fromkeys(m.channel.platform for m in room.listeners())),
-        )
-
-    async def _listen(
-        self,
-        agent: Agent,
-        turn: Turn,
-        answer: Answer,
-        stream: Stream,
-        room: Room,
-        trigger: StoredMessage,
-    ) -> TurnFailed | None:
-        """Take what the agent says, show it as it grows; a failure if it did not finish."""
-        opened = False
-        opens = self._clock.monotonic() + self._policy.stream_open
-        try:
-            async with (
-                asyncio.timeout(self._policy.turn_total),
-                aclosing(_events(agent, turn)) as said,
-            ):
-                while (event := await _next(said, self._policy.turn_idle)) is not None:
-                    if isinstance(event, TurnDone):
-                        return None
-                    if isinstance(event, TurnFailed):
-                        return event
-                    if isinstance(event, ToolCalled):
-                        await self._store.set_turn(turn.id, "running", tool_called=True)
-                    if isinstance(event, MessageChanged):
-                        await self._change(turn, event)
-                        continue
-                    answer.take(event)
-                    if not opened and answer.visible and self._clock.monotonic() >= opens:
-                        opened = True
-                        await self._open(turn.id, room, trigger, answer)
-                    elif opened:
-                        stream.show(answer.message())
-        except TimeoutError:
-            return TurnFailed(reason=f"it said nothing for {self._policy.turn_idle:g} s")
-        except Exception as error:
-            log.exception("agent_raised", agent=turn.agent, turn=turn.id)
-            return TurnFailed(reason=_told(error))
-        return TurnFailed(reason="it ended without TurnDone or TurnFailed")
-
-    async def _change(self, turn: Turn, event: MessageChanged) -> None:
-        """Raises AgentError when the message is not the agent's own, said in this room."""
-        stored = await self._store.message(event.message)
-        posts = [one for one in await self._store.posts_of(event.message) if one.room == turn.room]
-        own = stored is not None and stored.message.actor.id == f"agent:{turn.agent}"
-        if stored is None or not own or not posts:
-            raise AgentError(
-                f"it wanted to change message {event.message!r}, which it did not say in this room"
-            )
-        changed = self._cards.with_fallbacks(_saying(stored.message, event.parts))
-        edits = [edit_of(post, OperationId(self._new_id())) for post in posts]
-        await self._store.change_message(changed, "edited", edits)
-        for edit in edits:
-            self._lanes.wake(edit.channel.lane)
-
-    async def _open(self, turn: TurnId, room: Room, trigger: StoredMessage, answer: Answer) -> None:
-        """The first words take their place in every lane; a turn that runs again finds them."""
-        operations = self._posts(room, trigger, answer, stream=True)
-        message = self._cards.with_fallbacks(answer.message())
-        new = self._new_message(message, trigger, "streaming")
-        admission = Admission(
-            outcome="answer", message=new, timelines=(room.timeline,), operations=operations
-        )
-        await self._store.admit(admission)
-        await self._store.set_turn(turn, "running", answer=answer.id)
-        self._wake(room.listeners())
-
-    async def _finish(
-        self,
-        stored: StoredTurn,
-        room: Room,
-        trigger: StoredMessage,
-        answer: Answer,
-        failure: TurnFailed | None,
-    ) -> None:
-        if failure:
-            answer.fail(failure.reason)
-        if answer.visible:
-            await self._keep(room, trigger, answer, "interrupted" if failure else "complete")
-        await self._store.set_turn(
-            stored.id,
-            "failed" if failure else "done",
-            answer=answer.id if answer.visible else None,
-            error=failure.reason if failure else "",
-        )
-        metrics.TURNS.labels(stored.agent, "failed" if failure else "done").inc()
-        self._wake(room.listeners())
-
-    async def _keep(
-        self, room: Room, trigger: StoredMessage, answer: Answer, state: MessageState
-    ) -> None:
-        """The final state: a post where nothing was shown yet, else an edit of what was."""
-        message = self._cards.with_fallbacks(answer.message())
-        posts = self._posts(room, trigger, answer, stream=False)
-        new = self._new_message(message, trigger, state)
-        admission = Admission(
-            outcome="answer", message=new, timelines=(room.timeline,), operations=posts
-        )
-        if (await self._store.admit(admission)).repeat:
-            edits = [edit_of(post, OperationId(self._new_id())) for post in posts]
-            await self._store.change_message(message, state, edits)
-
-    async def _interrupt(self, turn: StoredTurn) -> None:
-        """It was cut off by a stop and may not run again by itself: say so where it had begun."""
-        reason = "it was interrupted by a restart"
+    def _seat(self, turn: StoredTurn) -> AgentSeat:
         room = self._rooms.by_id.get(turn.room)
-        trigger = await self._store.message(turn.trigger)
-        begun = await self._store.message(answer_id(turn))
-        if room and trigger:
-            answer = Answer(answer_id(turn), turn.agent, self._clock.time())
-            if begun:
-                answer.resume(begun.message)
-            await self._finish(turn, room, trigger, answer, TurnFailed(reason=reason))
-        await self._store.set_turn(turn.id, "interrupted", error=reason)
+        return (room and room.seat(turn.agent)) or AgentSeat(turn.agent)
 
-    def _posts(
-        self, room: Room, trigger: StoredMessage, answer: Answer, *, stream: bool
-    ) -> tuple[PostMessage, ...]:
-        return tuple(
-            PostMessage(
-                id=OperationId(self._new_id()),
-                account=member.account,
-                channel=member.channel,
-                room=room.id,
-                message=answer.id,
-                byline=Byline(name=answer.agent, agent=True),
-                root=None if member.options.threads == "flat" else trigger.root,
-                stream=stream,
-            )
-            for member in room.listeners()
-        )
+    async def _run(self, key: str, session: _Session) -> None:
+        try:
+            while session.waiting:
+                await self._gather(session)
+                turn = await self._next(session)
+                session.running = _Running(turn)
+                await self._answer(session.running)
+                if session.running.outdated:
+                    await self._answering.withdraw(turn)
+                unheard = await self._heard_of(session.running)
+                session.running = None
+                session.waiting.extendleft(reversed(unheard))
+        finally:
+            del self._sessions[key]
 
-    def _new_message(
-        self, message: Message, trigger: StoredMessage, state: MessageState
-    ) -> NewMessage:
-        author = Person(id=ActorId(message.actor.id), name=message.actor.name or "agent", bot=True)
-        return NewMessage(
-            message=message,
-            author=author,
-            time=self._clock.time(),
-            root=trigger.root,
-            state=state,
-        )
+    async def _gather(self, session: _Session) -> None:
+        """Rapid messages are one question: wait until nobody adds to it."""
+        while (left := session.asked + session.seat.gather - self._clock.monotonic()) > 0:
+            await self._clock.sleep(left)
 
-    def _wake(self, members: Sequence[Member]) -> None:
-        for member in members:
-            self._lanes.wake(member.channel.lane)
+    async def _next(self, session: _Session) -> StoredTurn:
+        turn = session.waiting.popleft()
+        while session.waiting and (session.seat.busy == "merge" or session.seat.gather):
+            later = session.waiting.popleft()
+            await self._store.set_turn(turn.id, "done", error=f"answered with {later.id}")
+            turn = later
+        return turn
 
+    async def _answer(self, running: _Running) -> None:
+        try:
+            await self._answering.run(running.turn, running.inputs)
+        except Exception as error:
+            log.exception("turn_broke", turn=running.turn.id, agent=running.turn.agent)
+            await self._store.set_turn(running.turn.id, "failed", error=str(error))
 
-def _saying(message: Message, parts: Sequence[JsonValue]) -> Message:
-    """The message with other content; what the bridge noted of the old one is gone with it."""
-    fields: dict[str, Any] = {name: getattr(message, name) for name in message.model_fields_set}
-    metadata = {name: value for name, value in (message.metadata or {}).items() if name != KEY}
-    return Message.model_validate({**fields, "content": parts, "metadata": metadata})
-
-
-def answer_id(turn: StoredTurn) -> MessageId:
-    """The answer's id follows from the turn, so that a turn run twice answers once."""
-    return MessageId(f"agent:{turn.agent}:{turn.id}")
+    async def _heard_of(self, running: _Running) -> Sequence[StoredTurn]:
+        """Turns whose questions the agent did not look at: they are asked as others are."""
+        unread = running.inputs.unread()
+        unheard: list[StoredTurn] = []
+        for told, turn in running.told:
+            if any(told is one for one in unread):
+                unheard.append(turn)
+            else:
+                await self._store.set_turn(turn.id, "done", error=f"told to {running.turn.id}")
+        return unheard
 
 
-def _events(agent: Agent, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
-    return agent.run(turn, _no_inputs())
-
-
-def _told(error: Exception) -> str:
-    """What the room is told. Errors of ours are written for people; another's may show addresses,
-    paths or keys: those are for the log."""
-    return str(error) if isinstance(error, BridgeError) else f"{type(error).__name__}; see the log"
-
-
-async def _no_inputs() -> AsyncIterator[AgentInput]:
-    """Nothing is said to a running agent yet: it waits for ever, until it is closed."""
-    await asyncio.Event().wait()
-    yield  # type: ignore[misc]
-
-
-async def _next(said: AsyncIterator[AgentEvent], seconds: float) -> AgentEvent | None:
-    async with asyncio.timeout(seconds):
-        return await anext(said, None)
+def _key(turn: StoredTurn) -> str:
+    return turn.session or join_key(turn.agent, turn.room)

@@ -21,6 +21,7 @@ from bridge.ports.store import (
     NewMessage,
     StoredMessage,
     Timeline,
+    View,
 )
 from bridge.store import catch_up, inbox, links, marks, outbox, people, turns
 from bridge.store.bodies import MESSAGES, PEOPLE
@@ -182,13 +183,20 @@ def room_ids(db: sqlite3.Connection, rooms: Sequence[RoomId]) -> Mapping[RoomId,
     return {room: UUID(db.execute(SQL["room"], (room,)).fetchone()[0]) for room in rooms}
 
 
-def conversation(db: sqlite3.Connection, wanted: UUID, newest: int | None) -> Conversation:
+def conversation(
+    db: sqlite3.Connection, wanted: UUID, newest: int | None, view: View | None
+) -> Conversation:
     found = db.execute(SQL["timeline"], (str(wanted),)).fetchone()
     if found is None:
         raise StoreError(f"There is no conversation {str(wanted)!r}")
     n, kind, name, metadata, created, updated = found
     limit = -1 if newest is None else max(newest, 0)
-    bodies = db.execute(SQL["newest_in_timeline"], (n, limit)).fetchall()
+    if view is None or view == View():
+        bodies = db.execute(SQL["newest_in_timeline"], (n, limit)).fetchall()
+    else:
+        channel = None if view.channel is None else view.channel.key
+        asked = (n, channel, view.thread, view.person, limit)
+        bodies = db.execute(SQL["newest_in_view"], asked).fetchall()
     return conversation_of(
         Timeline(wanted, kind, name, json.loads(metadata)),
         created,

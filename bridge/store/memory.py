@@ -57,6 +57,7 @@ from bridge.ports.store import (
     StoredTurn,
     StoreStatus,
     Timeline,
+    View,
 )
 from bridge.store.bodies import merge_receipts, new_receipts
 from bridge.store.conversations import conversation_of, excerpt_of
@@ -254,8 +255,9 @@ class MemoryStore(MemoryPeople, MemoryRooms):
         self._queue_all(admission)
         for turn in admission.turns:
             self._turns[turn.id] = StoredTurn(
-                turn.id, turn.agent, turn.room, turn.trigger, "queued", 0, now
-            )
+                turn.id, turn.agent, turn.room, turn.trigger, "queued", 0, now,
+                session=turn.session,
+            )  # fmt: skip
         for settlement in admission.settles:
             self._settle(settlement)
         self._keep_what_happened(admission, now)
@@ -408,15 +410,29 @@ class MemoryStore(MemoryPeople, MemoryRooms):
         self._must_be_open()
         return {room: self._rooms.setdefault(room, uuid4()) for room in rooms}
 
-    async def conversation(self, conversation: UUID, *, newest: int | None = None) -> Conversation:
+    async def conversation(
+        self, conversation: UUID, *, newest: int | None = None, view: View | None = None
+    ) -> Conversation:
         known = self._timelines.get(conversation)
         if known is None:
             raise StoreError(f"There is no conversation {str(conversation)!r}")
         all_kept = [self._messages[one] for one in known.messages]
+        if view is not None:
+            all_kept = [kept for kept in all_kept if self._is_in(view, kept.new)]
         shown = [self._whole(kept) for kept in all_kept if kept.state != "deleted"]
         if newest is not None:
             shown = shown[max(len(shown) - max(newest, 0), 0) :]
         return conversation_of(known.timeline, known.created, known.updated, shown)
+
+    def _is_in(self, view: View, new: NewMessage) -> bool:
+        answered = self._messages.get(new.reply_to) if new.place is None and new.reply_to else None
+        said = [new] if answered is None else [new, answered.new]
+        place = said[-1].place
+        return (
+            (view.channel is None or (place is not None and place.channel == view.channel))
+            and (view.thread is None or any(view.thread in (one.id, one.root) for one in said))
+            and (view.person is None or said[-1].author.id == view.person)
+        )
 
     async def conversations(self) -> Sequence[tuple[Timeline, int]]:
         return [(known.timeline, len(known.messages)) for known in self._timelines.values()]

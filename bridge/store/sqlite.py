@@ -58,6 +58,7 @@ from bridge.ports.store import (
     StoredTurn,
     StoreStatus,
     Timeline,
+    View,
 )
 from bridge.store import (
     archive,
@@ -254,8 +255,10 @@ class SqliteStore:
     async def room_ids(self, rooms: Sequence[RoomId]) -> Mapping[RoomId, UUID]:
         return await self._write(archive.room_ids, rooms)
 
-    async def conversation(self, conversation: UUID, *, newest: int | None = None) -> Conversation:
-        return await self._read(archive.conversation, conversation, newest)
+    async def conversation(
+        self, conversation: UUID, *, newest: int | None = None, view: View | None = None
+    ) -> Conversation:
+        return await self._read(archive.conversation, conversation, newest, view)
 
     async def conversations(self) -> Sequence[tuple[Timeline, int]]:
         return await self._read(archive.conversations)

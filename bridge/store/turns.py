@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from typing import Any
 
 from bridge.errors import StoreError
 from bridge.model import MessageId, TurnId
@@ -18,7 +19,7 @@ def queue(db: sqlite3.Connection, turn: NewTurn, now: float) -> None:
     try:
         db.execute(
             SQL["queue"],
-            (turn.id, turn.agent, turn.room, *[turn.trigger] * 3, now, now),
+            (turn.id, turn.agent, turn.room, *[turn.trigger] * 3, turn.session, now, now),
         )
     except sqlite3.IntegrityError as error:
         raise StoreError(f"Turn {turn.id!r} was not queued: its id is taken") from error
@@ -29,12 +30,14 @@ def was_called(db: sqlite3.Connection, agent: str, root: MessageId) -> bool:
 
 
 def open_turns(db: sqlite3.Connection) -> Sequence[StoredTurn]:
-    return [
-        StoredTurn(turn, agent, room, trigger, state, attempts, asked, bool(tool_called), answer)
-        for turn, agent, room, trigger, state, attempts, asked, tool_called, answer in db.execute(
-            SQL["open_turns"]
-        )
-    ]
+    return [_stored(columns) for columns in db.execute(SQL["open_turns"]).fetchall()]
+
+
+def _stored(columns: Sequence[Any]) -> StoredTurn:
+    turn, agent, room, trigger, state, attempts, asked, tool_called, answer, session = columns
+    return StoredTurn(
+        turn, agent, room, trigger, state, attempts, asked, bool(tool_called), answer, session
+    )
 
 
 def set_turn(

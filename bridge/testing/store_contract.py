@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -40,6 +41,7 @@ from bridge.model import (
     actor_id_of,
     conversation_id_of,
     message_id_of,
+    split_key,
 )
 from bridge.ports.store import (
     Admission,
@@ -58,6 +60,7 @@ from bridge.ports.store import (
     StoredTurn,
     StoreStatus,
     Timeline,
+    View,
 )
 from bridge.testing.store_contract_people import PeopleContract
 from bridge.testing.store_contract_rooms import RoomsContract
@@ -547,6 +550,30 @@ class StoreContract(PeopleContract, RoomsContract):
 
         assert newest.messages == (words("m3"), words("m4"))
         assert none.messages == ()
+
+    async def test_a_view_shows_a_part_of_a_conversation_with_its_answers(
+        self, store: Store
+    ) -> None:
+        room = (ROOM_TIMELINE,)
+        bob = Person(id=ActorId("paper:home:bob"), name="Bob")
+        await admit(store, said("m1"), timelines=room)
+        await admit(store, said("m2", thread="m1", root="m1"), timelines=room)
+        by_bob = replace(said("m3"), author=bob, place=Place(channel=AWAY))
+        await admit(store, by_bob, timelines=room)
+        for number, asked in enumerate(("m2", "m3")):
+            question = message_id_of(HOME, asked)
+            answer = NewMessage(words(f"a{number}"), ANN, START, reply_to=question)
+            await admit(store, answer, timelines=room)
+
+        async def shown(view: View, newest: int | None = None) -> list[str]:
+            found = await store.conversation(ROOM_TIMELINE.id, newest=newest, view=view)
+            return [split_key(message.message_id)[-1] for message in found.messages]
+
+        assert await shown(View()) == ["m1", "m2", "m3", "a0", "a1"]
+        assert await shown(View(channel=AWAY)) == ["m3", "a1"]
+        assert await shown(View(thread=message_id_of(HOME, "m1"))) == ["m1", "m2", "a0"]
+        assert await shown(View(person=bob.id)) == ["m3", "a1"]
+        assert await shown(View(channel=HOME), newest=2) == ["m2", "a0"]
 
     async def test_deleted_messages_are_absent_and_do_not_count(self, store: Store) -> None:
         for number in range(3):

@@ -65,7 +65,11 @@ class House:
         )
         ready = asyncio.Event()
         running = asyncio.create_task(router.run(ready.set))
-        await ready.wait()
+        waiting = asyncio.ensure_future(ready.wait())
+        await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        if running.done():  # it could not even start
+            waiting.cancel()
+            running.result()
         await self.clock.let_work()
         try:
             yield router

@@ -12,7 +12,7 @@ from bridge.store.queries import read_queries
 FILES = ("archive", "catch_up", "inbox", "links", "outbox", "people", "shelf", "turns")
 ALIASES = {
     "o": "operations", "m": "messages", "l": "lanes", "e": "entries", "t": "timelines",
-    "n": "person_names", "p": "people",
+    "n": "person_names", "p": "people", "asked": "messages",
 }  # fmt: skip
 NARROW = {
     "accounts": {"actor=?", "person=?"},
@@ -93,7 +93,8 @@ async def test_only_small_results_are_sorted(store: SqliteStore, file: str, name
 
 async def _plan(store: SqliteStore, sql: str) -> list[str]:
     assert store.writer is not None
-    blanks = [None] * sql.count("?")
+    numbered = {int(number) for number in re.findall(r"\?(\d+)", sql)}
+    blanks = [None] * (max(numbered) if numbered else sql.count("?"))
     rows = await store.writer.run(
         lambda db: db.execute(f"EXPLAIN QUERY PLAN {sql}", blanks).fetchall()
     )

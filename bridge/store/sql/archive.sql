@@ -53,6 +53,17 @@ SELECT m.body, m.reactions FROM entries AS e CROSS JOIN messages AS m ON m.n = e
 WHERE e.timeline = ? AND m.state <> 'deleted'
 ORDER BY e.seq DESC LIMIT ?;
 
+-- An answer of an agent, which stands in no channel, belongs to what it answers.
+-- name: newest_in_view
+SELECT m.body, m.reactions FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
+LEFT JOIN messages AS asked ON m.channel IS NULL AND asked.id = m.reply_to
+WHERE e.timeline = ?1 AND m.state <> 'deleted'
+  AND (?2 IS NULL OR coalesce(m.channel, asked.channel) = ?2)
+  AND (?3 IS NULL OR ?3 IN (m.id, m.root, asked.id, asked.root))
+  AND (?4 IS NULL
+       OR json_extract(CAST(coalesce(asked.author, m.author) AS TEXT), '$.id') = ?4)
+ORDER BY e.seq DESC LIMIT ?5;
+
 -- name: person
 SELECT body FROM people WHERE id = ?;
 

@@ -1,0 +1,105 @@
+"""Presses of buttons: told to the agent whose card it is, or done by the bridge itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from bridge.content.additions import BridgeMetadata, with_bridge_metadata
+from bridge.content.interactions import SCHEMA_ID as INTERACTION
+from bridge.content.interactions import Interaction, told
+from bridge.model import (
+    ActionPressed,
+    MessageId,
+    MessagePosted,
+    OperationId,
+    Person,
+    TurnId,
+    edit_of,
+    message_id_of,
+)
+from bridge.ports.cards import agent_of, hears_presses
+from bridge.ports.store import Change, NewMessage, NewTurn, StoredMessage
+from bridge.router.answers import RETRY, asked_again
+from bridge.router.passage import Passage, Press, Surroundings
+from bridge.router.rooms import Room
+from bridge.router.sessions import session_of
+from bridge.uacs import Actor, JsonTree, Message, StructuredDataPart, TextPart, to_timestamp
+
+
+async def press_heard(passage: Passage, event: ActionPressed, around: Surroundings) -> str | None:
+    """None where it goes on as a message to its agent, else what came of it."""
+    known = await around.store.resolve(event.place.channel, event.target)
+    stored = await around.store.message(known) if known else None
+    if stored is None:
+        return "press: the message is not known"
+    if not hears_presses(stored.message):
+        return "press: nobody behind this bridge hears it"
+    found = around.cards.interaction(stored.message, event.token, event.values)
+    if found is None:
+        return "press: no such action"
+    agent = agent_of(stored.message)
+    if agent is None:
+        return await around.told.retry(MessageId(stored.message.message_id))
+    if found.id == RETRY:
+        return await _ask_again(passage, event, stored, Press(found, agent), around)
+    passage.press = Press(found, agent)
+    passage.event = _as_post(event, found, passage.row.raw.dedupe_key)
+    return None
+
+
+def turns_for(
+    press: Press, rooms: Sequence[Room], asked: NewMessage | StoredMessage, around: Surroundings
+) -> list[NewTurn]:
+    """One turn, in the first of the rooms in which the agent sits."""
+    trigger = MessageId(asked.message.message_id)
+    for room in rooms:
+        if seat := room.seat(press.agent):
+            session = session_of(seat, room.id, asked)
+            return [NewTurn(TurnId(around.new_id()), seat.agent, room.id, trigger, session)]
+    return []
+
+
+async def _ask_again(
+    passage: Passage, event: ActionPressed, failed: StoredMessage, press: Press,
+    around: Surroundings,
+) -> str:  # fmt: skip
+    """The question of an answer that failed is asked once more; its button goes."""
+    question = await around.store.message(MessageId(str(press.interaction.value)))
+    if question is None:
+        return "press: the question is not known"
+    passage.turns = turns_for(press, passage.rooms, question, around)
+    if not passage.turns:
+        return "press: the agent is not in the room any more"
+    answer = MessageId(failed.message.message_id)
+    posts = await around.store.posts_of(answer)
+    edits = tuple(edit_of(post, OperationId(around.new_id())) for post in posts)
+    message = around.cards.with_fallbacks(asked_again(failed.message))
+    passage.changes.append(Change(message, "edited", event.time.timestamp(), edits))
+    return "press: asked again"
+
+
+def _as_post(event: ActionPressed, found: Interaction, key: str) -> MessagePosted:
+    """The press as something that was said: the interaction, and a line that says the same."""
+    message = Message(
+        message_id=message_id_of(event.place.channel, f"press {key}"),
+        timestamp=to_timestamp(event.time),
+        actor=Actor(id=event.actor, role="human"),
+        content=(
+            StructuredDataPart(
+                schema_id=INTERACTION, data=cast("JsonTree", found.model_dump(mode="json"))
+            ),
+            TextPart(text=f"pressed {told(found)}", format="plain"),
+        ),
+    )
+    return MessagePosted(
+        account=event.account,
+        place=event.place,
+        time=event.time,
+        audience=event.audience,
+        native_id=f"press {key}",
+        message=with_bridge_metadata(message, BridgeMetadata(fallbacks={"0": (1,)})),
+        author=Person(id=event.actor, name=""),
+        reply_to=event.target,
+        addresses_us=True,
+    )
