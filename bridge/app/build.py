@@ -30,6 +30,7 @@ from bridge.ports.discovery import CONNECTORS, agent_type, connector_type, names
 from bridge.ports.store import RoomForm, Store
 from bridge.ports.tokens import TokenSource
 from bridge.router import AgentSeat, Member, Policy, Room, Rooms, Router
+from bridge.router.references import Groups
 from bridge.store.blobs import open_blobs
 from bridge.store.seal import load_or_make_key, text_to_key
 from bridge.store.sqlite import open_sqlite
@@ -98,6 +99,7 @@ async def build(settings: Settings) -> Bridge:
     router = Router(
         store=store, connectors=connectors, rooms=rooms, agents=agents, clock=clock,
         cards=all_cards(settings), files=files, policy=policy_of(settings),
+        groups=groups_of(settings), email_key=email_key(settings),
     )  # fmt: skip
     return Bridge(settings, store, connectors, agents, rooms, router, clock, problems, files, links)
 
@@ -255,6 +257,21 @@ def check_once(
             f"channel {wanted.channel!r} of account {wanted.account!r} is the one that account "
             f"{account!r} speaks in already; give it one account in all rooms"
         )
+
+
+def groups_of(settings: Settings) -> Groups:
+    """Roles and user groups that are the same: name -> account -> id."""
+    return {
+        name: {AccountId(account): group for account, group in accounts.items()}
+        for name, accounts in settings.people.groups.items()
+    }
+
+
+def email_key(settings: Settings) -> bytes | None:
+    """What digests of e-mail addresses are made with; None where nobody is linked by them."""
+    if not settings.people.link_by_email:
+        return None
+    return hmac.digest(key_for(settings.store.path), b"uacs-bridge e-mail addresses", "sha256")
 
 
 def policy_of(settings: Settings) -> Policy:

@@ -6,10 +6,10 @@ import difflib
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from bridge.app.catch_up_settings import CatchUpSettings
@@ -38,6 +38,10 @@ class _StrictLoader(yaml.SafeLoader):
                 )
             seen.add(str(key.value))
         return super().construct_mapping(node, deep)
+
+
+GroupId = Annotated[str, BeforeValidator(lambda one: str(one) if isinstance(one, int) else one)]
+"""YAML reads the ids of some platforms as numbers."""
 
 
 class AccountSettings(StrictSettings):
@@ -105,6 +109,21 @@ class FileSettings(StrictSettings):
     )
 
 
+class PeopleSettings(StrictSettings):
+    """Which accounts are one person's, and which groups are the same."""
+
+    link_by_email: bool = Field(
+        default=False,
+        description="Whether accounts with one e-mail address are linked; addresses are asked of "
+        "the platforms, and kept as keyed digests.",
+    )
+    groups: dict[str, dict[str, GroupId]] = Field(
+        default={},
+        description="Roles and user groups that are the same, by a name of your choice: account -> "
+        "the group's id there.",
+    )
+
+
 class LogSettings(StrictSettings):
     """What is logged, and how."""
 
@@ -159,6 +178,9 @@ class Settings(StrictSettings):
     web: WebSettings = Field(default=WebSettings(), description="The bridge's own web server.")
     files: FileSettings = Field(
         default=FileSettings(), description="Pictures, films, sounds and files."
+    )
+    people: PeopleSettings = Field(
+        default=PeopleSettings(), description="Whose accounts are whose, and groups."
     )
     log: LogSettings = Field(default=LogSettings(), description="What is logged, and how.")
     catch_up: CatchUpSettings = Field(
@@ -258,6 +280,13 @@ def _crossed(settings: Settings) -> list[str]:
             f"accounts.{name}.{key}{found}; {_secret_todo(key)}"
             for key, ref in secrets_of(account.options)
             if (found := _misplaced(ref))
+        ]
+    for group, accounts in settings.people.groups.items():
+        problems += [
+            f"people.groups.{group}.{account}: there is no account {account!r}"
+            f"{_nearest(account, settings.accounts)}"
+            for account in accounts
+            if account not in settings.accounts
         ]
     for room, entry in settings.rooms.items():
         for index, member in enumerate(entry.members):

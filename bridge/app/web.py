@@ -29,7 +29,7 @@ from bridge.app.gauges import gauges_of
 from bridge.app.heads import BoundedHeads
 from bridge.app.redaction import hide_secrets
 from bridge.errors import BridgeError, ConfigError, InvalidData, StoreError
-from bridge.model import AccountId, OperationId
+from bridge.model import AccountId, ActorId, OperationId
 from bridge.ports.connector import Health, ServesHttp, TellsHealth
 from bridge.ports.store import StoreStatus
 
@@ -153,6 +153,7 @@ def _admin_routes(bridge: Bridge, door: Door) -> list[BaseRoute]:
         Route("/", guarded(_present)),
         Route("/replay", guarded(_replay), methods=["POST"]),
         Route("/reload", guarded(_reload), methods=["POST"]),
+        Route("/people", guarded(_link_people), methods=["POST"]),
         Route("/secrets", guarded(_keep_secret), methods=["POST"]),
     ]
 
@@ -175,6 +176,18 @@ async def _replay(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
 
 async def _reload(bridge: Bridge, _body: dict[str, Any]) -> dict[str, Any]:
     return {"changes": await bridge.reload()}
+
+
+async def _link_people(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """`link`: two accounts; `unlink`: one."""
+    linking = bridge.router.linking
+    match body:
+        case {"link": [str(one), str(other)]}:
+            return {"person": await linking.link(ActorId(one), ActorId(other))}
+        case {"unlink": str(actor)}:
+            return {"unlinked": await linking.unlink(ActorId(actor))}
+        case _:
+            raise InvalidData("it is {link: [actor, actor]} or {unlink: actor}")
 
 
 async def _keep_secret(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:

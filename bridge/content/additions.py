@@ -69,6 +69,7 @@ class BridgeMetadata(BaseModel):
     `origin` is a link to the message where it was said. `kept` are the files of payloads that we
     fetched, by the id or address that the payload has for them. `fallbacks` names for the content
     index of a payload the parts that say the same, in order.
+    `person` is whose account the author is, where they have several.
     `home` is the rest of a native message, where its payloads are taken out: see `native_home`.
     `reactions` are those that stand; only the archive knows them.
     """
@@ -80,6 +81,7 @@ class BridgeMetadata(BaseModel):
     parts: Mapping[Index, PartDetails] = Field(default_factory=dict)
     state: JsonValue = None
     origin: StrictStr | None = None
+    person: StrictStr | None = None
     kept: Mapping[str, KeptFile] = Field(default_factory=dict)
     home: JsonValue = None
     reactions: tuple[Reactions, ...] = ()
@@ -118,6 +120,14 @@ def with_reactions(message: Message, reactions: JsonValue) -> Message:
     rest = {name: value for name, value in known.items() if name != "reactions"}
     shown = rest if reactions is None else {**rest, "reactions": reactions}
     return message.model_copy(update={"metadata": {**(message.metadata or {}), KEY: shown}})
+
+
+def of_person(message: Message, person: str | None) -> Message:
+    """The message of somebody with several accounts; as it is where `person` is None."""
+    if person is None:
+        return message
+    additions, _ = read_bridge_metadata(message)
+    return with_bridge_metadata(message, additions.model_copy(update={"person": person}))
 
 
 def select_parts(

@@ -588,7 +588,8 @@ class PeopleStore(Protocol):
         ...
 
     async def same_email(self, actor: ActorId, digest: str) -> Sequence[ActorId]:
-        """Note the digest of the account's e-mail address; the others that have the same."""
+        """Note the digest of the account's e-mail address; the others that have the same. None
+        where it was noted before: whom a person has unlinked stays so."""
         ...
 
     async def put_link_code(self, digest: str, actor: ActorId, expires: float) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bridge.content.additions import of_person
 from bridge.model import (
+    ActorId,
     MessageDeleted,
     MessageEdited,
     MessageId,
@@ -106,6 +108,7 @@ async def _as_it_is_now(
             "message_id": before.message_id, "timestamp": before.timestamp, "actor": before.actor,
         }
     )  # fmt: skip
+    message = of_person(message, await around.linking.person_of(ActorId(before.actor.id)))
     message = await around.people.named(event.account, message)
     return await with_kept_files(message, passage, around)
 

@@ -34,6 +34,7 @@ from bridge.ports.store import (
     Timeline,
 )
 from bridge.router.decided import Decided
+from bridge.router.linking import Linking
 from bridge.router.loops import Loops
 from bridge.router.names import Names
 from bridge.router.notices import Notices
@@ -52,6 +53,7 @@ class Surroundings:
     connectors: Mapping[AccountId, Connector]
     people: People
     names: Names
+    linking: Linking
     cards: Cards
     files: Files | None
     clock: Clock

@@ -28,6 +28,7 @@ from bridge.router.gaps import Gaps
 from bridge.router.hearing import Hearing
 from bridge.router.lanes import Lanes
 from bridge.router.lateness import Lateness
+from bridge.router.linking import Linking
 from bridge.router.loops import Loops
 from bridge.router.marks import shows_natively
 from bridge.router.names import Names
@@ -63,6 +64,7 @@ class Router:
         files: Files | None = None,
         policy: Policy | None = None,
         groups: Groups | None = None,
+        email_key: bytes | None = None,
         new_id: Callable[[], str] = lambda: uuid4().hex,
     ) -> None:
         policy = policy or Policy()
@@ -105,12 +107,15 @@ class Router:
             store, connectors, self._sources, beginnings, gaps, self._hearing, clock, policy
         )
         self._orphans = Orphans(store, connectors, beginnings, clock, policy, self._sources.put)
+        names = Names(store)
+        self.linking = Linking(store, connectors, names, clock, email_key)
         self._around = Surroundings(
             store=store,
             rooms=rooms,
             connectors=connectors,
             people=People(store, connectors, clock),
-            names=Names(store),
+            names=names,
+            linking=self.linking,
             cards=cards,
             files=files,
             clock=clock,
@@ -285,6 +290,7 @@ class Router:
         await self.turns.close()
         await self._sources.close()
         await self._orphans.close()
+        await self.linking.close()
         await self.lanes.close(self._policy.drain)
         await self._catch_up.close()
         await self._hearing.close()

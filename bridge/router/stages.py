@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from uuid import UUID
 
+from bridge.content.additions import of_person
 from bridge.model import (
     ActionPressed,
     Byline,
@@ -136,10 +137,12 @@ async def name_the_actor(passage: Passage, around: Surroundings) -> str | None:
     author, news = await around.people.complete(event.account, event.author)
     if news:
         passage.people.append(author)
+        around.linking.seen(event.account, author)
     message = await around.people.named(event.account, event.message)
     if message.actor.name != author.name:
         actor = message.actor.model_copy(update={"name": author.name})
         message = message.model_copy(update={"actor": actor})
+    message = of_person(message, await around.linking.person_of(author.id))
     passage.message = NewMessage(
         message=message,
         author=author,

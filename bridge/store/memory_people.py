@@ -87,6 +87,8 @@ class MemoryPeople:
 
     async def same_email(self, actor: ActorId, digest: str) -> Sequence[ActorId]:
         self._must_be_open()
+        if self._emails.get(actor) == digest:
+            return []
         self._emails[actor] = digest
         return sorted(
             one for one, known in self._emails.items() if known == digest and one != actor

@@ -89,6 +89,8 @@ def unlink_person(db: sqlite3.Connection, actor: ActorId) -> bool:
 
 
 def same_email(db: sqlite3.Connection, actor: ActorId, digest: str) -> Sequence[ActorId]:
+    if db.execute(SQL["email"], (actor,)).fetchone() == (digest,):
+        return []
     db.execute(SQL["save_email"], (actor, digest))
     found = db.execute(SQL["same_email"], (digest,)).fetchall()
     return [one for (one,) in found if one != actor]

@@ -30,7 +30,7 @@ from bridge.ports.connector import (
     Inbox,
 )
 from bridge.ports.history import Stretch, Unreadable
-from connectors.discord import decode, encode, ids
+from connectors.discord import decode, encode, ids, links
 from connectors.discord.capabilities import CAPABILITIES
 from connectors.discord.channels import list_channels
 from connectors.discord.check import check
@@ -57,6 +57,7 @@ class DiscordConnector:
     """Receives through the gateway, posts through webhooks and, in DMs, as the bot."""
 
     capabilities: Capabilities = CAPABILITIES
+    link_marks = links.MARKS
     translated = staticmethod(translated)
 
     def __init__(
@@ -136,6 +137,12 @@ class DiscordConnector:
 
     async def person(self, actor: ActorId) -> Person | None:
         return await look_up_person(self._rest, actor, self._cdn)
+
+    def message_at(self, url: str) -> tuple[ChannelRef, str] | None:
+        return links.message_at(url)
+
+    def address_of(self, channel: ChannelRef, copy: Receipt) -> str:
+        return links.address_of(channel, copy)
 
     async def channels(self) -> Sequence[ChannelInfo]:
         return await list_channels(self._rest, (await self._us.identity()).user)

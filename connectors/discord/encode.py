@@ -155,8 +155,12 @@ def _allowed(delivery: Delivery) -> dict[str, JsonValue]:
     roles = sorted({split_key(group)[-1] for group in known.groups.values()})
     if not (users or roles or known.everyone):
         return NO_PINGS
-    named: dict[str, JsonValue] = {"users": [*users], "roles": [*roles]}
-    return {"parse": ["everyone"] if known.everyone else []} | {k: v for k, v in named.items() if v}
+    allowed: dict[str, JsonValue] = {"parse": ["everyone"] if known.everyone else []}
+    if users:
+        allowed["users"] = [*users]
+    if roles:
+        allowed["roles"] = [*roles]
+    return allowed
 
 
 def _emptied(shown: Body) -> dict[str, JsonValue]:

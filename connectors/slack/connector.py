@@ -34,7 +34,7 @@ from bridge.ports.connector import (
 )
 from bridge.ports.history import Stretch
 from bridge.ports.tokens import SecretRef
-from connectors.slack import ids
+from connectors.slack import ids, links
 from connectors.slack.capabilities import CAPABILITIES
 from connectors.slack.channels import list_channels
 from connectors.slack.check import findings
@@ -44,7 +44,7 @@ from connectors.slack.files import address_of, share_files
 from connectors.slack.history import find_post, newest_post, posts_after
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import text_at
-from connectors.slack.people import look_up
+from connectors.slack.people import look_up, look_up_email
 from connectors.slack.read_back import ReadBack, gone_raw
 from connectors.slack.receive import Keeper, bolt_app, events_route, listen_on_socket, patiently
 from connectors.slack.send import WebApi, send_call
@@ -54,6 +54,8 @@ from connectors.slack.words import in_words
 
 class SlackConnector:
     """Fills every Protocol of `bridge.ports.connector`: see there for what each method promises."""
+
+    link_marks = links.MARKS
 
     def __init__(self, account: AccountId, settings: SlackSettings, tools: ConnectorTools) -> None:
         self.account = account
@@ -154,6 +156,15 @@ class SlackConnector:
     async def person(self, actor: ActorId) -> Person | None:
         return await look_up(self._api, actor)
 
+    async def email(self, actor: ActorId) -> str | None:
+        return await look_up_email(self._api, actor)
+
+    def message_at(self, url: str) -> tuple[ChannelRef, str] | None:
+        return links.message_at(url, self._us) if self._us and self._us.url else None
+
+    def address_of(self, channel: ChannelRef, copy: Receipt) -> str:
+        return links.address_of(channel, copy, self._us) if self._us and self._us.url else ""
+
     async def channels(self) -> Sequence[ChannelInfo]:
         return await list_channels(self._api, await self._identity())
 
@@ -210,6 +221,7 @@ class SlackConnector:
                     user=text_at(answer, "user_id"),
                     handle=text_at(answer, "user"),
                     bot=text_at(answer, "bot_id"),
+                    url=text_at(answer, "url"),
                 )
         return self._us
 

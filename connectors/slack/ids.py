@@ -38,6 +38,7 @@ class Identity:
     user: str
     handle: str
     bot: str
+    url: str = ""
 
 
 def channel_ref(team: str, channel: str) -> ChannelRef:

@@ -26,6 +26,19 @@ async def look_up(api: WebApi, actor: ActorId) -> Person | None:
         return None
 
 
+async def look_up_email(api: WebApi, actor: ActorId) -> str | None:
+    """The confirmed address of a member; Slack gives it to apps with the scope users:read.email."""
+    parts = ids.split_actor(actor)
+    if parts is None or parts[1].startswith("B"):
+        return None
+    try:
+        user = object_at(await api.read("users.info", user=parts[1]), "user")
+    except NotFound:
+        return None
+    unsure = user.get("is_bot") is True or user.get("is_email_confirmed") is False
+    return None if unsure else text_at(user, "profile", "email") or None
+
+
 def _user(actor: ActorId, user: Json, borrowed: str | None) -> Person | None:
     profile = object_at(user, "profile")
     names = (

@@ -32,7 +32,7 @@ from bridge.ports.connector import (
     Inbox,
 )
 from bridge.ports.fetch import Bearer
-from connectors.teams import ids
+from connectors.teams import ids, links
 from connectors.teams.activity import Json, Us, object_of, string, tenant_of
 from connectors.teams.capabilities import CAPABILITIES
 from connectors.teams.channels import list_channels
@@ -41,7 +41,7 @@ from connectors.teams.consent import Consent, answer_of, outcome
 from connectors.teams.decode import decode
 from connectors.teams.encode import encode
 from connectors.teams.files import bring, shared_address
-from connectors.teams.people import find_person
+from connectors.teams.people import find_email, find_person
 from connectors.teams.receive import Receiver
 from connectors.teams.references import References
 from connectors.teams.send import BotToken, HttpClient, Sender
@@ -59,6 +59,7 @@ class TeamsConnector:
     ChecksItself and TellsHealth. Teams tells bots no history and never echoes their posts."""
 
     capabilities = CAPABILITIES
+    link_marks = links.MARKS
 
     def __init__(self, account: AccountId, settings: TeamsSettings, tools: ConnectorTools) -> None:
         self.account = account
@@ -121,6 +122,15 @@ class TeamsConnector:
 
     async def person(self, actor: ActorId) -> Person | None:
         return await find_person(actor, self._heard_in.get(actor), self._references, self._sender)
+
+    async def email(self, actor: ActorId) -> str | None:
+        return await find_email(actor, self._heard_in.get(actor), self._references, self._sender)
+
+    def message_at(self, url: str) -> tuple[ChannelRef, str] | None:
+        return links.message_at(url)
+
+    def address_of(self, channel: ChannelRef, copy: Receipt) -> str:
+        return links.address_of(channel, copy)
 
     async def channels(self) -> Sequence[ChannelInfo]:
         return await list_channels(self._references, self._sender)

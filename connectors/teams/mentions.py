@@ -24,9 +24,9 @@ def with_mentions(body: Body, known: Counterparts) -> Body:
         return body
     people = list(known.people.values())
     if isinstance(text := body.get("text"), str) and (entities := _entities(text, people)):
-        body = body | {"entities": entities}
+        body = {**body, "entities": entities}
     if isinstance(attachments := body.get("attachments"), list):
-        body = body | {"attachments": [_in_card(one, people) for one in attachments]}
+        body = {**body, "attachments": [_in_card(one, people) for one in attachments]}
     return body
 
 
@@ -47,8 +47,10 @@ def _in_card(attachment: JsonValue, people: list[Person]) -> JsonValue:
             texts = "\n".join(_texts(cast("JsonValue", card)))
             if entities := _entities(texts, people):
                 msteams = card.get("msteams")
-                extras = {**(msteams if isinstance(msteams, dict) else {}), "entities": entities}
-                return {**rest, "content": {"type": "AdaptiveCard", **card, "msteams": extras}}
+                extras: Body = {**(msteams if isinstance(msteams, dict) else {})}
+                extras["entities"] = entities
+                content: Body = {"type": "AdaptiveCard", **card, "msteams": extras}
+                return {**rest, "content": content}
             return attachment
         case _:
             return attachment

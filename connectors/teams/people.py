@@ -7,7 +7,7 @@ from urllib.parse import quote
 from bridge.errors import NotFound, Refused
 from bridge.model import ActorId, Person
 from connectors.teams import ids
-from connectors.teams.activity import string
+from connectors.teams.activity import Json, string
 from connectors.teams.references import Reference, References
 from connectors.teams.send import Sender
 
@@ -18,25 +18,43 @@ async def find_person(
     actor: ActorId, heard_in: str | None, references: References, sender: Sender
 ) -> Person | None:
     """`heard_in` is the conversation where they spoke last; without it some others are tried."""
+    member = await _member(actor, heard_in, references, sender)
+    name = string(member, "name").strip()
+    bot = ids.is_bot(ids.split_actor(actor)[1])
+    return Person(id=actor, name=name, bot=bot) if name else None
+
+
+async def find_email(
+    actor: ActorId, heard_in: str | None, references: References, sender: Sender
+) -> str | None:
+    """The address that the tenant's directory has for them; none for guests of another tenant."""
+    member = await _member(actor, heard_in, references, sender)
+    if string(member, "userRole") in ("guest", "anonymous"):
+        return None
+    return string(member, "email") or None
+
+
+async def _member(
+    actor: ActorId, heard_in: str | None, references: References, sender: Sender
+) -> Json:
+    """As a roster has them; empty when no roster that we may see does."""
     tenant, account = ids.split_actor(actor)
     known = [one for one in await references.all() if one.tenant == tenant]
     first = [one for one in known if one.conversation == heard_in]
     others = [one for one in _one_per_team(known) if one.conversation != heard_in]
     for reference in (*first, *others)[:_MOST_TRIES]:
-        if person := await _ask(actor, account, reference, sender):
-            return person
-    return None
+        if string(member := await _ask(account, reference, sender), "name").strip():
+            return member
+    return {}
 
 
-async def _ask(actor: ActorId, account: str, reference: Reference, sender: Sender) -> Person | None:
+async def _ask(account: str, reference: Reference, sender: Sender) -> Json:
     conversation = quote(reference.conversation, safe="")
     path = f"/v3/conversations/{conversation}/members/{quote(account, safe='')}"
     try:
-        member = await sender.get(reference.channel, path)
+        return await sender.get(reference.channel, path)
     except (NotFound, Refused):
-        return None
-    name = string(member, "name").strip()
-    return Person(id=actor, name=name, bot=ids.is_bot(account)) if name else None
+        return {}
 
 
 def _one_per_team(references: list[Reference]) -> list[Reference]:

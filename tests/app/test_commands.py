@@ -15,6 +15,7 @@ import pytest_asyncio
 from click.testing import Result
 
 from bridge.app.build import Bridge
+from bridge.model import ActorId
 from bridge.sandbox.faults import Fault
 from bridge.uacs import read_conversation
 from tests.app.running import cli, write
@@ -185,6 +186,35 @@ async def test_dead_letters_are_listed_shown_and_replayed_while_the_bridge_runs(
     assert (await house.cli("dead-letters", "replay", "--all")).stdout == (
         "There is nothing to replay\n"
     )
+
+
+async def test_people_are_linked_while_the_bridge_runs(house: House) -> None:
+    workspace, _ = house.local.place("slack", "general")
+    guild, _ = house.local.place("discord", "general")
+    said = f"slack:{workspace}:{house.local.person('slack', workspace)}"
+    other = f"discord:{guild}:{house.local.person('discord', guild)}"
+    author = (await house.bridge.store.person(ActorId(said)) or pytest.fail("nobody")).name
+
+    assert (await house.json("people", "list", "--json")) == []
+    linked = await house.cli("people", "link", f"slack:{author}", other)
+    assert linked.stdout == f"{said} and {other} are one person\n"
+    shown = await house.json("people", "show", author, "--json")
+    assert [(one["account"], one["how"]) for one in shown] == [
+        (other, "command"), (said, "command"),
+    ]  # fmt: skip
+    assert await house.bridge.router.linking.person_of(ActorId(other)) == shown[0]["person"]
+    assert said in (await house.cli("people", "list")).stdout
+
+    assert "no other account\n" in (await house.cli("people", "unlink", said)).stdout
+    assert "it was not before" in (await house.cli("people", "unlink", said)).stdout
+    assert await house.bridge.router.linking.person_of(ActorId(other)) is None
+    for args, told in (
+        (("link", said, said), "are one account"),
+        (("link", "Nobody", other), "Nobody called 'Nobody' is known"),
+        (("show", "teams:x"), "Nobody called 'teams:x' is known"),
+    ):
+        result = await house.cli("people", *args)
+        assert (result.exit_code, told in result.stderr) == (1, True)
 
 
 async def test_a_dead_letter_that_is_not_there_is_told(house: House) -> None:

@@ -16,7 +16,7 @@ ALIASES = {
 }  # fmt: skip
 NARROW = {
     "accounts": {"actor=?", "person=?"},
-    "emails": {"digest=?"},
+    "emails": {"actor=?", "digest=?"},
     "link_attempts": {"actor=?"},
     "link_codes": {"digest=?"},
     "person_names": {"skeleton=?"},

@@ -51,6 +51,9 @@ UPDATE accounts SET person = ? WHERE person = ?;
 -- name: remove_account
 DELETE FROM accounts WHERE actor = ?;
 
+-- name: email
+SELECT digest FROM emails WHERE actor = ?;
+
 -- name: save_email
 INSERT INTO emails (actor, digest) VALUES (?, ?)
 ON CONFLICT (actor) DO UPDATE SET digest = excluded.digest;

@@ -1,0 +1,179 @@
+"""`uacs-bridge people`: whose accounts are whose."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bridge.app.commands.options import config_option, json_option, settings_from
+from bridge.app.commands.show import print_json, table, when
+from bridge.errors import StoreError
+
+if TYPE_CHECKING:
+    from bridge.model import ActorId
+    from bridge.ports.store import LinkedAccount, Store
+
+
+@click.group("people")
+def command() -> None:
+    """Say which accounts are one person's.
+
+    A mention of somebody with linked accounts is a real mention where it is carried to. WHO is an
+    actor's id (slack:T01:U01), a name, or a name on one platform (discord:Ann).
+    """
+
+
+@command.command("list")
+@config_option
+@json_option
+def list_(config: Path, as_json: bool) -> None:
+    """List the people who have several accounts.
+
+    \b
+    Examples:
+      uacs-bridge people list -c bridge.yaml
+    """
+    found = asyncio.run(_linked(config, None))
+    if as_json:
+        print_json(found)
+        return
+    heads = ("person", "account", "name", "linked by", "when")
+    click.echo(table(heads, [_row(one) for one in found], ""))
+
+
+@command.command("show")
+@click.argument("who")
+@config_option
+@json_option
+def show(who: str, config: Path, as_json: bool) -> None:
+    """Show all accounts of one person.
+
+    \b
+    Examples:
+      uacs-bridge people show Ann
+      uacs-bridge people show slack:T01:U01
+    """
+    found = asyncio.run(_linked(config, who))
+    if as_json:
+        print_json(found)
+    else:
+        click.echo(table(("person", "account", "name", "linked by", "when"),
+                         [_row(one) for one in found], ""))  # fmt: skip
+
+
+@command.command("link")
+@click.argument("one")
+@click.argument("other")
+@config_option
+def link(one: str, other: str, config: Path) -> None:
+    """Say that two accounts are one person's.
+
+    Works while the bridge runs.
+
+    \b
+    Examples:
+      uacs-bridge people link slack:T01:U01 discord:1323802873036800000:1323802873036800099
+      uacs-bridge people link slack:Ann discord:Ann
+    """
+    first, second = asyncio.run(_link(config, one, other))
+    click.echo(f"{first} and {second} are one person")
+
+
+@command.command("unlink")
+@click.argument("who")
+@config_option
+def unlink(who: str, config: Path) -> None:
+    """Take an account from the others of its person.
+
+    Works while the bridge runs.
+
+    \b
+    Examples:
+      uacs-bridge people unlink discord:Ann
+    """
+    actor, done = asyncio.run(_unlink(config, who))
+    click.echo(f"{actor} is linked to no other account" + ("" if done else "; it was not before"))
+
+
+def _row(one: dict[str, Any]) -> tuple[str, ...]:
+    return one["person"][:8], one["account"], one["name"], one["how"], one["linked"]
+
+
+async def _linked(config: Path, who: str | None) -> list[dict[str, Any]]:
+    from bridge.app.commands.stores import reading
+
+    async with reading(settings_from(config)) as store:
+        if who is None:
+            accounts = await store.linked_accounts()
+        else:
+            accounts = await store.accounts_of(await _found(store, who))
+        return [await _facts(store, one) for one in accounts]
+
+
+async def _facts(store: Store, one: LinkedAccount) -> dict[str, Any]:
+    known = await store.person(one.actor)
+    return {
+        "person": one.person,
+        "account": one.actor,
+        "name": known.name if known else "",
+        "how": one.how,
+        "linked": when(one.linked),
+    }
+
+
+async def _link(config: Path, one: str, other: str) -> tuple[ActorId, ActorId]:
+    from bridge.app.admin import running_bridge
+    from bridge.app.commands.stores import reading, writing
+
+    settings = settings_from(config)
+    async with reading(settings) as store:
+        first, second = await _found(store, one), await _found(store, other)
+    if first == second:
+        raise StoreError(f"{one!r} and {other!r} are one account, {first}; name two")
+    if running := running_bridge(settings.store.path):
+        running.ask("/admin/people", {"link": [first, second]})
+    else:
+        async with writing(settings) as store:
+            await store.link_people(first, second, "command")
+    return first, second
+
+
+async def _unlink(config: Path, who: str) -> tuple[ActorId, bool]:
+    from bridge.app.admin import running_bridge
+    from bridge.app.commands.stores import reading, writing
+
+    settings = settings_from(config)
+    async with reading(settings) as store:
+        actor = await _found(store, who)
+    if running := running_bridge(settings.store.path):
+        return actor, bool(running.ask("/admin/people", {"unlink": actor})["unlinked"])
+    async with writing(settings) as store:
+        return actor, await store.unlink_person(actor)
+
+
+async def _found(store: Store, who: str) -> ActorId:
+    """The account that is meant. An id is taken at its word: they need not have spoken yet."""
+    from bridge.model import ActorId
+
+    segments = who.split(":")
+    if len(segments) == 3 and all(segments):
+        return ActorId(who)
+    platform, name = (segments[0], segments[1]) if len(segments) == 2 else ("", who)
+    people = await store.people_named(name)
+    actors = [one.id for one in people if not platform or one.id.startswith(f"{platform}:")]
+    if len(actors) == 1:
+        return actors[0]
+    if actors:
+        raise StoreError(f"{who!r} could be any of: {_listed(actors)}; give the id")
+    raise StoreError(
+        f"Nobody called {who!r} is known; people are known when they have spoken in a room. Give "
+        "the id: platform:workspace:user"
+    )
+
+
+def _listed(actors: Sequence[ActorId]) -> str:
+    return ", ".join(actors)

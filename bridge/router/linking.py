@@ -1,0 +1,162 @@
+"""Accounts that are one person's: linked by a command, by a code that the person carries from one
+platform to the other, or by an e-mail address that both workspaces vouch for.
+
+Whoever holds a code can link their account to the one that it was made for, so it goes to that
+person alone, for a few minutes, once. Addresses are kept as keyed digests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+
+import structlog
+
+from bridge.errors import BridgeError, InvalidData, PlatformError
+from bridge.model import AccountId, ActorId, Person, PersonId
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector, KnowsEmails
+from bridge.ports.store import CODE_WINDOW, Store
+from bridge.router.names import Names
+
+log = structlog.get_logger()
+
+CODE_SECONDS = 600.0
+_LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: none is taken for another
+_ALIKE = str.maketrans("OIL", "011")
+_LENGTH = 8
+_FRESH = 3600.0  # seconds for which it is remembered who an account belongs to
+_REMEMBERED = 20_000
+_DEADLINE = 10.0  # seconds that asking for one address may take
+
+
+class Linking:
+    """`email_key` is None where e-mail addresses are nobody's business."""
+
+    def __init__(
+        self,
+        store: Store,
+        connectors: Mapping[AccountId, Connector],
+        names: Names,
+        clock: Clock,
+        email_key: bytes | None = None,
+    ) -> None:
+        self._store = store
+        self._connectors = connectors
+        self._names = names
+        self._clock = clock
+        self._email_key = email_key
+        self._persons: dict[ActorId, tuple[float, PersonId | None]] = {}
+        self._asked: set[ActorId] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def person_of(self, actor: ActorId) -> PersonId | None:
+        """The person whose account it is; None for whoever has no other."""
+        until, person = self._persons.get(actor, (0.0, None))
+        now = self._clock.monotonic()
+        if until > now:
+            return person
+        found = await self._store.accounts_of(actor)
+        person = found[0].person if found else None
+        if len(self._persons) >= _REMEMBERED:
+            self._persons.pop(next(iter(self._persons)))
+        self._persons[actor] = (now + _FRESH, person)
+        return person
+
+    async def link(self, one: ActorId, other: ActorId) -> PersonId:
+        """Because somebody who may says so. Raises InvalidData for one and the same account."""
+        if one == other:
+            raise InvalidData(f"{one!r} is one account; name two")
+        person = await self._store.link_people(one, other, "command")
+        await self._forget(one)
+        return person
+
+    async def unlink(self, actor: ActorId) -> bool:
+        """False: it was not linked."""
+        theirs = [account.actor for account in await self._store.accounts_of(actor)]
+        done = await self._store.unlink_person(actor)
+        self._forget_all(theirs)
+        return done
+
+    # --- codes ------------------------------------------------------------------------------------
+
+    async def begin_link(self, actor: ActorId) -> str:
+        """A code for this person alone: `7F3K-9QXM`, good for CODE_SECONDS, once."""
+        code = "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
+        await self._store.put_link_code(_digest(code), actor, self._clock.time() + CODE_SECONDS)
+        return f"{code[:4]}-{code[4:]}"
+
+    async def finish_link(self, actor: ActorId, code: str) -> None:
+        """Link this account to the one that the code was made for. Raises InvalidData, which says
+        what to do."""
+        used = await self._store.use_link_code(_digest(code), actor)
+        if used == "linked":
+            await self._forget(actor)
+        elif used == "own":
+            raise InvalidData("This code is your own; give it where your other account is")
+        elif used == "too_many":
+            minutes = int(CODE_WINDOW // 60)
+            raise InvalidData(f"Too many codes were wrong; try again in {minutes} minutes")
+        else:
+            raise InvalidData("This code is not known, or not good any more; ask for a new one")
+
+    # --- e-mail -----------------------------------------------------------------------------------
+
+    def seen(self, account: AccountId, person: Person) -> None:
+        """Somebody new: whether others have their address is found out beside the message."""
+        if self._email_key is None or person.bot or person.id in self._asked:
+            return
+        connector = self._connectors.get(account)
+        if not isinstance(connector, KnowsEmails):
+            return
+        if len(self._asked) >= _REMEMBERED:
+            self._asked.clear()
+        self._asked.add(person.id)
+        work = self._link_by_email(connector, person.id, self._email_key)
+        task = asyncio.create_task(work, name=f"address of {person.id}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _link_by_email(self, connector: KnowsEmails, actor: ActorId, key: bytes) -> None:
+        try:
+            async with asyncio.timeout(_DEADLINE):
+                email = await connector.email(actor)
+            if not email or "@" not in email:
+                return
+            digest = hmac.digest(key, email.strip().casefold().encode(), "sha256").hex()
+            for other in await self._store.same_email(actor, digest):
+                await self._store.link_people(other, actor, "email")
+                await self._forget(actor)
+        except (PlatformError, TimeoutError) as error:
+            self._asked.discard(actor)  # the next time that they are seen
+            log.warning("address_not_found", actor=actor, error=type(error).__name__)
+        except BridgeError as error:
+            log.warning("not_linked", actor=actor, error=str(error))
+
+    @property
+    def idle(self) -> bool:
+        return not self._tasks
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # --- what is remembered -----------------------------------------------------------------------
+
+    async def _forget(self, actor: ActorId) -> None:
+        self._forget_all([one.actor for one in await self._store.accounts_of(actor)])
+
+    def _forget_all(self, actors: list[ActorId]) -> None:
+        for actor in actors:
+            self._persons.pop(actor, None)
+        self._names.forget(actors)
+
+
+def _digest(code: str) -> str:
+    """The same for a code however it is typed."""
+    letters = "".join(one for one in code.upper() if one.isalnum()).translate(_ALIKE)
+    return hashlib.sha256(letters.encode()).hexdigest()

@@ -1,0 +1,23 @@
+"""Addresses of messages as people copy them in Discord <-> where the messages stand. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from bridge.model import ChannelRef, Receipt
+from connectors.discord import ids
+
+MARKS = ("discord.com/channels/", "discordapp.com/channels/")
+_JUMP = re.compile(
+    r"https://(?:ptb\.|canary\.)?discord(?:app)?\.com/channels/(\d{1,20})/(\d{1,20})/(\d{1,20})/?"
+)
+
+
+def message_at(url: str) -> tuple[ChannelRef, str] | None:
+    """The channel may be a thread: an address does not name its parent."""
+    found = _JUMP.fullmatch(url)
+    return (ids.channel_ref(found[1], found[2]), found[3]) if found else None
+
+
+def address_of(channel: ChannelRef, copy: Receipt) -> str:
+    return ids.jump_link(channel, copy.thread, copy.native_id)

@@ -1,0 +1,34 @@
+"""Addresses of messages as people copy them in Slack <-> where the messages stand. Pure."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+from bridge.model import ChannelRef, Receipt
+from connectors.slack import ids
+from connectors.slack.ids import Identity
+
+MARKS = (".slack.com/archives/", "slack.com/app_redirect?")
+_ARCHIVES = re.compile(r"/archives/([A-Z0-9]{2,24})/p(\d{10,11})(\d{6})/?")
+
+
+def message_at(url: str, us: Identity) -> tuple[ChannelRef, str] | None:
+    """Only of our own workspace: another's ids mean nothing here."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    if parts.hostname == urlsplit(us.url).hostname:
+        found = _ARCHIVES.fullmatch(parts.path)
+        return (ids.channel_ref(us.team, found[1]), f"{found[2]}.{found[3]}") if found else None
+    given = {key: values[0] for key, values in parse_qs(parts.query).items()}
+    team, channel, ts = (given.get(key, "") for key in ("team", "channel", "message_ts"))
+    if parts.hostname != "slack.com" or team != us.team or not channel or not ids.is_ts(ts):
+        return None
+    return ids.channel_ref(team, channel), ts
+
+
+def address_of(channel: ChannelRef, copy: Receipt, us: Identity) -> str:
+    thread = f"?thread_ts={copy.thread}&cid={channel.channel}" if copy.thread else ""
+    return f"{us.url}archives/{channel.channel}/p{copy.native_id.replace('.', '')}{thread}"

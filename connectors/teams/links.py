@@ -1,0 +1,31 @@
+"""Addresses of messages as people copy them in Teams <-> where the messages stand. Pure."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from bridge.model import ChannelRef, Receipt
+from connectors.teams import ids
+from connectors.teams.content import origin_of
+
+MARKS = ("teams.microsoft.com/l/message/",)
+_MESSAGE = re.compile(r"/l/message/(19:[^/]{1,400})/(\d{10,20})/?")
+
+
+def message_at(url: str) -> tuple[ChannelRef, str] | None:
+    """Addresses name their tenant; one that does not means nothing here."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    found = _MESSAGE.fullmatch(unquote(parts.path))
+    tenant = parse_qs(parts.query).get("tenantId", [""])[0]
+    if parts.hostname != "teams.microsoft.com" or found is None or not tenant:
+        return None
+    return ids.channel_ref(tenant, found[1]), found[2]
+
+
+def address_of(channel: ChannelRef, copy: Receipt) -> str:
+    parent = f"&parentMessageId={copy.thread}" if copy.thread else ""
+    return origin_of(channel.channel, copy.native_id, channel.workspace) + parent
