@@ -155,8 +155,8 @@ async def test_everybody_is_called_only_where_the_channel_wants_it(tmp_path: Pat
             member["everyone"] = member["account"] == "discord"
         async with running(local, settings):
             await local.say("slack", "general", "@here lunch")
-            await local.until(lambda: "lunch" in last(local, "discord") + last(local, "teams"))
-            await local.until(lambda: "lunch" in last(local, "teams"))
+            others = ("discord", "teams")
+            await local.until(lambda: all("lunch" in last(local, one) for one in others))
 
             assert pinged(local, "discord") == [{"everyone"}]
             assert pinged(local, "teams") == [set()]
