@@ -17,7 +17,8 @@ BridgeError
 │   └── Refused          it will never take this request as it stands
 │       ├── AuthFailed   the token is wrong, expired or lacks a permission
 │       ├── NotFound     the channel, message or person is not there
-│       └── FormRefused  it does not take what the message is made of; its words alone may pass
+│       ├── FormRefused  it does not take what the message is made of; its words alone may pass
+│       └── ThreadClosed it takes no posts in this thread any more; in its channel it may
 ├── FileError            a file cannot be had
 │   ├── FileTooLarge     larger than the limit
 │   ├── FileMissing      nothing is kept under this id
@@ -124,6 +125,10 @@ class AuthFailed(Refused):
 
 class NotFound(Refused):
     """The channel, message or person is not there (or the bot cannot see it)."""
+
+
+class ThreadClosed(Refused):
+    """The platform takes no more posts in a thread, and it is not for us to open it."""
 
 
 class FormRefused(Refused):

@@ -17,6 +17,7 @@ from bridge.errors import (
     RateLimited,
     Refused,
     StoreError,
+    ThreadClosed,
     Unsettled,
 )
 from bridge.model import (
@@ -349,21 +350,20 @@ class Lanes:
             work.calls, work.losses = encoded.calls, [*encoded.losses]
 
     async def _call_or_say(self, item: OutboxItem, connector: Connector, work: _Work) -> None:
-        """The next call; what the platform refuses in its form is said in words."""
+        """The next call; what the platform refuses in its form is said in words, what it takes in
+        no thread is said in the channel."""
         call = work.calls[len(work.receipts)]
         try:
             receipt = await self._call(connector, call)
-        except FormRefused as error:
-            words = connector.in_words(call) if isinstance(connector, SaysInWords) else None
-            if words is None:
+        except (FormRefused, ThreadClosed) as error:
+            instead, loss = _instead(connector, call, error)
+            if instead is None:
                 raise
             operation = item.delivery.operation
-            log.warning("said_in_words", operation=operation.id, error=str(error))
-            async with self._budgets.permission(operation.account, words.budgets, _urgency(item)):
-                receipt = await self._call(connector, words)
-            work.losses.append(
-                Loss(path="", kind="form_refused", what=str(error), shown_as="its words")
-            )
+            log.warning("said_otherwise", operation=operation.id, kind=loss.kind, error=str(error))
+            async with self._budgets.permission(operation.account, instead.budgets, _urgency(item)):
+                receipt = await self._call(connector, instead)
+            work.losses.append(loss)
         work.receipts.append(receipt)
 
     async def _begin(self, operation: OperationId) -> None:
@@ -560,6 +560,19 @@ def _note_after(operation: Operation) -> tuple[Operation, ...]:
 
 async def _nothing(_mark: Mark) -> None:
     """Nobody says anything instead of a mark."""
+
+
+def _instead(
+    connector: Connector, call: Call, error: FormRefused | ThreadClosed
+) -> tuple[Call | None, Loss]:
+    """The call that may pass where this one did not, if there is one, and what it loses."""
+    if isinstance(error, ThreadClosed):
+        lost = Loss(
+            path="", kind="thread_closed", what=str(error), shown_as="a post in the channel"
+        )
+        return (call.model_copy(update={"thread": None}) if call.thread else None), lost
+    lost = Loss(path="", kind="form_refused", what=str(error), shown_as="its words")
+    return (connector.in_words(call) if isinstance(connector, SaysInWords) else None), lost
 
 
 def _urgency(item: OutboxItem) -> Priority:

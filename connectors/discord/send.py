@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from bridge.errors import NotFound, Refused, Unsettled
+from bridge.errors import NotFound, Refused, ThreadClosed, Unsettled
 from bridge.model import Call, Receipt
 from bridge.ports.connector import Files
 from connectors.discord import encode
@@ -17,6 +17,8 @@ from connectors.discord.files import opened
 from connectors.discord.rest import (
     ARCHIVED_THREAD,
     BAD_WEBHOOK_TOKEN,
+    MISSING_ACCESS,
+    MISSING_PERMISSIONS,
     NEEDS_THREAD_NAME,
     THREAD_EXISTS,
     UNKNOWN_CHANNEL,
@@ -25,7 +27,7 @@ from connectors.discord.rest import (
     Rest,
 )
 from connectors.discord.webhooks import Webhook, Webhooks
-from connectors.discord.words import plain_words
+from connectors.discord.words import title_words
 
 _REMEMBERED = 256  # forum posts whose further parts may still come
 
@@ -65,6 +67,9 @@ class Sender:
                 self._remember(call, answer)
             elif error.code == UNKNOWN_CHANNEL and thread is not None:
                 await self._start_thread(call, thread)
+                answer = await self._execute(call, thread, {})
+            elif error.code == ARCHIVED_THREAD and thread is not None:
+                await self._open_again(thread)
                 answer = await self._execute(call, thread, {})
             else:
                 raise
@@ -164,6 +169,18 @@ class Sender:
         content = message.get("content") if isinstance(message, dict) else None
         return title_of(content if isinstance(content, str) else "")
 
+    async def _open_again(self, thread: str) -> None:
+        """A post opens an archived thread by itself, but not one that was locked."""
+        try:
+            await self._unarchive(thread)
+        except Refused as error:
+            if error.code not in (MISSING_ACCESS, MISSING_PERMISSIONS):
+                raise
+            raise ThreadClosed(
+                f"Thread {thread} is locked, and opening it needs Manage Threads: {error}",
+                code=ARCHIVED_THREAD,
+            ) from error
+
     async def _unarchive(self, thread: str) -> None:
         await self._rest.request(
             "PATCH", f"/channels/{thread}", bucket=f"channel.edit {thread}",
@@ -215,7 +232,7 @@ def title_of(text: str) -> str:
 
 
 def _title(call: Call) -> str:
-    return title_of(plain_words(call.body))
+    return title_of(title_words(call.body))
 
 
 def _doing(call: Call) -> str:

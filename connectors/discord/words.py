@@ -10,7 +10,7 @@ from bridge.content.card_words import card_words
 from bridge.content.markdown import markdown_to_text
 from bridge.content.plain import plain_to_text, text_to_plain
 from bridge.content.split import cut_text
-from bridge.content.text import Document
+from bridge.content.text import Document, Heading
 from bridge.errors import CodecError
 from bridge.model import Call
 from connectors.discord.capabilities import TEXT_LIMIT
@@ -36,9 +36,11 @@ def in_words(call: Call) -> Call | None:
     return call.model_copy(update={"body": {**rest, **said}})
 
 
-def plain_words(body: Mapping[str, JsonValue]) -> str:
-    """What it says, without any formatting."""
-    return text_to_plain(_document(body))
+def title_words(body: Mapping[str, JsonValue]) -> str:
+    """What it says, without any formatting; its heading alone, if it begins with one."""
+    document = _document(body)
+    begins = document and isinstance(document[0], Heading)
+    return text_to_plain(document[:1] if begins else document)
 
 
 def _text(body: Mapping[str, JsonValue]) -> str:

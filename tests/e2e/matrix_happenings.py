@@ -202,7 +202,7 @@ def _only(platform: str, why: str) -> dict[str, str]:
     return {name: why for name in PLATFORMS if name != platform}
 
 
-_ONLY_DISCORD_POLLS = dict.fromkeys(("slack", "teams"), "it has no polls of its own")
+_ONLY_DISCORD_POLLS = _only("discord", "it has no polls of its own")
 
 HAPPENINGS: tuple[Row, ...] = (
     Row(

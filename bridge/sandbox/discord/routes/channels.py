@@ -57,9 +57,13 @@ def speak_permission(channel: Channel) -> Permission:
 
 
 def _edit_thread(call: Call, channel: Channel, thread: ThreadData, form: Form) -> None:
-    manages = call.may(channel, Permission.MANAGE_THREADS)
-    if not manages and ("locked" in form.body or thread.owner_id != call.app.user.id):
-        raise missing_permissions()
+    """What is locked is for those who manage threads; others may open what is only archived, and
+    change their own (docs: resources/channel, modify thread)."""
+    if not call.may(channel, Permission.MANAGE_THREADS):
+        opens = form.body == {"archived": False} and call.may(channel, speak_permission(channel))
+        owns = thread.owner_id == call.app.user.id
+        if thread.locked or "locked" in form.body or not (opens or owns):
+            raise missing_permissions()
     name = form.text("name", least=1, most=100)
     minutes = form.choice("auto_archive_duration", ARCHIVE_MINUTES, thread.auto_archive_minutes)
     form.done()

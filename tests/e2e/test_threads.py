@@ -1,0 +1,152 @@
+"""Forum posts with their titles, and threads that somebody closed, through the real SDKs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bridge.model import MessageId
+from bridge.ports.store import Explanation, OperationRecord
+from bridge.sandbox.discord import LocalDiscord
+from bridge.sandbox.discord.permissions import Permission
+from tests.e2e.house import Street, configuration, running, street
+
+OTHERS = ("slack", "teams")
+
+
+def discord_of(local: Street) -> LocalDiscord:
+    found = local.platforms["discord"]
+    assert isinstance(found, LocalDiscord)
+    return found
+
+
+def with_forum(local: Street, settings: dict[str, Any]) -> tuple[str, str]:
+    """The room's Discord channel is the forum of its server."""
+    guild, _ = local.place("discord", "general")
+    forum = local.platforms["discord"].world().apps[0]["forums"][guild]
+    for member in settings["rooms"]["general"]["members"]:
+        if member["account"] == "discord":
+            member["channel"] = forum
+    return guild, forum
+
+
+def standing(local: Street) -> list[int]:
+    return [len(local.standing(one, "general")) for one in OTHERS]
+
+
+async def test_a_forum_post_keeps_its_title_and_its_answers_stand_below(tmp_path: Path) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        guild, forum = with_forum(local, settings)
+        discord = discord_of(local)
+        ana, bob = (local.person("discord", guild, number) for number in (0, 1))
+        async with running(local, settings) as (bridge, _):
+            post = await discord.start_thread_as(
+                guild, forum, ana, "Where shall we eat?", text="The old place closes."
+            )
+            await discord.post_as(guild, forum, bob, "By the river", post)
+            await local.until(
+                lambda: all(len(local.standing(one, "general")) == 2 for one in OTHERS)
+            )
+            await discord.edit_as(guild, forum, ana, post, "The old place has closed.")
+            await local.until(
+                lambda: all(
+                    "has closed" in local.standing(one, "general")[0].text for one in OTHERS
+                )
+            )
+            await discord.rename_as(guild, post, ana, "Where did we eat?")
+            await local.until(
+                lambda: all(len(local.standing(one, "general")) == 3 for one in OTHERS)
+            )
+
+            for one in OTHERS:
+                first, answer, renamed = local.standing(one, "general")
+                title, words = (first.text.index(w) for w in ("Where shall we eat?", "The old"))
+                assert title < words
+                assert "By the river" in answer.text
+                assert "The thread is now called" in renamed.text
+                assert (answer.thread, renamed.thread) == (first.id, first.id)
+            assert await bridge.store.dead_letters() == []
+
+
+async def test_what_is_said_elsewhere_becomes_a_forum_post_with_a_title(tmp_path: Path) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        guild, forum = with_forum(local, settings)
+        discord = discord_of(local)
+        async with running(local, settings):
+            root = await local.say("slack", "general", "Lunch at noon?")
+            await local.say("slack", "general", "Yes!", thread=root)
+            await local.until(lambda: len(discord.messages(guild, forum)) == 2)
+
+            first, answer = discord.messages(guild, forum)
+            (thread,) = discord.state.guilds[int(guild)].threads.values()
+            assert (thread.name, first.id, answer.thread) == (
+                "Lunch at noon?",
+                first.thread,
+                first.id,
+            )
+            assert "started a thread" not in str(
+                [s.text for s in local.standing("teams", "general")]
+            )
+
+
+async def test_what_is_said_to_an_archived_or_locked_thread_opens_it(tmp_path: Path) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        guild, channel = local.place("discord", "general")
+        discord, owner = discord_of(local), local.person("discord", guild)
+        async with running(local, settings) as (bridge, _):
+            root = await local.say("slack", "general", "root")
+            await local.say("slack", "general", "one", thread=root)
+            await local.until(lambda: len(local.standing("discord", "general")) == 2)
+            thread = local.standing("discord", "general")[1].thread
+            assert thread is not None
+            for number, lock in (("two", False), ("three", True)):
+                await discord.close_thread_as(guild, channel, owner, thread, lock=lock)
+                await local.say("slack", "general", number, thread=root)
+                await local.until(lambda number=number: _last(local).endswith(number))
+
+            assert {one.thread for one in local.standing("discord", "general")[1:]} == {thread}
+            assert await bridge.store.dead_letters() == []
+
+
+async def test_where_we_may_not_open_a_thread_its_channel_shows_it_and_it_is_told(
+    tmp_path: Path,
+) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        guild, channel = local.place("discord", "general")
+        discord, owner = discord_of(local), local.person("discord", guild)
+        for role in discord.state.guilds[int(guild)].roles.values():
+            role.permissions &= ~Permission.MANAGE_THREADS
+        async with running(local, settings) as (bridge, _):
+            root = await local.say("slack", "general", "root")
+            await local.say("slack", "general", "one", thread=root)
+            await local.until(lambda: len(local.standing("discord", "general")) == 2)
+            thread = local.standing("discord", "general")[1].thread
+            assert thread is not None
+            await discord.close_thread_as(guild, channel, owner, thread, lock=True)
+            await local.say("slack", "general", "two", thread=root)
+            await local.until(lambda: _last(local).endswith("two"))
+
+            assert local.standing("discord", "general")[-1].thread is None
+            (losses,) = [
+                [loss.kind for loss in record.losses]
+                for stored in (await bridge.store.conversations())
+                if stored[0].kind == "room"
+                for message in (await bridge.store.conversation(stored[0].id)).messages[-1:]
+                for record in _operations(await bridge.store.explain(MessageId(message.message_id)))
+                if record.operation.account == "discord"
+            ]
+            assert losses == ["thread_closed"]
+
+
+def _last(local: Street) -> str:
+    return local.standing("discord", "general")[-1].text
+
+
+def _operations(explanation: Explanation | None) -> Sequence[OperationRecord]:
+    assert explanation is not None
+    return explanation.operations
