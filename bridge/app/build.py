@@ -6,8 +6,8 @@ import hashlib
 import hmac
 import math
 import os
-from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import structlog
@@ -16,10 +16,17 @@ from bridge.app.fetch import FetchLimits, GuardedFetcher
 from bridge.app.file_links import FileLinks
 from bridge.app.origin import check_one_place
 from bridge.app.places import Places
-from bridge.app.room_settings import MemberSettings, SeatSettings, member_options, room_options
+from bridge.app.room_settings import (
+    MemberSettings,
+    RoomSettings,
+    SeatSettings,
+    member_options,
+    room_options,
+)
 from bridge.app.settings import Settings
 from bridge.app.shelves import AccountShelf, Overlay, Shelves
 from bridge.app.tokens import Tokens
+from bridge.content.globs import matches
 from bridge.errors import ConfigError
 from bridge.model import AccountId, ChannelRef, RoomId
 from bridge.ports.agent import Agent
@@ -27,7 +34,7 @@ from bridge.ports.cards import Cards
 from bridge.ports.clock import Clock, SystemClock
 from bridge.ports.connector import Connector, ConnectorTools, Files
 from bridge.ports.discovery import CONNECTORS, agent_type, connector_type, names_of
-from bridge.ports.store import RoomForm, Store
+from bridge.ports.store import RoomForm, RoomLink, Store
 from bridge.ports.tokens import TokenSource
 from bridge.router import AgentSeat, Member, Policy, Room, Rooms, Router
 from bridge.router.references import Groups
@@ -203,20 +210,15 @@ async def find_rooms(
     places = Places(connectors, store)
     rooms: list[Room] = []
     accounts: dict[ChannelRef, str] = {}
+    links = await store.room_links()
     for name, entry in settings.rooms.items():
-        members: list[Member] = []
+        finding = _Finding(name, entry, accounts, problems)
         for wanted in entry.members:
-            try:
-                channel = await places.find(wanted)
-                check_once(wanted, channel, accounts, [m.channel for m in members])
-            except ConfigError as error:
-                problems.append(f"room {name!r}: {error}")
-                log.error("channel_not_found", room=name, error=str(error))  # noqa: TRY400
-            else:
-                known = "" if wanted.channel == channel.channel else wanted.channel.lstrip("#")
-                options = member_options(entry, wanted)
-                account = AccountId(wanted.account)
-                members.append(Member(account, channel, wanted.flow, known, options))
+            for one in _accounts_meant(wanted, settings):
+                await finding.add(one, places)
+        members = _with_links(
+            finding.members, [one for one in links if one.room == name], entry, connectors
+        )
         seats = tuple(_seat(seat) for seat in entry.agents)
         own_id, whole = RoomId(name), room_options(entry)
         rooms.append(Room(own_id, ids[own_id], tuple(members), seats, entry.undelivered, whole))
@@ -225,6 +227,63 @@ async def find_rooms(
     return Rooms(
         replace(room, epoch=standing.epoch) for room, standing in zip(rooms, standings, strict=True)
     )
+
+
+@dataclass
+class _Finding:
+    """The members of one room, as far as they are found; the others are reported."""
+
+    room: str
+    entry: RoomSettings
+    accounts: dict[ChannelRef, str]
+    problems: list[str]
+    members: list[Member] = field(default_factory=list[Member])
+
+    async def add(self, wanted: MemberSettings, places: Places) -> None:
+        try:
+            if wanted.is_pattern:
+                for channel, name in await places.find_all(wanted):
+                    if channel not in [member.channel for member in self.members]:
+                        self._take(wanted, channel, name)
+                return
+            channel = await places.find(wanted)
+            known = "" if wanted.channel == channel.channel else wanted.channel.lstrip("#")
+            self._take(wanted, channel, known)
+        except ConfigError as error:
+            self.problems.append(f"room {self.room!r}: {error}")
+            log.error("channel_not_found", room=self.room, error=str(error))  # noqa: TRY400
+
+    def _take(self, wanted: MemberSettings, channel: ChannelRef, name: str) -> None:
+        check_once(wanted, channel, self.accounts, [member.channel for member in self.members])
+        options = member_options(self.entry, wanted)
+        self.members.append(Member(AccountId(wanted.account), channel, wanted.flow, name, options))
+
+
+def _accounts_meant(wanted: MemberSettings, settings: Settings) -> list[MemberSettings]:
+    """One for each account that its glob means."""
+    if "*" not in wanted.account:
+        return [wanted]
+    meant = [name for name in settings.accounts if matches(wanted.account, name)]
+    return [wanted.model_copy(update={"account": name}) for name in meant]
+
+
+def _with_links(
+    members: Sequence[Member],
+    links: Sequence[RoomLink],
+    entry: RoomSettings,
+    connectors: Mapping[AccountId, Connector],
+) -> list[Member]:
+    """What people linked and unlinked by command stands above the file."""
+    found = list(members)
+    for link in links:
+        here = [member for member in found if member.channel == link.channel]
+        if not link.linked:
+            found = [member for member in found if member not in here]
+        elif not here and link.account in connectors:
+            plain = MemberSettings(account=link.account, channel=link.channel.channel)
+            options = member_options(entry, plain)
+            found.append(Member(link.account, link.channel, options=options))
+    return found
 
 
 def _form(room: Room, settings: Settings) -> RoomForm:

@@ -16,11 +16,12 @@ from bridge.app.commands.options import settings_from
 from bridge.app.commands.show import many
 from bridge.app.origin import check_one_place, place_of_code
 from bridge.app.places import Places
-from bridge.app.room_settings import RoomSettings
+from bridge.app.room_settings import MemberSettings, RoomSettings
 from bridge.app.settings import Settings, secrets_of
 from bridge.app.shelves import Overlay
 from bridge.app.tokens import Tokens
 from bridge.app.web import listen
+from bridge.content.globs import matches
 from bridge.errors import BridgeError, ConfigError, StoreError
 from bridge.model import AccountId, ChannelRef, Raw
 from bridge.ports.clock import SystemClock
@@ -259,6 +260,27 @@ class _NoInbox:
         return None
 
 
+async def _meant(
+    member: MemberSettings,
+    places: Places,
+    connectors: Mapping[AccountId, Connector],
+    channels: dict[str, list[ChannelRef]],
+) -> list[Finding]:
+    """What a pattern means now."""
+    found: list[Finding] = []
+    for account in (name for name in connectors if matches(member.account, name)):
+        one = member.model_copy(update={"account": account})
+        try:
+            meant = await places.find_all(one)
+        except BridgeError as error:
+            found.append(Finding("error", str(error), "correct the account first"))
+            continue
+        channels.setdefault(account, []).extend(channel for channel, _ in meant)
+        names = ", ".join(f"#{name}" for _, name in meant) or "no channel yet"
+        found.append(Finding("ok", f"{account}: {member.channel} means {names} ({member.flow})"))
+    return found
+
+
 async def _room(
     room: RoomSettings,
     places: Places,
@@ -269,6 +291,9 @@ async def _room(
     found: list[Finding] = []
     seen: set[ChannelRef] = set()
     for member in room.members:
+        if member.is_pattern:
+            found += await _meant(member, places, connectors, channels)
+            continue
         if AccountId(member.account) not in connectors:
             what = f"{member.channel} was not looked for: account {member.account!r} is not ready"
             found.append(Finding("warning", what, "correct the account first"))

@@ -9,6 +9,7 @@ import structlog
 
 from bridge.app.room_settings import MemberSettings
 from bridge.app.shelves import Shelves
+from bridge.content.globs import matches
 from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId, ChannelRef, channel_of_key
 from bridge.ports.connector import ChannelInfo, Connector, KnowsChannels, TakesChannelIds
@@ -51,6 +52,25 @@ class Places:
         await self._store.shelf_put(account, key, found.key)
         return found
 
+    async def find_all(self, member: MemberSettings) -> list[tuple[ChannelRef, str]]:
+        """All channels of the account that the pattern means and the bot may use, with their
+        names. Raises ConfigError where the account cannot look."""
+        account = AccountId(member.account)
+        try:
+            known = await self._channels(account)
+        except ConfigError:
+            raise
+        except BridgeError as error:
+            raise ConfigError(
+                f"Cannot look for channels {member.channel!r} of account {account!r}: {error}"
+            ) from error
+        name = member.channel.removeprefix("#").casefold()
+        found = [one for one in _within(member, known) if matches(name, one.name.casefold())]
+        group = member.category
+        if group is not None:
+            found = [one for one in found if matches(group.casefold(), one.group.casefold())]
+        return [(one.ref, one.name) for one in found if one.ours]
+
     async def close(self) -> None:
         for task in self._listed.values():
             task.cancel()
@@ -71,15 +91,19 @@ async def _list(connector: Connector) -> Sequence[ChannelInfo]:
         raise BridgeError(f"no list of channels within {_DEADLINE:g} s") from None
 
 
+def _within(member: MemberSettings, channels: Sequence[ChannelInfo]) -> Sequence[ChannelInfo]:
+    """Those of the workspace that is wanted, if one is."""
+    if not member.workspace:
+        return channels
+    wanted = {member.workspace.casefold()}
+    return [
+        c for c in channels if {c.ref.workspace.casefold(), c.workspace_name.casefold()} & wanted
+    ]
+
+
 def _choose(member: MemberSettings, channels: Sequence[ChannelInfo]) -> ChannelRef:
     name = member.channel.removeprefix("#")
-    if member.workspace:
-        wanted = {member.workspace.casefold()}
-        channels = [
-            c
-            for c in channels
-            if {c.ref.workspace.casefold(), c.workspace_name.casefold()} & wanted
-        ]
+    channels = _within(member, channels)
     found = [c for c in channels if c.ref.channel == member.channel]
     found = found or [c for c in channels if c.name.casefold() == name.casefold()]
     if len(found) == 1:

@@ -132,8 +132,17 @@ class PassageSettings(StrictSettings):
 class MemberSettings(PassageSettings):
     """A channel in a room."""
 
-    account: str = Field(description="The account that hears and speaks there.")
-    channel: str = Field(description="The channel's id, or its name (#general).")
+    account: str = Field(
+        description="The account that hears and speaks there; a glob takes all that match."
+    )
+    channel: str = Field(
+        description="The channel's id, or its name (#general); a glob (#team-*) takes all that "
+        "match, also those that appear later."
+    )
+    category: str | None = Field(
+        default=None,
+        description="Only channels under this category (a glob), where the platform has them.",
+    )
     workspace: str | None = Field(
         default=None,
         description="Id or name of the workspace, guild or tenant, if the account is in many.",
@@ -142,6 +151,12 @@ class MemberSettings(PassageSettings):
         default="both",
         description="in: what is said there comes into the room; out: the room is shown there.",
     )
+
+    @property
+    def is_pattern(self) -> bool:
+        """Whether it may stand for several channels, which come and go."""
+        wild = "*" in self.channel or "*" in self.account or "{" in self.channel
+        return wild or self.category is not None
 
 
 class SeatSettings(StrictSettings):

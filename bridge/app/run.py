@@ -12,6 +12,7 @@ import structlog
 
 from bridge.app.admin import Door
 from bridge.app.build import Bridge, build
+from bridge.app.patterns import follow_patterns
 from bridge.app.reload import Reloader
 from bridge.app.settings import Settings
 from bridge.app.sweep import sweep_daily
@@ -47,12 +48,13 @@ async def run(
                 bridge.router.run(lambda: ready(bridge, server.url) if ready else None)
             )
             sweeping = asyncio.create_task(_sweep(bridge))
+            following = asyncio.create_task(follow_patterns(bridge))
             try:
                 with hangups(bridge.reload):
                     await _first(routing, stop)
             finally:
                 await server.stop()
-                for task in (routing, sweeping):
+                for task in (routing, sweeping, following):
                     task.cancel()
                     with contextlib.suppress(asyncio.CancelledError):
                         await task

@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 from bridge.app.catch_up_settings import CatchUpSettings
 from bridge.app.redaction import hide_secrets
 from bridge.app.room_settings import RoomSettings, StrictSettings
+from bridge.content.globs import matches
 from bridge.errors import ConfigError
 from bridge.ports.discovery import AGENTS, CONNECTORS, agent_type, connector_type, names_of
 from bridge.ports.tokens import SecretRef
@@ -290,7 +291,8 @@ def _crossed(settings: Settings) -> list[str]:
         ]
     for room, entry in settings.rooms.items():
         for index, member in enumerate(entry.members):
-            if member.account not in settings.accounts:
+            known = [name for name in settings.accounts if matches(member.account, name)]
+            if not known:
                 nearest = _nearest(member.account, settings.accounts)
                 problems.append(
                     f"rooms.{room}.members[{index}].account: there is no account "

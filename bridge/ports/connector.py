@@ -194,13 +194,15 @@ class KnowsEmails(Protocol):
 
 @dataclass(frozen=True)
 class ChannelInfo:
-    """A channel that the account can see; `ours` says that it may read and write there."""
+    """A channel that the account can see; `ours` says that it may read and write there; `group` is
+    the name of what the platform shows it under (a category, a team)."""
 
     ref: ChannelRef
     name: str
     ours: bool = True
     kind: str = "channel"
     workspace_name: str = ""
+    group: str = ""
 
 
 @runtime_checkable

@@ -11,8 +11,8 @@ from uuid import uuid4
 import structlog
 
 from bridge.content.rendering import public_url
-from bridge.errors import AuthFailed, BridgeError, InvalidData, StoreError
-from bridge.model import AccountId, ChannelRef, Echo, Raw
+from bridge.errors import AuthFailed, BridgeError, InvalidData, StoreError, UndecodableEvent
+from bridge.model import AccountId, ChannelCreated, ChannelRef, ChannelRenamed, Echo, Raw
 from bridge.ports.agent import Agent
 from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.clock import Clock
@@ -133,6 +133,7 @@ class Router:
         self._receiving: dict[AccountId, asyncio.Task[None]] = {}
         self._untold = set(connectors)  # whose silence before this start was not looked at yet
         self.failed: dict[AccountId, str] = {}
+        self.on_new_channel: Callable[[], None] | None = None
 
     # --- Inbox: what connectors call ---------------------------------------------------------
 
@@ -143,6 +144,8 @@ class Router:
         """
         if raw.channel is not None and not self._rooms.concern(raw.account, raw.channel):
             metrics.OUTCOMES.labels("no_room").inc()
+            if self.on_new_channel is not None:
+                self._look_for_channels(raw, self.on_new_channel)
             return False
         self._hearing.heard(raw)
         if raw.echo is not None:
@@ -156,6 +159,15 @@ class Router:
         metrics.KEPT.labels(raw.account).inc()
         self._sources.put(row)
         return True
+
+    def _look_for_channels(self, raw: Raw, on_new_channel: Callable[[], None]) -> None:
+        """A channel that appears, or has a new name, may belong to a room by that."""
+        try:
+            events = self._connectors[raw.account].decode(raw)
+        except UndecodableEvent:
+            return
+        if any(isinstance(event, ChannelCreated | ChannelRenamed) for event in events):
+            on_new_channel()
 
     async def _hear_echo(self, raw: Raw, echo: Echo) -> None:
         """Our own post came back."""

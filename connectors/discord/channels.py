@@ -28,6 +28,7 @@ async def list_channels(rest: Rest, user: str) -> Sequence[ChannelInfo]:
     async for guild in _guilds(rest):
         guild_id = str(guild["id"])
         whole, member, channels = await guild_facts(rest, guild_id, user)
+        names = {str(channel.get("id")): str(channel.get("name") or "") for channel in channels}
         for channel in channels:
             kind = CHANNEL_KINDS.get(channel.get("type", -1))
             if kind is None:
@@ -40,6 +41,7 @@ async def list_channels(rest: Rest, user: str) -> Sequence[ChannelInfo]:
                     ours=granted & _NEEDED == _NEEDED,
                     kind=kind,
                     workspace_name=str(guild.get("name") or guild_id),
+                    group=names.get(str(channel.get("parent_id")), ""),
                 )
             )
     return found

@@ -1,0 +1,57 @@
+"""Rooms whose channels are named by patterns: looked at again when a channel appears, and now and
+then, for some platforms tell nobody."""
+
+from __future__ import annotations
+
+import asyncio
+
+import structlog
+
+from bridge.app.build import Bridge, find_rooms
+from bridge.errors import BridgeError
+
+log = structlog.get_logger()
+
+_LOOK = 300.0  # seconds between two looks without news
+_GATHER = 0.5  # ... that one waits for more news
+
+
+async def follow_patterns(bridge: Bridge) -> None:
+    """Until cancelled."""
+    news = asyncio.Event()
+    while True:
+        bridge.router.on_new_channel = news.set if _has_patterns(bridge) else None
+        try:
+            async with asyncio.timeout(_LOOK):
+                await news.wait()
+        except TimeoutError:
+            pass
+        else:
+            await asyncio.sleep(_GATHER)
+        news.clear()
+        if _has_patterns(bridge):
+            await look_again(bridge)
+
+
+async def look_again(bridge: Bridge) -> None:
+    """Channels that came to be what a pattern means join, others leave."""
+    problems: list[str] = []
+    try:
+        rooms = await find_rooms(bridge.settings, bridge.connectors, bridge.store, problems)
+    except BridgeError as error:
+        log.warning("patterns_not_followed", error=str(error))
+        return
+    if problems:  # a platform that does not answer has not lost its channels
+        log.warning("patterns_not_followed", problems=problems)
+        return
+    before = {(r.id, m.channel) for r in bridge.rooms.all for m in r.members}
+    after = {(r.id, m.channel) for r in rooms.all for m in r.members}
+    if before != after:
+        joined = [f"{room}: {channel.key}" for room, channel in sorted(after - before, key=str)]
+        log.info("rooms_changed", joined=joined, left=len(before - after))
+        bridge.router.change_rooms(rooms.all)
+
+
+def _has_patterns(bridge: Bridge) -> bool:
+    rooms = bridge.settings.rooms.values()
+    return any(member.is_pattern for room in rooms for member in room.members)
