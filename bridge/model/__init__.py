@@ -47,7 +47,6 @@ from bridge.model.operations import (
     PostMessage,
     Quoted,
     RemoveReaction,
-    ShowTyping,
     UnpinMessage,
     Upload,
     deletion_of,
@@ -87,7 +86,7 @@ __all__ = [
     "NoteReactions", "Operation", "OperationId", "OptionsWanted", "Person", "PersonId",
     "PinMessage", "Place", "PollEnded", "PostMessage", "Quoted", "Rate", "Raw", "ReactionAdded",
     "ReactionRemoved", "ReactionsCleared", "Receipt", "RemoveReaction", "Request", "RoomId",
-    "ShowTyping", "SubmissionGiven", "ThreadStarted", "TopicChanged", "TurnId", "TypingStarted",
+    "SubmissionGiven", "ThreadStarted", "TopicChanged", "TurnId", "TypingStarted",
     "Unknown", "UnpinMessage", "Upload", "actor_id_of", "channel_of_key", "channel_of_lane",
     "conversation_id_of", "deletion_of", "edit_of", "join_key", "message_id_of", "split_key",
 ]  # fmt: skip

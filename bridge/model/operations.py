@@ -118,12 +118,6 @@ class UnpinMessage(_Mark):
     type: Literal["unpin_message"] = "unpin_message"
 
 
-class ShowTyping(_Operation):
-    """Show that somebody is writing; volatile."""
-
-    type: Literal["show_typing"] = "show_typing"
-
-
 Operation = Annotated[
     PostMessage
     | EditMessage
@@ -132,8 +126,7 @@ Operation = Annotated[
     | RemoveReaction
     | NoteReactions
     | PinMessage
-    | UnpinMessage
-    | ShowTyping,
+    | UnpinMessage,
     Field(discriminator="type"),
 ]
 OPERATION: TypeAdapter[Operation] = TypeAdapter(Operation)

@@ -27,6 +27,7 @@ class Raw(BaseModel):
       kinds it is also the catch-up cursor. Compared as text: pad what is a number.
     - `channel`: None for what belongs to no channel.
     - `echo`: surely a post of our own that came back: evidence, and no news; not kept.
+    - `volatile`: worth something at this moment alone (somebody types); not kept.
     - `payload`: the platform's JSON without its credentials.
     - `credentials`: what stood at the decoder's credential paths (JSON pointer -> value); the
       store seals them and forgets them after `credentials_ttl` seconds.
@@ -40,6 +41,7 @@ class Raw(BaseModel):
     order_key: str
     channel: ChannelRef | None = None
     echo: Echo | None = None
+    volatile: bool = False
     payload: bytes
     credentials: dict[str, str] = {}
     credentials_ttl: float = 1800.0

@@ -136,6 +136,15 @@ class TakesReactions(Protocol):
         ...
 
 
+@runtime_checkable
+class ShowsTyping(Protocol):
+    """It can be shown that somebody is writing."""
+
+    def typing_call(self, channel: ChannelRef) -> Call | None:
+        """What shows it for some seconds; None where this channel cannot. Pure."""
+        ...
+
+
 @dataclass(frozen=True)
 class FileAddress:
     """Where the bytes of a file are now, and the token that its host may see."""

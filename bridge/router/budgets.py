@@ -97,6 +97,12 @@ class Budgets:
             if any(window.waiters for window in windows):
                 self._grant_what_fits(windows)
 
+    def has_room(self, account: AccountId, keys: Sequence[BudgetKey]) -> bool:
+        """Whether a request would go out at once."""
+        now = self._clock.monotonic()
+        windows = [self._window(account, key) for key in keys]
+        return all(not window.waiters and window.free_at(now) <= now for window in windows)
+
     def block(self, account: AccountId, keys: Sequence[BudgetKey], seconds: float) -> None:
         """The platform asked us to wait: nothing more under these keys until then."""
         until = self._clock.monotonic() + seconds

@@ -44,6 +44,7 @@ from bridge.router.sources import Sources
 from bridge.router.stages import STAGES
 from bridge.router.told import Told
 from bridge.router.turns import Turns
+from bridge.router.typing import Typing
 from bridge.uacs import Message
 
 log = structlog.get_logger()
@@ -127,6 +128,7 @@ class Router:
             loops=Loops(),
             orphans=self._orphans,
         )
+        self._typing = Typing(rooms, connectors, self._budgets, clock)
         self._tasks: set[asyncio.Task[None]] = set()
         self._receivers: dict[AccountId, asyncio.Task[None]] = {}
         self._watches: list[asyncio.Task[None]] = []
@@ -151,6 +153,9 @@ class Router:
         if raw.echo is not None:
             await self._hear_echo(raw, raw.echo)
             return True
+        if raw.volatile:
+            self._spawn(self._hear_volatile(raw), f"typing {raw.account}")
+            return True
         advance = raw.channel is not None and self._catch_up.is_current(raw.channel)
         row = await self._store.accept(raw, advance=advance)
         if row is None:
@@ -168,6 +173,12 @@ class Router:
             return
         if any(isinstance(event, ChannelCreated | ChannelRenamed) for event in events):
             on_new_channel()
+
+    async def _hear_volatile(self, raw: Raw) -> None:
+        try:
+            await self._typing.hear(raw)
+        except InvalidData as error:
+            log.warning("volatile_event_not_read", account=raw.account, error=str(error))
 
     async def _hear_echo(self, raw: Raw, echo: Echo) -> None:
         """Our own post came back."""

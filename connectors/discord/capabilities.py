@@ -10,6 +10,9 @@ GLOBAL = "global"
 WEBHOOK_EXECUTE = "webhook_execute"
 MESSAGE_CREATE = "message_create"
 MESSAGE_EDIT = "message_edit"
+REACTION = "reaction"
+PIN = "pin"
+TYPING = "typing"
 
 TEXT_LIMIT = 2000
 NAME_LIMIT = 80
@@ -69,6 +72,9 @@ CAPABILITIES = Capabilities(
         "edit": Level.FULL,
         "delete": Level.FULL,
         "broadcast": Level.PARTIAL,  # in the channel alone, with a line that names the root
+        "reactions": Level.FULL,  # 20 different ones; custom ones where the server has that name
+        "pins": Level.FULL,
+        "typing": Level.FULL,  # without a name: the bot types
         "whispers": Level.DROPPED,  # only as the answer to what somebody just did
         "delete_others": Level.FULL,  # with Manage Messages
         **{f"card.{node}": level for node, level in CARD_NODES.items()},
@@ -83,6 +89,9 @@ CAPABILITIES = Capabilities(
         WEBHOOK_EXECUTE: (Rate(count=5, seconds=2),),
         MESSAGE_CREATE: (Rate(count=5, seconds=5),),
         MESSAGE_EDIT: (Rate(count=5, seconds=5),),
+        REACTION: (Rate(count=1, seconds=0.25),),
+        PIN: (Rate(count=5, seconds=5),),
+        TYPING: (Rate(count=5, seconds=5),),
     },
 )
 
@@ -92,8 +101,10 @@ INTENTS = {
     "GUILD_WEBHOOKS": 1 << 5,
     "GUILD_MESSAGES": 1 << 9,
     "GUILD_MESSAGE_REACTIONS": 1 << 10,
+    "GUILD_MESSAGE_TYPING": 1 << 11,
     "DIRECT_MESSAGES": 1 << 12,
     "DIRECT_MESSAGE_REACTIONS": 1 << 13,
+    "DIRECT_MESSAGE_TYPING": 1 << 14,
     "MESSAGE_CONTENT": 1 << 15,
 }
 # An application has either flag when its developer may ask for MESSAGE_CONTENT.
@@ -110,6 +121,7 @@ PERMISSIONS = {
     "Add Reactions": 1 << 6,
     "Use External Emoji": 1 << 18,
     "Manage Messages": 1 << 13,
+    "Pin Messages": 1 << 51,
     "Manage Webhooks": 1 << 29,
     "Create Public Threads": 1 << 35,
     "Manage Threads": 1 << 34,
@@ -134,5 +146,6 @@ CHANNEL_KINDS = {0: "text", 2: "voice", 5: "announcement", 13: "stage", 15: "for
 
 # Message types that somebody said (docs: resources/message); 21 points to a thread's root.
 SPOKEN_TYPES = frozenset({0, 19, 20, 23})
+PINNED = 6
 JOINED = 7  # in the server's system channel; leaving is told by a privileged intent alone
 SYSTEM_TYPES = frozenset({*range(1, 19), 21, 22, *range(24, 33), *range(36, 40), 44, 46})

@@ -37,13 +37,16 @@ from connectors.discord.check import check
 from connectors.discord.files import address_of
 from connectors.discord.history import History
 from connectors.discord.identity import Self
+from connectors.discord.marks import typing_call
 from connectors.discord.people import look_up_person
 from connectors.discord.places import Places
+from connectors.discord.putting import Marks
 from connectors.discord.read_back import ReadBack, gone_raw
 from connectors.discord.receive import Receiver, use_gateway
 from connectors.discord.rest import Rest, translated
 from connectors.discord.send import Sender
 from connectors.discord.settings import DiscordSettings
+from connectors.discord.unpinned import OwnUnpins
 from connectors.discord.webhooks import Webhooks
 from connectors.discord.words import in_words
 
@@ -72,10 +75,12 @@ class DiscordConnector:
         self._us = Self(self._rest)
         self._webhooks = Webhooks(self._rest, tools.shelf, self._us)
         self._places = Places(self._rest, tools.shelf)
-        self._sender = Sender(self._rest, self._webhooks, tools.files)
+        own_unpins = OwnUnpins(tools.clock)
+        marks = Marks(self._rest, tools.clock, own_unpins)
+        self._sender = Sender(self._rest, self._webhooks, marks, tools.files)
         self._receiver = Receiver(
             account, self._token, tools.clock, self._us, self._webhooks, self._places,
-            self._respond, tools.cards,
+            self._respond, own_unpins, tools.cards,
         )  # fmt: skip
         self._history = History(
             self._rest,
@@ -125,6 +130,13 @@ class DiscordConnector:
 
     def order_key(self, native_id: str) -> str:
         return ids.order_key(native_id)
+
+    def takes_reaction(self, emoji: str) -> bool:
+        """Every Unicode emoji; whether a custom one is in the server, Discord says."""
+        return emoji != "\ufffd"
+
+    def typing_call(self, channel: ChannelRef) -> Call | None:
+        return typing_call(self.account, channel)
 
     def in_words(self, call: Call) -> Call | None:
         return in_words(call)

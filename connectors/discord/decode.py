@@ -26,8 +26,10 @@ from bridge.model import (
     MemberJoined,
     MessageDeleted,
     MessageEdited,
+    MessagePinned,
     MessagePosted,
     MessagesBulkDeleted,
+    MessageUnpinned,
     Person,
     Place,
     PollEnded,
@@ -37,13 +39,14 @@ from bridge.model import (
     ReactionsCleared,
     ThreadStarted,
     TopicChanged,
+    TypingStarted,
     Unknown,
     message_id_of,
 )
 from bridge.ports.cards import is_rich
 from bridge.uacs import Actor, Message, TextPart
 from connectors.discord import ids
-from connectors.discord.capabilities import JOINED, SPOKEN_TYPES, SYSTEM_TYPES
+from connectors.discord.capabilities import JOINED, PINNED, SPOKEN_TYPES, SYSTEM_TYPES
 from connectors.discord.content import (
     NOTHING_SAID,
     is_typed,
@@ -70,9 +73,11 @@ from connectors.discord.shapes import (
     WrappedInteraction,
     WrappedMessage,
     WrappedReaction,
+    WrappedTyping,
     WrappedUpdate,
 )
 from connectors.discord.text import Names, discord_to_text
+from connectors.discord.unpinned import UNPINNED
 
 _FORWARD = 1
 _IDS_IN_TEXT = re.compile(r"<(?:#|@&)(\d{1,20})>")
@@ -133,6 +138,11 @@ def _posted(origin: _Origin, payload: bytes) -> Event:
     wrapped = WrappedMessage.model_validate_json(payload)
     data = wrapped.d
     place = origin.place(data.channel_id, data.id)
+    if data.type == PINNED and (pinned := data.message_reference) and pinned.message_id:
+        return MessagePinned(
+            account=origin.account, place=place, time=data.timestamp, target=pinned.message_id,
+            actor=origin.actor(data.author.id), own=_is_own(wrapped.own, data),
+        )  # fmt: skip
     if data.type == JOINED and data.author.id != wrapped.own.user:
         person = _author(origin, data)
         return MemberJoined(
@@ -241,9 +251,34 @@ def _reaction(
             actor=origin.actor(wrapped.d.user_id),
             target=wrapped.d.message_id,
             emoji=_emoji(wrapped.d.emoji) or "�",
+            own=bool(wrapped.own.user) and wrapped.d.user_id == wrapped.own.user,
         )
 
     return decoder
+
+
+def _unpinned(origin: _Origin, payload: bytes) -> Event:
+    """Discord does not say who did it."""
+    wrapped = WrappedUpdate.model_validate_json(payload)
+    return MessageUnpinned(
+        account=origin.account,
+        place=origin.place(wrapped.d.channel_id, wrapped.d.id),
+        time=_time(wrapped.at, origin.order_key),
+        actor=origin.actor(None),
+        target=wrapped.d.id,
+        own=wrapped.own.unpinned,
+    )
+
+
+def _typing(origin: _Origin, payload: bytes) -> Event:
+    wrapped = WrappedTyping.model_validate_json(payload)
+    return TypingStarted(
+        account=origin.account,
+        place=origin.place(wrapped.d.channel_id),
+        time=_time(wrapped.at, origin.order_key),
+        actor=origin.actor(wrapped.d.user_id),
+        own=wrapped.d.user_id == wrapped.own.user,
+    )
 
 
 def _reactions_cleared(origin: _Origin, payload: bytes) -> Event:
@@ -344,6 +379,8 @@ _DECODERS: Mapping[str, Callable[[_Origin, bytes], Event | list[Event]]] = {
     "MESSAGE_REACTION_REMOVE": _reaction(ReactionRemoved),
     "MESSAGE_REACTION_REMOVE_ALL": _reactions_cleared,
     "MESSAGE_REACTION_REMOVE_EMOJI": _reactions_cleared,
+    UNPINNED: _unpinned,
+    "TYPING_START": _typing,
     "THREAD_CREATE": _thread_created,
     "THREAD_UPDATE": _channel_updated,
     "CHANNEL_CREATE": _channel_created,

@@ -52,6 +52,7 @@ from connectors.discord.capabilities import (
     TEXT_LIMIT,
     WEBHOOK_EXECUTE,
 )
+from connectors.discord.marks import encode_mark
 from connectors.discord.rich import Body, rich_bodies
 from connectors.discord.text import escape, text_to_discord
 
@@ -81,9 +82,8 @@ def encode(delivery: Delivery, cards: Cards = NO_CARDS, files: Files | None = No
             return Encoded(calls=tuple(calls), losses=losses)
         case DeleteMessage():
             return Encoded(calls=tuple(_delete(delivery, copy) for copy in copies))
-        case _:
-            loss = Loss(path="", kind="operation_not_carried", what=operation.type)
-            return Encoded(calls=(), losses=(loss,))
+        case mark:
+            return encode_mark(delivery, mark)
 
 
 def _write(

@@ -37,6 +37,7 @@ from connectors.discord.sdk import (
     MemberCacheFlags,
     Route,
 )
+from connectors.discord.unpinned import PIN_KINDS, UNPINNED, OwnUnpins, Unpinnings
 from connectors.discord.webhooks import Webhooks
 
 _INTERACTION_S = 900.0  # as long as its token is good
@@ -120,6 +121,7 @@ class Receiver:
         webhooks: Webhooks,
         places: Places,
         respond: Callable[[dict[str, Any], dict[str, Any]], Awaitable[None]],
+        own_unpins: OwnUnpins,
         cards: Cards = NO_CARDS,
     ) -> None:
         self._account = account
@@ -130,6 +132,8 @@ class Receiver:
         self._places = places
         self._respond = respond
         self._cards = cards
+        self._own_unpins = own_unpins
+        self._unpinnings = Unpinnings(clock)
         self._answers: set[asyncio.Task[None]] = set()
         self._frames: asyncio.Queue[str] = asyncio.Queue(_HELD_AT_MOST)
         self._session = ""
@@ -218,6 +222,9 @@ class Receiver:
         changed = self._places.changed(data) if kind in _UPDATES else []
         wanted = kind in KINDS and _is_wanted(kind, data, changed)
         self._learn(inbox, kind, data)
+        at = f"{self._session}:{frame.get('s')}"
+        if kind in PIN_KINDS:
+            await self._keep_unpinnings(inbox, kind, data, at, now)
         if not wanted:
             return
         channel = await self._channel_of(kind, data)
@@ -226,12 +233,19 @@ class Receiver:
         if _begins_post(kind, data):
             await self._learn_title(data["id"])
         await self.learn(channel, data)
-        at = f"{self._session}:{frame.get('s')}"
         if kind == "INTERACTION_CREATE":
             self._answer_soon(inbox, data, channel, at, now)
             return
         raw = self.raw(kind, data, channel, at, now, changed=changed)
         await self._keep(inbox, raw)
+
+    async def _keep_unpinnings(
+        self, inbox: Inbox, kind: str, data: dict[str, Any], at: str, now: float
+    ) -> None:
+        for number, update in enumerate(self._unpinnings.hear(kind, data)):
+            if channel := await self._channel_of(UNPINNED, update):
+                raw = self.raw(UNPINNED, update, channel, f"{at}:{number}", now)
+                await self._keep(inbox, raw)
 
     # --- interactions -----------------------------------------------------------------------
 
@@ -355,6 +369,8 @@ class Receiver:
         if isinstance(webhook := data.get("webhook_id") or data.get("owner_id"), str):
             own["webhook"] = self._webhooks.is_ours(webhook)
             own["bridge"] = self._webhooks.is_of_a_bridge(webhook)
+        if kind == UNPINNED and str(data.get("id")) in self._own_unpins:
+            own["unpinned"] = True
         secret = data.get("token") if kind == "INTERACTION_CREATE" else None
         if isinstance(secret, str):
             data = {name: value for name, value in data.items() if name != "token"}
@@ -375,6 +391,7 @@ class Receiver:
             dedupe_key=_dedupe_key(kind, data, message, at),
             order_key=key,
             channel=channel,
+            volatile=kind == "TYPING_START",
             echo=_ECHO if kind == "MESSAGE_CREATE" and own.get("webhook") else None,
             payload=orjson.dumps(wrapped),
             credentials={"/d/token": secret} if isinstance(secret, str) else {},

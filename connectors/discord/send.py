@@ -14,6 +14,8 @@ from bridge.ports.connector import Files
 from connectors.discord import encode
 from connectors.discord.capabilities import THREAD_NAME_LIMIT
 from connectors.discord.files import opened
+from connectors.discord.marks import PUT_PIN, REACT, TAKE_PIN, TYPE, UNREACT
+from connectors.discord.putting import Marks
 from connectors.discord.rest import (
     ARCHIVED_THREAD,
     BAD_WEBHOOK_TOKEN,
@@ -35,7 +37,9 @@ _REMEMBERED = 256  # forum posts whose further parts may still come
 class Sender:
     """Makes calls. What has a known remedy (no webhook, no thread yet) is mended once."""
 
-    def __init__(self, rest: Rest, webhooks: Webhooks, files: Files | None = None) -> None:
+    def __init__(
+        self, rest: Rest, webhooks: Webhooks, marks: Marks, files: Files | None = None
+    ) -> None:
         self._rest = rest
         self._files = files
         self._webhooks = webhooks
@@ -47,6 +51,8 @@ class Sender:
             encode.BOT_POST: self._post_as_bot,
             encode.BOT_EDIT: self._edit_as_bot,
             encode.BOT_DELETE: self._delete_as_bot,
+            TYPE: self._type,
+            **dict.fromkeys((REACT, UNREACT, PUT_PIN, TAKE_PIN), marks.put),
         }
 
     async def send(self, call: Call) -> Receipt:
@@ -210,6 +216,13 @@ class Sender:
             if error.code != UNKNOWN_MESSAGE:
                 raise
         return _receipt_of_copy(call, deleted=True)
+
+    async def _type(self, call: Call) -> Receipt:
+        channel = call.channel.channel
+        await self._rest.request(
+            "POST", f"/channels/{channel}/typing", bucket=f"typing {channel}", doing=_doing(call)
+        )
+        return Receipt(slot=call.slot, native_id="")
 
     async def _as_bot(
         self, call: Call, method: str, path: str, body: Mapping[str, JsonValue] | None

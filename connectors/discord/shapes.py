@@ -130,12 +130,13 @@ class MessageData(SaidData):
 
 class OwnData(_Json):
     """Who we are: `webhook` says that the message came through a webhook of ours, `bridge` that it
-    came through one of another bridge."""
+    came through one of another bridge, `unpinned` that we took its pin away."""
 
     user: str = ""
     application: str = ""
     webhook: bool = False
     bridge: bool = False
+    unpinned: bool = False
 
 
 class Wrapped(_Json):
@@ -192,6 +193,15 @@ class ReactionData(_Json):
 
 class WrappedReaction(Wrapped):
     d: ReactionData
+
+
+class TypingData(_Json):
+    user_id: Snowflake
+    channel_id: Snowflake
+
+
+class WrappedTyping(Wrapped):
+    d: TypingData
 
 
 class ChannelData(_Json):

@@ -9,6 +9,8 @@ POST_PER_WORKSPACE = "post_per_workspace"
 UPDATE_PER_WORKSPACE = "update_per_workspace"
 DELETE_PER_WORKSPACE = "delete_per_workspace"
 WHISPER = "chat.postEphemeral"
+ADD_REACTION, REMOVE_REACTION = "reactions.add", "reactions.remove"
+ADD_PIN, REMOVE_PIN = "pins.add", "pins.remove"
 SHARE_FILES = "files.completeUploadExternal"  # the last of three requests that share files
 
 TEXT_LIMIT = 3900  # encoded characters: chat.update refuses more than 4,000, posting advises so
@@ -104,6 +106,9 @@ CAPABILITIES = Capabilities(
         "edit": Level.FULL,
         "delete": Level.FULL,
         "broadcast": Level.FULL,
+        "reactions": Level.FULL,  # 23 different ones; who reacted elsewhere stands in the archive
+        "pins": Level.FULL,
+        "typing": Level.DROPPED,  # bots neither hear of it nor show it in channels
         "whispers": Level.PARTIAL,  # gone when the person loads Slack anew; never changed
         "delete_others": Level.REJECTED,  # the bot may delete only its own messages
         "underline": Level.DROPPED,
@@ -129,6 +134,10 @@ CAPABILITIES = Capabilities(
         POST_PER_WORKSPACE: (Rate(count=300, seconds=61.0),),
         UPDATE_PER_WORKSPACE: (Rate(count=50, seconds=61.0),),
         DELETE_PER_WORKSPACE: (Rate(count=50, seconds=61.0),),
+        ADD_REACTION: (Rate(count=50, seconds=61.0),),
+        REMOVE_REACTION: (Rate(count=20, seconds=61.0),),
+        ADD_PIN: (Rate(count=20, seconds=61.0),),
+        REMOVE_PIN: (Rate(count=20, seconds=61.0),),
     },
 )
 
@@ -148,7 +157,10 @@ SCOPES = {
     "metadata.message:read": "recognise its own messages by the operation id in their metadata",
     "mpim:history": "read group direct messages that it was added to",
     "mpim:read": "find those group direct messages",
+    "pins:read": "hear of pins",
+    "pins:write": "pin messages that are pinned elsewhere",
     "reactions:read": "hear of reactions",
+    "reactions:write": "react as people elsewhere do",
     "users:read": "look up names and pictures of people",
 }
 # Without these the bridge cannot do its work; the others only make it know more.
@@ -180,6 +192,8 @@ EVENTS = (
     "message.groups",
     "message.im",
     "message.mpim",
+    "pin_added",
+    "pin_removed",
     "reaction_added",
     "reaction_removed",
     "tokens_revoked",

@@ -44,6 +44,7 @@ from connectors.slack.files import address_of, share_files
 from connectors.slack.history import find_post, newest_post, posts_after
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import text_at
+from connectors.slack.marks import takes_reaction
 from connectors.slack.people import look_up, look_up_email
 from connectors.slack.read_back import ReadBack, gone_raw
 from connectors.slack.receive import Keeper, bolt_app, events_route, listen_on_socket, patiently
@@ -146,6 +147,9 @@ class SlackConnector:
 
     async def find_sent(self, call: Call, after: str | None) -> Receipt | None:
         return await find_post(self._api, self._tools.clock, call, after)
+
+    def takes_reaction(self, emoji: str) -> bool:
+        return takes_reaction(emoji)
 
     def in_words(self, call: Call) -> Call | None:
         return in_words(call)

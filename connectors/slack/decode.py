@@ -45,6 +45,7 @@ from connectors.slack.content import (
     origin_of,
     post_content,
 )
+from connectors.slack.emoji import reaction_to_emoji
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import Json, object_at, objects_at, text_at
 from connectors.slack.payload import Payload, operation_in
@@ -231,7 +232,12 @@ def _reaction(payload: Payload) -> Event:
         raise UndecodableEvent("Slack reaction event has no 'reaction'")
     kind = ReactionAdded if payload.inner.get("type") == "reaction_added" else ReactionRemoved
     target = payload.target("item", "ts")
-    return kind(target=target, emoji=f":{name}:", actor=payload.actor(), **payload.common())
+    emoji, own = reaction_to_emoji(name), _is_our_doing(payload)
+    return kind(target=target, emoji=emoji, actor=payload.actor(), own=own, **payload.common())
+
+
+def _is_our_doing(payload: Payload) -> bool:
+    return text_at(payload.inner, "user") in payload.our_users()
 
 
 def _pin(payload: Payload) -> Event:
@@ -240,7 +246,8 @@ def _pin(payload: Payload) -> Event:
         return _ignored(payload, "a pin on something that is no message")
     kind = MessagePinned if payload.inner.get("type") == "pin_added" else MessageUnpinned
     path = ("item", "message", "ts") if object_at(item, "message") else ("item", "ts")
-    return kind(target=payload.target(*path), actor=payload.actor(), **payload.common())
+    target, own = payload.target(*path), _is_our_doing(payload)
+    return kind(target=target, actor=payload.actor(), own=own, **payload.common())
 
 
 def _joined(payload: Payload) -> Event:

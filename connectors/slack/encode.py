@@ -45,6 +45,7 @@ from connectors.slack.capabilities import (
     UPDATE_PER_WORKSPACE,
     WHISPER,
 )
+from connectors.slack.marks import encode_mark
 from connectors.slack.rich import Body, rich_bodies
 from connectors.slack.text import text_to_mrkdwn
 
@@ -57,7 +58,7 @@ _NOT_WHISPERED = ("metadata", "unfurl_links", "unfurl_media", "mrkdwn")
 
 
 def encode(delivery: Delivery, cards: Cards = NO_CARDS, files: Files | None = None) -> Encoded:
-    """The calls in their order. What this platform's connector cannot do yet is a Loss."""
+    """The calls in their order."""
     match delivery.operation:
         case PostMessage() as operation:
             bodies, losses = _bodies(delivery, cards, files)
@@ -68,9 +69,8 @@ def encode(delivery: Delivery, cards: Cards = NO_CARDS, files: Files | None = No
         case DeleteMessage():
             calls = tuple(_delete(delivery, copy) for copy in _standing(delivery))
             return Encoded(calls=calls)
-        case operation:
-            lost = Loss(path="", kind="not_sent", what=operation.type)
-            return Encoded(calls=(), losses=(lost,))
+        case mark:
+            return encode_mark(delivery, mark)
 
 
 def _posts(delivery: Delivery, operation: PostMessage, bodies: list[Body]) -> Iterator[Call]:

@@ -21,7 +21,6 @@ from slack_bolt.error import BoltError
 from slack_sdk.errors import SlackApiError, SlackClientError, SlackRequestError
 
 from bridge.errors import (
-    NotFound,
     PlatformError,
     RateLimited,
     Refused,
@@ -32,6 +31,7 @@ from bridge.model import Call, Receipt
 from bridge.ports.clock import Clock
 from connectors.slack.capabilities import WHISPER
 from connectors.slack.json_values import Json, object_at, text_at
+from connectors.slack.marks import refusal_of_mark
 from connectors.slack.refusals import error_of_code
 
 DEADLINE = 10.0  # seconds for a whole request
@@ -153,12 +153,16 @@ async def send_call(api: WebApi, call: Call) -> Receipt:
     """Make one call; edits and deletions may be repeated, posts may not."""
     try:
         body = await api.post_json(call.method, call.body, once=call.kind == "post")
-    except NotFound as error:
+    except Refused as error:
+        if call.kind == "other":
+            return _mark_refused(call, error)
         if call.kind == "delete" and error.code == "message_not_found" and call.native_id:
             return Receipt(
                 slot=call.slot, native_id=call.native_id, thread=call.thread, deleted=True
             )
         raise
+    if call.kind == "other":
+        return _mark_done(call)
     if call.kind != "post":
         return Receipt(
             slot=call.slot, native_id=call.native_id or text_at(body, "ts"), thread=call.thread,
@@ -168,6 +172,17 @@ async def send_call(api: WebApi, call: Call) -> Receipt:
         ts = text_at(body, "message_ts")
         return Receipt(slot=call.slot, native_id=ts, thread=call.thread)
     return receipt_of(call, object_at(body, "message") | {"ts": text_at(body, "ts")})
+
+
+def _mark_refused(call: Call, error: Refused) -> Receipt:
+    """Raises unless it is so already, or the message is gone."""
+    if refusal := refusal_of_mark(error):
+        raise refusal from error
+    return _mark_done(call)
+
+
+def _mark_done(call: Call) -> Receipt:
+    return Receipt(slot=call.slot, native_id=call.native_id or "", thread=call.thread)
 
 
 def receipt_of(call: Call, message: Json) -> Receipt:

@@ -151,6 +151,7 @@ def raw_of(activity: Json, us: Us) -> Raw:
         dedupe_key=ids.dedupe_key(read.type, read.conversation, read.id, time, payload),
         order_key=ids.order_key(read.order()),
         channel=read.about if read.conversation and read.tenant else None,
+        volatile=read.type == "typing",
         payload=payload,
         credentials=credentials,
     )

@@ -65,6 +65,9 @@ CAPABILITIES = Capabilities(
         "edit": Level.FULL,
         "delete": Level.FULL,
         "broadcast": Level.PARTIAL,  # in the channel alone, with a quote of the root
+        "reactions": Level.PARTIAL,  # where the service lets bots react; else a note
+        "pins": Level.DROPPED,  # a note says who pinned; what people pin here is not told
+        "typing": Level.PARTIAL,  # in chats, not in channels
         "whispers": Level.DROPPED,  # only as the answer to what somebody just did
         "delete_others": Level.REJECTED,  # the bot may delete only its own messages
         **{f"card.{node}": level for node, level in CARD_NODES.items()},

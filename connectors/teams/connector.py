@@ -39,8 +39,9 @@ from connectors.teams.channels import list_channels
 from connectors.teams.check import check_account
 from connectors.teams.consent import Consent, answer_of, outcome
 from connectors.teams.decode import decode
-from connectors.teams.encode import encode
+from connectors.teams.encode import encode, typing_call
 from connectors.teams.files import bring, shared_address
+from connectors.teams.marks import takes_reaction
 from connectors.teams.people import find_email, find_person
 from connectors.teams.receive import Receiver
 from connectors.teams.references import References
@@ -104,6 +105,12 @@ class TeamsConnector:
 
     def encode(self, delivery: Delivery) -> Encoded:
         return encode(delivery, self._settings.app_id, self._tools.cards, self._tools.files)
+
+    def takes_reaction(self, emoji: str) -> bool:
+        return takes_reaction(emoji)
+
+    def typing_call(self, channel: ChannelRef) -> Call | None:
+        return typing_call(channel, self._settings.app_id)
 
     def in_words(self, call: Call) -> Call | None:
         return in_words(call)

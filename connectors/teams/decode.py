@@ -35,6 +35,7 @@ from bridge.model import (
     Raw,
     ReactionAdded,
     ReactionRemoved,
+    TypingStarted,
     Unknown,
     message_id_of,
 )
@@ -43,6 +44,7 @@ from bridge.uacs import Actor, Message, to_timestamp
 from connectors.teams import ids
 from connectors.teams.activity import Activity, Json, Us, object_of, objects, parsed, string
 from connectors.teams.content import message_content, origin_of
+from connectors.teams.emoji import reaction_to_emoji
 from connectors.teams.presses import is_press, pressed
 from connectors.teams.text import ReadHtml, html_to_text
 
@@ -260,44 +262,28 @@ def _quoted(activity: Activity) -> str | None:
 
 # --- reactions, members, channels -------------------------------
 
-# The six classic reactions go by name; newer ones begin with their code points.
-_REACTIONS = {
-    "like": "👍",
-    "heart": "❤️",
-    "laugh": "😆",
-    "surprised": "😮",
-    "sad": "😢",
-    "angry": "😡",
-}
-
-
-def _emoji(name: str) -> str:
-    """`like` -> 👍, `1f44b_wavinghand` -> 👋, others -> `:name:`."""
-    if name in _REACTIONS:
-        return _REACTIONS[name]
-    try:
-        points = [int(part, 16) for part in name.split("_", 1)[0].split("-")]
-        return "".join(map(chr, points)) if min(points) > 0xFF else f":{name}:"
-    except (ValueError, OverflowError):
-        return f":{name}:"
-
 
 def _reacted(activity: Activity) -> Sequence[Event]:
     target = string(activity.json, "replyToId")
     if not target:
         raise UndecodableEvent(f"Reaction {activity.id!r} does not name its message (replyToId)")
-    common: Json = {**activity.around(target), "actor": activity.actor(), "target": target}
+    common: Json = {
+        **activity.around(target),
+        "actor": activity.actor(),
+        "target": target,
+        "own": ids.is_us(string(activity.author, "id"), activity.us.app_id),
+    }
     added = _reactions(activity, "reactionsAdded")
     removed = _reactions(activity, "reactionsRemoved")
     return [
-        *(ReactionAdded(**common, emoji=emoji) for emoji in added),
-        *(ReactionRemoved(**common, emoji=emoji) for emoji in removed),
+        *(ReactionAdded(**common, emoji=reaction_to_emoji(name)) for name in added),
+        *(ReactionRemoved(**common, emoji=reaction_to_emoji(name)) for name in removed),
     ] or _unknown(activity)
 
 
 def _reactions(activity: Activity, key: str) -> list[str]:
     names = [string(reaction, "type") for reaction in objects(activity.json, key)]
-    return [_emoji(name) for name in names if name]
+    return [name for name in names if name]
 
 
 def _conversation_updated(activity: Activity) -> Sequence[Event]:
@@ -351,6 +337,11 @@ def _renamed(activity: Activity, common: Json) -> Sequence[Event]:
     return _unknown(activity)
 
 
+def _typing(activity: Activity) -> Sequence[Event]:
+    own = ids.is_us(string(activity.author, "id"), activity.us.app_id)
+    return [TypingStarted(**activity.around(), actor=activity.actor(), own=own)]
+
+
 def _ignored(reason: str) -> Callable[[Activity], Sequence[Event]]:
     return lambda activity: [Ignored(**activity.around(), reason=reason)]
 
@@ -369,5 +360,5 @@ _DECODERS: dict[str, Callable[[Activity], Sequence[Event]]] = {
     "conversationUpdate": _conversation_updated,
     "installationUpdate": _ignored("the app was installed or removed"),
     "invoke": _invoked,
-    "typing": _ignored("somebody is writing"),
+    "typing": _typing,
 }

@@ -15,24 +15,26 @@ from bridge.content.parts import message_text
 from bridge.content.split import split_text, utf16_length
 from bridge.content.text import Document, Heading, Spoiler, Table
 from bridge.model import (
-    AddReaction,
     BudgetKey,
     Byline,
     Call,
+    ChannelRef,
     Counterparts,
     DeleteMessage,
     Delivery,
     EditMessage,
     Encoded,
     Loss,
+    OperationId,
     PostMessage,
     Receipt,
-    ShowTyping,
 )
 from bridge.ports.cards import NO_CARDS, Cards, is_rich
 from bridge.ports.connector import Files
+from connectors.teams import ids
 from connectors.teams.above import Above
 from connectors.teams.capabilities import APP_AND_TENANT, CONVERSATION, TEXT_LIMIT
+from connectors.teams.marks import encode_mark
 from connectors.teams.mentions import with_mentions
 from connectors.teams.rich import Body, rich_bodies
 from connectors.teams.text import text_to_teams
@@ -51,12 +53,22 @@ def encode(
             return Encoded(
                 calls=tuple(_delete(delivery, copy, app_id) for copy in _standing(delivery))
             )
-        case ShowTyping():
-            return Encoded(calls=())
-        case _:
-            emoji = operation.emoji if isinstance(operation, AddReaction) else ""
-            what = f"{operation.type} {emoji}".strip()
-            return Encoded(calls=(), losses=(Loss(path="", kind="not_supported", what=what),))
+        case mark:
+            return encode_mark(delivery, mark, _budgets(delivery, app_id))
+
+
+def typing_call(channel: ChannelRef, app_id: str) -> Call | None:
+    """Teams shows it in chats; a channel would not (msteams-docs, 2026-08)."""
+    if ids.has_threads(channel):
+        return None
+    return Call(
+        kind="other",
+        method="POST",
+        operation=OperationId("typing"),
+        channel=channel,
+        budgets=_budgets_in(channel, app_id),
+        body={"type": "typing"},
+    )
 
 
 def _bodies(
@@ -226,7 +238,10 @@ def _activity(text: str) -> Body:
 
 
 def _budgets(delivery: Delivery, app_id: str) -> tuple[BudgetKey, ...]:
-    channel = delivery.operation.channel
+    return _budgets_in(delivery.operation.channel, app_id)
+
+
+def _budgets_in(channel: ChannelRef, app_id: str) -> tuple[BudgetKey, ...]:
     return (
         BudgetKey(rule=CONVERSATION, of=f"{app_id} {channel.key}"),
         BudgetKey(rule=APP_AND_TENANT, of=f"{app_id} {channel.workspace}"),

@@ -35,6 +35,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.tokens import TokenSource
 from connectors.teams import ids
 from connectors.teams.activity import Json, object_of, string
+from connectors.teams.marks import REACTION
 from connectors.teams.references import References
 from connectors.teams.settings import TeamsSettings
 
@@ -359,6 +360,8 @@ class Sender:
         path = f"/v3/conversations/{_quoted(conversation)}/activities"
         if call.native_id is not None:
             path += f"/{_quoted(call.native_id)}"
+        if call.kind == "other" and call.method != "POST":
+            return await self._react(call, path)
         repeatable = call.method != "POST"
         try:
             answer = await self._request(call.method, call.channel, path, call.body, repeatable)
@@ -369,9 +372,23 @@ class Sender:
         if call.kind == "delete":
             return _gone(call)
         native_id = call.native_id or string(answer.json(), "id")
-        if not native_id:
+        if not native_id and call.kind != "other":
             raise Unsettled(f"{call.method} {call.channel}: Teams answered without a message id")
         return Receipt(slot=call.slot, native_id=native_id, thread=call.thread)
+
+    async def _react(self, call: Call, path: str) -> Receipt:
+        """Where the service does not know it, or not for this bot, it is said in words."""
+        done = Receipt(slot=call.slot, native_id=call.native_id or "", thread=call.thread)
+        path += f"/reactions/{_quoted(str(call.body[REACTION]))}"
+        try:
+            await self._request(call.method, call.channel, path, {}, repeatable=True)
+        except Refused as error:
+            if error.code == "ActivityNotFoundInConversation":
+                return done
+            if isinstance(error, AuthFailed):
+                raise
+            raise FormRefused(str(error), code=error.code) from error
+        return done
 
     async def replace(self, channel: ChannelRef, message: str, body: Mapping[str, Any]) -> None:
         """Put something else in the place of one of our own messages."""

@@ -1,0 +1,68 @@
+"""Reactions and pins: a delivery -> the request by which our bot does it. Pure.
+
+Webhooks can do neither: the bot itself reacts to and pins what its webhook posted.
+Source: docs, resources/message (2026-08).
+"""
+
+from __future__ import annotations
+
+from bridge.model import (
+    AccountId,
+    AddReaction,
+    BudgetKey,
+    Call,
+    ChannelRef,
+    Delivery,
+    Encoded,
+    Mark,
+    OperationId,
+    PinMessage,
+    RemoveReaction,
+    UnpinMessage,
+)
+from connectors.discord.capabilities import GLOBAL, PIN, REACTION, TYPING
+
+REACT, UNREACT, PUT_PIN, TAKE_PIN = "reaction.add", "reaction.remove", "pin.add", "pin.remove"
+TYPE = "typing"
+_METHODS: dict[type[Mark], str] = {
+    AddReaction: REACT,
+    RemoveReaction: UNREACT,
+    PinMessage: PUT_PIN,
+    UnpinMessage: TAKE_PIN,
+}
+
+
+def typing_call(account: AccountId, channel: ChannelRef) -> Call:
+    """Discord shows for ten seconds that the bot types."""
+    return Call(
+        kind="other",
+        method=TYPE,
+        operation=OperationId("typing"),
+        channel=channel,
+        budgets=(BudgetKey(rule=TYPING, of=channel.channel), BudgetKey(rule=GLOBAL, of=account)),
+        body={},
+    )
+
+
+def encode_mark(delivery: Delivery, mark: Mark) -> Encoded:
+    """One request on the first of the copies that stand there."""
+    method = _METHODS.get(type(mark))
+    if method is None:
+        return Encoded(calls=())
+    copy = delivery.copies[0]
+    is_reaction = isinstance(mark, AddReaction | RemoveReaction)
+    call = Call(
+        kind="other",
+        method=method,
+        operation=mark.id,
+        channel=mark.channel,
+        slot=copy.slot,
+        thread=copy.thread,
+        native_id=copy.native_id,
+        budgets=(
+            BudgetKey(rule=REACTION if is_reaction else PIN, of=mark.channel.channel),
+            BudgetKey(rule=GLOBAL, of=mark.account),
+        ),
+        body={"emoji": mark.emoji} if isinstance(mark, AddReaction | RemoveReaction) else {},
+    )
+    return Encoded(calls=(call,))

@@ -1,0 +1,67 @@
+"""Discord tells that a message is unpinned, but not by whom: what we know of it ourselves.
+
+`MESSAGE_UPDATE` (pinned: false) also comes for other reasons; `CHANNEL_PINS_UPDATE` says that some
+pin of the channel changed, in no promised order before or after. Together they are an unpinning.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from typing import Any
+
+from bridge.ports.clock import Clock
+
+UNPINNED = "MESSAGE_UNPINNED"  # our own kind of row: the update of a message that lost its pin
+PIN_KINDS = frozenset({"MESSAGE_UPDATE", "CHANNEL_PINS_UPDATE"})
+_TOGETHER_S = 10.0
+_MOST = 1024  # messages remembered
+_MOST_PER_CHANNEL = 32
+
+
+class OwnUnpins:
+    """Messages whose pin we are taking away ourselves."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._until: OrderedDict[str, float] = OrderedDict()
+
+    def note(self, message: str) -> None:
+        self._until[message] = self._clock.monotonic() + 3 * _TOGETHER_S
+        self._until.move_to_end(message)
+        if len(self._until) > _MOST:
+            self._until.popitem(last=False)
+
+    def __contains__(self, message: str) -> bool:
+        return self._until.get(message, 0.0) > self._clock.monotonic()
+
+
+class Unpinnings:
+    """Finds them among the updates of messages."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._updates: OrderedDict[str, deque[tuple[float, dict[str, Any]]]] = OrderedDict()
+        self._pins_changed: OrderedDict[str, float] = OrderedDict()
+
+    def hear(self, kind: str, data: dict[str, Any]) -> list[dict[str, Any]]:
+        """The updates by which messages lost their pin, as far as they are known now."""
+        channel, now = str(data.get("channel_id")), self._clock.monotonic()
+        if kind == "CHANNEL_PINS_UPDATE":
+            _keep(self._pins_changed, channel, now)
+            known = self._updates.pop(channel, ())
+            return [update for heard, update in known if heard + _TOGETHER_S >= now]
+        if kind != "MESSAGE_UPDATE" or data.get("pinned") is not False:
+            return []
+        if self._pins_changed.get(channel, float("-inf")) + _TOGETHER_S >= now:
+            return [data]
+        updates = self._updates.get(channel) or deque(maxlen=_MOST_PER_CHANNEL)
+        updates.append((now, data))
+        _keep(self._updates, channel, updates)
+        return []
+
+
+def _keep(kept: OrderedDict[str, Any], channel: str, value: Any) -> None:
+    kept[channel] = value
+    kept.move_to_end(channel)
+    if len(kept) > _MOST:
+        kept.popitem(last=False)

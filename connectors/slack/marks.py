@@ -1,0 +1,79 @@
+"""Reactions and pins: a delivery -> the call that puts our bot's own. Pure.
+
+Source: docs.slack.dev, `reactions.add`, `reactions.remove`, `pins.add`, `pins.remove` (2026-08).
+"""
+
+from __future__ import annotations
+
+from pydantic import JsonValue
+
+from bridge.errors import FormRefused, Refused
+from bridge.model import (
+    AddReaction,
+    BudgetKey,
+    Call,
+    Delivery,
+    Encoded,
+    Loss,
+    Mark,
+    PinMessage,
+    RemoveReaction,
+    UnpinMessage,
+)
+from connectors.slack.capabilities import ADD_PIN, ADD_REACTION, REMOVE_PIN, REMOVE_REACTION
+from connectors.slack.emoji import emoji_to_reaction
+
+_METHODS: dict[type[Mark], str] = {
+    AddReaction: ADD_REACTION,
+    RemoveReaction: REMOVE_REACTION,
+    PinMessage: ADD_PIN,
+    UnpinMessage: REMOVE_PIN,
+}
+# It is so already, or nothing is there that it could be done to.
+IN_VAIN = frozenset({
+    "already_pinned", "already_reacted", "message_not_found", "no_pin", "no_reaction", "not_pinned",
+})  # fmt: skip
+_CANNOT = frozenset({
+    "cannot_pin", "invalid_name", "missing_scope", "not_pinnable", "too_many_emoji",
+    "too_many_pins", "too_many_reactions",
+})  # fmt: skip
+
+
+def takes_reaction(emoji: str) -> bool:
+    """Custom ones may be in the workspace or not: Slack says so when it is asked."""
+    return emoji_to_reaction(emoji) is not None
+
+
+def encode_mark(delivery: Delivery, mark: Mark) -> Encoded:
+    """One call on the first of the copies that stand there."""
+    method = _METHODS.get(type(mark))
+    if method is None:
+        return Encoded(calls=())
+    copy = delivery.copies[0]
+    body: dict[str, JsonValue] = {"channel": mark.channel.channel, "timestamp": copy.native_id}
+    if isinstance(mark, AddReaction | RemoveReaction):
+        name = emoji_to_reaction(mark.emoji)
+        if name is None:
+            lost = Loss(path="", kind="reaction_unknown", what=mark.emoji, shown_as="a note")
+            return Encoded(calls=(), losses=(lost,))
+        body["name"] = name
+    call = Call(
+        kind="other",
+        method=method,
+        operation=mark.id,
+        channel=mark.channel,
+        slot=copy.slot,
+        thread=copy.thread,
+        native_id=copy.native_id,
+        budgets=(BudgetKey(rule=method, of=mark.account),),
+        body=body,
+    )
+    return Encoded(calls=(call,))
+
+
+def refusal_of_mark(error: Refused) -> Refused | None:
+    """What a refusal means for a mark: None where nothing is left to do; a FormRefused where it is
+    to be said in words."""
+    if error.code in IN_VAIN:
+        return None
+    return FormRefused(str(error), code=error.code) if error.code in _CANNOT else error
