@@ -12,6 +12,9 @@
 | `POST /_control/<platform>/edits` | a person changes what they said: `{workspace, channel, person, message, text}` |
 | `POST /_control/<platform>/deletions` | a person deletes a message: `{workspace, channel, person, message}` |
 | `POST /_control/<platform>/deeds/<deed>` | a person does something else: the local platform's method `<deed>_as`, its arguments as JSON; 404 where the platform has no such deed. Deeds: see `DEEDS` |
+| `POST /_control/<platform>/reactions` | a person reacts, or takes it back: `{workspace, channel, person, message, emoji, taken_back}` |
+| `POST /_control/<platform>/pins` | a person pins, or takes the pin away: `{workspace, channel, person, message, pinned}` |
+| `POST /_control/<platform>/typing` | a person begins to write: `{workspace, channel, person}` |
 | `POST /_control/<platform>/presses` | a person presses a button (`Press`); answers the `Outcome` |
 | `POST /_control/<platform>/choices` | a person chooses, or fills one input in (`Choice`) |
 | `GET /_control/<platform>/forms` | what stands open before a person (`workspace`, `person`) |
@@ -76,6 +79,23 @@ class _Edit(_Deletion):
     text: str
 
 
+class _Reaction(_Deletion):
+    emoji: str
+    taken_back: bool = False
+
+
+class _Pin(_Deletion):
+    pinned: bool = True
+
+
+class _Typing(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    workspace: str
+    channel: str
+    person: str
+
+
 class _Share(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -102,6 +122,9 @@ def control_routes(around: Surroundings, platforms: Mapping[str, LocalPlatform])
         Route(hands + "edits", _said(control.edit), methods=["POST"]),
         Route(hands + "deletions", _said(control.delete), methods=["POST"]),
         Route(hands + "deeds/{deed}", _said(control.deed), methods=["POST"]),
+        Route(hands + "reactions", _said(control.react), methods=["POST"]),
+        Route(hands + "pins", _said(control.pin), methods=["POST"]),
+        Route(hands + "typing", _said(control.type), methods=["POST"]),
         Route(hands + "presses", _said(control.press), methods=["POST"]),
         Route(hands + "choices", _said(control.choose), methods=["POST"]),
         Route(hands + "forms", _said(control.fill), methods=["POST"]),
@@ -181,6 +204,23 @@ class _Control:
         if isinstance(done, Shown):
             return JSONResponse(done.model_dump())
         return JSONResponse({"id": done}) if done else Response(status_code=204)
+
+    async def react(self, request: Request) -> Response:
+        wanted = await _body(request, _Reaction)
+        platform = self._platform(request)
+        act = platform.unreact_as if wanted.taken_back else platform.react_as
+        await act(**wanted.model_dump(exclude={"taken_back"}))
+        return Response(status_code=204)
+
+    async def pin(self, request: Request) -> Response:
+        wanted = await _body(request, _Pin)
+        await self._platform(request).pin_as(**wanted.model_dump())
+        return Response(status_code=204)
+
+    async def type(self, request: Request) -> Response:
+        wanted = await _body(request, _Typing)
+        await self._platform(request).typing_as(**wanted.model_dump())
+        return Response(status_code=204)
 
     async def press(self, request: Request) -> Response:
         return _json(await self._hands(request).press(await _body(request, Press)))

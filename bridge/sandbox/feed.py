@@ -7,13 +7,16 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 SANDBOX_PLATFORMS = ("slack", "discord", "teams")
 
 
 class Shown(BaseModel):
-    """A message as a person sees it on a local platform; `raw` is the platform's own object."""
+    """A message as a person sees it on a local platform; `raw` is the platform's own object.
+
+    `reactions`: emoji (Unicode, or `:name:` of a custom one) -> the ids of those who react so.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -29,6 +32,8 @@ class Shown(BaseModel):
     text: str
     time: str  # RFC 3339
     edited: bool = False
+    reactions: dict[str, tuple[str, ...]] = Field(default_factory=dict[str, tuple[str, ...]])
+    pinned: bool = False
     raw: dict[str, Any]
 
 

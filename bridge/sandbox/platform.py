@@ -80,6 +80,28 @@ class LocalPlatform(Protocol):
         """A person deletes a message of theirs, or, where they may, one of somebody else."""
         ...
 
+    async def react_as(
+        self, workspace: str, channel: str, person: str, message: str, emoji: str
+    ) -> None:
+        """A person reacts: `emoji` in Unicode, or `:name:` of a custom one."""
+        ...
+
+    async def unreact_as(
+        self, workspace: str, channel: str, person: str, message: str, emoji: str
+    ) -> None:
+        """A person takes a reaction of theirs back; nothing where there is none."""
+        ...
+
+    async def pin_as(
+        self, workspace: str, channel: str, person: str, message: str, *, pinned: bool = True
+    ) -> None:
+        """A person pins a message, or takes its pin away."""
+        ...
+
+    async def typing_as(self, workspace: str, channel: str, person: str) -> None:
+        """A person begins to write; apps hear of it where the platform tells them."""
+        ...
+
     def messages(self, workspace: str, channel: str) -> list[Shown]:
         """Everything that stands in a channel, its threads included, in the order of time."""
         ...

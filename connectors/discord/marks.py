@@ -47,7 +47,7 @@ def typing_call(account: AccountId, channel: ChannelRef) -> Call:
 def encode_mark(delivery: Delivery, mark: Mark) -> Encoded:
     """One request on the first of the copies that stand there."""
     method = _METHODS.get(type(mark))
-    if method is None:
+    if method is None or not delivery.copies:
         return Encoded(calls=())
     copy = delivery.copies[0]
     is_reaction = isinstance(mark, AddReaction | RemoveReaction)

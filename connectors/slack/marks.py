@@ -47,7 +47,7 @@ def takes_reaction(emoji: str) -> bool:
 def encode_mark(delivery: Delivery, mark: Mark) -> Encoded:
     """One call on the first of the copies that stand there."""
     method = _METHODS.get(type(mark))
-    if method is None:
+    if method is None or not delivery.copies:
         return Encoded(calls=())
     copy = delivery.copies[0]
     body: dict[str, JsonValue] = {"channel": mark.channel.channel, "timestamp": copy.native_id}

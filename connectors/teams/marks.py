@@ -30,7 +30,7 @@ def takes_reaction(emoji: str) -> bool:
 
 def encode_mark(delivery: Delivery, mark: Mark, budgets: tuple[BudgetKey, ...]) -> Encoded:
     """One request on the first of the copies that stand there."""
-    if isinstance(mark, NoteReactions):
+    if isinstance(mark, NoteReactions) or not delivery.copies:
         return Encoded(calls=())
     if isinstance(mark, PinMessage | UnpinMessage):
         lost = Loss(path="", kind="pin_unknown", what="a pin", shown_as="a note")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -50,6 +51,7 @@ class Acts:
     ) -> None:
         self.state = state
         self.base_url = base_url
+        self.typed: deque[tuple[int, int]] = deque(maxlen=1000)  # channel, who
         self._feed = feed
         self._tell = tell
 
@@ -296,7 +298,40 @@ class Acts:
         self._tell(Event("MESSAGE_REACTION_REMOVE", message.channel, data))
         return True
 
+    def clear_reactions(self, message: Message, emoji: Json | None = None) -> None:
+        """Take everybody's reactions away, or those with one emoji."""
+        data: Json = {"message_id": str(message.id), **_place(message.channel)}
+        if emoji is None:
+            message.reactions.clear()
+            self._tell(Event("MESSAGE_REACTION_REMOVE_ALL", message.channel, data))
+        elif message.reactions.pop(f"{emoji['name']}:{emoji['id']}", None):
+            name = "MESSAGE_REACTION_REMOVE_EMOJI"
+            self._tell(Event(name, message.channel, {**data, "emoji": emoji}))
+
+    def pin(self, message: Message, user: User) -> None:
+        """Pin a message: its update, the channel's, and the line that says who did it."""
+        message.pinned_at = iso_time(self.state.now())
+        self._update(message)
+        self._tell_pins(message.channel)
+        line = Message(
+            id=self.state.ids.next(), channel=message.channel, author=user, content="",
+            type=MessageType.PINNED, reference=reference_to(message),
+        )  # fmt: skip
+        self.publish(line)
+
+    def unpin(self, message: Message) -> None:
+        """Discord says of this only that it happened, not by whom."""
+        message.pinned_at = None
+        self._update(message)
+        self._tell_pins(message.channel)
+
+    def _tell_pins(self, channel: Channel) -> None:
+        pins = (one.pinned_at for one in channel.messages.values() if one.pinned_at)
+        data = {**_place(channel), "last_pin_timestamp": max(pins, default=None)}
+        self._tell(Event("CHANNEL_PINS_UPDATE", channel, data))
+
     def type_in(self, channel: Channel, user: User) -> None:
+        self.typed.append((channel.id, user.id))
         data: Json = {
             "user_id": str(user.id), "timestamp": int(self.state.now()), **_place(channel),
         }  # fmt: skip
@@ -334,6 +369,11 @@ class Acts:
             text=read_text(message.content, guild, self.state),
             time=made_at(message.id),
             edited=message.edited is not None,
+            reactions={
+                _emoji_name(one.emoji): tuple(str(user) for user in one.users)
+                for one in message.reactions.values()
+            },
+            pinned=message.pinned_at is not None,
             raw=message_json(message, self.state) if shape is None else shape,
         )
 
@@ -435,6 +475,10 @@ class Acts:
         if isinstance(kept, str):
             return kept
         return f"{self.base_url}/discord/avatars/{user.id}/{user.avatar}.png"
+
+
+def _emoji_name(emoji: Json) -> str:
+    return f":{emoji['name']}:" if emoji["id"] else emoji["name"]
 
 
 def author_of(webhook: Webhook, name: str | None, avatar: str | None) -> User:

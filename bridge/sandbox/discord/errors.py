@@ -67,6 +67,10 @@ def too_many_reactions() -> ApiError:
     return ApiError(400, 30010, "Maximum number of reactions reached (20)")
 
 
+def too_many_pins() -> ApiError:
+    return ApiError(400, 30003, "Maximum number of pins reached for the channel (250)")
+
+
 def too_large() -> ApiError:
     return ApiError(413, 40005, "Request entity too large")
 

@@ -24,6 +24,7 @@ from bridge.sandbox.discord.interactions import Desk
 from bridge.sandbox.discord.permissions import Permission, permissions_in
 from bridge.sandbox.discord.pictures import avatar_png, picture_type
 from bridge.sandbox.discord.routes.channels import speak_permission
+from bridge.sandbox.discord.routes.reactions import MOST_DISTINCT, emoji_json
 from bridge.sandbox.discord.seed import seed
 from bridge.sandbox.discord.state import (
     SPOKEN,
@@ -117,6 +118,56 @@ class LocalDiscord(Deeds):
         if found.type == MessageType.THREAD_STARTER:
             raise Refused(f"Message {message} shows what its thread began with; nobody deletes it")
         self._acts.delete(found)
+
+    async def react_as(
+        self, workspace: str, channel: str, person: str, message: str, emoji: str
+    ) -> None:
+        """Unicode, or `name:id` of a custom one; the local guilds have none of their own."""
+        user, found = self._changed(workspace, channel, person, message)
+        wanted = emoji_json(emoji)
+        if f"{wanted['name']}:{wanted['id']}" not in found.reactions:
+            if not permissions_in(found.channel, user.id) & Permission.ADD_REACTIONS:
+                raise Refused(f"{user.display_name!r} may not react in {found.channel.id}")
+            if len(found.reactions) >= MOST_DISTINCT:
+                raise Refused(f"Message {message} has {MOST_DISTINCT} different reactions already")
+        self._acts.react(found, user, wanted)
+
+    async def unreact_as(
+        self, workspace: str, channel: str, person: str, message: str, emoji: str
+    ) -> None:
+        user, found = self._changed(workspace, channel, person, message)
+        self._acts.unreact(found, user, emoji_json(emoji))
+
+    async def clear_reactions_as(
+        self, workspace: str, channel: str, person: str, message: str, emoji: str | None = None
+    ) -> None:
+        """Somebody who manages messages takes all reactions away, or those with one emoji."""
+        user, found = self._changed(workspace, channel, person, message)
+        if not permissions_in(found.channel, user.id) & Permission.MANAGE_MESSAGES:
+            raise Refused(f"{user.display_name!r} may not take reactions of others away")
+        self._acts.clear_reactions(found, emoji_json(emoji) if emoji else None)
+
+    async def pin_as(
+        self, workspace: str, channel: str, person: str, message: str, *, pinned: bool = True
+    ) -> None:
+        user, found = self._changed(workspace, channel, person, message)
+        if not permissions_in(found.channel, user.id) & Permission.PIN_MESSAGES:
+            raise Refused(f"{user.display_name!r} may not pin in channel {found.channel.id}")
+        if pinned and found.pinned_at is None:
+            self._acts.pin(found, user)
+        elif not pinned and found.pinned_at is not None:
+            self._acts.unpin(found)
+
+    async def typing_as(self, workspace: str, channel: str, person: str) -> None:
+        user = self._person(person)
+        place = self._channel(workspace, channel, user)
+        _check_may_speak(place, user)
+        self._acts.type_in(place, user)
+
+    @property
+    def typed(self) -> list[tuple[str, str]]:
+        """Where typing was shown of late, and whose: channel and user ids."""
+        return [(str(place), str(user)) for place, user in self._acts.typed]
 
     async def press(self, press: Press) -> Outcome:
         if press.form:

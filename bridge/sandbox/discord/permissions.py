@@ -20,6 +20,7 @@ class Permission(IntFlag):
     ATTACH_FILES = 1 << 15
     READ_MESSAGE_HISTORY = 1 << 16
     MENTION_EVERYONE = 1 << 17
+    PIN_MESSAGES = 1 << 51
     USE_EXTERNAL_EMOJIS = 1 << 18
     MANAGE_WEBHOOKS = 1 << 29
     MANAGE_THREADS = 1 << 34
@@ -37,6 +38,7 @@ EVERYONE = (
 )  # fmt: skip
 BRIDGE = EVERYONE | Permission.MANAGE_WEBHOOKS | Permission.MANAGE_MESSAGES | (
     Permission.MANAGE_THREADS | Permission.MANAGE_CHANNELS | Permission.MENTION_EVERYONE
+    | Permission.PIN_MESSAGES
 )  # fmt: skip
 IN_A_DM = EVERYONE & ~(Permission.CREATE_PUBLIC_THREADS | Permission.CREATE_PRIVATE_THREADS)
 

@@ -320,7 +320,7 @@ def _plain_message_json(message: Message, state: State) -> Json:
         "mentions": [user_json(user) for user in message.mentions],
         "mention_roles": [str(role) for role in message.mention_roles],
         **(rich_json(message, state) if is_rich else _PLAIN),
-        "pinned": False,
+        "pinned": message.pinned_at is not None,
         "flags": message.flags | (HAS_THREAD if message.thread else 0),
     }
     if message.webhook_id is not None:

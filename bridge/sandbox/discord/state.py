@@ -31,6 +31,7 @@ class ChannelType(IntEnum):
 class MessageType(IntEnum):
     DEFAULT = 0
     USER_JOIN = 7
+    PINNED = 6
     THREAD_CREATED = 18
     REPLY = 19
     CHAT_INPUT_COMMAND = 20
@@ -253,6 +254,7 @@ class Message:
     snapshots: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     interaction: dict[str, Any] | None = None  # `interaction_metadata` of an answer to one
     audience: int | None = None  # the one person who sees it
+    pinned_at: str | None = None
 
 
 @dataclass(slots=True, eq=False)

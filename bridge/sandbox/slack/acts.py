@@ -184,6 +184,18 @@ class Acts:
             del message.reactions[name]
         self._reaction("reaction_removed", workspace, channel, message, user, name)
 
+    def pin(
+        self, workspace: Workspace, channel: Channel, message: Message, user: str, *, pinned: bool
+    ) -> None:
+        """Pin a message, or take its pin away; every app in the channel hears of it."""
+        at = channel.next_at(self.now())
+        if pinned:
+            message.pinned_by, message.pinned_at = user, at
+        event = events.pinned(workspace, channel, message, user, at, pinned=pinned)
+        if not pinned:
+            message.pinned_by = None
+        self._announce(workspace, channel, event, None)
+
     def _reaction(
         self, kind: Literal["reaction_added", "reaction_removed"],
         workspace: Workspace, channel: Channel, message: Message, user: str, name: str,

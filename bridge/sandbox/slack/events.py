@@ -128,6 +128,27 @@ def reacted(
     return Event(kind, channel.id, body)
 
 
+def pinned(
+    workspace: Workspace, channel: Channel, message: Message, user: str, at: int, *, pinned: bool
+) -> Event:
+    """`pin_added` and `pin_removed`, with the whole message in them."""
+    kind = "pin_added" if pinned else "pin_removed"
+    item = {
+        "type": "message", "created": message.pinned_at // 1_000_000,
+        "created_by": message.pinned_by, "channel": channel.id,
+        "message": message_json(message, workspace.id),
+    }  # fmt: skip
+    count = sum(one.pinned_by is not None for one in channel.messages.values())
+    body: Json = {
+        "type": kind, "user": user, "channel_id": channel.id, "item": item,
+        "item_user": message.user, "pin_count": count if pinned else count - 1,
+        "event_ts": ts_of(at),
+    }  # fmt: skip
+    if not pinned:
+        body["has_pins"] = count > 1
+    return Event(kind, channel.id, body)
+
+
 def fit_for(app: App, event: Event, author: App | None) -> Event:
     """The event without metadata that the app may not read: another app's, without the scope."""
     if author is app or "metadata.message:read" in app.scopes:

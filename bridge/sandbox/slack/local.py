@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from bridge.content.emoji import short_name_of
 from bridge.errors import BridgeError, InvalidData, NotFound, Refused
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import Choice, Filled, GivenFile, OpenForm, Outcome, Press
@@ -24,6 +25,7 @@ from bridge.sandbox.slack.api import WebApi
 from bridge.sandbox.slack.deeds import Deeds
 from bridge.sandbox.slack.delivery import Delivery, Pace
 from bridge.sandbox.slack.interactions import Interactions
+from bridge.sandbox.slack.methods.reactions import MOST_DISTINCT
 from bridge.sandbox.slack.pictures import avatar_svg
 from bridge.sandbox.slack.replies import Replies
 from bridge.sandbox.slack.seed import seeded_slack, world_of
@@ -123,6 +125,38 @@ class LocalSlack(Deeds):
         """A person deletes a message of theirs; one with replies stays as a tombstone."""
         self._acts.delete(*self._own(workspace, channel, person, message))
 
+    async def react_as(
+        self, workspace: str, channel: str, person: str, message: str, emoji: str
+    ) -> None:
+        """Unicode, or `:name:`; a person's client offers no emoji that Slack does not have."""
+        team, place, found = self._standing(workspace, channel, person, message)
+        name = _reaction_name(emoji)
+        reaction = found.reactions.get(name)
+        if reaction and person in reaction.users:
+            return
+        if reaction is None and len(found.reactions) >= MOST_DISTINCT:
+            raise Refused(f"Message {message} has {MOST_DISTINCT} different reactions already")
+        self._acts.react(team, place, found, person, name)
+
+    async def unreact_as(
+        self, workspace: str, channel: str, person: str, message: str, emoji: str
+    ) -> None:
+        team, place, found = self._standing(workspace, channel, person, message)
+        name = _reaction_name(emoji)
+        if (reaction := found.reactions.get(name)) and person in reaction.users:
+            self._acts.unreact(team, place, found, person, name)
+
+    async def pin_as(
+        self, workspace: str, channel: str, person: str, message: str, *, pinned: bool = True
+    ) -> None:
+        team, place, found = self._standing(workspace, channel, person, message)
+        if (found.pinned_by is not None) != pinned:
+            self._acts.pin(team, place, found, person, pinned=pinned)
+
+    async def typing_as(self, workspace: str, channel: str, person: str) -> None:
+        """Slack tells no app of it (docs.slack.dev, Events API, 2026-08)."""
+        self._person(self._place(workspace, channel, person)[0], person)
+
     async def press(self, press: Press) -> Outcome:
         team, person, place = self._touched(press)
         return await self._hands.press(team, person, place, press)
@@ -203,6 +237,17 @@ class LocalSlack(Deeds):
             raise NotFound(f"No message {message!r} in {channel!r}")
         if found.app is not None or found.user != speaker.id:
             raise Refused(f"{speaker.name!r} did not write message {message}")
+        return team, place, found
+
+    def _standing(
+        self, workspace: str, channel: str, person: str, message: str
+    ) -> tuple[Workspace, Channel, Message]:
+        """A message that a person of the workspace sees."""
+        team, place = self._place(workspace, channel, person)
+        self._person(team, person)
+        found = place.find(message)
+        if found is None or found.removed:
+            raise NotFound(f"No message {message!r} in {channel!r}")
         return team, place, found
 
     def _give_file(self, team: Workspace, person: Person, value: Any) -> File:
@@ -303,6 +348,13 @@ def _parent(channel: Channel, thread: str) -> Message:
     if found is None:
         raise NotFound(f"No message {thread!r} in {channel.id!r} to answer in a thread")
     return found if found.parent is None else channel.messages[found.parent]
+
+
+def _reaction_name(emoji: str) -> str:
+    name = emoji.strip(":") if emoji.startswith(":") else short_name_of(emoji)
+    if not name:
+        raise InvalidData(f"Slack has no emoji {emoji!r}")
+    return name
 
 
 def _svg(text: str) -> Response:

@@ -31,6 +31,8 @@ SCOPES = frozenset(
         "metadata.message:read",
         "mpim:history",
         "mpim:read",
+        "pins:read",
+        "pins:write",
         "reactions:read",
         "reactions:write",
         "team:read",
@@ -49,6 +51,8 @@ EVENTS = frozenset(
         "group_rename",
         "member_joined_channel",
         "member_left_channel",
+        "pin_added",
+        "pin_removed",
         "reaction_added",
         "reaction_removed",
     ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from bridge.content.emoji import emoji_of
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.slack.files import file_json
 from bridge.sandbox.slack.state import App, Channel, Message, Person, Workspace, ts_of
@@ -196,8 +197,14 @@ def shown(
         text=TOMBSTONE_TEXT if message.removed else text_as_read(workspace, message.text),
         time=datetime.fromtimestamp(message.at / 1_000_000, UTC).isoformat(timespec="microseconds"),
         edited=message.edited_at is not None,
+        reactions={_emoji(one.name): tuple(one.users) for one in message.reactions.values()},
+        pinned=message.pinned_by is not None,
         raw=raw or message_json(message, workspace.id),
     )
+
+
+def _emoji(name: str) -> str:
+    return emoji_of(name) or f":{name}:"
 
 
 def text_as_read(workspace: Workspace, text: str) -> str:

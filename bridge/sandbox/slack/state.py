@@ -130,6 +130,8 @@ class Message:
     replies: list[int] = field(default_factory=list[int])
     repliers: dict[str, int] = field(default_factory=dict[str, int])  # author -> replies
     reactions: dict[str, Reaction] = field(default_factory=dict[str, Reaction])
+    pinned_by: str | None = None
+    pinned_at: int = 0
 
     @property
     def ts(self) -> str:

@@ -19,6 +19,7 @@ from bridge.sandbox.limits import Window
 from bridge.sandbox.platform import Surroundings
 from bridge.sandbox.teams import refusals, shapes
 from bridge.sandbox.teams.cards.checks import check_attachments, counted
+from bridge.sandbox.teams.reactions import is_type
 from bridge.sandbox.teams.refusals import BrokenAnswer, Refusal, answer
 from bridge.sandbox.teams.room import Happening, Room
 from bridge.sandbox.teams.state import (
@@ -57,7 +58,7 @@ class Call:
     body: Json
     sent: bytes
     query: dict[str, str]
-    view: str = ""  # of an attachment
+    view: str = ""  # of an attachment; the type of a reaction
 
 
 Act: TypeAlias = Callable[[Call], Response]
@@ -80,6 +81,10 @@ class Connector:
                 "POST": ("activity.post", self._post),
                 "PUT": ("activity.update", self._update),
                 "DELETE": ("activity.delete", self._delete),
+            },
+            f"{one}/activities/{{item}}/reactions/{{view}}": {
+                "PUT": ("reaction.add", self._react),
+                "DELETE": ("reaction.remove", self._unreact),
             },
             "/v3/conversations": {"POST": ("conversation.create", self._create)},
             f"{one}/members": {"GET": ("members.list", self._members)},
@@ -108,7 +113,7 @@ class Connector:
         return endpoint
 
     def _call(self, request: Request, bot: Bot, sent: bytes) -> Call:
-        body = _parsed(sent) if request.method in ("POST", "PUT") else {}
+        body = _parsed(sent) if sent and request.method in ("POST", "PUT") else {}
         params = request.path_params
         item, view = params.get("item", ""), params.get("view", "")
         target = params.get("target") or _channel_of(body) or _first_member(body)
@@ -166,6 +171,7 @@ class Connector:
         if conversation.blocked & {call.bot.app_id}:
             raise refusals.writes_blocked()
         if kind == "typing":
+            self._room.type_in(conversation, call.bot)
             return answer({"id": self._tenant.next_id(time.time())}, 201)
         message = self._add(conversation, call, call.body, call.sent, root)
         return answer({"id": message.id}, 201)
@@ -204,6 +210,24 @@ class Connector:
         message = self._own(call)
         message.deleted = True
         self._published("deleted", message)
+        return Response()
+
+    def _react(self, call: Call) -> Response:
+        return self._change_reaction(call, added=True)
+
+    def _unreact(self, call: Call) -> Response:
+        return self._change_reaction(call, added=False)
+
+    def _change_reaction(self, call: Call, *, added: bool) -> Response:
+        """The bot reacts; `view` of the path is the reaction's type."""
+        if not self._tenant.bots_react:
+            raise refusals.no_such_method("PUT" if added else "DELETE")
+        message = self._tenant.message(self._conversation(call), call.item)
+        if message is None:
+            raise refusals.activity_not_found()
+        if not is_type(call.view):
+            raise refusals.bad_argument("Unknown reaction type")
+        self._room.react(message, call.bot, call.view, added=added)
         return Response()
 
     def _own(self, call: Call) -> Message:

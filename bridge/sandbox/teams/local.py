@@ -19,6 +19,7 @@ from bridge.sandbox.teams.drive import Drive
 from bridge.sandbox.teams.events import Outbox
 from bridge.sandbox.teams.login import LoginPages
 from bridge.sandbox.teams.presses import Presses
+from bridge.sandbox.teams.reactions import reaction_type
 from bridge.sandbox.teams.room import Room
 from bridge.sandbox.teams.seed import new_channel, personal_chat, seed
 from bridge.sandbox.teams.state import Bot, Conversation, Json, Message, Person, Team
@@ -104,6 +105,35 @@ class LocalTeams(Deeds):
     async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None:
         """A person deletes a message of theirs; nobody else may."""
         self._room.delete(self._own(workspace, channel, person, message))
+
+    async def react_as(
+        self, workspace: str, channel: str, person: str, message: str, emoji: str
+    ) -> None:
+        """Unicode, or a type of Teams between colons."""
+        by, found = self._seen(workspace, channel, person, message)
+        self._room.react(found, by, reaction_type(emoji), added=True)
+
+    async def unreact_as(
+        self, workspace: str, channel: str, person: str, message: str, emoji: str
+    ) -> None:
+        by, found = self._seen(workspace, channel, person, message)
+        self._room.react(found, by, reaction_type(emoji), added=False)
+
+    async def pin_as(
+        self, workspace: str, channel: str, person: str, message: str, *, pinned: bool = True
+    ) -> None:
+        """People pin; the Bot Framework tells no bot of it."""
+        _, found = self._seen(workspace, channel, person, message)
+        found.pinned = pinned
+
+    async def typing_as(self, workspace: str, channel: str, person: str) -> None:
+        conversation = self._conversation(workspace, channel)
+        self._room.type_in(conversation, self._person(conversation, person))
+
+    @property
+    def typed(self) -> list[tuple[str, str]]:
+        """Where typing was shown of late, and whose: conversation and account ids."""
+        return list(self._room.typed)
 
     async def press(self, press: Press) -> Outcome:
         if press.form:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from typing import Literal, TypeAlias
 
 from bridge.sandbox.feed import Change, Shown
@@ -25,6 +26,7 @@ class Room:
         self.tenant = tenant
         self.outbox = outbox
         self.drive = drive
+        self.typed: deque[tuple[str, str]] = deque(maxlen=1000)  # conversation, who
         self._around = around
 
     def service_url(self, bot: Bot) -> str:
@@ -94,6 +96,37 @@ class Room:
         for bot in self.bots_in(where):
             url, now = self.service_url(bot), self._now()
             self.outbox.push(bot, told, shapes.renamed(self.tenant, where, by, bot, url, now))
+
+    def react(self, message: Message, by: Person | Bot, kind: str, *, added: bool) -> None:
+        """Somebody reacts, or takes it back. A bot is told of people's reactions to its own
+        messages alone (msteams-docs "Bot messages and reactions", 2026)."""
+        who = message.reactions.setdefault(kind, [])
+        if added != (by in who):
+            who.append(by) if added else who.remove(by)
+            if isinstance(by, Person) and isinstance(message.author, Bot):
+                self._tell_reaction(message, message.author, by, kind, added=added)
+        if not who:
+            del message.reactions[kind]
+
+    def _tell_reaction(
+        self, message: Message, bot: Bot, by: Person, kind: str, *, added: bool
+    ) -> None:
+        if bot.endpoint and bot in self.bots_in(message.conversation):
+            activity = shapes.reacted(
+                self.tenant, message, by, bot, self.service_url(bot), self._now(), kind, added=added
+            )
+            self.outbox.push(bot, message.conversation.id, activity)
+
+    def type_in(self, conversation: Conversation, by: Person | Bot) -> None:
+        """Somebody writes; bots hear of it in their own chats."""
+        self.typed.append((conversation.id, by.id))
+        if isinstance(by, Person) and conversation.kind == "personal":
+            for bot in self.bots_in(conversation):
+                if bot.endpoint:
+                    activity = shapes.typing(
+                        self.tenant, conversation, by, bot, self.service_url(bot), self._now()
+                    )
+                    self.outbox.push(bot, conversation.id, activity)
 
     def _hearing(self, message: Message, said: Typed, also: Bot | None = None) -> list[Bot]:
         """The bots that are told of a person's message."""

@@ -13,6 +13,7 @@ import orjson
 
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.teams.cards.checks import ADAPTIVE, DOWNLOAD_INFO
+from bridge.sandbox.teams.reactions import reaction_emoji
 from bridge.sandbox.teams.state import (
     THREAD_MARK,
     Bot,
@@ -80,6 +81,34 @@ def message_deleted(
         "localTimezone": "Etc/UTC",
     }
     return activity | ({"replyToId": message.root} if message.root else {})
+
+
+def reacted(
+    tenant: Tenant, message: Message, by: Person, bot: Bot, url: str, now: float, kind: str,
+    *, added: bool,
+) -> Json:  # fmt: skip
+    """messageReaction: somebody reacted to a message of the bot, or took it back."""
+    activity = _activity("messageReaction", f"f:{uuid4()}", rfc3339(now), tenant, bot, url)
+    return activity | {
+        "from": {"id": by.id, "aadObjectId": by.aad_id},
+        "conversation": _conversation(tenant, message.conversation, message.root or message.id),
+        "channelData": _channel_data(tenant, message.conversation)
+        | {"legacy": {"replyToId": _legacy_id(message.id)}},
+        "replyToId": message.id,
+        ("reactionsAdded" if added else "reactionsRemoved"): [{"type": kind}],
+    }
+
+
+def typing(
+    tenant: Tenant, conversation: Conversation, by: Person, bot: Bot, url: str, now: float
+) -> Json:
+    """typing: a person writes to the bot in their chat."""
+    activity = _activity("typing", f"f:{uuid4()}", rfc3339(now), tenant, bot, url)
+    return activity | {
+        "from": _account(by),
+        "conversation": _conversation(tenant, conversation, None),
+        "channelData": {"tenant": {"id": tenant.id}},
+    }
 
 
 def pressed(
@@ -216,6 +245,11 @@ def shown(tenant: Tenant, message: Message, drive: Drive, viewer: str = "") -> S
         text=readable(message.text, message.text_format) if message.sent else message.text,
         time=_time(message),
         edited=message.edited,
+        reactions={
+            reaction_emoji(kind): tuple(one.id for one in who)
+            for kind, who in message.reactions.items()
+        },
+        pinned=message.pinned,
         raw=raw | {"id": message.id},
     )
 

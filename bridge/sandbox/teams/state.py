@@ -96,7 +96,11 @@ class Message:
     text_format: str = "plain"
     sent: bytes = b""
     edited: bool = False
+    reactions: dict[str, list[Person | Bot]] = field(
+        default_factory=lambda: dict[str, list[Person | Bot]]()
+    )
     deleted: bool = False
+    pinned: bool = False
     files: list[SharedFile] = field(default_factory=lambda: list[SharedFile]())
     views: dict[tuple[str, int], Json] = field(
         default_factory=lambda: dict[tuple[str, int], Json]()
@@ -139,6 +143,7 @@ class Tenant:
         self.teams: dict[str, Team] = {}
         self.conversations: dict[str, Conversation] = {}
         self.personal: dict[tuple[str, str], Conversation] = {}  # (app id, person id)
+        self.bots_react = True  # newer than botbuilder; off: as it was before 2026
         self._messages: dict[str, Message] = {}
         self._last_id = 0
 

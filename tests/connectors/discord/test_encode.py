@@ -21,7 +21,6 @@ from bridge.model import (
     Delivery,
     EditMessage,
     Encoded,
-    Loss,
     MessageId,
     OperationId,
     PostMessage,
@@ -165,10 +164,16 @@ def test_a_deletion_leaves_alone_what_is_gone() -> None:
     assert [(c.method, c.native_id) for c in calls] == [("webhook.delete", "2")]
 
 
-def test_what_is_not_carried_yet_is_a_loss() -> None:
-    loss = Loss(path="", kind="operation_not_carried", what="add_reaction")
+def test_a_reaction_goes_to_the_first_copy() -> None:
+    copies = (Receipt(slot=0, native_id="2", thread="7"), Receipt(slot=1, native_id="3"))
 
-    assert encode(delivery(kind=AddReaction)) == Encoded(calls=(), losses=(loss,))
+    (call,) = encode(delivery(kind=AddReaction, copies=copies)).calls
+
+    assert (call.kind, call.method, call.native_id, call.thread) == (
+        "other", "reaction.add", "2", "7",
+    )  # fmt: skip
+    assert call.body == {"emoji": "👍"}
+    assert [key.rule for key in call.budgets] == ["reaction", "global"]
 
 
 def test_what_discord_has_no_form_for_is_a_loss() -> None:

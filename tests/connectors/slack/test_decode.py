@@ -413,11 +413,19 @@ ITEM = {"type": "message", "channel": CHANNEL, "ts": ROOT}
 OTHERS: dict[str, tuple[Json, Event]] = {
     "a reaction": (
         other("reaction_added", user="UADA", reaction="tada", item=ITEM),
-        ReactionAdded(target=ROOT, emoji=":tada:", actor=ADA.id, **at()),
+        ReactionAdded(target=ROOT, emoji="🎉", actor=ADA.id, **at()),
     ),
     "a reaction taken back": (
         other("reaction_removed", user="UADA", reaction="wave::skin-tone-3", item=ITEM),
-        ReactionRemoved(target=ROOT, emoji=":wave::skin-tone-3:", actor=ADA.id, **at()),
+        ReactionRemoved(target=ROOT, emoji="👋🏼", actor=ADA.id, **at()),
+    ),
+    "a reaction with an emoji of the workspace's own": (
+        other("reaction_added", user="UADA", reaction="acme-party", item=ITEM),
+        ReactionAdded(target=ROOT, emoji=":acme-party:", actor=ADA.id, **at()),
+    ),
+    "our own reaction": (
+        other("reaction_added", user=US.user, reaction="tada", item=ITEM),
+        ReactionAdded(target=ROOT, emoji="🎉", actor=ids.actor_id(TEAM, US.user), own=True, **at()),
     ),
     "a reaction to a file": (
         other("reaction_added", user="UADA", reaction="tada", item={"type": "file", "file": "F1"}),

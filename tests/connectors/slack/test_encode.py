@@ -24,10 +24,13 @@ from bridge.model import (
     MessageId,
     Operation,
     OperationId,
+    PinMessage,
     PostMessage,
     Quoted,
     Receipt,
+    RemoveReaction,
     RoomId,
+    UnpinMessage,
 )
 from bridge.ports.cards import Cards
 from bridge.ports.clock import SystemClock
@@ -155,14 +158,33 @@ def test_a_deletion_takes_every_standing_copy_away() -> None:
     ]
 
 
-def test_a_reaction_is_a_loss_for_now() -> None:
-    operation: Operation = AddReaction(emoji="👍", **COMMON)
+def marked(operation: Operation, *copies: Receipt) -> Encoded:
+    return encode(Delivery(operation=operation, message=message("x"), copies=copies))
 
-    encoded = encode(Delivery(operation=operation, message=message("x")))
 
-    assert encoded == Encoded(
-        calls=(), losses=(Loss(path="", kind="not_sent", what="add_reaction"),)
-    )
+def test_reactions_and_pins_go_to_the_first_copy() -> None:
+    on = {"channel": "C1", "timestamp": "1700000000.000000"}
+    wanted: list[tuple[Operation, str, dict[str, object]]] = [
+        (AddReaction(emoji="👍", **COMMON), "reactions.add", {**on, "name": "+1"}),
+        (RemoveReaction(emoji="👋🏼", **COMMON), "reactions.remove",
+         {**on, "name": "wave::skin-tone-3"}),
+        (AddReaction(emoji=":party:", **COMMON), "reactions.add", {**on, "name": "party"}),
+        (PinMessage(**COMMON), "pins.add", on),
+        (UnpinMessage(**COMMON), "pins.remove", on),
+    ]  # fmt: skip
+    for operation, method, body in wanted:
+        (call,) = marked(operation, copy(0), copy(1)).calls
+
+        assert (call.kind, call.method, call.body) == ("other", method, body)
+        assert {key.rule for key in call.budgets} == {method}
+
+
+def test_an_emoji_without_a_name_is_a_loss() -> None:
+    loss = Loss(path="", kind="reaction_unknown", what="no emoji", shown_as="a note")
+
+    encoded = marked(AddReaction(emoji="no emoji", **COMMON), copy(0))
+
+    assert encoded == Encoded(calls=(), losses=(loss,))
 
 
 def test_an_answer_for_the_channel_too_is_broadcast_and_its_edit_is_not() -> None:
@@ -334,6 +356,11 @@ def test_only_a_web_address_is_a_picture(picture: str | None) -> None:
 
 def test_every_budget_that_a_call_names_is_known() -> None:
     calls = [*post(LONG).calls, *edit(LONG, copy(0)).calls, *edit("x", copy(0), copy(1)).calls]
+    marks: list[Operation] = [
+        AddReaction(emoji="👍", **COMMON), RemoveReaction(emoji="👍", **COMMON),
+        PinMessage(**COMMON), UnpinMessage(**COMMON),
+    ]  # fmt: skip
+    calls += [call for one in marks for call in marked(one, copy(0)).calls]
 
     assert {key.rule for call in calls for key in call.budgets} == set(CAPABILITIES.budgets)
 

@@ -36,6 +36,7 @@ from bridge.model import (
     Raw,
     ReactionAdded,
     ReactionRemoved,
+    TypingStarted,
     Unknown,
     message_id_of,
 )
@@ -447,7 +448,7 @@ def test_what_happens_to_a_channel_belongs_to_that_channel(event_type: str, expe
 @pytest.mark.parametrize(
     ("payload", "event"),
     [
-        (activity("typing"), Ignored),
+        (activity("typing"), TypingStarted),
         (activity("installationUpdate", action="add"), Ignored),
         (activity("invoke", name="adaptiveCard/action", value={}), Unknown),
         (activity("something new"), Unknown),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,9 +18,11 @@ from bridge.model import (
     DeleteMessage,
     Delivery,
     EditMessage,
+    Encoded,
     Loss,
     MessageId,
     OperationId,
+    PinMessage,
     PostMessage,
     Quoted,
     Receipt,
@@ -59,6 +62,8 @@ def delivery(text: str, kind: str = "post", name: str = "Ann", **fields: Any) ->
         "edit": lambda: EditMessage(**COMMON, byline=byline),
         "delete": lambda: DeleteMessage(**COMMON),
         "react": lambda: AddReaction(**COMMON, emoji="👍"),
+        "react oddly": lambda: AddReaction(**COMMON, emoji=":x:"),
+        "pin": lambda: PinMessage(**COMMON),
     }[kind]()
     return Delivery(operation=operation, message=message, **fields)
 
@@ -121,12 +126,26 @@ def test_copies_that_are_gone_are_neither_edited_nor_deleted_again() -> None:
     ]
 
 
-def test_what_teams_bots_cannot_do_is_a_loss() -> None:
-    encoded = encode(delivery("x", "react"), APP_ID)
+def test_reactions_go_to_the_first_copy() -> None:
+    copies = (Receipt(slot=0, native_id="17", thread="16"), Receipt(slot=1, native_id="18"))
 
-    assert (encoded.calls, encoded.losses) == (
-        (), (Loss(path="", kind="not_supported", what="add_reaction 👍"),),
-    )  # fmt: skip
+    (call,) = encode(delivery("x", "react", copies=copies), APP_ID).calls
+
+    assert (call.kind, call.method, call.native_id, call.thread) == ("other", "PUT", "17", "16")
+    assert call.body == {"reaction": "like"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "loss"),
+    [
+        ("react oddly", Loss(path="", kind="reaction_unknown", what=":x:", shown_as="a note")),
+        ("pin", Loss(path="", kind="pin_unknown", what="a pin", shown_as="a note")),
+    ],
+)
+def test_what_teams_bots_cannot_do_is_a_loss(kind: str, loss: Loss) -> None:
+    made = delivery("x", kind, copies=(Receipt(slot=0, native_id="17"),))
+
+    assert encode(made, APP_ID) == Encoded(calls=(), losses=(loss,))
 
 
 def test_what_is_shown_otherwise_is_a_loss() -> None:

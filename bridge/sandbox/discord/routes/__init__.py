@@ -7,6 +7,7 @@ from bridge.sandbox.discord.routes.channels import CHANNEL_ROUTES
 from bridge.sandbox.discord.routes.guilds import GUILD_ROUTES
 from bridge.sandbox.discord.routes.interactions import INTERACTION_ROUTES
 from bridge.sandbox.discord.routes.messages import MESSAGE_ROUTES
+from bridge.sandbox.discord.routes.pins import PIN_ROUTES
 from bridge.sandbox.discord.routes.reactions import REACTION_ROUTES
 from bridge.sandbox.discord.routes.threads import THREAD_ROUTES
 from bridge.sandbox.discord.routes.users import USER_ROUTES
@@ -19,6 +20,7 @@ def all_routes() -> Routes:
         + GUILD_ROUTES
         + CHANNEL_ROUTES
         + MESSAGE_ROUTES
+        + PIN_ROUTES
         + REACTION_ROUTES
         + THREAD_ROUTES
         + WEBHOOK_ROUTES

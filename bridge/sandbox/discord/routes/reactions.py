@@ -12,7 +12,7 @@ from bridge.sandbox.discord.shapes import Json, user_json
 from bridge.sandbox.limits import Window
 
 _CUSTOM = re.compile(r"(?:a:)?(\w{2,32}):(\d{1,20})")
-_MOST_DISTINCT = 20
+MOST_DISTINCT = 20
 
 
 def add_reaction(call: Call) -> Answer:
@@ -23,7 +23,7 @@ def add_reaction(call: Call) -> Answer:
     if key not in message.reactions:
         if not call.may(channel, Permission.ADD_REACTIONS):
             raise missing_permissions()
-        if len(message.reactions) >= _MOST_DISTINCT:
+        if len(message.reactions) >= MOST_DISTINCT:
             raise too_many_reactions()
     call.acts.react(message, call.app.user, emoji)
 
@@ -31,6 +31,11 @@ def add_reaction(call: Call) -> Answer:
 def remove_reaction(call: Call) -> Answer:
     message = call.message(call.channel())
     call.acts.unreact(message, call.app.user, _emoji(call))
+
+
+def clear_reactions(call: Call) -> Answer:
+    message = call.message(call.channel(Permission.MANAGE_MESSAGES))
+    call.acts.clear_reactions(message, _emoji(call) if "emoji" in call.params else None)
 
 
 def list_reactions(call: Call) -> Answer:
@@ -43,7 +48,10 @@ def list_reactions(call: Call) -> Answer:
 
 def _emoji(call: Call) -> Json:
     """A Unicode emoji, or `name:id` of a custom one. The local guilds have no custom emoji."""
-    given = unquote(call.params["emoji"])
+    return emoji_json(unquote(call.params["emoji"]))
+
+
+def emoji_json(given: str) -> Json:
     if custom := _CUSTOM.fullmatch(given):
         return {"id": custom[2], "name": custom[1]}
     if not given or len(given) > 32 or (given.isascii() and given.strip("0123456789#*")):
@@ -56,4 +64,6 @@ REACTION_ROUTES = [
     Route("PUT", _ONE + "/@me", "reaction.add", add_reaction, Window(1, 0.25)),
     Route("DELETE", _ONE + "/@me", "reaction.remove", remove_reaction, Window(1, 0.25)),
     Route("GET", _ONE, "reaction.list", list_reactions),
+    Route("DELETE", _ONE, "reaction.clear", clear_reactions),
+    Route("DELETE", _ONE.removesuffix("/{emoji}"), "reaction.clear", clear_reactions),
 ]

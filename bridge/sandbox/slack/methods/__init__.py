@@ -7,7 +7,7 @@ page; the docs page is taken. chat.postMessage's "several hundred a minute" is t
 
 from __future__ import annotations
 
-from bridge.sandbox.slack.methods import chat, conversations, files, people, reactions, views
+from bridge.sandbox.slack.methods import chat, conversations, files, people, pins, reactions, views
 from bridge.sandbox.slack.methods.call import Method
 
 TIER_2, TIER_3, TIER_4, SPECIAL = 20, 50, 100, 600
@@ -35,6 +35,9 @@ METHODS: dict[str, Method] = {
     "files.delete": Method(files.delete, TIER_3, "files:write"),
     "files.getUploadURLExternal": Method(files.get_upload_url, TIER_4, "files:write"),
     "files.info": Method(files.info, TIER_4, "files:read"),
+    "pins.add": Method(pins.add, TIER_2, "pins:write"),
+    "pins.list": Method(pins.list_pins, TIER_2, "pins:read"),
+    "pins.remove": Method(pins.remove, TIER_2, "pins:write"),
     "reactions.add": Method(reactions.add, TIER_3, "reactions:write"),
     "reactions.get": Method(reactions.get, TIER_3, "reactions:read"),
     "reactions.remove": Method(reactions.remove, TIER_2, "reactions:write"),

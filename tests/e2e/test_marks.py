@@ -1,0 +1,107 @@
+"""Reactions and pins of a person on one platform are on the others, through the real SDKs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.house import Street, configuration, running, street
+
+PLATFORMS = ("slack", "discord", "teams")
+THUMB, HEART = "👍", "❤️"
+
+
+def emoji(local: Street, platform: str, index: int = 0) -> set[str]:
+    return set(local.standing(platform, "general")[index].reactions)
+
+
+def texts(local: Street, platform: str) -> list[str]:
+    return [shown.text for shown in local.standing(platform, "general")]
+
+
+class Person:
+    """Somebody on one of the platforms, and the only message there."""
+
+    def __init__(self, local: Street, platform: str, number: int = 0) -> None:
+        self._platform = local.platforms[platform]
+        self._place = local.place(platform, "general")
+        self._who = local.person(platform, self._place[0], number)
+        self._message = local.standing(platform, "general")[0].id
+
+    async def react(self, emoji: str) -> None:
+        await self._platform.react_as(*self._place, self._who, self._message, emoji)
+
+    async def unreact(self, emoji: str) -> None:
+        await self._platform.unreact_as(*self._place, self._who, self._message, emoji)
+
+    async def pin(self, *, pinned: bool = True) -> None:
+        await self._platform.pin_as(*self._place, self._who, self._message, pinned=pinned)
+
+
+@pytest.mark.parametrize("origin", PLATFORMS)
+async def test_reactions_on_copies_and_the_original_are_on_all(tmp_path: Path, origin: str) -> None:
+    others = [name for name in PLATFORMS if name != origin]
+    # Teams tells a bot of reactions to its own messages alone: there, one reacts to the copy.
+    speaker = "slack" if origin == "teams" else others[0]
+    shown = [name for name in PLATFORMS if name != origin]
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        async with running(local, settings) as (bridge, _):
+            await local.say(speaker, "general", "hello")
+            await local.until(lambda: all(len(texts(local, one)) == 1 for one in PLATFORMS))
+            ann, bob = Person(local, origin), Person(local, origin, 1)
+
+            await ann.react(THUMB)
+            await bob.react(THUMB)
+            await bob.react(HEART)
+            await local.until(lambda: all(emoji(local, one) == {THUMB, HEART} for one in shown))
+            assert emoji(local, origin) == {THUMB, HEART}
+
+            await ann.unreact(THUMB)
+            await bob.unreact(HEART)
+            await local.until(lambda: all(emoji(local, one) == {THUMB} for one in shown))
+            await bob.unreact(THUMB)
+            await local.until(lambda: not any(emoji(local, one) for one in PLATFORMS))
+            assert await bridge.store.dead_letters() == []
+            assert all(len(texts(local, one)) == 1 for one in PLATFORMS)
+
+
+@pytest.mark.parametrize("origin", ["slack", "discord"])
+async def test_pins_are_put_and_taken_away(tmp_path: Path, origin: str) -> None:
+    (other,) = {"slack", "discord"} - {origin}
+    async with street() as local:
+
+        def pinned(platform: str) -> bool:
+            return local.standing(platform, "general")[0].pinned
+
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        async with running(local, settings) as (bridge, _):
+            await local.say(origin, "general", "hello")
+            await local.until(lambda: all(len(texts(local, one)) == 1 for one in PLATFORMS))
+
+            await Person(local, origin).pin()
+            await local.until(lambda: pinned(other) and len(texts(local, "teams")) == 2)
+            assert "pinned" in texts(local, "teams")[1]
+
+            await Person(local, other).pin(pinned=False)
+            await local.until(lambda: not pinned(origin) and len(texts(local, "teams")) == 1)
+            assert await bridge.store.dead_letters() == []
+
+
+async def test_where_bots_cannot_react_a_note_says_who_does(tmp_path: Path) -> None:
+    async with street() as local:
+        local.platforms["teams"].tenant.bots_react = False  # type: ignore[attr-defined]
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        async with running(local, settings):
+            await local.say("slack", "general", "hello")
+            await local.until(lambda: all(len(texts(local, one)) == 1 for one in PLATFORMS))
+            ann = Person(local, "slack")
+
+            await ann.react(THUMB)
+            await local.until(lambda: len(texts(local, "teams")) == 2)
+            assert "👍 Ada Park" in texts(local, "teams")[1]
+            assert emoji(local, "discord") == {THUMB}
+
+            await ann.unreact(THUMB)
+            await local.until(lambda: len(texts(local, "teams")) == 1)
