@@ -132,7 +132,7 @@ class PaperConnector:
             payload=orjson.dumps(payload),
         )
 
-    async def say(self, channel: str, text: str, **more: str | bool | None) -> str:
+    async def say(self, channel: str, text: str, **more: str | float | bool | None) -> str:
         """A person says something; gives its native id."""
         if self.inbox is None:
             raise RuntimeError("nobody listens: start the router first")
