@@ -43,7 +43,9 @@ class Scene:
         return f"{text} from {self.origin}"
 
     def found(self, platform: str, words: str) -> list[Shown]:
-        return [one for one in self.there(platform) if self.words(words) in one.text]
+        """Messages that say these words, in their text or in a card."""
+        said = self.words(words)
+        return [one for one in self.there(platform) if said in one.text or said in str(one.raw)]
 
     async def say(self, text: str, thread: str | None = None) -> str:
         platform = self.local.platforms[self.origin]

@@ -36,13 +36,18 @@ async def town(
             yield local, bridge
 
 
-@pytest.mark.parametrize("origin", PLATFORMS)
-@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
+@pytest.mark.parametrize(
+    ("row", "origin"),
+    [
+        pytest.param(row, origin, id=f"{row.name}-{origin}")
+        for row in ROWS
+        for origin in PLATFORMS
+        if origin not in row.lacks
+    ],
+)
 async def test_the_event_reaches_every_platform_as_the_table_says(
     town: tuple[Street, Bridge], row: Row, origin: str
 ) -> None:
-    if origin in row.lacks:
-        pytest.skip(f"{origin} does not tell of it: {row.lacks[origin]}")
     local, bridge = town
     scene = Scene(local, origin, row.rooms.get(origin, ""))
 
