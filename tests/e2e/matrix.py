@@ -9,6 +9,7 @@ import aiohttp
 
 from bridge.sandbox.hands import GivenFile, Handled
 from tests.e2e.matrix_happenings import HAPPENINGS
+from tests.e2e.matrix_marks import MARKS
 from tests.e2e.scene import PLATFORMS, Row, Scene
 
 _PIECES = {"slack": 300, "discord": 70, "teams": 300}  # as long as a person may write there
@@ -121,6 +122,7 @@ ROWS: tuple[Row, ...] = (
         lacks={"teams": "apps are given the files of personal chats alone"},
         shown_as={"teams": "a link, or its name where there is none"},
     ),
+    *MARKS,
     *HAPPENINGS,
 )
 

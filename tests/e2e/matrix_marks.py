@@ -1,0 +1,125 @@
+"""Rows of the matrix: reactions, pins, and that somebody writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bridge.sandbox.discord import LocalDiscord
+from tests.e2e.scene import PLATFORMS, Row, Scene, away
+
+_THUMB = "👍"
+_NO_PINS = "the Bot Framework tells nothing of pins"
+_NOTED = "a line below the message says who pinned it"
+_SILENT = "apps hear nothing of it"
+
+
+async def _marked(scene: Scene, words: str) -> str:
+    """The message at the origin: a copy, since there Teams tells of reactions alone."""
+    speaker = "slack" if scene.origin == "teams" else "teams"
+    where = away(scene.local, speaker, scene.room)
+    person = scene.local.person(speaker, where[0])
+    await scene.local.platforms[speaker].post_as(*where, person, scene.words(words))
+    await scene.arrived(words)
+    await scene.local.until(
+        lambda: any(
+            scene.words(words) in one.text
+            for one in scene.local.platforms[scene.origin].messages(*scene.home)
+        )
+    )
+    at_home = scene.local.platforms[scene.origin].messages(*scene.home)
+    return next(one.id for one in at_home if scene.words(words) in one.text)
+
+
+def _everywhere(scene: Scene, holds: Callable[[Scene, str], bool]) -> Callable[[], bool]:
+    return lambda: all(holds(scene, there) for there in PLATFORMS)
+
+
+async def _react(scene: Scene) -> None:
+    message = await _marked(scene, "something to like")
+    platform = scene.local.platforms[scene.origin]
+    await platform.react_as(*scene.home, scene.person, message, _THUMB)
+
+
+async def _unreact(scene: Scene) -> None:
+    message = await _marked(scene, "liked for a moment")
+    platform = scene.local.platforms[scene.origin]
+    await platform.react_as(*scene.home, scene.person, message, _THUMB)
+    await scene.local.until(_everywhere(scene, _has(_THUMB, "liked for a moment")))
+    await platform.unreact_as(*scene.home, scene.person, message, _THUMB)
+
+
+def _has(emoji: str, words: str) -> Callable[[Scene, str], bool]:
+    return lambda scene, there: emoji in scene.found(there, words)[0].reactions
+
+
+def _has_none(scene: Scene, there: str) -> bool:
+    return not scene.found(there, "liked for a moment")[0].reactions
+
+
+async def _pin(scene: Scene) -> None:
+    message = await _marked(scene, "worth keeping")
+    platform = scene.local.platforms[scene.origin]
+    await platform.pin_as(*scene.home, scene.person, message)
+
+
+async def _unpin(scene: Scene) -> None:
+    message = await _marked(scene, "kept for a moment")
+    platform = scene.local.platforms[scene.origin]
+    await platform.pin_as(*scene.home, scene.person, message)
+    await scene.local.until(_everywhere(scene, _is_pinned("kept for a moment")))
+    await platform.pin_as(*scene.home, scene.person, message, pinned=False)
+
+
+def _is_pinned(words: str) -> Callable[[Scene, str], bool]:
+    def holds(scene: Scene, there: str) -> bool:
+        if there == "teams":
+            return len(_pin_notes(scene, words)) == 1
+        return scene.found(there, words)[0].pinned
+
+    return holds
+
+
+def _is_not_pinned(scene: Scene, there: str) -> bool:
+    if there == "teams":
+        return not _pin_notes(scene, "kept for a moment")
+    return not scene.found(there, "kept for a moment")[0].pinned
+
+
+def _pin_notes(scene: Scene, words: str) -> list[str]:
+    """Notices quote what they are about."""
+    return [
+        one.text
+        for one in scene.there("teams")
+        if "pinned this message" in one.text and scene.words(words) in one.text
+    ]
+
+
+async def _type(scene: Scene) -> None:
+    await scene.local.platforms[scene.origin].typing_as(*scene.home, scene.person)
+
+
+def _is_typed(scene: Scene, there: str) -> bool:
+    discord = scene.local.platforms[there]
+    assert isinstance(discord, LocalDiscord)
+    _, channel = away(scene.local, there, scene.room)
+    return any(place == channel for place, _ in discord.typed)
+
+
+MARKS: tuple[Row, ...] = (
+    Row("reaction", _react, _has(_THUMB, "something to like")),
+    Row("reaction taken back", _unreact, _has_none),
+    Row(
+        "pin", _pin, _is_pinned("worth keeping"),
+        lacks={"teams": _NO_PINS}, shown_as={"teams": _NOTED},
+    ),
+    Row(
+        "pin taken away", _unpin, _is_not_pinned,
+        lacks={"teams": _NO_PINS}, shown_as={"teams": "the line goes"},
+    ),
+    Row(
+        "typing", _type, _is_typed,
+        lacks={"slack": _SILENT, "teams": "it is told in chats, not in channels"},
+        cannot={"slack": "bots cannot show it", "teams": "it is shown in chats, not in channels"},
+        shown_as={"discord": "without a name: the bot types"},
+    ),
+)  # fmt: skip
