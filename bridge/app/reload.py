@@ -11,7 +11,14 @@ from collections.abc import Callable, Mapping
 
 import structlog
 
-from bridge.app.build import Bridge, build_agents, build_connectors, find_rooms
+from bridge.app.build import (
+    Bridge,
+    build_agents,
+    build_connectors,
+    email_key,
+    find_rooms,
+    groups_of,
+)
 from bridge.app.settings import Settings
 from bridge.errors import BridgeError
 from bridge.model import AccountId
@@ -66,6 +73,8 @@ class Reloader:
         bridge.agents.clear()
         bridge.agents.update(agents)
         bridge.router.change_rooms(rooms.all)
+        bridge.router.references.groups = groups_of(new)
+        bridge.router.linking.email_key = email_key(new)
         for account, connector in fresh.items():
             bridge.router.start_account(account, connector)
         bridge.settings = new

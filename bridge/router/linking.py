@@ -30,6 +30,7 @@ _ALIKE = str.maketrans("OIL", "011")
 _LENGTH = 8
 _FRESH = 3600.0  # seconds for which it is remembered who an account belongs to
 _REMEMBERED = 20_000
+_PAUSES = (1.0, 30.0, 0.0)  # seconds after each time that an address was not known
 _DEADLINE = 10.0  # seconds that asking for one address may take
 
 
@@ -48,7 +49,7 @@ class Linking:
         self._connectors = connectors
         self._names = names
         self._clock = clock
-        self._email_key = email_key
+        self.email_key = email_key
         self._persons: dict[ActorId, tuple[float, PersonId | None]] = {}
         self._asked: set[ActorId] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -107,7 +108,7 @@ class Linking:
 
     def seen(self, account: AccountId, person: Person) -> None:
         """Somebody new: whether others have their address is found out beside the message."""
-        if self._email_key is None or person.bot or person.id in self._asked:
+        if self.email_key is None or person.bot or person.id in self._asked:
             return
         connector = self._connectors.get(account)
         if not isinstance(connector, KnowsEmails):
@@ -115,26 +116,34 @@ class Linking:
         if len(self._asked) >= _REMEMBERED:
             self._asked.clear()
         self._asked.add(person.id)
-        work = self._link_by_email(connector, person.id, self._email_key)
+        work = self._link_by_email(connector, person.id, self.email_key)
         task = asyncio.create_task(work, name=f"address of {person.id}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def _link_by_email(self, connector: KnowsEmails, actor: ActorId, key: bytes) -> None:
         try:
-            async with asyncio.timeout(_DEADLINE):
-                email = await connector.email(actor)
-            if not email or "@" not in email:
+            email = await self._email(connector, actor)
+            if email is None or "@" not in email:
                 return
             digest = hmac.digest(key, email.strip().casefold().encode(), "sha256").hex()
             for other in await self._store.same_email(actor, digest):
                 await self._store.link_people(other, actor, "email")
                 await self._forget(actor)
-        except (PlatformError, TimeoutError) as error:
-            self._asked.discard(actor)  # the next time that they are seen
-            log.warning("address_not_found", actor=actor, error=type(error).__name__)
-        except BridgeError as error:
+        except (BridgeError, TimeoutError) as error:
             log.warning("not_linked", actor=actor, error=str(error))
+
+    async def _email(self, connector: KnowsEmails, actor: ActorId) -> str | None:
+        """Asked some times: where somebody spoke a moment ago is not known everywhere yet."""
+        for pause in _PAUSES:
+            try:
+                async with asyncio.timeout(_DEADLINE):
+                    if email := await connector.email(actor):
+                        return email
+            except (PlatformError, TimeoutError) as error:
+                log.warning("address_not_found", actor=actor, error=type(error).__name__)
+            await self._clock.sleep(pause)
+        return None
 
     @property
     def idle(self) -> bool:

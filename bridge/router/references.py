@@ -61,7 +61,7 @@ class References:
         self._store = store
         self._connectors = connectors
         self._rooms = rooms
-        self._groups = groups
+        self.groups = groups
         self._linking: dict[AccountId, LinksMessages] = {}
         self._marks: tuple[str, ...] = ()
         self.learn_connectors()
@@ -134,7 +134,7 @@ class References:
 
     def _group_there(self, group: str, account: AccountId, there: ChannelRef) -> str | None:
         platform, _, native = [*split_key(group), "", ""][:3]
-        for accounts in self._groups.values():
+        for accounts in self.groups.values():
             named = any(
                 native == one and self._platform(name) == platform for name, one in accounts.items()
             )

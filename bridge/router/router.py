@@ -78,7 +78,7 @@ class Router:
         self._budgets = Budgets(clock, rules)
         self._sources = Sources(self._take)
         url_of = files.url_of if files else public_url
-        self._references = References(store, connectors, rooms, groups or {})
+        self.references = References(store, connectors, rooms, groups or {})
         self.lanes = Lanes(
             store,
             connectors,
@@ -87,7 +87,7 @@ class Router:
             policy,
             rooms,
             url_of,
-            self._references,
+            self.references,
         )
         self.notices = Notices(store, clock, new_id, self.lanes.wake)
         notes = Notes(store, rooms, self.notices, partial(shows_natively, connectors))
@@ -218,7 +218,7 @@ class Router:
 
     def start_account(self, account: AccountId, connector: Connector) -> None:
         """Receive through it, until the account is stopped."""
-        self._references.learn_connectors()
+        self.references.learn_connectors()
         self._budgets.set_rules(account, connector.capabilities.budgets)
         self._receivers[account] = asyncio.create_task(
             self._keep_receiving(account, connector), name=f"receive {account}"

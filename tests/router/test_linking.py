@@ -157,8 +157,10 @@ async def test_whom_somebody_unlinked_stays_so(clock: FakeClock) -> None:
 async def test_an_address_that_could_not_be_had_is_asked_for_again(clock: FakeClock) -> None:
     linking, connector = await by_email(clock, b"key")
     connector.down = True
-    await see(linking, clock, ANN)
+    linking.seen(AccountId("slate"), Person(id=ANN, name="x"))
+    await clock.advance(1)
     connector.down = False
-    await see(linking, clock, ANN, ALSO_ANN)
+    await clock.advance(30)
+    await see(linking, clock, ALSO_ANN)
 
     assert await linking.person_of(ANN) is not None

@@ -1,0 +1,94 @@
+"""Groups, channels and links across the platforms, and people linked by their addresses."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from bridge.sandbox.discord.local import LocalDiscord
+from bridge.sandbox.slack.local import LocalSlack
+from bridge.sandbox.teams.local import LocalTeams
+from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.test_mentions import actor, last, pinged, typed, workspace_of
+
+
+def discord_role(local: Street) -> str:
+    there = local.platforms["discord"]
+    assert isinstance(there, LocalDiscord)
+    guild = there.state.guilds[int(workspace_of(local, "discord"))]
+    return str(max(role for role in guild.roles if role != guild.id))
+
+
+async def test_groups_channels_and_links_lead_to_their_counterparts(tmp_path: Path) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3")
+        role = discord_role(local)
+        settings["people"] = {"groups": {"ops": {"slack": "S0OPS", "discord": role}}}
+        async with running(local, settings) as (bridge, _):
+            first = await local.say("discord", "general", "the first")
+            await local.until(lambda: "the first" in last(local, "slack"))
+            guild, general = local.place("discord", "general")
+            _, random = local.place("discord", "random")
+            _, there = local.place("slack", "general")
+            _, elsewhere = local.place("slack", "random")
+
+            link = f"https://discord.com/channels/{guild}/{general}/{first}"
+            unknown = f"https://discord.com/channels/{guild}/{general}/12345"
+            text = f"<@&{role}> see <#{random}>, {link} and {unknown} please"
+            await local.say("discord", "general", text)
+            await local.until(lambda: "please" in last(local, "slack"))
+
+            slack = local.platforms["slack"]
+            assert isinstance(slack, LocalSlack)
+            workspace = slack.slack.workspaces[workspace_of(local, "slack")]
+            posts = list(workspace.channels[there].messages.values())
+            copy = local.standing("slack", "general")[-2].id.replace(".", "")
+            said = posts[-1].text
+            assert "<!subteam^S0OPS>" in said
+            assert f"<#{elsewhere}>" in said
+            assert f"<https://{workspace.domain}.slack.com/archives/{there}/p{copy}>" in said
+            assert unknown in said
+            assert await bridge.store.dead_letters() == []
+
+            back = f"https://{workspace.domain}.slack.com/archives/{there}/p{copy}"
+            await local.say("slack", "general", f"#random and {back} again")
+            await local.until(lambda: "again" in last(local, "discord"))
+            discord = local.platforms["discord"]
+            assert isinstance(discord, LocalDiscord)
+            found = max(
+                discord.state.channels[int(general)].messages.values(), key=lambda one: one.id
+            )
+            assert f"<#{random}>" in found.content
+            assert link in found.content
+
+
+async def test_people_with_one_address_are_linked_where_it_is_wanted(tmp_path: Path) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        settings["people"] = {"link_by_email": True}
+        slack, teams = local.platforms["slack"], local.platforms["teams"]
+        assert isinstance(slack, LocalSlack)
+        assert isinstance(teams, LocalTeams)
+        workspace = slack.slack.workspaces[workspace_of(local, "slack")]
+        theirs = workspace.people[local.person("slack", workspace.id)]
+        person = teams.tenant.people[local.person("teams", workspace_of(local, "teams"))]
+        theirs.email = person.email.upper()
+        for app in workspace.apps:
+            app.scopes |= {"users:read.email"}
+        async with running(local, settings) as (bridge, _):
+            await local.say("slack", "general", "I am here")
+            await local.say("teams", "general", "and here")
+            await local.say("discord", "general", "somebody else")
+            await local.until(lambda: "somebody" in last(local, "slack"))
+            async with asyncio.timeout(10):
+                while not (linked := await bridge.store.linked_accounts()):  # noqa: ASYNC110
+                    await asyncio.sleep(0.02)
+
+            assert {one.actor for one in linked} == {
+                actor(local, "slack", 0), actor(local, "teams", 0),
+            }  # fmt: skip
+            assert {one.how for one in linked} == {"email"}
+
+            await local.say("slack", "general", f"{typed(local, 'slack', 0)}, a word")
+            await local.until(lambda: "a word" in last(local, "teams"))
+            assert pinged(local, "teams")[-1] == {person.id}
