@@ -106,7 +106,7 @@ async def build(settings: Settings) -> Bridge:
     router = Router(
         store=store, connectors=connectors, rooms=rooms, agents=agents, clock=clock,
         cards=all_cards(settings), files=files, policy=policy_of(settings),
-        groups=groups_of(settings), email_key=email_key(settings),
+        groups=groups_of(settings), email_key=email_key(settings), admins=settings.admins,
     )  # fmt: skip
     return Bridge(settings, store, connectors, agents, rooms, router, clock, problems, files, links)
 

@@ -78,6 +78,7 @@ class Reloader:
         for account, connector in fresh.items():
             bridge.router.start_account(account, connector)
         bridge.settings = new
+        bridge.router.admins[:] = new.admins
         bridge.problems[:] = problems
         return [*_told(old, new), *problems]
 
@@ -102,6 +103,8 @@ def _told(old: Settings, new: Settings) -> list[str]:
                 continue
             what = "added" if name not in before else "changed" if name in after else "removed"
             found.append(f"{section.removesuffix('s')} {name!r} {what}")
+    if old.admins != new.admins:
+        found.append("admins changed")
     found += [
         f"{section} changed: it takes a restart"
         for section in _AT_START

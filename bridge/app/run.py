@@ -12,6 +12,7 @@ import structlog
 
 from bridge.app.admin import Door
 from bridge.app.build import Bridge, build
+from bridge.app.linker import AppLinker
 from bridge.app.patterns import follow_patterns
 from bridge.app.reload import Reloader
 from bridge.app.settings import Settings
@@ -36,6 +37,7 @@ async def run(
         bridge = await _unless(stop, build(settings))
         if bridge is None:
             return
+        bridge.router.linker = AppLinker(bridge)
         if source is not None:
             bridge.reload = Reloader(bridge, source).reload
         door = Door.new()

@@ -175,6 +175,10 @@ class Settings(StrictSettings):
     agents: dict[str, AgentSettings] = Field(
         default={}, description="Agents, by the name that people write behind the @."
     )
+    admins: tuple[str, ...] = Field(
+        default=(),
+        description="Who may give commands in channels: ids (slack:T01:U01) or globs of them.",
+    )
     store: StoreSettings = Field(default=StoreSettings(), description="Where everything is kept.")
     web: WebSettings = Field(default=WebSettings(), description="The bridge's own web server.")
     files: FileSettings = Field(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from bridge.content.interactions import Interaction
+from bridge.errors import InvalidData
 from bridge.model import (
     AccountId,
     ActorId,
@@ -15,6 +17,7 @@ from bridge.model import (
     MessageId,
     Operation,
     Person,
+    RoomId,
 )
 from bridge.ports.cards import Cards
 from bridge.ports.catch_up_store import Orphan
@@ -40,8 +43,26 @@ from bridge.router.names import Names
 from bridge.router.notices import Notices
 from bridge.router.orphans import Orphans
 from bridge.router.people import People
-from bridge.router.rooms import Room, Rooms
+from bridge.router.rooms import Member, Room, Rooms
 from bridge.router.told import Told
+
+
+class Linker(Protocol):
+    """Changes which channels are in a room, for good; the answers are words for people."""
+
+    async def link(self, room: RoomId, account: str, channel: str, by: ActorId) -> str: ...
+
+    async def unlink(self, room: RoomId, member: Member, by: ActorId) -> str: ...
+
+
+class NoLinker:
+    """Where rooms are what they are."""
+
+    async def link(self, room: RoomId, account: str, channel: str, by: ActorId) -> str:
+        raise InvalidData(f"{account} {channel} cannot be linked here")
+
+    async def unlink(self, room: RoomId, member: Member, by: ActorId) -> str:
+        raise InvalidData("This channel cannot be unlinked here")
 
 
 @dataclass(frozen=True)
@@ -54,6 +75,8 @@ class Surroundings:
     people: People
     names: Names
     linking: Linking
+    linker: Callable[[], Linker]
+    admins: Sequence[str]
     cards: Cards
     files: Files | None
     clock: Clock

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from uuid import uuid4
@@ -35,7 +35,7 @@ from bridge.router.names import Names
 from bridge.router.notes import Notes
 from bridge.router.notices import Notices
 from bridge.router.orphans import Orphans
-from bridge.router.passage import Passage, Surroundings
+from bridge.router.passage import Linker, NoLinker, Passage, Surroundings
 from bridge.router.people import People
 from bridge.router.policy import Policy
 from bridge.router.references import Groups, References
@@ -67,8 +67,10 @@ class Router:
         groups: Groups | None = None,
         email_key: bytes | None = None,
         new_id: Callable[[], str] = lambda: uuid4().hex,
+        admins: Sequence[str] = (),
     ) -> None:
         policy = policy or Policy()
+        self.admins: list[str] = list(admins)
         self._store = store
         self._connectors = connectors
         self._rooms = rooms
@@ -126,6 +128,8 @@ class Router:
             told=self._told,
             decided=self.decided,
             loops=Loops(),
+            linker=lambda: self.linker,
+            admins=self.admins,
             orphans=self._orphans,
         )
         self._typing = Typing(rooms, connectors, self._budgets, clock)
@@ -135,6 +139,7 @@ class Router:
         self._receiving: dict[AccountId, asyncio.Task[None]] = {}
         self._untold = set(connectors)  # whose silence before this start was not looked at yet
         self.failed: dict[AccountId, str] = {}
+        self.linker: Linker = NoLinker()
         self.on_new_channel: Callable[[], None] | None = None
 
     # --- Inbox: what connectors call ---------------------------------------------------------

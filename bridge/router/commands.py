@@ -1,0 +1,220 @@
+"""Commands that people give in a channel: `@bridge status`, or `/bridge status` where there are
+slash commands. COMMANDS is all of them.
+
+What does not read as a whole as one of them is an ordinary message: people also talk to agents.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from bridge.content.globs import matches
+from bridge.content.markdown import text_to_markdown
+from bridge.content.mentions import mentioned_actors
+from bridge.content.text import Break, Inline, Paragraph, Text
+from bridge.errors import BridgeError
+from bridge.model import ActorId, CommandGiven, Level, MessagePosted, Place
+from bridge.ports.store import Barred
+from bridge.router.notices import notice_id
+from bridge.router.passage import Passage, Surroundings
+from bridge.router.rooms import Member, Room
+from bridge.uacs import TextPart
+
+log = structlog.get_logger()
+
+_MENTION = re.compile(r"^\s*(?:\[@[^\]\n]{0,200}\]\(<?uacs:actor/[^)\n]{1,300}\)[\s,:]*)+")
+_LONGEST = 500  # characters of a command
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A command as it was given: `words` behind its name, with mentions as actor ids."""
+
+    actor: ActorId
+    words: tuple[str, ...]
+    place: Place
+    room: Room
+    member: Member
+
+
+@dataclass(frozen=True)
+class Command:
+    """`words`: how many may follow; `everybody`: not only admins may give it. `run` gives the
+    answer in plain words, a line each."""
+
+    usage: str
+    about: str
+    run: Callable[[Asked, Surroundings], Awaitable[str]]
+    words: range = range(1)
+    everybody: bool = False
+
+
+async def hear_command(passage: Passage, around: Surroundings) -> str | None:
+    """Before the gate, which is shut where a room is paused; only in channels of rooms."""
+    event = passage.event
+    if isinstance(event, CommandGiven):
+        actor, text = event.actor, event.text
+    elif isinstance(event, MessagePosted) and event.addresses_us and not event.author.bot:
+        actor, text = event.author.id, _said(event)
+    else:
+        return None
+    name, words = _read(text)
+    rooms = around.rooms.hearing(event.account, event.place.channel)
+    command = COMMANDS.get(name)
+    if not rooms or command is None or len(words) not in command.words:
+        return "command: not known" if isinstance(event, CommandGiven) else None
+    member = rooms[0].member(event.place.channel)
+    if member is None:
+        return None
+    asked = Asked(actor, words, event.place, rooms[0], member)
+    answer = await _answer(command, asked, around)
+    key = passage.row.raw.dedupe_key
+    await _say(asked, answer, key, around, private=isinstance(event, CommandGiven))
+    return f"command: {name}"
+
+
+async def _answer(command: Command, asked: Asked, around: Surroundings) -> str:
+    if not command.everybody and not is_admin(asked.actor, around.admins):
+        return f"Only admins of this bridge may do that. You are {asked.actor}"
+    try:
+        answer = await command.run(asked, around)
+    except BridgeError as error:
+        return str(error)
+    log.info("command_given", command=command.usage.split()[0], by=asked.actor, room=asked.room.id)
+    return answer
+
+
+def is_admin(actor: ActorId, admins: Sequence[str]) -> bool:
+    """`admins` are actor ids, or globs of them (`slack:T01:*`)."""
+    return any(matches(one, actor) for one in admins)
+
+
+def _said(event: MessagePosted) -> str:
+    """The words behind our name; empty where it is not one short text."""
+    first = event.message.content[0]
+    if len(event.message.content) > 1 or not isinstance(first, TextPart):
+        return ""
+    if len(first.text) > _LONGEST:
+        return ""
+    return _MENTION.sub("", first.text, count=1)
+
+
+def _read(text: str) -> tuple[str, tuple[str, ...]]:
+    """The command's name, and what follows it."""
+    for actor in mentioned_actors(text):
+        link = re.compile(r"\[@[^\]\n]{0,200}\]\(<?uacs:actor/" + re.escape(actor) + r">?\)")
+        text = link.sub(lambda _, known=actor: known, text)
+    name, *words = text.split() or [""]
+    return name.casefold().lstrip("/!"), tuple(words)
+
+
+async def _say(asked: Asked, answer: str, key: str, around: Surroundings, *, private: bool) -> None:
+    """In the channel alone where it was asked; to the asker alone where that is possible."""
+    connector = around.connectors.get(asked.member.account)
+    features = connector.capabilities.features if connector else {}
+    whispers = features.get("whispers", Level.DROPPED) in (Level.FULL, Level.PARTIAL)
+    lines: list[Inline] = []
+    for line in answer.split("\n"):
+        lines += [Break(), Text(line)] if lines else [Text(line)]
+    await around.notices.say(
+        notice_id("answer", asked.place.channel.key, key),
+        text_to_markdown((Paragraph(tuple(lines)),)),
+        asked.room.id,
+        [asked.member],
+        to=asked.actor if private and whispers else None,
+    )
+
+
+# --- the commands ---------------------------------------------------------------------------
+
+
+async def _help(asked: Asked, around: Surroundings) -> str:
+    admin = is_admin(asked.actor, around.admins)
+    shown = [one for one in COMMANDS.values() if one.everybody or admin]
+    return "\n".join(f"{one.usage} — {one.about}" for one in shown)
+
+
+async def _status(asked: Asked, around: Surroundings) -> str:
+    room = asked.room
+    others = [around.rooms.name_of(m.channel) for m in room.members if m != asked.member]
+    lines = [f"Room {room.id}: bridged to {', '.join(others) or 'nothing else'}; archived."]
+    if room.agents:
+        lines.append(f"Agents: {', '.join(seat.agent for seat in room.agents)}")
+    if paused := around.decided.paused(room.id):
+        lines.append(f"Paused: {paused.why}")
+    status = await around.store.status()
+    lanes = {member.channel.lane: member for member in room.members}
+    for lane in status.lanes:
+        if lane.waiting and lane.lane in lanes:
+            name = around.rooms.name_of(lanes[lane.lane].channel)
+            lines.append(f"{name}: {lane.waiting} waiting")
+    return "\n".join(lines)
+
+
+async def _pause(asked: Asked, around: Surroundings) -> str:
+    await around.decided.pause(asked.room.id, f"by {asked.actor}", asked.actor)
+    return "This room is paused: nothing is carried until `resume`."
+
+
+async def _resume(asked: Asked, around: Surroundings) -> str:
+    was = await around.decided.resume(asked.room.id)
+    around.loops.forget(asked.room.id)
+    return "This room goes on." if was else "This room was not paused."
+
+
+async def _block(asked: Asked, around: Surroundings) -> str:
+    actor = ActorId(asked.words[0])
+    await around.decided.bar(actor, "blocked", asked.actor, asked.room.id)
+    return f"{actor} is blocked in this room."
+
+
+async def _unblock(asked: Asked, around: Surroundings) -> str:
+    actor = ActorId(asked.words[0])
+    done = await around.decided.unbar(actor, "blocked", asked.room.id)
+    return f"{actor} is not blocked any more." if done else f"{actor} was not blocked here."
+
+
+async def _optout(asked: Asked, around: Surroundings) -> str:
+    await around.decided.bar(asked.actor, "opted_out", asked.actor, None)
+    return "What you say is neither carried nor kept from now on. `optin` takes it back."
+
+
+async def _optin(asked: Asked, around: Surroundings) -> str:
+    done = await around.decided.unbar(asked.actor, "opted_out", None)
+    return "What you say is carried and kept again." if done else "You had not opted out."
+
+
+async def _blocked(asked: Asked, around: Surroundings) -> str:
+    here: list[Barred] = [
+        one for one in around.decided.barred()
+        if one.why == "blocked" and one.room in (None, asked.room.id)
+    ]  # fmt: skip
+    return "\n".join(one.actor for one in here) or "Nobody is blocked here."
+
+
+async def _link(asked: Asked, around: Surroundings) -> str:
+    account, channel = asked.words
+    return await around.linker().link(asked.room.id, account, channel, asked.actor)
+
+
+async def _unlink(asked: Asked, around: Surroundings) -> str:
+    return await around.linker().unlink(asked.room.id, asked.member, asked.actor)
+
+
+COMMANDS: Mapping[str, Command] = {
+    "help": Command("help", "what you may ask for", _help, everybody=True),
+    "status": Command("status", "what this channel is bridged to", _status, everybody=True),
+    "optout": Command("optout", "have nothing of yours carried", _optout, everybody=True),
+    "optin": Command("optin", "take that back", _optin, everybody=True),
+    "pause": Command("pause", "carry nothing in this room", _pause),
+    "resume": Command("resume", "go on", _resume),
+    "block": Command("block @PERSON", "admit nothing of theirs here", _block, range(1, 2)),
+    "unblock": Command("unblock @PERSON", "admit them again", _unblock, range(1, 2)),
+    "blocked": Command("blocked", "who is blocked here", _blocked),
+    "link": Command("link ACCOUNT #CHANNEL", "take a channel into this room", _link, range(2, 3)),
+    "unlink": Command("unlink", "take this channel out of its room", _unlink),
+}

@@ -1,0 +1,112 @@
+"""Commands in a channel: read as a whole, answered there alone, and only for those who may."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from bridge.model import ActorId, RoomId
+from bridge.router.router import Router
+from tests.router.conftest import House
+from tests.router.paper import PaperConnector
+from tests.router.test_changes import trio
+
+__all__ = ["trio"]  # a fixture
+Trio = tuple[House, PaperConnector, PaperConnector]
+US = "[@bridge](uacs:actor/paper:slate:us)"
+BOB = "[@Bob](uacs:actor/paper:slate:bob)"
+
+
+@asynccontextmanager
+async def ruled(house: House, *admins: str) -> AsyncGenerator[Router]:
+    async with house.run() as router:
+        router.admins[:] = admins
+        yield router
+
+
+async def give(house: House, paper: PaperConnector, text: str, author: str = "ann") -> str:
+    """The answer; empty where there was none."""
+    channel = "s" if paper.account == "slate" else "b"
+    before = len(paper.channels[channel]) + 1
+    await paper.say(channel, f"{US} {text}", author=author, addresses_us=True)
+    await house.clock.let_work()
+    return "".join(paper.texts(channel)[before:])
+
+
+async def test_everybody_may_ask_and_is_answered_in_that_channel_alone(trio: Trio) -> None:
+    house, slate, board = trio
+    async with ruled(house):
+        assert "bridged to" in await give(house, slate, "status")
+        told = await give(house, slate, "help")
+        assert "optout" in told
+        assert "pause" not in told
+
+    assert board.texts("b") == board.texts("c") == []
+    assert await house.store.conversations() == []
+
+
+async def test_only_admins_pause_and_resume_a_room(trio: Trio) -> None:
+    house, slate, board = trio
+    async with ruled(house, "paper:slate:ann") as router:
+        assert "Only admins" in await give(house, slate, "pause", author="eve")
+        assert not router.decided.paused(RoomId("all"))
+        assert "paused" in await give(house, slate, "pause")
+        await slate.say("s", "unheard")
+        await house.clock.let_work()
+        assert "goes on" in await give(house, slate, "Resume")
+        await slate.say("s", "heard")
+        await house.clock.let_work()
+
+    assert board.texts("b") == ["heard"]
+
+
+async def test_a_person_is_blocked_and_unblocked_by_mention(trio: Trio) -> None:
+    house, slate, board = trio
+    async with ruled(house, "paper:*") as router:
+        assert "blocked" in await give(house, slate, f"block {BOB}")
+        assert [one.actor for one in router.decided.barred()] == [ActorId("paper:slate:bob")]
+        await slate.say("s", "no", author="bob")
+        assert "bob" in await give(house, slate, "blocked")
+        await give(house, slate, f"unblock {BOB}")
+        await slate.say("s", "yes", author="bob")
+        await house.clock.let_work()
+
+    assert board.texts("b") == ["yes"]
+
+
+async def test_who_opts_out_is_not_carried_until_they_opt_in(trio: Trio) -> None:
+    house, slate, board = trio
+    async with ruled(house):
+        await give(house, slate, "optout", author="bob")
+        await slate.say("s", "unheard", author="bob")
+        await slate.say("s", "of Ann")
+        assert "carried" in await give(house, slate, "optin", author="bob")
+        await slate.say("s", "heard", author="bob")
+        await house.clock.let_work()
+
+    assert board.texts("b") == ["of Ann", "heard"]
+
+
+@pytest.mark.parametrize(
+    "text", ["status of the deploy?", "help me", "block", "dance", "pause the music please"]
+)
+async def test_what_is_no_command_as_a_whole_is_a_message(trio: Trio, text: str) -> None:
+    house, slate, board = trio
+    async with ruled(house, "paper:*"):
+        assert await give(house, slate, text) == ""
+
+    assert len(board.texts("b")) == 1
+    assert text in board.texts("b")[0]
+
+
+async def test_a_command_that_is_not_said_to_us_is_none(trio: Trio) -> None:
+    house, slate, board = trio
+    async with ruled(house, "paper:*") as router:
+        await slate.say("s", "pause")
+        await slate.say("s", f"{US} pause", bot=True, addresses_us=True)
+        await house.clock.let_work()
+        assert not router.decided.paused(RoomId("all"))
+
+    assert len(board.texts("b")) == 2
