@@ -89,7 +89,7 @@ async def _answer(command: Command, asked: Asked, around: Surroundings) -> str:
 
 
 def is_admin(actor: ActorId, admins: Sequence[str]) -> bool:
-    """`admins` are actor ids, or globs of them (`slack:T01:*`)."""
+    """`admins` are actor ids, or globs of them (`platform:workspace:*`)."""
     return any(matches(one, actor) for one in admins)
 
 
