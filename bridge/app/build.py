@@ -80,6 +80,7 @@ class Bridge:
 class _AgentTools:
     clock: Clock
     tokens: TokenSource
+    files: Files | None
 
 
 async def build(settings: Settings) -> Bridge:
@@ -93,7 +94,7 @@ async def build(settings: Settings) -> Bridge:
         links = file_links(settings, clock)
         files = await open_files(settings, clock, links)
         connectors = build_connectors(settings, store, clock, files=files)
-        agents = build_agents(settings, store, clock)
+        agents = build_agents(settings, store, clock, files)
         problems: list[str] = []
         rooms = await find_rooms(settings, connectors, store, problems)
     except BaseException:
@@ -111,8 +112,10 @@ async def build(settings: Settings) -> Bridge:
     return Bridge(settings, store, connectors, agents, rooms, router, clock, problems, files, links)
 
 
-def build_agents(settings: Settings, store: Store, clock: Clock) -> dict[str, Agent]:
-    tools = _AgentTools(clock, Tokens(store))
+def build_agents(
+    settings: Settings, store: Store, clock: Clock, files: Files | None
+) -> dict[str, Agent]:
+    tools = _AgentTools(clock, Tokens(store), files)
     return {
         name: agent_type(entry.kind).build(name, entry.options, tools)
         for name, entry in settings.agents.items()

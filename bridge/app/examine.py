@@ -169,7 +169,7 @@ async def _known_store(settings: Settings) -> AsyncGenerator[Store | None]:
 
 async def _accounts_and_rooms(settings: Settings, store: Store | None) -> list[Chapter]:
     shelves = Overlay(store)
-    secrets = {name: await _secrets(settings, name, store) for name in settings.accounts}
+    secrets = {name: await _secrets(one.options, store) for name, one in settings.accounts.items()}
     whole = [n for n, found in secrets.items() if all(f.level != "error" for f in found)]
     connectors, refused = _connectors(settings, store, shelves, whole)
     places = Places(connectors, shelves)
@@ -185,7 +185,7 @@ async def _accounts_and_rooms(settings: Settings, store: Store | None) -> list[C
                 unique = list(dict.fromkeys(channels.get(name, ())))
                 more += await _account(name, connector, unique, settings)
             accounts.append((f"Account {name} ({settings.accounts[name].platform})", more))
-        return accounts + rooms
+        return accounts + await _agents(settings, store) + rooms
     finally:
         await places.close()
         for connector in connectors.values():
@@ -206,9 +206,18 @@ def _connectors(
     return built, refused
 
 
-async def _secrets(settings: Settings, name: str, store: Store | None) -> list[Finding]:
+async def _agents(settings: Settings, store: Store | None) -> list[Chapter]:
+    """Agents that need a key."""
+    found = [
+        (f"Agent {name} ({one.kind})", await _secrets(one.options, store))
+        for name, one in settings.agents.items()
+    ]
+    return [chapter for chapter in found if chapter[1]]
+
+
+async def _secrets(options: object, store: Store | None) -> list[Finding]:
     found: list[Finding] = []
-    for key, ref in secrets_of(settings.accounts[name].options):
+    for key, ref in secrets_of(options):
         try:
             await Tokens(store).secret(ref)
         except BridgeError as error:

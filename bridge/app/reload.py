@@ -62,7 +62,7 @@ class Reloader:
         fresh = build_connectors(new, bridge.store, bridge.clock, only=changed, files=bridge.files)
         problems: list[str] = []
         try:
-            agents = build_agents(new, bridge.store, bridge.clock)
+            agents = build_agents(new, bridge.store, bridge.clock, bridge.files)
             kept = {a: c for a, c in bridge.connectors.items() if a not in changed}
             rooms = await find_rooms(new, {**kept, **fresh}, bridge.store, problems)
         except BaseException:

@@ -55,7 +55,7 @@ class AccountSettings(StrictSettings):
 class AgentSettings(StrictSettings):
     """One agent: its name is what people write behind the @."""
 
-    kind: str = Field(description="Which agent API it speaks: echo.")
+    kind: str = Field(description="Which agent API it speaks: echo, openai-chat, anthropic ...")
     options: Any = Field(default=None, description="The agent API's own settings.")
 
 
@@ -280,10 +280,12 @@ def _crossed(settings: Settings) -> list[str]:
         for name in settings.accounts
         if name in _OWN_ADDRESSES
     ]
-    for name, account in settings.accounts.items():
+    owners = [("accounts", name, one.options) for name, one in settings.accounts.items()]
+    owners += [("agents", name, one.options) for name, one in settings.agents.items()]
+    for section, name, options in owners:
         problems += [
-            f"accounts.{name}.{key}{found}; {_secret_todo(key)}"
-            for key, ref in secrets_of(account.options)
+            f"{section}.{name}.{key}{found}; {_secret_todo(key)}"
+            for key, ref in secrets_of(options)
             if (found := _misplaced(ref))
         ]
     for group, accounts in settings.people.groups.items():
@@ -312,7 +314,7 @@ def _crossed(settings: Settings) -> list[str]:
 
 
 def secrets_of(options: object) -> Iterator[tuple[str, SecretRef]]:
-    """The keys of an account's own settings that say where a secret is found."""
+    """The keys of an account's or agent's own settings that say where a secret is found."""
     if isinstance(options, BaseModel):
         for key in type(options).model_fields:
             if isinstance(ref := getattr(options, key), SecretRef):

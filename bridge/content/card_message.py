@@ -17,6 +17,7 @@ from bridge.content.additions import (
     read_bridge_metadata,
     select_parts,
 )
+from bridge.content.agent_parts import citations, is_unshown
 from bridge.content.card import Asset, Card, File, Image, Node, Player, Prose
 from bridge.content.card_json import SCHEMA_ID, card_from_json
 from bridge.content.card_parts import DetailedPart, card_parts
@@ -182,6 +183,10 @@ class _Reading:
                 return (_media_node(part, details, at),)
             case RequestedResponseFormatPart():
                 return ()
+            case StructuredDataPart() if is_unshown(part):
+                return ()
+            case StructuredDataPart() if (sources := citations(part)) is not None:
+                return (Prose(sources, at=at),) if sources else ()
             case StructuredDataPart(schema_id=name) | ToolCallPart(name=name):
                 return (self._as_json(at, name, part),)
             case _:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 
 from bridge.content.additions import PartDetails, read_bridge_metadata, select_parts
+from bridge.content.agent_parts import citations, is_unshown
 from bridge.content.borders import close_fence
 from bridge.content.markdown import text_to_markdown
 from bridge.content.sizes import readable_size
@@ -33,7 +34,8 @@ def message_text(message: Message) -> tuple[str, tuple[Loss, ...]]:
     """All parts in their order, and a Loss for each that became a line of text.
 
     Text stays text; media become links or their names; tool calls, structured data and unknown
-    parts are shown as named JSON; a requested response format is for models only and is not shown.
+    parts are shown as named JSON; a requested response format, reasoning and agents' state are for
+    models only and are not shown.
     A payload that has a fallback is shown as that, which says the same: the payload is no Loss,
     parts of the fallback are, as anywhere.
     """
@@ -78,6 +80,10 @@ def _part_text(part: ContentPart, details: PartDetails) -> tuple[str, str]:
             return _media_text(part, details), part.type
         case RequestedResponseFormatPart():
             return "", ""
+        case StructuredDataPart() if is_unshown(part):
+            return "", ""
+        case StructuredDataPart() if (sources := citations(part)) is not None:
+            return text_to_markdown(sources), ""
         case StructuredDataPart(schema_id=name) | ToolCallPart(name=name):
             return _named_json(name, part), name
         case _:

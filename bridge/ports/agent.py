@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from bridge.model import RoomId
 from bridge.model.turns import AgentEvent, AgentInput, Turn
 from bridge.ports.clock import Clock
+from bridge.ports.connector import Files
 from bridge.ports.tokens import TokenSource
 from bridge.uacs import Message
 
@@ -44,6 +45,11 @@ class AgentTools(Protocol):
 
     @property
     def tokens(self) -> TokenSource: ...
+
+    @property
+    def files(self) -> Files | None:
+        """Where the files of messages are kept (`blob:` ids)."""
+        ...
 
 
 class AgentType(Protocol):

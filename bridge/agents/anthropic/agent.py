@@ -1,0 +1,59 @@
+"""The agent that speaks Anthropic Messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bridge.agents.anthropic.read import read_response, read_usage
+from bridge.agents.anthropic.settings import AnthropicSettings
+from bridge.agents.anthropic.stream import Stream
+from bridge.agents.anthropic.write import API, write_request
+from bridge.agents.json_values import Json
+from bridge.agents.model_agent import Api, ModelAgent
+from bridge.agents.settings import ModelSettings
+from bridge.ports.agent import AgentTools
+
+VERSION = "2023-06-01"
+_MOST_TOKENS = 8192
+
+
+def request_of(settings: ModelSettings) -> Json:
+    body: Json = {
+        "model": settings.model,
+        "stream": True,
+        "max_tokens": settings.max_tokens or _MOST_TOKENS,
+    }
+    if settings.temperature is not None:
+        body["temperature"] = min(settings.temperature, 1.0)
+    return body
+
+
+def address(settings: ModelSettings) -> str:
+    return f"{settings.base_url}/v1/messages"
+
+
+def headers(key: str) -> dict[str, str]:
+    return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
+
+
+API_OF = Api(
+    name=API,
+    write_request=write_request,
+    read_response=read_response,
+    usage=read_usage,
+    stream=Stream,
+    settings_of_request=request_of,
+    address=address,
+    headers=headers,
+)
+
+
+class _Type:
+    kind = API
+    settings = AnthropicSettings
+
+    def build(self, name: str, settings: Any, tools: AgentTools) -> ModelAgent:
+        return ModelAgent(name, API_OF, settings, tools)
+
+
+agent_type = _Type()

@@ -1,0 +1,214 @@
+"""Anthropic Messages -> UACS: a response as a message, a request as a conversation. Pure.
+
+Raises CodecError where the JSON is no response or request of this API.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+
+from pydantic import JsonValue
+
+from bridge.agents.anthropic import write
+from bridge.agents.anthropic.write import API, PDF
+from bridge.agents.json_values import Json, arr, obj, patch_of, text, without
+from bridge.agents.lines import Line
+from bridge.agents.media import guessed_type, url_source
+from bridge.agents.native import Piece, cited, reasoning, state
+from bridge.agents.reading import Said, conversation_of, message_of, usage_of
+from bridge.agents.tools import read_tool
+from bridge.content.agent_parts import DOCUMENT
+from bridge.errors import CodecError
+from bridge.uacs import (
+    ContentPart,
+    Conversation,
+    FilePart,
+    ImagePart,
+    MediaSource,
+    Message,
+    RequestedResponseFormatPart,
+    StructuredDataPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+_LINE = Line("agent", ())
+
+
+def read_response(response: JsonValue, agent: str) -> Message:
+    """The body of an answer that was not streamed."""
+    body = obj(response)
+    if body.get("type") != "message" or not isinstance(body.get("content"), list):
+        raise CodecError("/content", "is missing; this is no message of this API")
+    parts = [part for one in arr(body["content"]) for part in block_parts(one)]
+    message = message_of(Said("agent", parts), agent, text(body.get("id")) or "answer", None)
+    base: Json = {"type": "message", "role": "assistant"}
+    rest = patch_of(base, without(body, "content"))
+    metadata: Json = {"agents": {agent: {"api": API, "response": rest}}}
+    if usage := read_usage(body):
+        metadata["usage"] = usage
+    return message.model_copy(update={"metadata": metadata})
+
+
+def read_usage(body: Json) -> Json:
+    """Tokens in neutral words."""
+    usage = obj(body.get("usage"))
+    return usage_of(
+        API, text(body.get("model")),
+        input=usage.get("input_tokens"), output=usage.get("output_tokens"),
+        cached=usage.get("cache_read_input_tokens"),
+    )  # fmt: skip
+
+
+def read_request(request: JsonValue, agent: str) -> Conversation:
+    """The body of a request."""
+    body = obj(request)
+    if not isinstance(body.get("messages"), list):
+        raise CodecError("/messages", "is missing; this is no request of this API")
+    said = _system(body.get("system"))
+    said += [_said(obj(one)) for one in arr(body["messages"])]
+    tools = [_tool(one) for one in arr(body.get("tools"))]
+    rest = without(body, "system", "messages", "tools")
+    wanted = _wanted(rest)
+    return conversation_of(said, agent, API, rest, tools, wanted)
+
+
+def _system(system: JsonValue) -> list[Said]:
+    parts = _content(system)
+    return [Said("instructions", parts)] if parts else []
+
+
+def _said(message: Json) -> Said:
+    parts = _content(message.get("content"))
+    role = text(message.get("role"))
+    if role == "assistant":
+        return Said("agent", parts)
+    if role != "user":  # newer models take instructions in the middle of a conversation
+        return Said("instructions", [*parts, state(API, message={"role": role})])
+    results = any(isinstance(part, ToolResultPart) for part in parts)
+    return Said("tool" if results else "user", parts)
+
+
+def _content(content: JsonValue) -> list[ContentPart]:
+    if isinstance(content, str):
+        return [TextPart(text=content)]
+    return [part for one in arr(content) for part in block_parts(one)]
+
+
+def _tool(native: JsonValue) -> Json:
+    one = obj(native)
+    own = one.get("type") not in (None, "custom")
+    neutral: Json = {} if own else {**one, "parameters": one.get("input_schema")}
+    return read_tool(native, neutral, API, write.tool)
+
+
+def _wanted(rest: Json) -> list[ContentPart]:
+    """The format of the next answer, taken out of the rest of the request."""
+    config = obj(rest.get("output_config"))
+    native = obj(config.get("format"))
+    if native.get("type") != "json_schema" or not isinstance(native.get("schema"), dict):
+        return []
+    remaining = without(config, "format")
+    rest.pop("output_config")
+    if remaining:
+        rest["output_config"] = remaining
+    part = RequestedResponseFormatPart(schema=obj(native["schema"]))
+    patch = patch_of(write.output_format(part, []), native)
+    return [part, state(API, fields=patch)] if patch else [part]
+
+
+def block_parts(native: JsonValue) -> list[ContentPart]:
+    """A content block; what no part says stands there as it is."""
+    block = obj(native)
+    reader = _BLOCKS.get(text(block.get("type")))
+    part = reader(block) if reader else None
+    if part is None:
+        return [state(API, item=native)]
+    probe = {"signature": ""} if block.get("type") == "thinking" else {}
+    base = obj(write.block(Piece("", part, fields=probe), _LINE, []))
+    patch = patch_of(base, block)
+    sources = cited(_sources(block))
+    return [part, *sources, state(API, fields=patch)] if patch else [part, *sources]
+
+
+def _sources(block: Json) -> list[JsonValue]:
+    found = [obj(one) for one in arr(block.get("citations"))]
+    return [
+        {
+            "title": one.get("title") or one.get("document_title") or "",
+            "url": one.get("url") or "",
+            "quote": one.get("cited_text") or "",
+        }
+        for one in found
+    ]
+
+
+def _text(block: Json) -> ContentPart | None:
+    said = text(block.get("text"))
+    return TextPart(text=said) if said else None
+
+
+def _thinking(block: Json) -> ContentPart | None:
+    return reasoning(text(block.get("thinking"))) if "signature" in block else None
+
+
+def _tool_use(block: Json) -> ContentPart | None:
+    arguments = block.get("input")
+    if not isinstance(arguments, dict):
+        return None
+    return ToolCallPart(id=text(block.get("id")), name=text(block.get("name")), arguments=arguments)
+
+
+def _tool_result(block: Json) -> ContentPart | None:
+    failed = block.get("is_error")
+    content = block.get("content")
+    return ToolResultPart(
+        tool_call_id=text(block.get("tool_use_id")),
+        content="" if content is None else content,
+        is_error=failed if isinstance(failed, bool) else None,
+    )
+
+
+def _image(block: Json) -> ContentPart | None:
+    match obj(block.get("source")):
+        case {"type": "base64", "media_type": str(kind), "data": str(data)} if kind[:6] == "image/":
+            return ImagePart(source=MediaSource(base64=data), media_type=kind)
+        case {"type": "url", "url": str(url)} if source := url_source(url):
+            return ImagePart(source=source, media_type=guessed_type(url, "image/*"))
+        case {"type": "file", "file_id": str(file_id)}:
+            return ImagePart(source=MediaSource(file_id=file_id), media_type="image/*")
+        case _:
+            return None
+
+
+def _document(block: Json) -> ContentPart | None:
+    match obj(block.get("source")):
+        case {"type": "base64", "media_type": "application/pdf", "data": str(data)}:
+            return FilePart(source=MediaSource(base64=data), media_type=PDF)
+        case {"type": "url", "url": str(url)} if source := url_source(url):
+            return FilePart(source=source, media_type=PDF)
+        case {"type": "file", "file_id": str(file_id)}:
+            return FilePart(source=MediaSource(file_id=file_id), media_type=PDF)
+        case {"type": "text", "data": str(said)}:
+            return _text_document(said, text(block.get("title")))
+        case _:
+            return None
+
+
+def _text_document(said: str, title: str) -> ContentPart:
+    if title:
+        return StructuredDataPart(schema_id=DOCUMENT, data={"title": title, "text": said})
+    content = base64.b64encode(said.encode()).decode()
+    return FilePart(source=MediaSource(base64=content), media_type="text/plain")
+
+
+_BLOCKS: dict[str, Callable[[Json], ContentPart | None]] = {
+    "text": _text,
+    "thinking": _thinking,
+    "tool_use": _tool_use,
+    "tool_result": _tool_result,
+    "image": _image,
+    "document": _document,
+}

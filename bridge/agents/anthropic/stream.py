@@ -1,0 +1,128 @@
+"""A stream of Anthropic Messages events -> agent events, and the whole message. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from bridge.agents.anthropic.read import block_parts
+from bridge.agents.faults import fault_of
+from bridge.agents.json_values import Json, arr, number, obj, text, without
+from bridge.agents.native import events_of
+from bridge.agents.reading import read_arguments
+from bridge.agents.streams import Ending
+from bridge.errors import AgentError
+from bridge.model.turns import AgentEvent, TextDelta
+from bridge.uacs import TextPart
+
+_STRINGS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
+
+
+class Stream:
+    """Events, in order; those of unknown types say nothing."""
+
+    def __init__(self) -> None:
+        self._message: Json = {}
+        self._blocks: dict[int, Json] = {}
+        self._arguments: dict[int, str] = {}
+        self._stopped = False
+
+    def take(self, event: JsonValue) -> Sequence[AgentEvent]:
+        one = obj(event)
+        match one.get("type"):
+            case "message_start":
+                self._message = dict(obj(one.get("message")))
+            case "content_block_start":
+                return self._start(_index(one), obj(one.get("content_block")))
+            case "content_block_delta":
+                return self._grow(_index(one), obj(one.get("delta")))
+            case "content_block_stop":
+                return self._stop(_index(one))
+            case "message_delta":
+                self._merge(one)
+            case "message_stop":
+                self._stopped = True
+            case "message":
+                return self._whole(one)
+            case "error":
+                raise fault_of(one.get("error"))
+            case _:
+                pass
+        return ()
+
+    def end(self) -> Sequence[AgentEvent]:
+        if not self._stopped:
+            raise AgentError("the stream ended before the answer did")
+        return ()
+
+    @property
+    def ending(self) -> Ending:
+        reason = text(self._message.get("stop_reason"))
+        match reason:
+            case "tool_use":
+                return Ending("calls", reason)
+            case "max_tokens" | "model_context_window_exceeded":
+                return Ending("length", reason)
+            case "refusal":
+                return Ending("refused")
+            case _:
+                return Ending("done", reason)
+
+    @property
+    def response(self) -> Json:
+        content = [self._blocks[index] for index in sorted(self._blocks)]
+        return {**self._message, "content": [dict(one) for one in content]}
+
+    def _start(self, index: int, block: Json) -> list[AgentEvent]:
+        self._blocks[index] = dict(block)
+        said = text(block.get("text")) if block.get("type") == "text" else ""
+        return [TextDelta(text=said)] if said else []
+
+    def _grow(self, index: int, delta: Json) -> list[AgentEvent]:
+        block = self._blocks.get(index)
+        if block is None:
+            raise AgentError("the stream goes on with a block that it never began")
+        kind = text(delta.get("type"))
+        if key := _STRINGS.get(kind):
+            more = text(delta.get(key))
+            block[key] = text(block.get(key)) + more
+            return [TextDelta(text=more)] if key == "text" and more else []
+        if kind == "input_json_delta":
+            said = self._arguments.get(index, "") + text(delta.get("partial_json"))
+            self._arguments[index] = said
+        elif kind == "citations_delta":
+            block["citations"] = [*arr(block.get("citations")), delta.get("citation")]
+        else:
+            for name, value in without(delta, "type").items():
+                before = block.get(name)
+                joined = isinstance(before, str) and isinstance(value, str)
+                block[name] = text(before) + text(value) if joined else value
+        return []
+
+    def _stop(self, index: int) -> list[AgentEvent]:
+        block = self._blocks.get(index)
+        if block is None:
+            raise AgentError("the stream ends a block that it never began")
+        if said := self._arguments.pop(index, ""):
+            arguments = read_arguments(said)
+            block["input"] = said if arguments is None else arguments
+        streamed = block.get("type") == "text"
+        parts = block_parts(block)
+        return events_of(one for one in parts if not (streamed and isinstance(one, TextPart)))
+
+    def _merge(self, event: Json) -> None:
+        self._message.update(without(event, "type", "delta", "usage"))
+        self._message.update(obj(event.get("delta")))
+        usage = {**obj(self._message.get("usage")), **obj(event.get("usage"))}
+        self._message["usage"] = usage
+
+    def _whole(self, message: Json) -> list[AgentEvent]:
+        self._message = message
+        self._blocks = {n: obj(one) for n, one in enumerate(arr(message.get("content")))}
+        self._stopped = True
+        return events_of(part for one in self._blocks.values() for part in block_parts(one))
+
+
+def _index(event: Json) -> int:
+    return number(event.get("index")) or 0

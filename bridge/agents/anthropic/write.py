@@ -1,0 +1,252 @@
+"""UACS -> Anthropic Messages: a conversation as a request, a message as a response. Pure.
+
+Lost: sounds and videos, and files that are neither PDF nor text, become text; instructions in the
+middle of a conversation move to the top. All of it is told in `Loss`es.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from pydantic import JsonValue
+
+from bridge.agents.json_values import Json, arr, obj, patched, text
+from bridge.agents.lines import Line, Written, as_text, private_state, request_settings, view
+from bridge.agents.media import as_file_text, name_of, text_in
+from bridge.agents.native import Piece, cut_at_results, pieces_of, reasoning_text
+from bridge.agents.schemas import lowered
+from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
+from bridge.content.agent_parts import CITATIONS, DOCUMENT
+from bridge.model import Loss
+from bridge.uacs import (
+    Conversation,
+    FilePart,
+    ImagePart,
+    Message,
+    RequestedResponseFormatPart,
+    StructuredDataPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+API = "anthropic"
+IMAGES = frozenset(("image/jpeg", "image/png", "image/gif", "image/webp"))
+PDF = "application/pdf"
+# What the vendor's constrained decoding does not take (docs, 2026-08); it is judged afterwards.
+_UNSUPPORTED = frozenset((
+    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength",
+    "maxLength", "maxItems", "uniqueItems", "minProperties", "maxProperties", "patternProperties",
+))  # fmt: skip
+_RESULT_BLOCKS = frozenset(("text", "image", "document", "search_result", "tool_reference"))
+
+
+def write_request(conversation: Conversation, agent: str) -> Written:
+    """The body of `POST /v1/messages`."""
+    seen = view(conversation, agent, API)
+    body = request_settings(conversation, agent, API)
+    if (system := _system(seen.lines, seen.losses)) is not None:
+        body["system"] = system
+    body["messages"] = _messages(seen.lines, seen.losses)
+    if tools := write_tools(tools_of(conversation), API, tool, seen.losses):
+        body["tools"] = tools
+    if seen.wanted is not None:
+        wanted = patched(output_format(seen.wanted, seen.losses), seen.wanted_fields)
+        body["output_config"] = {**obj(body.get("output_config")), "format": wanted}
+    return Written(body, tuple(seen.losses))
+
+
+def write_response(message: Message, agent: str) -> Json:
+    """What the API would have answered to say this."""
+    pieces = [one for one in pieces_of(message, API, [], "") if one.message is None]
+    content = list(_blocks(Line("agent", ()), pieces, []))
+    base: Json = {"type": "message", "role": "assistant", "content": content}
+    own = private_state(message.metadata, agent)
+    return obj(patched(base, obj(own.get("response")) if own.get("api") == API else {}))
+
+
+def output_format(part: RequestedResponseFormatPart, losses: list[Loss]) -> Json:
+    schema = lowered(part.schema_, _UNSUPPORTED, losses)
+    return {"type": "json_schema", "schema": schema}
+
+
+def tool(one: Json) -> Json:
+    written: Json = {"name": legal_tool_name(text(one.get("name")))}
+    if "description" in one:
+        written["description"] = one["description"]
+    return {**written, "input_schema": schema_of(one)}
+
+
+def _system(lines: Sequence[Line], losses: list[Loss]) -> JsonValue:
+    """All instructions, as they stand at the top; None without any."""
+    blocks: list[JsonValue] = []
+    begun = False
+    for line in lines:
+        begun = begun or line.voice != "instructions"
+        if line.voice == "instructions" and not _own_role(line):
+            blocks += _blocks(line, line.pieces, losses)
+            if begun:
+                what = "instructions in the middle of the conversation"
+                losses.append(Loss(path=line.pieces[0].path, kind="moved", what=what,
+                                   shown_as="at the top"))  # fmt: skip
+    return _short(blocks) if blocks else None
+
+
+def _messages(lines: Sequence[Line], losses: list[Loss]) -> list[JsonValue]:
+    """Results of one round of calls stand together in the message after them."""
+    messages: list[JsonValue] = []
+    results_last = False
+    for line in lines:
+        for role, results, content in _runs(line, losses):
+            if results and results_last:
+                last = obj(messages[-1])
+                last["content"] = [*arr(last["content"]), *content]
+                continue
+            messages.append({"role": role, "content": _short(content)})
+            results_last = results
+    return messages
+
+
+def _runs(line: Line, losses: list[Loss]) -> Iterator[tuple[str, bool, list[JsonValue]]]:
+    """Role, whether these are results, and blocks."""
+    if line.voice == "instructions":
+        if role := _own_role(line):
+            yield role, False, _sayable(_blocks(line, line.pieces, losses))
+        return
+    if line.voice in ("user", "tool"):
+        blocks = _sayable(_blocks(line, line.pieces, losses))
+        if line.header:
+            blocks.insert(0, _text(line.header))
+        if blocks:
+            yield "user", line.voice == "tool", blocks
+        return
+    for results, run in cut_at_results(line.pieces, is_result):
+        if blocks := _sayable(_blocks(line, run, losses)):
+            yield ("user" if results else "assistant"), results, blocks
+
+
+def _sayable(blocks: Iterator[JsonValue]) -> list[JsonValue]:
+    """Without texts of white space alone: the API gives them, and refuses them (400, 2026-08)."""
+    return [
+        one
+        for one in blocks
+        if obj(one).get("type") != "text" or text(obj(one).get("text")).strip()
+    ]
+
+
+def _own_role(line: Line) -> str:
+    """The role that instructions had in the middle of a request of this API."""
+    found = (text((one.message or {}).get("role")) for one in line.pieces)
+    return next(filter(None, found), "")
+
+
+def is_result(piece: Piece) -> bool:
+    return isinstance(piece.part, ToolResultPart)
+
+
+def _short(blocks: list[JsonValue]) -> JsonValue:
+    """One plain text as a string, as people write it by hand."""
+    only = obj(blocks[0]) if len(blocks) == 1 else {}
+    plain = only.keys() == {"type", "text"} and only["type"] == "text"
+    return only["text"] if plain else list(blocks)
+
+
+def _blocks(line: Line, pieces: Sequence[Piece], losses: list[Loss]) -> Iterator[JsonValue]:
+    for piece in pieces:
+        if piece.part is None:
+            if piece.item is not None:
+                yield piece.item
+        elif found := block(piece, line, losses):
+            yield piece.onto(found)
+
+
+def block(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
+    """A content block of the API; None where there is nothing to say."""
+    match piece.part:
+        case TextPart(text=said):
+            return _text(line.text(said)) if said else None
+        case ImagePart() | FilePart():
+            return _media(piece, piece.part, line, losses)
+        case ToolCallPart(id=call_id, name=name, arguments=arguments):
+            call: Json = {"type": "tool_use", "id": call_id, "name": legal_tool_name(name)}
+            return {**call, "input": dict(arguments)}
+        case ToolResultPart() as result:
+            return _result(result)
+        case StructuredDataPart(schema_id=schema) if schema == CITATIONS and line.voice == "agent":
+            return None  # the text before has them, as the API gave them
+        case StructuredDataPart(schema_id=schema, data={"text": str(said), **rest}) if (
+            schema == DOCUMENT
+        ):
+            return _document(text(rest.get("title")), said)
+        case part if (thought := reasoning_text(part)) is not None:
+            return _thinking(piece, thought, losses)
+        case _:
+            shown = as_text(piece, losses)
+            return _text(line.text(shown)) if shown else None
+
+
+def _text(value: str) -> Json:
+    return {"type": "text", "text": value}
+
+
+def _thinking(piece: Piece, thought: str, losses: list[Loss]) -> Json | None:
+    """Only what the vendor signed may go back to it."""
+    if "signature" not in piece.fields:
+        losses.append(Loss(path=piece.path, kind="reasoning", what="thoughts without signature"))
+        return None
+    return {"type": "thinking", "thinking": thought}
+
+
+def _media(piece: Piece, part: ImagePart | FilePart, line: Line, losses: list[Loss]) -> Json | None:
+    source = part.source
+    kind = part.media_type
+    if source.file_id and source.file_id.startswith("file_"):
+        name = "image" if isinstance(part, ImagePart) else "document"
+        return {"type": name, "source": {"type": "file", "file_id": source.file_id}}
+    if isinstance(part, ImagePart):
+        if source.url and not source.url.startswith("data:"):
+            return {"type": "image", "source": {"type": "url", "url": source.url}}
+        if source.base64 is not None and kind in IMAGES:
+            inline: Json = {"type": "base64", "media_type": kind, "data": source.base64}
+            return {"type": "image", "source": inline}
+    elif kind == PDF and source.url:
+        return _titled({"type": "url", "url": source.url}, name_of(piece))
+    elif kind == PDF and source.base64 is not None:
+        pdf: Json = {"type": "base64", "media_type": kind, "data": source.base64}
+        return _titled(pdf, name_of(piece))
+    elif (said := text_in(part)) is not None:
+        if line.header:
+            return _text(line.text(as_file_text(name_of(piece), kind, said)))
+        return _document(name_of(piece), said)
+    shown = as_text(piece, losses, "this API takes JPEG, PNG, GIF, WebP, PDF and text")
+    return _text(line.text(shown)) if shown else None
+
+
+def _document(title: str, said: str) -> Json:
+    return _titled({"type": "text", "media_type": "text/plain", "data": said}, title)
+
+
+def _titled(source: Json, title: str) -> Json:
+    named: Json = {"title": title} if title else {}
+    return {"type": "document", "source": source, **named}
+
+
+def _result(part: ToolResultPart) -> Json:
+    found: Json = {"type": "tool_result", "tool_use_id": part.tool_call_id}
+    content = result_content(part.content)
+    if content not in ("", None):
+        found["content"] = content
+    if part.is_error is not None:
+        found["is_error"] = part.is_error
+    return found
+
+
+def result_content(content: JsonValue) -> JsonValue:
+    """A string or blocks of the API as they are, all else as JSON."""
+    if isinstance(content, str):
+        return content
+    blocks = [obj(one) for one in arr(content)]
+    if blocks and all(text(one.get("type")) in _RESULT_BLOCKS for one in blocks):
+        return content
+    return "" if content is None else json.dumps(content, ensure_ascii=False)

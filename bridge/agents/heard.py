@@ -1,0 +1,104 @@
+"""What is said to an agent while it works: stop, steering, results of tools."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Collection
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from bridge.model.turns import (
+    AgentInput,
+    ApprovalGiven,
+    MessageGiven,
+    Steered,
+    StopWanted,
+    ToolResultGiven,
+)
+from bridge.uacs import Message, ToolResultPart
+
+_T = TypeVar("_T")
+
+
+class Stopped(Exception):
+    """Somebody wants the agent to stop."""
+
+
+class TookTooLong(Exception):
+    """The deadline of the whole answer has passed."""
+
+
+class Heard:
+    """All inputs so far. Waiting ends with Stopped when a stop comes, TookTooLong when the time
+    (of the loop's clock) is `until`."""
+
+    def __init__(self, until: float) -> None:
+        self.messages: list[Message] = []
+        self._results: dict[str, ToolResultPart] = {}
+        self._until = until
+        self._stop = asyncio.Event()
+        self._more = asyncio.Event()
+
+    def take(self, given: AgentInput) -> None:
+        match given:
+            case StopWanted():
+                self._stop.set()
+            case MessageGiven(message=message) | Steered(message=message):
+                self.messages.append(message)
+            case ToolResultGiven(part=part):
+                self._results[part.tool_call_id] = part
+                self._more.set()
+            case ApprovalGiven(allowed=False, tool_call_id=call):
+                refused = ToolResultPart(
+                    tool_call_id=call, content="This call was not allowed.", is_error=True
+                )
+                self._results.setdefault(call, refused)
+                self._more.set()
+            case ApprovalGiven():
+                pass  # whoever runs the tool gives its result
+
+    def new_messages(self) -> list[Message]:
+        """Those that the model has not read yet."""
+        found, self.messages = self.messages, []
+        return found
+
+    async def results(self, calls: Collection[str]) -> list[ToolResultPart]:
+        """The result of every call, in the order of the calls."""
+        while any(call not in self._results for call in calls):
+            self._more.clear()
+            await self.first(self._more.wait())
+        return [self._results.pop(call) for call in calls]
+
+    async def first(self, awaited: Awaitable[_T]) -> _T:
+        """What `awaited` gives, unless a stop or the deadline comes first."""
+        task = asyncio.ensure_future(awaited)
+        stop = asyncio.ensure_future(self._stop.wait())
+        left = self._until - asyncio.get_running_loop().time()
+        try:
+            await asyncio.wait(
+                (task, stop), timeout=max(left, 0), return_when=asyncio.FIRST_COMPLETED
+            )
+            if task.done():
+                return task.result()
+            raise Stopped if stop.done() else TookTooLong
+        finally:
+            for one in (task, stop):
+                one.cancel()
+            await asyncio.gather(task, stop, return_exceptions=True)
+
+
+@asynccontextmanager
+async def listening(inputs: AsyncIterator[AgentInput], until: float) -> AsyncGenerator[Heard]:
+    """Takes inputs while the block lasts."""
+    heard = Heard(until)
+
+    async def take_all() -> None:
+        async for one in inputs:
+            heard.take(one)
+
+    task = asyncio.create_task(take_all(), name="inputs of an agent")
+    try:
+        yield heard
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,159 @@
+"""A conversation as one agent sees it: lines with a voice, in order. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import JsonValue
+
+from bridge.agents.json_values import Json, obj
+from bridge.agents.native import Piece, others_pieces, pieces_of
+from bridge.agents.speakers import (
+    UNMARKED,
+    agent_id,
+    escaped,
+    header,
+    instructions_id,
+    is_edited,
+    legal_name,
+    shown_name,
+)
+from bridge.content.parts import parts_text
+from bridge.model import Loss
+from bridge.uacs import (
+    AudioPart,
+    ContentPart,
+    Conversation,
+    FilePart,
+    ImagePart,
+    Message,
+    RequestedResponseFormatPart,
+    TextPart,
+    VideoPart,
+)
+
+Voice = Literal["instructions", "user", "agent", "tool"]
+MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One message. `header` tells who said it, for APIs that have no field for a name; `name` is
+    for those that have, and then empty where the name is not legal or there is more to tell."""
+
+    voice: Voice
+    pieces: tuple[Piece, ...]
+    header: str = ""
+    name: str = ""
+
+    def text(self, value: str) -> str:
+        """What was written, safe to stand under headers."""
+        return escaped(value) if self.header else value
+
+
+@dataclass(frozen=True)
+class View:
+    """All lines, the format that the next answer must have, and the losses so far."""
+
+    lines: tuple[Line, ...]
+    wanted: RequestedResponseFormatPart | None
+    wanted_fields: Json
+    losses: list[Loss]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A request for an API, and what of the conversation it does not say."""
+
+    body: Json
+    losses: tuple[Loss, ...]
+
+
+def view(conversation: Conversation, agent: str, api: str) -> View:
+    """The agent's own words are its own; all others are people who speak, each under a name."""
+    losses: list[Loss] = []
+    twins = _twins(conversation.messages, agent)
+    lines: list[Line] = []
+    wanted: Piece | None = None
+    for number, message in enumerate(conversation.messages):
+        line = _line(message, agent, api, twins, losses, f"/messages/{number}")
+        if line.voice == "agent":
+            wanted = None  # a format is for one answer
+        for piece in line.pieces:
+            if isinstance(piece.part, RequestedResponseFormatPart):
+                wanted = piece
+        lines.append(line)
+    part = wanted.part if wanted else None
+    return View(
+        tuple(lines),
+        part if isinstance(part, RequestedResponseFormatPart) else None,
+        dict(wanted.fields) if wanted else {},
+        losses,
+    )
+
+
+def _line(
+    message: Message,
+    agent: str,
+    api: str,
+    twins: frozenset[str],
+    losses: list[Loss],
+    at: str,
+) -> Line:
+    actor = message.actor
+    if actor.id == instructions_id(agent):
+        return Line("instructions", pieces_of(message, api, losses, at))
+    if actor.id == agent_id(agent):
+        return Line("agent", pieces_of(message, api, losses, at))
+    if actor.role == "tool":
+        return Line("tool", pieces_of(message, api, losses, at))
+    if actor.id == UNMARKED:
+        own = pieces_of(message, api, losses, at)
+        return Line("user", own, header(message), actor.name) if actor.name else Line("user", own)
+    plain = not is_edited(message) and actor.role != "system" and shown_name(actor) not in twins
+    name = (legal_name(actor) or "") if plain else ""
+    return Line("user", others_pieces(message, losses, at), header(message, twins), name)
+
+
+def _twins(messages: Sequence[Message], agent: str) -> frozenset[str]:
+    """Names that several actors have."""
+    ids: dict[str, set[str]] = defaultdict(set)
+    for message in messages:
+        if message.actor.id != agent_id(agent):
+            ids[shown_name(message.actor)].add(message.actor.id)
+    return frozenset(name for name, found in ids.items() if len(found) > 1)
+
+
+def has_speakers(conversation: Conversation, agent: str) -> bool:
+    """Whether people are told apart here: then the model is told how to read it."""
+    own = (instructions_id(agent), agent_id(agent), UNMARKED)
+    return any(m.actor.id not in own and m.actor.role != "tool" for m in conversation.messages)
+
+
+def as_text(piece: Piece, losses: list[Loss], why: str = "") -> str:
+    """A piece that the API has no form for, as Markdown, with a Loss that says so."""
+    part = piece.part
+    shown = parts_text([(part, piece.details)]) if part is not None else ""
+    if part is not None and not isinstance(part, (TextPart, RequestedResponseFormatPart)):
+        what = f"{_named(part)}{f': {why}' if why else ''}"
+        losses.append(Loss(path=piece.path, kind="part_as_text", what=what, shown_as=shown[:200]))
+    return shown
+
+
+def _named(part: ContentPart) -> str:
+    return f"{part.type} {part.media_type}" if isinstance(part, MEDIA) else part.type
+
+
+def request_settings(conversation: Conversation, agent: str, api: str) -> Json:
+    """The rest of a request: model, limits, whatever is no message. `metadata.agents.<name>`."""
+    own = private_state(conversation.metadata or {}, agent)
+    return dict(obj(own.get("request"))) if own.get("api") == api else {}
+
+
+def private_state(metadata: object, agent: str) -> Json:
+    """`metadata.agents.<name>`, shown to that agent alone."""
+    agents: JsonValue = metadata.get("agents") if isinstance(metadata, dict) else None
+    return obj(obj(agents).get(agent))

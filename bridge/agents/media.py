@@ -1,0 +1,72 @@
+"""Media of a message for APIs: data URLs, file names, media types, texts in files. Pure."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import mimetypes
+import re
+from urllib.parse import urlsplit
+
+from bridge.agents.native import Piece
+from bridge.errors import InvalidUacs
+from bridge.uacs import AudioPart, FilePart, ImagePart, MediaSource, VideoPart
+
+MediaPart = ImagePart | VideoPart | AudioPart | FilePart
+_DATA = re.compile(r"data:([^;,]+);base64,(.*)", re.DOTALL)
+_TEXTUAL = re.compile(
+    r"text/.*|application/(json|xml|yaml|x-yaml|toml|javascript|x-sh|sql|.*\+(json|xml))"
+)
+
+
+def data_url(media_type: str, content: str) -> str:
+    return f"data:{media_type};base64,{content}"
+
+
+def read_data_url(url: str) -> tuple[str, str] | None:
+    """Media type and base64; None for any other address."""
+    found = _DATA.fullmatch(url)
+    return (found.group(1), found.group(2)) if found else None
+
+
+def url_source(url: str) -> MediaSource | None:
+    """None where UACS does not take it for an address."""
+    try:
+        return MediaSource(url=url)
+    except InvalidUacs:
+        return None
+
+
+def guessed_type(url: str, fallback: str) -> str:
+    """By the end of the path; `fallback` where that says nothing, or another kind of file."""
+    try:
+        found = mimetypes.guess_type(urlsplit(url).path)[0]
+    except ValueError:
+        return fallback
+    kind = fallback.partition("/")[0]
+    if found is None or (kind != "application" and not found.startswith(f"{kind}/")):
+        return fallback
+    return found
+
+
+def name_of(piece: Piece) -> str:
+    """The file's name as its author gave it, in one line; empty where there is none."""
+    return " ".join((piece.details.name or "").split())[:200]
+
+
+def text_in(part: MediaPart) -> str | None:
+    """The text of a file that holds text; None where it is none, or is not here."""
+    if part.source.base64 is None or not _TEXTUAL.fullmatch(part.media_type.partition(";")[0]):
+        return None
+    try:
+        return base64.b64decode(part.source.base64, validate=True).decode()
+    except (binascii.Error, ValueError):
+        return None
+
+
+def as_file_text(name: str, media_type: str, content: str) -> str:
+    """A file's text in a message, fenced so that nothing in it ends the fence."""
+    ticks = max((len(run) for run in re.findall(r"`{3,}", content)), default=2) + 1
+    fence = "`" * ticks
+    shown = "".join(one for one in name if one.isprintable() and one not in "`[]") or "file"
+    return f"[file {shown}, {media_type}]\n{fence}\n{content}\n{fence}"

@@ -1,0 +1,237 @@
+"""Chat Completions -> UACS: a response as a message, a request as a conversation. Pure.
+
+Raises CodecError where the JSON is no response or request of this API.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pydantic import JsonValue
+
+from bridge.agents.json_values import Json, arr, number, obj, patch_of, text, without
+from bridge.agents.lines import Line
+from bridge.agents.media import guessed_type, read_data_url, url_source
+from bridge.agents.native import cited, pieces_of, reasoning, state, with_fields
+from bridge.agents.openai_chat import write
+from bridge.agents.openai_chat.write import API, REASONING_KEYS, SOUNDS
+from bridge.agents.reading import Said, conversation_of, message_of, read_arguments, usage_of
+from bridge.agents.tools import read_tool
+from bridge.errors import CodecError
+from bridge.uacs import (
+    AudioPart,
+    ContentPart,
+    Conversation,
+    FilePart,
+    ImagePart,
+    MediaSource,
+    Message,
+    RequestedResponseFormatPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+_LINE = Line("agent", ())
+_FORMATS = {name: kind for kind, name in SOUNDS.items()}
+
+
+def read_response(response: JsonValue, agent: str) -> Message:
+    """The body of an answer that was not streamed."""
+    body = obj(response)
+    choices = [obj(one) for one in arr(body.get("choices"))]
+    if not choices or not isinstance(choices[0].get("message"), dict):
+        raise CodecError("/choices/0/message", "is missing; this is no chat completion")
+    said = obj(choices[0]["message"])
+    parts = message_parts(said, "0")
+    created = number(body.get("created"))
+    message = message_of(Said("agent", parts), agent, text(body.get("id")) or "answer", created)
+    without_message = [without(one, "message") for one in choices[:1]] + choices[1:]
+    rest: Json = {**without(body, "choices"), "choices": list[JsonValue](without_message)}
+    rest["object"] = text(body.get("object")) or None
+    metadata: Json = {"agents": {agent: {"api": API, "response": rest}}}
+    if usage := read_usage(body):
+        metadata["usage"] = usage
+    return message.model_copy(update={"metadata": metadata})
+
+
+def read_usage(body: Json) -> Json:
+    """Tokens in neutral words."""
+    usage = obj(body.get("usage"))
+    return usage_of(
+        API, text(body.get("model")),
+        input=usage.get("prompt_tokens"), output=usage.get("completion_tokens"),
+        cached=obj(usage.get("prompt_tokens_details")).get("cached_tokens"),
+        reasoning=obj(usage.get("completion_tokens_details")).get("reasoning_tokens"),
+    )  # fmt: skip
+
+
+def read_request(request: JsonValue, agent: str) -> Conversation:
+    """The body of a request."""
+    body = obj(request)
+    if not isinstance(body.get("messages"), list):
+        raise CodecError("/messages", "is missing; this is no request for a chat completion")
+    said = [_said(obj(one), f"{n}") for n, one in enumerate(arr(body["messages"]))]
+    tools = [_tool(one) for one in arr(body.get("tools"))]
+    rest = without(body, "messages", "tools")
+    wanted = _wanted(body.get("response_format"))
+    if wanted:
+        del rest["response_format"]
+    return conversation_of(said, agent, API, rest, tools, wanted)
+
+
+def _tool(native: JsonValue) -> Json:
+    one = obj(native)
+    neutral = obj(one.get("function")) if one.get("type") == "function" else {}
+    return read_tool(native, neutral, API, write.tool)
+
+
+def _wanted(native: JsonValue) -> list[ContentPart]:
+    """The format of the next answer; nothing where any text may come."""
+    one = obj(native)
+    if one.get("type") == "json_object":
+        schema: Json = {"type": "object"}
+    elif one.get("type") == "json_schema":
+        schema = obj(obj(one.get("json_schema")).get("schema"))
+    else:
+        return []
+    part = RequestedResponseFormatPart(schema=schema)
+    return with_fields(API, part, write.response_format(part), one)
+
+
+def _said(message: Json, number_: str) -> Said:
+    role = text(message.get("role"))
+    name = text(message.get("name"))
+    if role in ("system", "developer"):
+        return Said("instructions", _with_rest(_content(message), message, "system"))
+    if role == "assistant":
+        return Said("agent", message_parts(message, number_))
+    if role == "tool":
+        call_id = text(message.get("tool_call_id"))
+        part = ToolResultPart(tool_call_id=call_id, content=message.get("content"))
+        base: Json = {"role": "tool", "tool_call_id": call_id}
+        base["content"] = write.result_text(part, "", [])
+        return Said("tool", with_fields(API, part, base, message))
+    named = without(message, "name") if name else message
+    return Said("user", _with_rest(_content(message), named, "user"), name)
+
+
+def _with_rest(parts: list[ContentPart], message: Json, role: str) -> list[ContentPart]:
+    rest: Json = patch_of({"role": role, "content": None}, message)
+    rest.pop("content", None)
+    return [*parts, state(API, message=rest)] if rest else parts
+
+
+def message_parts(message: Json, number_: str) -> list[ContentPart]:
+    """What the model said: thoughts, then words, then calls, then what only the API reads."""
+    parts: list[ContentPart] = []
+    for key in REASONING_KEYS:
+        if thought := text(message.get(key)):
+            parts += [reasoning(thought), state(API, fields={"as": key})]
+    parts += _content(message)
+    if refused := text(message.get("refusal")):
+        parts += [TextPart(text=refused), state(API, fields={"as": "refusal"})]
+    for index, one in enumerate(arr(message.get("tool_calls"))):
+        parts += call_parts(obj(one), f"uacs_call_{number_}_{index}")
+    probe = message_of(Said("agent", parts), "probe", "probe", None)
+    written = write.write_response(probe, "probe")
+    base = obj(obj(arr(written["choices"])[0])["message"])
+    patch = patch_of(base, message)
+    rest = {k: one for k, one in patch.items() if one not in (None, "") or k in REASONING_KEYS}
+    if rest.get("annotations"):
+        parts += cited(_sources(arr(rest["annotations"])))
+    return [*parts, state(API, message=rest)] if rest else parts
+
+
+def _sources(annotations: Sequence[JsonValue]) -> list[JsonValue]:
+    found = [obj(obj(one).get("url_citation")) for one in annotations]
+    return [{key: one[key] for key in ("title", "url") if key in one} for one in found if one]
+
+
+def call_parts(call: Json, made_id: str) -> list[ContentPart]:
+    """A call of a tool; one without an id gets `made_id`."""
+    function = obj(call.get("function"))
+    arguments = read_arguments(function.get("arguments"))
+    if call.get("type", "function") != "function" or arguments is None:
+        return [state(API, item=call)]  # nobody can run it as it stands
+    part = ToolCallPart(
+        id=text(call.get("id")) or made_id, name=text(function.get("name")), arguments=arguments
+    )
+    base = write.call(part)
+    known = obj(without(call, "function"))
+    rest: Json = without(function, "arguments")
+    return with_fields(API, part, _without_arguments(base), {**known, "function": rest})
+
+
+def _without_arguments(call: Json) -> Json:
+    return {**call, "function": without(obj(call["function"]), "arguments")}
+
+
+def _content(message: Json) -> list[ContentPart]:
+    content = message.get("content")
+    if isinstance(content, str):
+        said = [TextPart(text=content)] if content or message.get("role") != "assistant" else []
+        return list(said)
+    return [part for one in arr(content) for part in block_parts(one)]
+
+
+def block_parts(native: JsonValue) -> list[ContentPart]:
+    """A block of content; what no part says stands there as it is."""
+    block = obj(native)
+    reader = _BLOCKS.get(text(block.get("type")))
+    part = reader(block) if reader else None
+    if part is None:
+        return [state(API, item=native)]
+    if block.get("type") == "thinking":
+        return [part, state(API, fields={"as": "block"})]
+    (piece,) = pieces_of(message_of(Said("agent", [part]), "probe", "probe", None), API, [], "")
+    base = write.block(piece, _LINE, [])
+    return with_fields(API, part, base or {}, block)
+
+
+def _text(block: Json) -> ContentPart | None:
+    return TextPart(text=text(block.get("text")))
+
+
+def _image(block: Json) -> ContentPart | None:
+    url = text(obj(block.get("image_url")).get("url"))
+    if inline := read_data_url(url):
+        kind, content = inline
+        is_image = kind.startswith("image/")
+        return ImagePart(source=MediaSource(base64=content), media_type=kind) if is_image else None
+    source = url_source(url)
+    return ImagePart(source=source, media_type=guessed_type(url, "image/*")) if source else None
+
+
+def _sound(block: Json) -> ContentPart | None:
+    sound = obj(block.get("input_audio"))
+    kind = _FORMATS.get(text(sound.get("format")))
+    content = text(sound.get("data"))
+    return AudioPart(source=MediaSource(base64=content), media_type=kind) if kind else None
+
+
+def _file(block: Json) -> ContentPart | None:
+    one = obj(block.get("file"))
+    if file_id := text(one.get("file_id")):
+        kind = "application/octet-stream"
+        return FilePart(source=MediaSource(file_id=file_id), media_type=kind)
+    inline = read_data_url(text(one.get("file_data")))
+    if inline is None or inline[0].startswith("text/"):
+        return None
+    return FilePart(source=MediaSource(base64=inline[1]), media_type=inline[0])
+
+
+def _thinking(block: Json) -> ContentPart | None:
+    blocks = [obj(one) for one in arr(block.get("thinking"))]
+    if not all(one.keys() == {"type", "text"} for one in blocks):
+        return None
+    return reasoning("".join(text(one.get("text")) for one in blocks))
+
+
+_BLOCKS: dict[str, Callable[[Json], ContentPart | None]] = {
+    "text": _text,
+    "image_url": _image,
+    "input_audio": _sound,
+    "file": _file,
+    "thinking": _thinking,
+}

@@ -1,0 +1,206 @@
+"""A stream of chat completion chunks -> agent events, and the whole response. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from bridge.agents.faults import fault_of
+from bridge.agents.json_values import Json, arr, number, obj, patched, text, without
+from bridge.agents.native import events_of
+from bridge.agents.openai_chat.read import message_parts
+from bridge.agents.streams import DONE, Ending
+from bridge.content.agent_parts import STATE
+from bridge.errors import AgentError
+from bridge.model.turns import AgentEvent, TextDelta
+from bridge.uacs import ContentPart, StructuredDataPart, TextPart
+
+_GROWING = ("content", "reasoning_content", "reasoning", "refusal")
+_PASSING = ("choices", "usage", "object", "obfuscation")
+
+
+class Stream:
+    """Chunks, in order. Some servers end a stream without a `finish_reason`, with the usage or
+    `[DONE]` alone."""
+
+    def __init__(self) -> None:
+        self._top: Json = {}
+        self._choice: Json = {"index": 0}
+        self._message: Json = {"role": "assistant"}
+        self._calls: list[Json] = []
+        self._early: list[ContentPart] = []
+        self._streamed = False
+        self._complete = False
+
+    def take(self, event: JsonValue) -> Sequence[AgentEvent]:
+        chunk = obj(event)
+        self._complete |= event == DONE or bool(obj(chunk.get("usage")).get("completion_tokens"))
+        if chunk.get("error") is not None:
+            raise fault_of(chunk["error"])
+        self._top.update(without(chunk, *_PASSING))
+        if isinstance(chunk.get("usage"), dict):
+            self._top["usage"] = chunk["usage"]
+        for choice in map(obj, arr(chunk.get("choices"))):
+            if number(choice.get("index")) in (0, None):
+                return self._take_choice(choice)
+        return ()
+
+    def end(self) -> Sequence[AgentEvent]:
+        if not self._complete and not text(self._choice.get("finish_reason")):
+            raise AgentError("the stream ended before the answer did")
+        parts = message_parts(self._whole_message(), "0")
+        early = [part for part in self._early if part in parts]
+        rest = [part for part in parts if part not in early]
+        if self._streamed:
+            refused = text(self._message.get("refusal"))
+            rest = [p for p in rest if not isinstance(p, TextPart) or p.text == refused]
+        return events_of(rest)
+
+    @property
+    def ending(self) -> Ending:
+        reason = text(self._choice.get("finish_reason"))
+        if refused := text(self._message.get("refusal")):
+            return Ending("refused", refused)
+        if reason == "content_filter":
+            return Ending("refused")
+        if self._calls:
+            return Ending("calls", reason)
+        return Ending("length" if reason == "length" else "done", reason)
+
+    @property
+    def response(self) -> Json:
+        choice: Json = {**self._choice, "message": self._whole_message()}
+        return {**self._top, "object": "chat.completion", "choices": [choice]}
+
+    def _whole_message(self) -> Json:
+        calls: Json = {"tool_calls": [dict(call) for call in self._calls]} if self._calls else {}
+        return {**self._message, **calls}
+
+    def _take_choice(self, choice: Json) -> list[AgentEvent]:
+        for key, value in without(choice, "delta", "message").items():
+            if value is not None:
+                self._choice[key] = value
+        delta = obj(choice.get("delta") or choice.get("message"))
+        events: list[AgentEvent] = []
+        for key, value in without(delta, "tool_calls", "role").items():
+            events += self._grow(key, value)
+        for call in arr(delta.get("tool_calls")):
+            self._take_call(obj(call))
+        return events
+
+    def _grow(self, key: str, value: JsonValue) -> list[AgentEvent]:
+        """One member of the message grows; text of the answer is said at once."""
+        if value is None or value == "":
+            self._message.setdefault(key, value)
+            return []
+        before = self._message.get(key)
+        if key not in _GROWING:
+            self._message[key] = _joined(before, value)
+            return []
+        said = text(value) if isinstance(value, str) else _texts(value)
+        events = self._begin() if key == "content" and said else []
+        self._message[key] = _grown(before, value)
+        if key == "content" and said:
+            events.append(TextDelta(text=said))
+        return events
+
+    def _begin(self) -> list[AgentEvent]:
+        """What was thought comes before the first word."""
+        if self._streamed:
+            return []
+        self._streamed = True
+        parts = message_parts(self._message, "0")
+        self._early = [part for part in parts if not _is_last(part)]
+        return events_of(self._early)
+
+    def _take_call(self, delta: Json) -> None:
+        call = self._call_of(delta)
+        function = obj(delta.get("function"))
+        known = obj(call.get("function"))
+        for key, value in without(delta, "function").items():
+            if value not in (None, ""):
+                call[key] = value
+        name = text(function.get("name")) or text(known.get("name"))
+        given = function.get("arguments")
+        if isinstance(given, dict):
+            call["function"] = {**known, "name": name, "arguments": given}
+            return
+        arguments = text(known.get("arguments")) + text(given)
+        others = {k: v for k, v in function.items() if v not in (None, "")}
+        call["function"] = {**known, **others, "name": name, "arguments": arguments}
+
+    def _call_of(self, delta: Json) -> Json:
+        """The call that a delta belongs to. Some servers give every call the index 0, and some
+        none: another id, or another name without an id, begins another call."""
+        index = number(delta.get("index"))
+        found = [call for call in self._calls if call.get("index") == index]
+        last = found[-1] if found else None
+        given, known = text(delta.get("id")), text(last.get("id")) if last else ""
+        if last is None or (given and known and given != known):
+            self._calls.append({} if index is None else {"index": index})
+            return self._calls[-1]
+        return last
+
+
+def _is_last(part: ContentPart) -> bool:
+    """What a message has beside its content is told when it is complete."""
+    return (
+        isinstance(part, StructuredDataPart) and part.schema_id == STATE and "message" in part.data
+    )
+
+
+def _texts(blocks: JsonValue) -> str:
+    return "".join(text(obj(one).get("text")) for one in arr(blocks))
+
+
+def _grown(before: JsonValue, value: JsonValue) -> JsonValue:
+    """Strings are put together; so are blocks of the same type."""
+    if isinstance(value, str) and not isinstance(before, list):
+        return text(before) + value
+    blocks = list(before) if isinstance(before, list) else _as_blocks(text(before))
+    for one in map(obj, _as_blocks(value) if isinstance(value, str) else arr(value)):
+        last = obj(blocks[-1]) if blocks else {}
+        kind = one.get("type")
+        if kind == last.get("type") == "text":
+            blocks[-1] = {**last, "text": text(last.get("text")) + text(one.get("text"))}
+        elif kind == last.get("type") == "thinking":
+            inner = _grown(arr(last.get("thinking")), one.get("thinking"))
+            blocks[-1] = {**last, **one, "thinking": inner}
+        else:
+            blocks.append(one)
+    return blocks
+
+
+def _as_blocks(said: str) -> list[JsonValue]:
+    return [{"type": "text", "text": said}] if said else []
+
+
+def _joined(before: JsonValue, value: JsonValue) -> JsonValue:
+    """Members that only some servers have: lists grow, by `index` where they have one."""
+    if isinstance(value, dict):
+        return patched(before, value)
+    if not isinstance(value, list):
+        return value
+    result = list(arr(before))
+    for one in value:
+        place = _place(result, one)
+        if place is None:
+            result.append(one)
+        else:
+            result[place] = _continued(obj(result[place]), obj(one))
+    return result
+
+
+def _place(items: list[JsonValue], one: JsonValue) -> int | None:
+    index = obj(one).get("index")
+    same = (n for n, item in enumerate(items) if obj(item).get("index") == index)
+    return next(same, None) if index is not None else None
+
+
+def _continued(before: Json, more: Json) -> Json:
+    result = {**before, **{key: value for key, value in more.items() if value is not None}}
+    for key in ("text", "summary", "data"):
+        if isinstance(before.get(key), str) and isinstance(more.get(key), str):
+            result[key] = text(before[key]) + text(more[key])
+    return result

@@ -1,0 +1,252 @@
+"""UACS -> Chat Completions: a conversation as a request, a message as a response. Pure.
+
+Lost: videos, files by address and sounds other than WAV and MP3 become text; so do structured data
+and the calls of others. All of it is told in `Loss`es.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from bridge.agents.json_values import Json, arr, obj, patched, text
+from bridge.agents.lines import Line, Written, as_text, private_state, request_settings, view
+from bridge.agents.media import as_file_text, data_url, name_of, text_in
+from bridge.agents.native import Piece, cut_at_results, pieces_of, reasoning_text
+from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
+from bridge.model import Loss
+from bridge.uacs import (
+    AudioPart,
+    Conversation,
+    FilePart,
+    ImagePart,
+    Message,
+    RequestedResponseFormatPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+API = "openai-chat"
+SOUNDS = {"audio/wav": "wav", "audio/mpeg": "mp3"}
+REASONING_KEYS = ("reasoning_content", "reasoning")  # DeepSeek and xAI; Groq and OpenRouter
+
+
+def write_request(conversation: Conversation, agent: str) -> Written:
+    """The body of `POST /chat/completions`."""
+    seen = view(conversation, agent, API)
+    body = request_settings(conversation, agent, API)
+    messages = [one for line in seen.lines for one in _messages(line, seen.losses)]
+    body["messages"] = list(messages)
+    if tools := write_tools(tools_of(conversation), API, tool, seen.losses):
+        body["tools"] = tools
+    if seen.wanted is not None:
+        body["response_format"] = patched(response_format(seen.wanted), seen.wanted_fields)
+    return Written(body, tuple(seen.losses))
+
+
+def write_response(message: Message, agent: str) -> Json:
+    """What the API would have answered to say this."""
+    said = _agents_message(list(pieces_of(message, API, [], "")), Line("agent", ()), [])
+    choice: Json = {"index": 0, "message": said}
+    response: Json = {"object": "chat.completion", "choices": [choice]}
+    own = private_state(message.metadata, agent)
+    patch = obj(own.get("response")) if own.get("api") == API else {}
+    choices = arr(patch.get("choices"))
+    merged = patched(response, {key: one for key, one in patch.items() if key != "choices"})
+    choice = obj(patched(choice, choices[0])) if choices else choice
+    return {**obj(merged), "choices": [choice]}
+
+
+def response_format(part: RequestedResponseFormatPart) -> Json:
+    """JSON mode where the schema says nothing, else the schema."""
+    if not part.schema_ or part.schema_ == {"type": "object"}:
+        return {"type": "json_object"}
+    schema = dict(part.schema_)
+    name = legal_tool_name(text(schema.get("title")) or "answer")
+    return {"type": "json_schema", "json_schema": {"name": name, "schema": schema}}
+
+
+def tool(one: Json) -> Json:
+    function: Json = {"name": legal_tool_name(text(one.get("name")))}
+    if "description" in one:
+        function["description"] = one["description"]
+    return {"type": "function", "function": {**function, "parameters": schema_of(one)}}
+
+
+def _messages(line: Line, losses: list[Loss]) -> list[JsonValue]:
+    match line.voice:
+        case "instructions":
+            return [_instructions(line, losses)]
+        case "user":
+            return _of_user(line, list(line.pieces), losses)
+        case _:
+            return _of_agent(line, losses)
+
+
+def _instructions(line: Line, losses: list[Loss]) -> JsonValue:
+    said: Json = {"role": "system", "content": _content(line, line.pieces, losses)}
+    return _with_fields(said, line.pieces)
+
+
+def _of_user(line: Line, pieces: list[Piece], losses: list[Loss]) -> list[JsonValue]:
+    content = _content(line, pieces, losses)
+    if not content and not any(isinstance(one.part, TextPart) for one in pieces):
+        return []
+    said: Json = {"role": "user", "content": content}
+    if line.name:
+        said["name"] = line.name
+    elif line.header:
+        said["content"] = _headed(line.header, content)
+    return [_with_fields(said, pieces)]
+
+
+def _headed(header: str, content: JsonValue) -> JsonValue:
+    if isinstance(content, str):
+        return f"{header}\n{content}"
+    return [{"type": "text", "text": header}, *arr(content)]
+
+
+def _of_agent(line: Line, losses: list[Loss]) -> list[JsonValue]:
+    """Calls and their results are messages of their own; so is what is said between them."""
+    messages: list[JsonValue] = []
+    for results, run in cut_at_results(line.pieces, _is_result):
+        if results:
+            messages += _results(run, losses)
+        elif line.voice == "agent":
+            messages.append(_agents_message(run, line, losses))
+        elif any(piece.part is not None for piece in run):
+            messages += _of_user(line, run, losses)
+    return messages
+
+
+def _is_result(piece: Piece) -> bool:
+    return isinstance(piece.part, ToolResultPart)
+
+
+def _results(run: Sequence[Piece], losses: list[Loss]) -> list[JsonValue]:
+    found: list[JsonValue] = []
+    for piece in run:
+        if isinstance(part := piece.part, ToolResultPart):
+            content = result_text(part, piece.path, losses)
+            said: Json = {"role": "tool", "tool_call_id": part.tool_call_id, "content": content}
+            found.append(piece.onto(said))
+        elif piece.message is not None and found:
+            found[-1] = patched(found[-1], dict(piece.message))
+    return found
+
+
+def result_text(part: ToolResultPart, path: str, losses: list[Loss]) -> str:
+    """What a tool answered, as text; that it failed has no field of its own."""
+    content = text_of_result(part.content)
+    if part.is_error:
+        losses.append(Loss(path=path, kind="error_as_text", what="is_error", shown_as="Error:"))
+        return content if content.startswith("Error:") else f"Error: {content}"
+    return content
+
+
+def text_of_result(content: JsonValue) -> str:
+    """A string as it is, texts joined, all else as JSON."""
+    if isinstance(content, str):
+        return content
+    blocks = [obj(one) for one in arr(content)]
+    if blocks and all(one.get("type") == "text" for one in blocks):
+        return "\n".join(text(one.get("text")) for one in blocks)
+    return json.dumps(content, ensure_ascii=False)
+
+
+def _agents_message(run: Sequence[Piece], line: Line, losses: list[Loss]) -> Json:
+    said: Json = {"role": "assistant"}
+    spoken: list[Piece] = []
+    calls: list[JsonValue] = []
+    for piece in run:
+        thought = reasoning_text(piece.part)
+        key = text(piece.fields.get("as"))
+        if piece.part is None and "function" in obj(piece.item):
+            calls.append(piece.item)
+        elif isinstance(piece.part, ToolCallPart):
+            calls.append(piece.onto(call(piece.part)))
+        elif thought is not None and key in REASONING_KEYS:
+            said[key] = text(said.get(key)) + thought
+        elif thought is not None and key != "block":
+            losses.append(Loss(path=piece.path, kind="reasoning", what="thoughts of earlier"))
+        elif isinstance(piece.part, TextPart) and key == "refusal":
+            said["refusal"] = piece.part.text
+        else:
+            spoken.append(piece)
+    content = _content(line, spoken, losses)
+    if content or not calls:
+        said["content"] = content
+    if calls:
+        said["tool_calls"] = calls
+    return obj(_with_fields(said, run))
+
+
+def call(part: ToolCallPart) -> Json:
+    arguments = json.dumps(part.arguments, ensure_ascii=False, separators=(",", ":"))
+    function: Json = {"name": legal_tool_name(part.name), "arguments": arguments}
+    return {"id": part.id, "type": "function", "function": function}
+
+
+def _with_fields(said: Json, pieces: Sequence[Piece]) -> JsonValue:
+    result: JsonValue = said
+    for piece in pieces:
+        if piece.message is not None:
+            result = patched(result, dict(piece.message))
+    return result
+
+
+def _content(line: Line, pieces: Sequence[Piece], losses: list[Loss]) -> JsonValue:
+    """One text as a string, all else as a list of blocks."""
+    blocks: list[JsonValue] = []
+    for piece in pieces:
+        if piece.part is None:
+            blocks += [piece.item] if piece.item is not None else []
+        elif block_ := block(piece, line, losses):
+            blocks.append(piece.onto(block_))
+    if not blocks:
+        return ""
+    only = obj(blocks[0])
+    if len(blocks) == 1 and only.keys() == {"type", "text"} and only["type"] == "text":
+        return only["text"]
+    return blocks
+
+
+def block(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
+    """A content block of the API; None where there is nothing to say."""
+    match piece.part:
+        case TextPart(text=said):
+            return _text(line.text(said))
+        case ImagePart(source=source) if source.url or source.base64:
+            url = source.url or data_url(piece.part.media_type, source.base64 or "")
+            return {"type": "image_url", "image_url": {"url": url}}
+        case AudioPart(source=source, media_type=kind) if source.base64 and kind in SOUNDS:
+            sound: Json = {"data": source.base64, "format": SOUNDS[kind]}
+            return {"type": "input_audio", "input_audio": sound}
+        case FilePart():
+            return _file(piece, piece.part, line, losses)
+        case part if (thought := reasoning_text(part)) is not None:
+            return {"type": "thinking", "thinking": [_text(thought)]}
+        case _:
+            shown = as_text(piece, losses)
+            return _text(line.text(shown)) if shown else None
+
+
+def _text(value: str) -> Json:
+    return {"type": "text", "text": value}
+
+
+def _file(piece: Piece, part: FilePart, line: Line, losses: list[Loss]) -> Json | None:
+    name = name_of(piece)
+    if part.source.file_id and part.source.file_id.startswith("file-"):
+        return {"type": "file", "file": {"file_id": part.source.file_id}}
+    said = text_in(part)
+    if said is not None:
+        return _text(line.text(as_file_text(name, part.media_type, said)))
+    if part.source.base64 is None:
+        shown = as_text(piece, losses, "this API takes no file by its address")
+        return _text(line.text(shown))
+    url = data_url(part.media_type, part.source.base64)
+    return {"type": "file", "file": {"file_data": url, **({"filename": name} if name else {})}}

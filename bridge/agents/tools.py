@@ -1,0 +1,65 @@
+"""Descriptions of tools: `metadata.tools` of a conversation <-> each API's list. Pure.
+
+A tool is `{"name", "description", "parameters"}` (parameters: JSON Schema), as the seeds' formats
+have it; what else one API says of it stands under its key in `native`. A tool that only one API
+has (its own web search) is `{"native": {api: ...}}` alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from pydantic import JsonValue
+
+from bridge.agents.json_values import Json, arr, obj, patch_of, patched, text
+from bridge.model import Loss
+from bridge.uacs import Conversation
+
+_NEUTRAL = ("name", "description", "parameters")
+_ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
+
+
+def tools_of(conversation: Conversation) -> list[Json]:
+    return [obj(one) for one in arr((conversation.metadata or {}).get("tools"))]
+
+
+def tool_names(conversation: Conversation) -> frozenset[str]:
+    """The tools that the bridge runs itself."""
+    return frozenset(name for one in tools_of(conversation) if (name := text(one.get("name"))))
+
+
+def write_tools(
+    tools: list[Json], api: str, write: Callable[[Json], Json], losses: list[Loss]
+) -> list[JsonValue]:
+    """Each tool as the API has it; another API's own tools are left out."""
+    written: list[JsonValue] = []
+    for index, tool in enumerate(tools):
+        own = obj(tool.get("native")).get(api)
+        if text(tool.get("name")):
+            written.append(patched(write(tool), own or {}))
+        elif own is not None:
+            written.append(own)
+        else:
+            path = f"/metadata/tools/{index}"
+            losses.append(Loss(path=path, kind="tool_of_another", what="a tool of another API"))
+    return written
+
+
+def read_tool(native: JsonValue, neutral: Json, api: str, write: Callable[[Json], Json]) -> Json:
+    """A tool of an API; `neutral` is what was read of it, empty where it is the API's own."""
+    if not text(neutral.get("name")):
+        return {"native": {api: native}}
+    tool: Json = {key: neutral[key] for key in _NEUTRAL if neutral.get(key) is not None}
+    patch = patch_of(write(tool), obj(native))
+    return {**tool, "native": {api: patch}} if patch else tool
+
+
+def legal_tool_name(name: str) -> str:
+    """As all APIs take it: letters, digits, _ and -, at most 64."""
+    return _ILLEGAL.sub("_", name)[:64] or "_"
+
+
+def schema_of(tool: Mapping[str, JsonValue]) -> Json:
+    """The JSON Schema of a tool's arguments; an object without properties where it says nothing."""
+    return obj(tool.get("parameters")) or {"type": "object", "properties": {}}

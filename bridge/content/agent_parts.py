@@ -1,0 +1,60 @@
+"""Structured data of ours that agents say: reasoning, state, citations, documents, values. Pure.
+
+Schema ids -> the shape of `data`:
+
+- `REASONING` `{"text": ...}`: what a model thought before it answered; not shown to people.
+- `STATE` `{"api": ..., "fields" | "item" | "message": ...}`: what only the API that said it can
+  read (signatures, ids, encrypted reasoning); not shown, and given back to that API alone.
+  `fields` belong to the part before it, `message` to the message, `item` stands in its own place.
+- `CITATIONS` `{"citations": [{"title", "url", "quote"}, ...]}`: sources of the part before it.
+- `DOCUMENT` `{"title": ..., "text": ...}`: knowledge that was looked up.
+- `VALUE` `{"value": ...}` or any JSON: an answer in a format that was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from bridge.content.text import Inline, Link, Paragraph, Text
+from bridge.content.urls import safe_url
+from bridge.uacs import ContentPart, StructuredDataPart
+
+REASONING = "application/vnd.uacs.reasoning+json"
+STATE = "application/vnd.uacs.agent-state+json"
+CITATIONS = "application/vnd.uacs.citations+json"
+DOCUMENT = "application/vnd.uacs.document+json"
+VALUE = "application/vnd.uacs.value+json"
+
+_UNSHOWN = frozenset((REASONING, STATE))
+_MOST = 20  # citations that are shown of one part
+
+
+def is_unshown(part: ContentPart) -> bool:
+    """Whether this is for agents alone; people are shown nothing in its place."""
+    return isinstance(part, StructuredDataPart) and part.schema_id in _UNSHOWN
+
+
+def citations(part: ContentPart) -> tuple[Paragraph, ...] | None:
+    """The sources that a part cites, as one line each; None for any other part."""
+    if not isinstance(part, StructuredDataPart) or part.schema_id != CITATIONS:
+        return None
+    found = part.data.get("citations") if isinstance(part.data, Mapping) else None
+    lines: dict[tuple[str, str], None] = {}
+    for one in found if isinstance(found, list) else []:
+        if isinstance(one, dict):
+            lines.setdefault((_word(one.get("title")), _word(one.get("url"))))
+    shown = [line for title, url in list(lines)[:_MOST] if (line := _line(title, url))]
+    return tuple(Paragraph((Text("Source: "), line)) for line in shown)
+
+
+def _word(value: JsonValue) -> str:
+    return " ".join(value.split()) if isinstance(value, str) else ""
+
+
+def _line(title: str, url: str) -> Inline | None:
+    target = safe_url(url) if url else None
+    if target:
+        return Link(target, (Text(title or target),))
+    return Text(title) if title else None

@@ -1,0 +1,40 @@
+"""The codecs of all APIs side by side, as the tests need them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import bridge.agents.anthropic.read as anthropic_read
+import bridge.agents.anthropic.write as anthropic_write
+import bridge.agents.openai_chat.read as chat_read
+import bridge.agents.openai_chat.write as chat_write
+from bridge.agents.anthropic.stream import Stream as AnthropicStream
+from bridge.agents.lines import Written
+from bridge.agents.openai_chat.stream import Stream as ChatStream
+from bridge.agents.streams import StreamReader
+from bridge.uacs import Conversation, Message
+
+
+@dataclass(frozen=True)
+class Codec:
+    """The pure functions of one API, all ways."""
+
+    read_request: Callable[[Any, str], Conversation]
+    write_request: Callable[[Conversation, str], Written]
+    read_response: Callable[[Any, str], Message]
+    write_response: Callable[[Message, str], Any]
+    stream: Callable[[], StreamReader]
+
+
+def _codec(read: Any, write: Any, stream: Callable[[], StreamReader]) -> Codec:
+    return Codec(
+        read.read_request, write.write_request, read.read_response, write.write_response, stream
+    )
+
+
+CODECS = {
+    "openai-chat": _codec(chat_read, chat_write, ChatStream),
+    "anthropic": _codec(anthropic_read, anthropic_write, AnthropicStream),
+}

@@ -1,0 +1,114 @@
+"""An agent on its own: a room's conversation in, what it says out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from bridge.model import MessageId, RoomId, TurnId
+from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn
+from bridge.ports.clock import SystemClock
+from bridge.ports.connector import Files
+from bridge.ports.tokens import SecretRef
+from bridge.uacs import Actor, ContentPart, Conversation, Message, TextPart
+from tests.agents.vendors import KEY, Vendor
+
+WHEN = "2026-11-21T12:00:00Z"
+
+
+class QuickClock(SystemClock):
+    """Real time, and pauses that are noted and not made."""
+
+    def __init__(self) -> None:
+        self.pauses: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+
+
+class OneKey:
+    async def secret(self, ref: SecretRef) -> str:
+        del ref
+        return KEY
+
+
+@dataclass
+class Tools:
+    clock: QuickClock
+    tokens: OneKey
+    files: Files | None = None
+
+
+def tools(files: Files | None = None) -> Tools:
+    return Tools(QuickClock(), OneKey(), files)
+
+
+def said(
+    actor_id: str,
+    text: str | Sequence[ContentPart],
+    name: str = "",
+    role: Any = "human",
+    **more: Any,
+) -> Message:
+    content = (TextPart(text=text),) if isinstance(text, str) else tuple(text)
+    actor = Actor(id=actor_id, role=role, name=name or None)
+    return Message(
+        message_id=f"m{abs(hash((actor_id, str(content))))}",
+        timestamp=WHEN,
+        actor=actor,
+        content=content,
+        **more,
+    )
+
+
+def room(*messages: Message, **metadata: Any) -> Conversation:
+    return Conversation(
+        conversation_id="0b0f5c9e-8f5e-5c6e-9d0e-2f6f3f1f7a11",
+        created_at=WHEN,
+        updated_at=WHEN,
+        messages=messages,
+        metadata=metadata or None,
+    )
+
+
+def turn(conversation: Conversation, agent: str = "bot") -> Turn:
+    return Turn(
+        id=TurnId("t1"),
+        agent=agent,
+        room=RoomId("r"),
+        trigger=MessageId(conversation.messages[-1].message_id),
+        asked_at=datetime(2026, 11, 21, tzinfo=UTC),
+        conversation=conversation,
+    )
+
+
+HELLO = room(said("slack:T1:U1", "Hello?", "Alice Smith"))
+
+
+async def nothing() -> AsyncIterator[AgentInput]:
+    await asyncio.Event().wait()
+    yield  # type: ignore[misc]
+
+
+async def answer(
+    vendor: Vendor,
+    url: str,
+    conversation: Conversation = HELLO,
+    given: Tools | None = None,
+    **settings: Any,
+) -> list[AgentEvent]:
+    """All that the agent says in one turn."""
+    agent = build(vendor, url, given or tools(), **settings)
+    return [event async for event in agent.run(turn(conversation), nothing())]
+
+
+def build(vendor: Vendor, url: str, given: Tools, **settings: Any) -> Any:
+    options = {"model": "m", "api_key": {"env": "KEY"}, "base_url": url, **settings}
+    return vendor.type.build("bot", vendor.type.settings.model_validate(options), given)
+
+
+def text_of(events: Sequence[AgentEvent]) -> str:
+    return "".join(one.text for one in events if isinstance(one, TextDelta))

@@ -1,0 +1,125 @@
+"""Recorded traffic: what a vendor reads is the same after UACS, and a stream says what its whole
+answer says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from bridge.agents.deltas import deltas_of
+from bridge.content.agent_parts import STATE
+from bridge.model.turns import AgentEvent, TurnDone
+from bridge.uacs import (
+    Accumulator,
+    ContentPart,
+    Message,
+    StructuredDataPart,
+    TextPart,
+    envelope_of,
+    read_conversation,
+    read_message,
+    write,
+)
+from tests.agents.apis import CODECS, Codec
+from tests.agents.readings import as_read
+from tests.agents.recorded import Recording, recordings
+
+AGENT = "bot"
+ALL = recordings()
+
+
+def of(kind: str, *, answered: bool = True) -> list[Any]:
+    found = [one for one in ALL if one.kind == kind and one.api in CODECS]
+    if answered:
+        found = [one for one in found if one.status == 200 and "error" not in one.body]
+    return [pytest.param(one, id=one.name) for one in found] or [
+        pytest.param(None, marks=pytest.mark.skip("UACS_CORPUS names no recordings"))
+    ]
+
+
+@pytest.mark.parametrize("one", of("request", answered=False))
+def test_a_request_is_the_same_after_uacs(one: Recording) -> None:
+    codec = CODECS[one.api]
+
+    conversation = codec.read_request(one.body, AGENT)
+    kept = read_conversation(write(conversation))
+    written = codec.write_request(kept, AGENT)
+
+    assert as_read(one.api, written.body) == as_read(one.api, one.body)
+
+
+@pytest.mark.parametrize("one", of("response"))
+def test_a_response_is_the_same_after_uacs(one: Recording) -> None:
+    codec = CODECS[one.api]
+
+    message = read_message(write(codec.read_response(one.body, AGENT)))
+
+    assert as_read(one.api, codec.write_response(message, AGENT)) == as_read(one.api, one.body)
+
+
+@pytest.mark.parametrize("one", of("response"))
+def test_what_a_vendor_keeps_for_itself_does_not_say_the_words_again(one: Recording) -> None:
+    message = CODECS[one.api].read_response(one.body, AGENT)
+
+    assert repeated_words(message) == []
+
+
+@pytest.mark.parametrize("one", of("stream", answered=False))
+def test_a_stream_says_what_its_whole_answer_says(one: Recording) -> None:
+    codec = CODECS[one.api]
+    events, response = streamed(codec, one.body)
+
+    whole = codec.read_response(response, AGENT)
+
+    assert joined(accumulated(events, whole)) == joined(whole.content)
+    assert as_read(one.api, codec.write_response(whole, AGENT)) == as_read(one.api, response)
+
+
+def streamed(codec: Codec, events: Sequence[Any]) -> tuple[list[AgentEvent], Any]:
+    reader = codec.stream()
+    said = [one for event in events for one in reader.take(event)]
+    said += reader.end()
+    return said, reader.response
+
+
+def accumulated(events: Sequence[AgentEvent], whole: Message) -> Sequence[ContentPart]:
+    accumulator = Accumulator()
+    for delta in deltas_of([*events, TurnDone()], envelope_of(whole)):
+        accumulator.add(delta)
+    return accumulator.message.content if accumulator.finished else ()
+
+
+def joined(parts: Sequence[ContentPart]) -> list[Any]:
+    """As JSON; texts side by side are one text, and nothing is said by an empty one."""
+    found: list[Any] = [json.loads(write(part)) for part in parts]
+    found = [one for one in found if one.get("text") != ""]
+    result: list[Any] = []
+    for one in found:
+        if result and one["type"] == result[-1]["type"] == "text":
+            result[-1] = {**result[-1], "text": result[-1]["text"] + one["text"]}
+        else:
+            result.append(one)
+    return result
+
+
+def repeated_words(message: Message) -> list[str]:
+    """Texts of the answer that its private state has in it again: an edit would not reach those."""
+    return [
+        part.text
+        for part, after in pairwise(message.content)
+        if isinstance(part, TextPart) and len(part.text) > 20
+        and isinstance(after, StructuredDataPart) and after.schema_id == STATE
+        and part.text in strings(after.data)
+    ]  # fmt: skip
+
+
+def strings(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [one for inner in value.values() for one in strings(inner)]
+    if isinstance(value, list | tuple):
+        return [one for inner in value for one in strings(inner)]
+    return [value] if isinstance(value, str) else []
