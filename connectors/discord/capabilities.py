@@ -144,6 +144,7 @@ DIRECT_TYPES = frozenset({1, 3})
 FORUM_TYPES = frozenset({15, 16})
 CHANNEL_KINDS = {0: "text", 2: "voice", 5: "announcement", 13: "stage", 15: "forum", 16: "media"}
 
+EPHEMERAL = 1 << 6  # a flag
 # Message types that somebody said (docs: resources/message); 21 points to a thread's root.
 SPOKEN_TYPES = frozenset({0, 19, 20, 23})
 PINNED = 6

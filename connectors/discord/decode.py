@@ -46,7 +46,7 @@ from bridge.model import (
 from bridge.ports.cards import is_rich
 from bridge.uacs import Actor, Message, TextPart
 from connectors.discord import ids
-from connectors.discord.capabilities import JOINED, PINNED, SPOKEN_TYPES, SYSTEM_TYPES
+from connectors.discord.capabilities import EPHEMERAL, JOINED, PINNED, SPOKEN_TYPES, SYSTEM_TYPES
 from connectors.discord.content import (
     NOTHING_SAID,
     is_typed,
@@ -167,7 +167,16 @@ def _posted(origin: _Origin, payload: bytes) -> Event:
         addresses_us=not own and _addresses(wrapped.own, origin.channel, data),
         edited_at=data.edited_timestamp,
         own=own,
+        audience=_audience(origin, data),
     )
+
+
+def _audience(origin: _Origin, data: MessageData) -> tuple[ActorId, ...] | None:
+    """An ephemeral message is for whoever asked for it."""
+    if not data.flags & EPHEMERAL:
+        return None
+    asked = data.interaction_metadata
+    return (origin.actor(asked.user.id if asked and asked.user else data.author.id),)
 
 
 def _updated(origin: _Origin, payload: bytes) -> Event:

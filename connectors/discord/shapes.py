@@ -97,6 +97,12 @@ class ReferenceData(_Json):
     channel_id: Snowflake | None = None
 
 
+class AskedData(_Json):
+    """Who used the command or button that a message answers."""
+
+    user: UserData | None = None
+
+
 class SaidData(_Json):
     """What can be said: a message, and the message within a forward."""
 
@@ -125,6 +131,7 @@ class MessageData(SaidData):
     webhook_id: Snowflake | None = None
     application_id: Snowflake | None = None
     message_reference: ReferenceData | None = None
+    interaction_metadata: AskedData | None = None
     message_snapshots: tuple[SnapshotData, ...] = ()
 
 

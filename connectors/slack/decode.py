@@ -137,6 +137,8 @@ def _posted(payload: Payload) -> Event:
     ts = payload.target("ts")
     common = payload.common(post)
     common["time"] = ids.time_of(ts)
+    if post.get("is_ephemeral") is True:  # for one person, and not said whom: only we saw it, too
+        common["audience"] = tuple(ids.actor_id(payload.team, one) for one in payload.our_users())
     return MessagePosted(
         native_id=ts,
         message=_uacs(payload, post, own=own),

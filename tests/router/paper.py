@@ -257,6 +257,7 @@ class PaperConnector:
                               bot=bool(data.get("bot"))),
                 reply_to=data.get("reply_to"),
                 broadcast=bool(data.get("broadcast")),
+                audience=(actor,) if data.get("audience") else None,
                 addresses_us=bool(data.get("addresses_us")),
                 own=bool(data.get("own")),
                 operation=OperationId(data["operation"]) if data.get("operation") else None,

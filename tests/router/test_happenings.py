@@ -158,6 +158,19 @@ async def test_an_answer_to_the_whole_channel_is_in_both_places_where_a_platform
     assert [post.thread is None for post in able.channels["a"]] == [True, False, False]
 
 
+async def test_a_whisper_is_kept_for_whom_it_was_said_to_and_shown_in_no_room(duo: Duo) -> None:
+    house, slate, board = duo
+    async with house.run():
+        await slate.say("s", "between us", audience="ann")
+        await slate.say("s", "to all")
+        await house.clock.let_work()
+
+    assert board.texts("b") == ["to all"]
+    assert await said(house.store, house.rooms[0].conversation) == ["to all"]
+    kept = await house.store.message(message_id_of(slate.channel("s"), "000001"))
+    assert kept is not None
+
+
 async def test_what_happens_in_a_channel_of_no_room_is_told_to_nobody(duo: Duo) -> None:
     house, slate, board = duo
     async with house.run():

@@ -371,7 +371,7 @@ def test_each_dispatch_becomes_its_event(kind: str, data: dict[str, Any], event:
 
 def test_of_a_channel_and_a_thread_that_is_told_which_changed() -> None:
     channel = {"id": CHANNEL, "name": "plans", "topic": f"**Friday** with <@&{THREAD}>"}
-    changed = {"changed": ["name", "topic"], "names": {THREAD: "crew"}}
+    changed: dict[str, Any] = {"changed": ["name", "topic"], "names": {THREAD: "crew"}}
     thread = {"id": THREAD, "parent_id": CHANNEL, "name": "Where?"}
 
     assert decode(raw(channel, "CHANNEL_UPDATE", **changed)) == [
@@ -403,6 +403,13 @@ def test_a_finished_poll_tells_its_counts_in_its_own_order() -> None:
         "1300000000000000000",
         (("🍕 Pizza", 1), ("Soup", 0), ("Salad", 4)),
     )
+
+
+def test_an_ephemeral_message_is_for_who_asked_for_it() -> None:
+    asked = {"interaction_metadata": {"id": "1", "type": 2, "user": user("77")}, "flags": 64}
+
+    assert posted(message("psst", **asked)).audience == (ActorId(f"discord:{GUILD}:77"),)
+    assert posted(message("aloud")).audience is None
 
 
 def test_who_joins_the_server_joins_its_system_channel() -> None:

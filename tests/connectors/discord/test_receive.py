@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from bridge.errors import AuthFailed, ConfigError, StoreFull
-from bridge.model import MessagePosted, Place
+from bridge.model import ChannelRenamed, Ignored, MessagePosted, Place
 from connectors.discord.capabilities import INTENTS
 from connectors.discord.connector import DiscordConnector
 from connectors.discord.ids import channel_ref
@@ -182,6 +182,36 @@ async def test_edits_and_deletions_by_people_arrive(local: Local) -> None:
     ]  # fmt: skip
     keys = [raw.order_key for raw in local.inbox.raws]
     assert keys == sorted(keys)
+
+
+async def test_of_a_channel_only_new_names_and_topics_are_kept_and_polls_once(
+    local: Local,
+) -> None:
+    connector = local.connector()
+    await local.start(connector)
+    guild, channel, owner = local.channel.workspace, local.channel.channel, local.people[0]
+    place = local.discord.state.channels[int(channel)]
+
+    poll = await local.discord.poll_as(guild, channel, owner, "Lunch?", ["Soup", "Pizza"])
+    place.position = 7
+    local.discord._acts.change_channel(place)  # pyright: ignore[reportPrivateUsage]  # no deed does that
+    await local.discord.set_topic_as(guild, channel, owner, "Plans")
+    thread = await local.discord.start_thread_as(guild, channel, owner, "One", poll.id)
+    await local.discord.rename_as(guild, thread, owner, "Two")
+    await local.discord.close_thread_as(guild, channel, owner, thread)
+    await local.discord.end_poll_as(guild, channel, owner, poll.id)
+    await local.say("last")
+    await heard(local, connector, 2)
+
+    events = [event for raw in local.inbox.raws for event in connector.decode(raw)]
+    kept = [event for event in events if not isinstance(event, Ignored)]
+    assert [event.type for event in kept] == [
+        "message_posted", "topic_changed", "thread_started", "channel_renamed", "poll_ended",
+        "message_posted",
+    ]  # fmt: skip
+    renamed = kept[3]
+    assert isinstance(renamed, ChannelRenamed)
+    assert (renamed.name, renamed.place.thread) == ("Two", thread)
 
 
 async def test_a_webhook_of_somebody_else_is_not_ours(local: Local) -> None:

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from bridge.model import Call, OperationId
 from connectors.discord.ids import channel_ref
-from connectors.discord.words import in_words, plain_words
+from connectors.discord.words import in_words, title_words
 
 Body = dict[str, JsonValue]
 CARD: Body = {
@@ -69,5 +69,10 @@ def test_an_odd_form_keeps_its_text() -> None:
 
 
 def test_the_title_of_a_forum_post_has_no_formatting() -> None:
-    assert plain_words({"content": "# A *fine* day"}) == "A fine day"
-    assert plain_words(CARD).split() == ["Deploy", "to", "all", "[Go]"]
+    assert title_words({"content": "# A *fine* day"}) == "A fine day"
+    assert title_words(CARD) == "Deploy"
+
+
+def test_a_title_is_the_heading_alone_where_there_is_one() -> None:
+    assert title_words({"content": "## Where to *eat*?\nThe old place closed."}) == "Where to eat?"
+    assert title_words({"content": "No heading\n## below"}) == "No heading\n\nbelow"

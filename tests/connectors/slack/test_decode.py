@@ -118,6 +118,10 @@ POSTS: dict[str, tuple[Json, Event]] = {
         posted("hello", thread=ROOT, broadcast=True),
     ),
     "/me": (post(subtype="me_message"), posted("_hello_")),
+    "a whisper is for whom it was said to": (
+        post(is_ephemeral=True),
+        posted("hello", audience=(ids.actor_id(TEAM, "UBOT"),)),
+    ),
     "what was typed is read from its rich_text": (
         post("see *this*:wave:", blocks=TYPED),
         posted("see **this**👋"),
