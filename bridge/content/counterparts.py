@@ -16,6 +16,7 @@ from bridge.content.text import (
     Document,
     GroupMention,
     GroupPing,
+    Inline,
     Link,
     Mention,
     Ping,
@@ -45,7 +46,12 @@ def with_counterparts(value: T, known: Counterparts) -> T:
     """A text or a card that refers to what is there; it is the same object where nothing does."""
     if not (known.people or known.groups or known.channels or known.links or known.everyone):
         return value
-    return _changed(value, lambda node: _counterpart(node, known))
+    return with_references(value, lambda node: _counterpart(node, known))
+
+
+def with_references(value: T, other: Callable[[Reference], Inline]) -> T:
+    """The same with `other(reference)` for each; what does not change stays the same object."""
+    return _with(value, other)
 
 
 def _counterpart(node: Reference, known: Counterparts) -> Reference:
@@ -66,12 +72,12 @@ def _counterpart(node: Reference, known: Counterparts) -> Reference:
             return node
 
 
-def _changed(value: Any, other: Callable[[Reference], Reference]) -> Any:
+def _with(value: Any, other: Callable[[Reference], Inline]) -> Any:
     if isinstance(value, _REFERENCES):
         return other(value)
     if isinstance(value, tuple):
         before: tuple[Any, ...] = value
-        items = [_changed(one, other) for one in before]
+        items = [_with(one, other) for one in before]
         same = all(a is b for a, b in zip(items, before, strict=True))
         return value if same else tuple(items)
     if not is_dataclass(value) or isinstance(value, type):
@@ -79,7 +85,7 @@ def _changed(value: Any, other: Callable[[Reference], Reference]) -> Any:
     changes: dict[str, Any] = {}
     for name in _inner(type(value)):
         before = getattr(value, name)
-        after = _changed(before, other)
+        after = _with(before, other)
         if after is not before:
             changes[name] = after
     return replace(value, **changes) if changes else value

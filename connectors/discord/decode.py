@@ -10,8 +10,9 @@ from pydantic import ValidationError
 
 from bridge.content.additions import BridgeMetadata, with_bridge_metadata
 from bridge.content.card_message import Content
+from bridge.content.counterparts import Reference, with_references
 from bridge.content.plain import text_to_plain
-from bridge.content.text import Heading, Text
+from bridge.content.text import Broadcast, GroupMention, Heading, Inline, Mention, Text
 from bridge.errors import InvalidData, UndecodableEvent
 from bridge.model import (
     AccountId,
@@ -42,6 +43,7 @@ from bridge.model import (
     TypingStarted,
     Unknown,
     message_id_of,
+    split_key,
 )
 from bridge.ports.cards import is_rich
 from bridge.uacs import Actor, Message, TextPart
@@ -496,11 +498,28 @@ def _content(channel: ChannelRef, wrapped: WrappedMessage, payload: bytes) -> Co
     data = wrapped.d
     people = {user.id: person_of(channel, user, None).name for user in data.mentions}
     document = tuple(discord_to_text(data.content, Names(channel, people, wrapped.names)))
+    if "@" in data.content:
+        document = with_references(document, lambda one: _if_it_pinged(one, data))
     if wrapped.title:
         document = (Heading(2, (Text(wrapped.title),)), *document)
     if is_typed(data):
         return typed_content(document)
     return rich_content(payload, data, document, channel.workspace)
+
+
+def _if_it_pinged(node: Reference, data: MessageData) -> Inline:
+    """What pinged nobody there is mere text: the author may not mention a role or everybody, or a
+    bot asked for silence."""
+    match node:
+        case GroupMention(group, name) if data.mention_roles is not None:
+            return node if split_key(group)[-1] in data.mention_roles else Text(f"@{name}")
+        case Broadcast(range=range_) if data.mention_everyone is False:
+            return Text(f"@{range_}")
+        case Mention(actor, name) if data.author.bot or data.webhook_id:
+            pinged = {user.id for user in data.mentions}
+            return node if split_key(actor)[-1] in pinged else Text(f"@{name}")
+        case _:
+            return node
 
 
 def _plain(origin: _Origin, content: str, names: dict[str, str]) -> str:

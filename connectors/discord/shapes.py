@@ -121,6 +121,8 @@ class SnapshotData(_Json):
 
 
 class MessageData(SaidData):
+    mention_roles: tuple[Snowflake, ...] | None = None
+    mention_everyone: bool | None = None
     id: Snowflake
     channel_id: Snowflake
     type: int = 0

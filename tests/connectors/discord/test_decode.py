@@ -186,7 +186,8 @@ def test_a_mention_or_a_direct_message_addresses_us() -> None:
 
 
 def test_ids_in_the_text_get_the_names_that_are_known() -> None:
-    data = message(f"<@{ANN}> <@77> <#{CHANNEL}> <@&88>", mentions=[user(member={"nick": "Nan"})])
+    said = f"<@{ANN}> <@77> <#{CHANNEL}> <@&88>"
+    data = message(said, mentions=[user(member={"nick": "Nan"})], mention_roles=["88"])
 
     event = posted(data, names={CHANNEL: "general", "88": "devs"})
 

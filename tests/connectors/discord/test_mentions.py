@@ -1,0 +1,103 @@
+"""Only what pinged somebody on Discord is a mention elsewhere; only counterparts are pinged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bridge.model import (
+    AccountId,
+    Byline,
+    Counterparts,
+    Delivery,
+    MessageId,
+    MessagePosted,
+    OperationId,
+    Person,
+    PostMessage,
+    Receipt,
+    RoomId,
+    actor_id_of,
+    join_key,
+)
+from bridge.uacs import Actor, Message, TextPart
+from connectors.discord import ids
+from connectors.discord.decode import decode
+from connectors.discord.encode import encode
+from connectors.discord.links import address_of, message_at
+from tests.connectors.discord import payloads
+
+THERE = ids.channel_ref("700", "800")
+ANN = actor_id_of("slack", "T1", "U1")
+ANN_THERE = Person(id=actor_id_of("discord", "700", "42"), name="Ann")
+TEXT = (
+    f"[@Ann](uacs:actor/{ANN}) [@Bob](uacs:actor/slack:T1:U2) [@here](uacs:broadcast/here) "
+    "[@ops](uacs:group/slack:T1:S1) \\<@42\\> `<@42>`"
+)
+
+
+def sent(known: Counterparts) -> dict[str, Any]:
+    message = Message(
+        message_id="slack:T1:C1:1.0",
+        timestamp="2026-01-01T00:00:00Z",
+        actor=Actor(id="slack:T1:U9", role="human", name="Cara"),
+        content=(TextPart(text=TEXT),),
+    )
+    operation = PostMessage(
+        id=OperationId("1"), account=AccountId("d"), channel=THERE, room=RoomId("r"),
+        message=MessageId(message.message_id), byline=Byline(name="Cara"),
+    )  # fmt: skip
+    (call,) = encode(Delivery(operation=operation, message=message, counterparts=known)).calls
+    return call.body
+
+
+def test_without_counterparts_nobody_is_pinged() -> None:
+    body = sent(Counterparts())
+
+    assert body["allowed_mentions"] == {"parse": []}
+    assert str(body["content"]).startswith("@Ann @Bob @\u200bhere @ops ")
+
+
+def test_exactly_those_are_pinged_who_have_a_counterpart() -> None:
+    groups = {join_key("slack", "T1", "S1"): join_key("discord", "700", "99")}
+    body = sent(Counterparts(people={ANN: ANN_THERE}, groups=groups))
+
+    assert body["allowed_mentions"] == {"parse": [], "users": ["42"], "roles": ["99"]}
+    assert str(body["content"]).startswith("<@42> @Bob @\u200bhere <@&99> \\<@42>")
+
+
+def test_everybody_is_called_where_the_channel_wants_it() -> None:
+    body = sent(Counterparts(everyone=True))
+
+    assert body["allowed_mentions"] == {"parse": ["everyone"]}
+    assert " @here " in str(body["content"])
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        ({"mention_roles": ["99"]}, "[@99](uacs:group/"),
+        ({"mention_roles": []}, "@99"),
+        ({"mention_everyone": True}, "[@everyone](uacs:broadcast/everyone)"),
+        ({"mention_everyone": False}, "@everyone"),
+    ],
+)
+def test_a_role_or_everybody_is_mentioned_only_by_who_may(more: dict[str, Any], text: str) -> None:
+    content = "<@&99>" if "mention_roles" in more else "@everyone"
+    raw = payloads.raw(payloads.message(content=content, **more))
+
+    (event,) = decode(raw)
+
+    assert isinstance(event, MessagePosted)
+    part = event.message.content[0]
+    assert isinstance(part, TextPart)
+    assert part.text.startswith(text)
+
+
+def test_addresses_of_messages_lead_back_to_them() -> None:
+    address = address_of(THERE, Receipt(slot=0, native_id="900", thread="850"))
+
+    assert message_at(address) == (ids.channel_ref("700", "850"), "900")
+    assert message_at("https://discord.com/channels/@me/1/2") is None
+    assert message_at("https://evil.example/https://discord.com/channels/1/2/3") is None
