@@ -29,8 +29,9 @@ class Rate(BaseModel):
 class Capabilities(BaseModel):
     """One platform's abilities. `features` has a level for each name the router asks about:
     author_name, author_picture, threads, replies, edit, delete, delete_others (what people said),
-    whispers, broadcast (an answer in a thread that its channel shows, too; elsewhere it stands in
-    the channel, and says what it answers).
+    whispers, mentions, group_mentions, people_pictures (whether its own people have pictures that
+    others may show), broadcast (an answer in a thread that its channel shows, too; elsewhere it
+    stands in the channel, and says what it answers).
 
     - `text_limit` in `text_unit`s per native message; longer text is split.
     - `echo`: our own posts come back as events.

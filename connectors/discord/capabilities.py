@@ -71,6 +71,9 @@ CAPABILITIES = Capabilities(
         "replies": Level.PARTIAL,  # webhooks cannot reply: a small line with a jump link
         "edit": Level.FULL,
         "delete": Level.FULL,
+        "mentions": Level.FULL,
+        "group_mentions": Level.FULL,
+        "people_pictures": Level.FULL,
         "broadcast": Level.PARTIAL,  # in the channel alone, with a line that names the root
         "reactions": Level.FULL,  # 20 different ones; custom ones where the server has that name
         "pins": Level.FULL,

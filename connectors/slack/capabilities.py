@@ -105,6 +105,9 @@ CAPABILITIES = Capabilities(
         "replies": Level.PARTIAL,  # a quoted line: Slack has threads, but no replies
         "edit": Level.FULL,
         "delete": Level.FULL,
+        "mentions": Level.FULL,
+        "group_mentions": Level.FULL,
+        "people_pictures": Level.FULL,
         "broadcast": Level.FULL,
         "reactions": Level.FULL,  # 23 different ones; who reacted elsewhere stands in the archive
         "pins": Level.FULL,

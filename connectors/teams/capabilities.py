@@ -64,6 +64,9 @@ CAPABILITIES = Capabilities(
         "replies": Level.PARTIAL,
         "edit": Level.FULL,
         "delete": Level.FULL,
+        "mentions": Level.PARTIAL,  # in texts and TextBlocks, not in runs of rich text
+        "group_mentions": Level.DROPPED,  # bots mention people only
+        "people_pictures": Level.DROPPED,  # those of its people: they need Microsoft Graph
         "broadcast": Level.PARTIAL,  # in the channel alone, with a quote of the root
         "reactions": Level.PARTIAL,  # where the service lets bots react; else a note
         "pins": Level.DROPPED,  # a note says who pinned; what people pin here is not told
