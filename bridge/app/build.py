@@ -228,7 +228,8 @@ async def find_rooms(
     await places.close()
     standings = await store.stand_rooms([_form(room, settings) for room in rooms])
     return Rooms(
-        replace(room, epoch=standing.epoch) for room, standing in zip(rooms, standings, strict=True)
+        replace(room, epoch=standing.epoch, joined=standing.joined)
+        for room, standing in zip(rooms, standings, strict=True)
     )
 
 

@@ -126,7 +126,8 @@ class PassageSettings(StrictSettings):
     @classmethod
     def _off_is_a_word(cls, value: object, info: ValidationInfo) -> object:
         """YAML reads `off` as false."""
-        return "off" if value is False and info.field_name not in ("bots", "everyone") else value
+        yes_or_no = info.field_name in ("bots", "everyone", "greets")
+        return "off" if value is False and not yes_or_no else value
 
 
 class MemberSettings(PassageSettings):
@@ -205,6 +206,9 @@ class RoomSettings(PassageSettings):
         ge=1,
         description="Posts of bots in a minute after which the room is paused; null: no limit.",
     )
+    greets: bool = Field(
+        default=True, description="Whether a channel that joins later is told of the bridge."
+    )
     private: tuple[str, ...] = Field(
         default=("!private",),
         description="Beginnings of messages that are neither carried nor kept.",
@@ -221,6 +225,7 @@ def room_options(room: RoomSettings) -> RoomOptions:
         sieve=_sieve(room),
         moderation=room.moderation,
         bots_per_minute=room.bots_per_minute,
+        greets=room.greets,
         private=tuple(one.casefold() for one in room.private if one),
         tells=room.tells,
     )

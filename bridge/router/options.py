@@ -140,6 +140,7 @@ class RoomOptions:
     - `moderation`: what it means when a person deletes, edits or pins a copy of ours.
     - `bots_per_minute`: posts of bots after which the room is paused, because something may go
       round; None: no limit.
+    - `greets`: whether a channel that joins is told what it is bridged to.
     - `private`: beginnings of messages that are not carried and not kept.
     - `tells`: what of that which happens to its channels is said in the others.
     """
@@ -147,6 +148,7 @@ class RoomOptions:
     sieve: Sieve = OPEN
     moderation: Moderation = "off"
     bots_per_minute: int | None = None
+    greets: bool = True
     private: tuple[str, ...] = ()
     tells: frozenset[Tells] = ALL_BUT_JOINS
 

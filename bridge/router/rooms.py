@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
 
@@ -63,7 +63,9 @@ class AgentSeat:
 @dataclass(frozen=True)
 class Room:
     """`conversation` is the id of its UACS Conversation, kept for ever; `undelivered`: how
-    people are told what did not reach the others."""
+    people are told what did not reach the others. `epoch` is the number of the configuration under
+    which it stands; `joined` since when each channel (by its key) is in it, 0 for those that were
+    there first."""
 
     id: RoomId
     conversation: UUID
@@ -72,6 +74,7 @@ class Room:
     undelivered: Undelivered = "note"
     options: RoomOptions = USUAL
     epoch: int | None = None
+    joined: Mapping[str, float] = field(default_factory=dict[str, float])
 
     @property
     def timeline(self) -> Timeline:

@@ -25,6 +25,7 @@ from bridge.router.budgets import Budgets
 from bridge.router.catch_up import CatchUp
 from bridge.router.decided import Decided
 from bridge.router.gaps import Gaps
+from bridge.router.greeting import greet
 from bridge.router.hearing import Hearing
 from bridge.router.lanes import Lanes
 from bridge.router.lateness import Lateness
@@ -242,6 +243,7 @@ class Router:
         on, those of accounts that connect anew when they do."""
         before = {(a, c) for a in self._connectors for c in self._rooms.heard_channels(a)}
         self._rooms.change(rooms)
+        self._spawn(greet(self._rooms, self.notices, self._clock.time()), "greet")
         for account in self._receivers:
             heard = self._rooms.heard_channels(account)
             new = [channel for channel in heard if (account, channel) not in before]
@@ -263,6 +265,7 @@ class Router:
         for row in await self._store.waiting_rows():
             self._sources.put(row)
         await self._told.start()
+        await greet(self._rooms, self.notices, self._clock.time())
         await self.lanes.start()
         await self.turns.start()
 

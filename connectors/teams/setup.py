@@ -88,6 +88,15 @@ def app_package(name: str, app_id: str, public_url: str) -> bytes:
     return buffer.getvalue()
 
 
+# What people are offered when they mention the bot (at most ten).
+_COMMANDS = [
+    {"title": "help", "description": "What you may ask for"},
+    {"title": "status", "description": "What this channel is bridged to"},
+    {"title": "optout", "description": "Have nothing of yours carried"},
+    {"title": "optin", "description": "Take that back"},
+]
+
+
 def _manifest(name: str, app_id: str, public_url: str) -> dict[str, object]:
     short = name[:30]
     return {
@@ -116,6 +125,7 @@ def _manifest(name: str, app_id: str, public_url: str) -> dict[str, object]:
                 "scopes": ["team", "groupchat", "personal"],
                 "supportsFiles": True,
                 "isNotificationOnly": False,
+                "commandLists": [{"scopes": ["team", "groupchat"], "commands": _COMMANDS}],
             }
         ],
         "permissions": ["identity", "messageTeamMembers"],
