@@ -49,6 +49,7 @@ class Hearing:
         self._newest: dict[tuple[AccountId, ChannelRef], str] = {}
         self._posted: dict[AccountId, float] = {}
         self._deaf: dict[AccountId, int] = {}
+        self._looked: dict[AccountId, float] = {}  # when each was last found deaf, or we started
         self.away_since: float | None = None
 
     def heard(self, raw: Raw) -> None:
@@ -84,6 +85,7 @@ class Hearing:
         """When we were last alive, as noted by `run`."""
         noted = await self._store.shelf_get(_SHELF, _ALIVE)
         self.away_since = float(noted) if noted is not None else None
+        self._looked = dict.fromkeys(self._connectors, self._clock.time())
 
     async def run(self) -> None:
         """Until cancelled: note that we are alive, and look after the accounts."""
@@ -129,6 +131,7 @@ class Hearing:
             return
         self._newest[key] = newest  # what a new connection does not hear either is no new reason
         self._deaf[account] = self._deaf.get(account, 0) + 1
+        self._looked[account] = self._clock.time()
         metrics.DEAF.labels(account).inc()
         log.error("account_deaf", account=account, channel=channel.key, times=self._deaf[account])
         self._reconnect(account)
@@ -137,7 +140,7 @@ class Hearing:
         """For so long that it is worth a request; sooner where our own post was not heard."""
         now, patience = self._clock.time(), self._policy.deaf_after
         last, posted = self._last.get(account, 0.0), self._posted.get(account, 0.0)
-        times = self._deaf.get(account, 0)
+        last, times = max(last, self._looked.get(account, 0.0)), self._deaf.get(account, 0)
         if self._connectors[account].capabilities.echo and posted > last and not times:
             patience = self._policy.deaf_to_echo
             return now - posted >= patience

@@ -12,12 +12,21 @@ import structlog
 
 from bridge.content.rendering import public_url
 from bridge.errors import AuthFailed, BridgeError, InvalidData, StoreError, UndecodableEvent
-from bridge.model import AccountId, ChannelCreated, ChannelRef, ChannelRenamed, Echo, Raw
+from bridge.model import (
+    AccountId,
+    ChannelCreated,
+    ChannelRef,
+    ChannelRenamed,
+    Echo,
+    Operation,
+    PostMessage,
+    Raw,
+)  # fmt: skip
 from bridge.ports.agent import Agent
 from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Files
-from bridge.ports.store import Admission, Admitted, InboxRow, Store
+from bridge.ports.store import Admission, Admitted, InboxRow, OutboxState, Store
 from bridge.router import metrics
 from bridge.router.answering import Answering
 from bridge.router.beginnings import Beginnings
@@ -102,7 +111,7 @@ class Router:
         self.turns = Turns(store, rooms, answering, clock, policy, new_id)
         self._lateness = Lateness(store, rooms, self.notices, clock, policy)
         self._told = Told(store, rooms, connectors, self.notices, clock, self.lanes.wake)
-        self.lanes.on_end = self._told.ended
+        self.lanes.on_end = self._operation_ended
         self.decided = Decided(store, clock)
         beginnings = Beginnings(store)
         self._hearing = Hearing(store, connectors, rooms, clock, policy, self._reconnect)
@@ -185,6 +194,11 @@ class Router:
             await self._typing.hear(raw)
         except InvalidData as error:
             log.warning("volatile_event_not_read", account=raw.account, error=str(error))
+
+    async def _operation_ended(self, operation: Operation, state: OutboxState) -> None:
+        if state == "done" and isinstance(operation, PostMessage):
+            self._hearing.posted(operation.account)
+        await self._told.ended(operation, state)
 
     async def _hear_echo(self, raw: Raw, echo: Echo) -> None:
         """Our own post came back."""
