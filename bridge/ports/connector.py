@@ -145,6 +145,15 @@ class ShowsTyping(Protocol):
         ...
 
 
+@runtime_checkable
+class LeavesFilesOut(Protocol):
+    """A message whose files the platform does not take can be said with their names instead."""
+
+    def without_files(self, call: Call) -> Call | None:
+        """The same call, in the same slot, without files. None: it has none. Pure."""
+        ...
+
+
 @dataclass(frozen=True)
 class FileAddress:
     """Where the bytes of a file are now, and the token that its host may see."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import structlog
@@ -41,7 +41,7 @@ from bridge.model import (
     UnpinMessage,
 )
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, FindsSent, SaysInWords
+from bridge.ports.connector import Connector, FindsSent, LeavesFilesOut, SaysInWords
 from bridge.ports.store import OutboxItem, OutboxState, Settlement, Store
 from bridge.router import metrics
 from bridge.router.budgets import Budgets, Priority
@@ -350,21 +350,35 @@ class Lanes:
             work.calls, work.losses = encoded.calls, [*encoded.losses]
 
     async def _call_or_say(self, item: OutboxItem, connector: Connector, work: _Work) -> None:
-        """The next call; what the platform refuses in its form is said in words, what it takes in
-        no thread is said in the channel."""
+        """The next call; what the platform refuses in its form is said in words, and files that it
+        refuses are named: neither takes the rest along. What it takes in no thread is said in the
+        channel."""
         call = work.calls[len(work.receipts)]
         try:
             receipt = await self._call(connector, call)
-        except (FormRefused, ThreadClosed) as error:
-            instead, loss = _instead(connector, call, error)
-            if instead is None:
-                raise
-            operation = item.delivery.operation
-            log.warning("said_otherwise", operation=operation.id, kind=loss.kind, error=str(error))
-            async with self._budgets.permission(operation.account, instead.budgets, _urgency(item)):
-                receipt = await self._call(connector, instead)
-            work.losses.append(loss)
+        except Refused as error:
+            receipt = await self._say_otherwise(item, connector, work, call, error)
         work.receipts.append(receipt)
+
+    async def _say_otherwise(
+        self, item: OutboxItem, connector: Connector, work: _Work, call: Call, error: Refused
+    ) -> Receipt:
+        operation = item.delivery.operation
+        for kind, shown_as, way in _other_ways(connector, error):
+            other = way(call)
+            if other is None:
+                continue
+            log.warning("said_otherwise", operation=operation.id, why=kind, error=str(error))
+            work.losses.append(Loss(path="", kind=kind, what=str(error), shown_as=shown_as))
+            call = other
+            try:
+                async with self._budgets.permission(
+                    operation.account, call.budgets, _urgency(item)
+                ):
+                    return await self._call(connector, call)
+            except Refused as again:
+                error = again
+        raise error
 
     async def _begin(self, operation: OperationId) -> None:
         if operation in self._begun:
@@ -562,21 +576,24 @@ async def _nothing(_mark: Mark) -> None:
     """Nobody says anything instead of a mark."""
 
 
-def _instead(
-    connector: Connector, call: Call, error: FormRefused | ThreadClosed
-) -> tuple[Call | None, Loss]:
-    """The call that may pass where this one did not, if there is one, and what it loses."""
-    if isinstance(error, ThreadClosed):
-        lost = Loss(
-            path="", kind="thread_closed", what=str(error), shown_as="a post in the channel"
-        )
-        return (call.model_copy(update={"thread": None}) if call.thread else None), lost
-    lost = Loss(path="", kind="form_refused", what=str(error), shown_as="its words")
-    return (connector.in_words(call) if isinstance(connector, SaysInWords) else None), lost
-
-
 def _urgency(item: OutboxItem) -> Priority:
     operation = item.delivery.operation
     if isinstance(operation, PostMessage):
         return Priority.POST
     return Priority.FINAL_EDIT if isinstance(operation, EditMessage) else Priority.REACTION
+
+
+def _other_ways(
+    connector: Connector, error: Refused
+) -> Iterator[tuple[str, str, Callable[[Call], Call | None]]]:
+    """Kind of the loss, what is shown instead, and the call that may pass where this one did not."""
+    if isinstance(error, ThreadClosed):
+        yield "thread_closed", "a post in the channel", _outside_the_thread
+    if isinstance(error, FormRefused) and isinstance(connector, SaysInWords):
+        yield "form_refused", "its words", connector.in_words
+    if isinstance(connector, LeavesFilesOut):
+        yield "files_refused", "their names", connector.without_files
+
+
+def _outside_the_thread(call: Call) -> Call | None:
+    return call.model_copy(update={"thread": None}) if call.thread else None

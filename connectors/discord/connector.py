@@ -48,7 +48,7 @@ from connectors.discord.send import Sender
 from connectors.discord.settings import DiscordSettings
 from connectors.discord.unpinned import OwnUnpins
 from connectors.discord.webhooks import Webhooks
-from connectors.discord.words import in_words
+from connectors.discord.words import in_words, without_files
 
 # discord.py keeps its addresses as class attributes, so the accounts of a process share them.
 _addresses: weakref.WeakKeyDictionary[DiscordConnector, tuple[str, str | None]] = (
@@ -140,6 +140,9 @@ class DiscordConnector:
 
     def in_words(self, call: Call) -> Call | None:
         return in_words(call)
+
+    def without_files(self, call: Call) -> Call | None:
+        return without_files(call)
 
     async def file_address(self, asset: Asset, raw: Raw) -> FileAddress | None:
         return address_of(asset, self._cdn)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import orjson
 
 from bridge.content.additions import BridgeMetadata
@@ -19,6 +21,11 @@ from connectors.discord.ids import jump_link
 from connectors.discord.shapes import MessageData
 
 NOTHING_SAID = "[message without text]"
+HIDDEN = "[this message cannot be read here: the bot lacks Discord's Message Content intent]"
+_TYPED_BY_PEOPLE = (0, 19)  # default and reply (docs: resources/message)
+_HOLDS = (
+    "content", "attachments", "embeds", "sticker_items", "components", "poll", "message_snapshots",
+)  # fmt: skip
 _SUPPRESS_EMBEDS = 1 << 2
 
 
@@ -30,8 +37,14 @@ def is_typed(data: MessageData) -> bool:
     return not any(held) and not any(_is_shown(one.type, data) for one in data.embeds)
 
 
-def typed_content(document: Document) -> Content:
-    text = text_to_markdown(document) or NOTHING_SAID
+def is_hidden(data: Mapping[str, object]) -> bool:
+    """Whether Discord kept back what the message says: nobody can post an empty one, and without
+    the Message Content intent it comes empty (docs: events/gateway)."""
+    return data.get("type", 0) in _TYPED_BY_PEOPLE and not any(map(data.get, _HOLDS))
+
+
+def typed_content(document: Document, *, otherwise: str = NOTHING_SAID) -> Content:
+    text = text_to_markdown(document) or otherwise
     return Content((TextPart(text=text, format="markdown"),), BridgeMetadata())
 
 

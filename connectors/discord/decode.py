@@ -50,7 +50,9 @@ from bridge.uacs import Actor, Message, TextPart
 from connectors.discord import ids
 from connectors.discord.capabilities import EPHEMERAL, JOINED, PINNED, SPOKEN_TYPES, SYSTEM_TYPES
 from connectors.discord.content import (
+    HIDDEN,
     NOTHING_SAID,
+    is_hidden,
     is_typed,
     origin_of,
     rich_content,
@@ -503,7 +505,8 @@ def _content(channel: ChannelRef, wrapped: WrappedMessage, payload: bytes) -> Co
     if wrapped.title:
         document = (Heading(2, (Text(wrapped.title),)), *document)
     if is_typed(data):
-        return typed_content(document)
+        hidden = not document and is_hidden(dict(data))
+        return typed_content(document, otherwise=HIDDEN if hidden else NOTHING_SAID)
     return rich_content(payload, data, document, channel.workspace)
 
 

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import random
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -25,6 +26,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.connector import Health, Inbox
 from connectors.discord import ids
 from connectors.discord.capabilities import DIRECT_TYPES, INTENTS, THREAD_TYPES
+from connectors.discord.content import is_hidden
 from connectors.discord.decode import KINDS, ids_in_text
 from connectors.discord.identity import Self
 from connectors.discord.places import Places
@@ -49,6 +51,9 @@ _LONGEST_PAUSE_S = 30.0
 _OWN_GATEWAY = DiscordWebSocket.DEFAULT_GATEWAY
 _LOOK_UPS = 4
 _STOP_S = 5.0
+_SWITCH_IT_ON = (
+    "switch on Message Content Intent for the bot (developer portal, page Bot) and start again"
+)
 _UPDATES = frozenset({"CHANNEL_UPDATE", "THREAD_UPDATE"})
 
 
@@ -138,6 +143,7 @@ class Receiver:
         self._frames: asyncio.Queue[str] = asyncio.Queue(_HELD_AT_MOST)
         self._session = ""
         self._missed = 0
+        self._blind = False
         self.state = Health("connecting")
 
     async def run(self, inbox: Inbox) -> None:
@@ -236,6 +242,8 @@ class Receiver:
         if kind == "INTERACTION_CREATE":
             self._answer_soon(inbox, data, channel, at, now)
             return
+        if kind == "MESSAGE_CREATE":
+            self._look_for_content(data)
         raw = self.raw(kind, data, channel, at, now, changed=changed)
         await self._keep(inbox, raw)
 
@@ -246,6 +254,15 @@ class Receiver:
             if channel := await self._channel_of(UNPINNED, update):
                 raw = self.raw(UNPINNED, update, channel, f"{at}:{number}", now)
                 await self._keep(inbox, raw)
+
+    def _look_for_content(self, data: dict[str, Any]) -> None:
+        """A message that comes empty tells that we may not read what people say."""
+        hidden = not data.get("content") and is_hidden(data)
+        if hidden and not self._blind:
+            log.error("message_content_hidden", account=self._account, todo=_SWITCH_IT_ON)
+        if hidden or data.get("content"):
+            self._blind = hidden
+            self.state = replace(self.state, note=self._note())
 
     # --- interactions -----------------------------------------------------------------------
 
@@ -417,7 +434,9 @@ class Receiver:
                 return
 
     def _note(self) -> str:
-        return f"{self._missed} frames missed; they are read back" if self._missed else ""
+        if self._missed:
+            return f"{self._missed} frames missed; they are read back"
+        return f"messages come without their text; {_SWITCH_IT_ON}" if self._blind else ""
 
 
 def _is_wanted(kind: str, data: dict[str, Any], changed: Sequence[str]) -> bool:

@@ -16,7 +16,7 @@ from bridge.model import Call
 from connectors.discord.capabilities import TEXT_LIMIT
 from connectors.discord.cards import read_message
 from connectors.discord.cards.schemas import COMPONENTS_V2, TEXT_DISPLAY
-from connectors.discord.text import text_to_discord
+from connectors.discord.text import escape, text_to_discord
 
 _FORM = ("embeds", "components")
 
@@ -28,6 +28,22 @@ def in_words(call: Call) -> Call | None:
     if not rich and call.kind != "edit":
         return None
     text = _text(call.body) if rich else call.body.get("content")
+    return _saying(call, text)
+
+
+def without_files(call: Call) -> Call | None:
+    """What it says, and the names of its files: Discord does not take them."""
+    if not call.files:
+        return None
+    rich = any(call.body.get(name) for name in _FORM)
+    text = _text(call.body) if rich else str(call.body.get("content") or "")
+    names = ", ".join(escape(file.name) for file in call.files)
+    note = cut_text(f"-# 📎 {names}: could not be brought here", TEXT_LIMIT // 2)
+    text = f"{cut_text(text, TEXT_LIMIT - len(note) - 1)}\n{note}".lstrip()
+    return _saying(call, text).model_copy(update={"files": ()})
+
+
+def _saying(call: Call, text: JsonValue) -> Call:
     rest = {name: value for name, value in call.body.items() if name not in (*_FORM, "flags")}
     said: dict[str, JsonValue] = {"content": text}
     if call.kind == "edit":

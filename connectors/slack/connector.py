@@ -50,7 +50,7 @@ from connectors.slack.read_back import ReadBack, gone_raw
 from connectors.slack.receive import Keeper, bolt_app, events_route, listen_on_socket, patiently
 from connectors.slack.send import WebApi, send_call
 from connectors.slack.settings import SlackSettings
-from connectors.slack.words import in_words
+from connectors.slack.words import in_words, without_files
 
 
 class SlackConnector:
@@ -153,6 +153,9 @@ class SlackConnector:
 
     def in_words(self, call: Call) -> Call | None:
         return in_words(call)
+
+    def without_files(self, call: Call) -> Call | None:
+        return without_files(call)
 
     async def file_address(self, asset: Asset, raw: Raw) -> FileAddress | None:
         return await address_of(self._api, asset)

@@ -7,9 +7,10 @@ from pydantic import JsonValue
 from bridge.content.card_words import card_words
 from bridge.content.markdown import markdown_to_text
 from bridge.content.split import cut_text
+from bridge.content.text import Paragraph, Text
 from bridge.errors import CodecError
 from bridge.model import Call
-from connectors.slack.capabilities import TEXT_LIMIT
+from connectors.slack.capabilities import METADATA_TYPE, TEXT_LIMIT
 from connectors.slack.cards import read_message
 from connectors.slack.text import text_to_mrkdwn
 
@@ -23,6 +24,26 @@ def in_words(call: Call) -> Call | None:
     rest = {name: value for name, value in call.body.items() if name not in _FORM}
     emptied: dict[str, JsonValue] = {} if call.kind == "post" else {name: [] for name in _FORM}
     return call.model_copy(update={"body": {**rest, **emptied, "text": _text(call.body)}})
+
+
+def without_files(call: Call) -> Call | None:
+    """The names of its files under their author's: Slack does not take the files themselves."""
+    if not call.files:
+        return None
+    names = text_to_mrkdwn((Paragraph((Text(", ".join(file.name for file in call.files)),)),))
+    text = f"{call.body.get('initial_comment') or ''}\n📎 {names}: could not be brought here"
+    body: dict[str, JsonValue] = {
+        "channel": call.channel.channel,
+        "text": cut_text(text.strip(), TEXT_LIMIT),
+        "mrkdwn": True, "parse": "none", "link_names": False, "unfurl_links": False,
+        "metadata": {
+            "event_type": METADATA_TYPE,
+            "event_payload": {"operation": call.operation, "slot": call.slot},
+        },
+    }  # fmt: skip
+    if call.thread is not None:
+        body["thread_ts"] = call.thread
+    return call.model_copy(update={"method": "chat.postMessage", "body": body, "files": ()})
 
 
 def _text(body: dict[str, JsonValue]) -> str:

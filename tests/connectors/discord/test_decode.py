@@ -41,6 +41,7 @@ from bridge.model import (
     message_id_of,
 )
 from bridge.uacs import Actor, Message, StructuredDataPart, TextPart
+from connectors.discord.content import HIDDEN
 from connectors.discord.decode import KINDS, decode
 from connectors.discord.ids import channel_ref
 from tests.connectors.discord.payloads import (
@@ -238,8 +239,13 @@ def test_a_text_stands_before_its_embeds_and_keeps_its_names() -> None:
     assert event.message.content[0].text == "**see**"
 
 
-def test_a_post_of_nothing_says_so() -> None:
-    assert text(posted(message(""))) == "[message without text]"
+def test_a_missing_intent_that_arrives_as_empty_text_is_named() -> None:
+    assert text(posted(message(""))) == HIDDEN
+    assert "Message Content intent" in HIDDEN
+
+
+def test_a_post_whose_text_is_hardly_anything_says_so() -> None:
+    assert text(posted(message(" "))) == "[message without text]"
 
 
 def interaction(**changed: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from bridge.errors import AuthFailed, ConfigError, StoreFull
 from bridge.model import ChannelRenamed, Ignored, MessagePosted, Place
 from connectors.discord.capabilities import INTENTS
 from connectors.discord.connector import DiscordConnector
+from connectors.discord.content import HIDDEN
 from connectors.discord.ids import channel_ref
 from tests.connectors.discord.conftest import Local
 from tests.connectors.discord.test_encode import delivery
@@ -272,3 +273,16 @@ async def test_a_gateway_that_is_not_there_is_tried_again(local: Local) -> None:
     await until(lambda: connector.health().note != "")
 
     assert connector.health().state == "connecting"
+
+
+async def test_a_missing_intent_is_named_where_people_look(
+    local: Local, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(INTENTS, "MESSAGE_CONTENT")
+    connector = local.connector()
+    await local.start(connector)
+
+    await local.say("what nobody may read")
+
+    assert await heard(local, connector, 1) == [HIDDEN]
+    await until(lambda: "Message Content Intent" in connector.health().note)

@@ -1,0 +1,157 @@
+"""Defects that users of other bridges reported: each by its name."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from bridge.app.build import Bridge
+from bridge.sandbox.faults import Fault
+from bridge.sandbox.hands import Hand, Handled
+from tests.e2e.house import Street, configuration, running, street
+
+PLATFORMS = ("slack", "discord", "teams")
+# As many words as a person may write there, and more than one message holds elsewhere.
+LONG = {"slack": 1200, "discord": 220, "teams": 1200}
+
+
+@asynccontextmanager
+async def at_home(folder: Path) -> AsyncGenerator[tuple[Street, Bridge], None]:
+    async with street() as local:
+        settings = configuration(local, folder / "bridge.sqlite3", channels=("general",))
+        settings["files"] = {"allow_loopback": True}
+        async with running(local, settings) as (bridge, _):
+            yield local, bridge
+
+
+def texts(local: Street, platform: str, channel: str = "general") -> list[str]:
+    return [shown.text for shown in local.standing(platform, channel)]
+
+
+def hand_on(local: Street, platform: str, channel: str = "general") -> Hand:
+    workspace, native = local.place(platform, channel)
+    found = local.platforms[platform]
+    assert isinstance(found, Handled)
+    return Hand(found, workspace, native, local.person(platform, workspace))
+
+
+def long_text(platform: str) -> tuple[str, str]:
+    """A text of several messages, and its last word."""
+    words = [f"word{number}" for number in range(LONG[platform])]
+    return " ".join(words), words[-1]
+
+
+@pytest.mark.parametrize("origin", ["slack", "teams"])
+async def test_deleting_a_split_message_deletes_all_its_parts(tmp_path: Path, origin: str) -> None:
+    others = [name for name in PLATFORMS if name != origin]
+    async with at_home(tmp_path) as (local, _):
+        text, last = long_text(origin)
+        hand = hand_on(local, origin)
+        said = await hand.say(text)
+        await local.until(lambda: all(last in " ".join(texts(local, one)) for one in others))
+        assert len(texts(local, "discord")) > 3
+
+        await hand.delete(said.id)
+        await local.until(lambda: all(texts(local, one) == [] for one in others))
+
+
+@pytest.mark.parametrize("origin", ["slack", "teams"])
+async def test_an_edit_that_shortens_a_split_message_leaves_one(
+    tmp_path: Path, origin: str
+) -> None:
+    others = [name for name in PLATFORMS if name != origin]
+    async with at_home(tmp_path) as (local, _):
+        text, _ = long_text(origin)
+        hand = hand_on(local, origin)
+        said = await hand.say(text)
+        await hand.say("what follows")
+        await local.until(lambda: all("follows" in " ".join(texts(local, one)) for one in others))
+
+        await hand.edit(said.id, "short now")
+        await local.until(lambda: all(len(texts(local, one)) == 2 for one in others))
+
+        for one in others:
+            first, second = texts(local, one)
+            assert "short now" in first
+            assert "what follows" in second
+
+
+async def test_two_files_of_one_name_within_seconds_stay_two(tmp_path: Path) -> None:
+    async with at_home(tmp_path) as (local, _):
+        hand = hand_on(local, "slack")
+        for length in (11, 22):
+            await hand.post_file("image.txt", b"x" * length, "text/plain", text=f"of {length}")
+
+        def sizes() -> list[int]:
+            standing = local.standing("discord", "general")
+            return [file["size"] for one in standing for file in one.raw["attachments"]]
+
+        await local.until(lambda: len(sizes()) == 2)
+        assert sizes() == [11, 22]
+
+
+@pytest.mark.parametrize(
+    ("origin", "target", "refused"),
+    [
+        ("slack", "discord", "discord:webhook.execute:*"),
+        ("discord", "slack", "slack:files.getUploadURLExternal:*"),
+    ],
+)
+async def test_a_failed_attachment_does_not_take_its_text_along(
+    tmp_path: Path, origin: str, target: str, refused: str
+) -> None:
+    async with at_home(tmp_path) as (local, bridge):
+        hand = hand_on(local, origin)
+        await hand.say("before")
+        await local.until(lambda: any("before" in text for text in texts(local, target)))
+        local.around.faults.add(Fault(kind="status", where=refused, status=400))
+        await hand.post_file("a.txt", b"bytes", "text/plain", text="the words that matter")
+        standing = local.standing
+        await local.until(
+            lambda: any("a.txt" in str(one.raw) for one in standing(target, "general"))
+        )
+        await hand.say("after")
+        await local.until(lambda: any("after" in text for text in texts(local, target)))
+
+        assert "the words that matter" in " ".join(texts(local, target))
+        assert await bridge.store.dead_letters() == []
+
+
+async def test_an_own_echo_after_a_restart_is_not_relayed(tmp_path: Path) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        async with running(local, settings) as (bridge, _):
+            await local.say("teams", "general", "before")
+            await local.until(lambda: all(len(texts(local, one)) == 1 for one in PLATFORMS))
+            for platform in ("slack", "discord"):  # the echo is not heard before the stop
+                where = f"{platform}:event:{local.place(platform, 'general')[1]}"
+                local.around.faults.add(Fault(kind="drop", where=where))
+            await local.say("teams", "general", "carried")
+            await local.until(lambda: all(len(texts(local, one)) == 2 for one in PLATFORMS))
+
+        async with running(local, settings) as (bridge, _):
+            await local.until(lambda: not bridge.router.catching_up)
+            await local.say("slack", "general", "after")
+            await local.until(lambda: all("after" in " ".join(texts(local, o)) for o in PLATFORMS))
+            await local.until(lambda: not bridge.router.catching_up)
+
+        for platform in PLATFORMS:
+            assert [t.split()[-1] for t in texts(local, platform)] == ["before", "carried", "after"]
+
+
+async def test_one_misconfigured_channel_at_start_does_not_stop_the_others(tmp_path: Path) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3")
+        settings["rooms"]["general"]["members"][0]["channel"] = "#nowhere"
+        async with running(local, settings) as (bridge, _):
+            assert any("'#nowhere'" in problem for problem in bridge.problems)
+            for channel, where in (("general", ("discord",)), ("random", ("slack", "discord"))):
+                await local.say("teams", channel, "all the same")
+                await local.until(
+                    lambda channel=channel, where=where: all(
+                        "all the same" in " ".join(texts(local, one, channel)) for one in where
+                    )
+                )
