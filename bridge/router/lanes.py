@@ -586,7 +586,7 @@ def _urgency(item: OutboxItem) -> Priority:
 def _other_ways(
     connector: Connector, error: Refused
 ) -> Iterator[tuple[str, str, Callable[[Call], Call | None]]]:
-    """Kind of the loss, what is shown instead, and the call that may pass where this one did not."""
+    """Kind of the loss, what is shown instead, and the call that may pass in its place."""
     if isinstance(error, ThreadClosed):
         yield "thread_closed", "a post in the channel", _outside_the_thread
     if isinstance(error, FormRefused) and isinstance(connector, SaysInWords):
