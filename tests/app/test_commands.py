@@ -71,7 +71,8 @@ async def test_rooms_tells_members_agents_and_counts(house: House) -> None:
 
     assert list(found) == ["general"]
     assert (found["general"]["messages"], len(found["general"]["members"])) == (1, 2)
-    assert found["general"]["agents"] == [{"agent": "echo", "listen": "mentions"}]
+    (seat,) = found["general"]["agents"]
+    assert (seat["agent"], seat["listen"], seat["busy"]) == ("echo", "mentions", "queue")
     assert "agent @echo, listens to mentions" in (await house.cli("rooms")).stdout
 
 
