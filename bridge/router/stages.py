@@ -30,6 +30,7 @@ from bridge.model import (
     ReactionsCleared,
     Receipt,
     TurnId,
+    Unknown,
     conversation_id_of,
     message_id_of,
 )
@@ -101,6 +102,8 @@ async def admit(passage: Passage, around: Surroundings) -> str | None:
     passage.rooms, refusal = await admitted(event, around)
     if not passage.rooms:
         return f"not admitted: {refusal}" if refusal else "no_room"
+    if isinstance(event, Unknown):
+        return f"kept: unknown, {event.kind}"
     return None if isinstance(event, _CARRIED) else f"kept: {event.type}"
 
 

@@ -152,7 +152,7 @@ class PaperConnector:
         self.channels[channel] = kept
         await self._tell(channel, "delete", ids=list(native_ids), author="ann", **more)
 
-    async def happen(self, kind: type[BaseModel], channel: str, **what: Any) -> None:
+    async def happen(self, kind: type[BaseModel], channel: str, /, **what: Any) -> None:
         """Any other event, as `decode` shall give it; `thread` and `by` say where and who."""
         assert self.inbox
         key = what.pop("key", f"happening {next(self._ids)}")
@@ -161,10 +161,11 @@ class PaperConnector:
             what["actor"] = actor_id_of("paper", self.account, what.pop("by", "ann"))
         time = datetime.fromtimestamp(self._clock.time(), UTC)
         event = kind(account=self.account, place=place, time=time, **what)
-        await self.inbox.accept(
-            Raw(account=self.account, kind="event", dedupe_key=key, order_key=key,
-                channel=place.channel, payload=event.model_dump_json().encode())
+        self.last = Raw(
+            account=self.account, kind="event", dedupe_key=key, order_key=key,
+            channel=place.channel, payload=event.model_dump_json().encode(),
         )  # fmt: skip
+        await self.inbox.accept(self.last)
 
     async def react(self, channel: str, native_id: str, emoji: str, **more: Any) -> None:
         """Somebody reacts (`author`, ann if not given); `taken_back`, `cleared`: the other way."""

@@ -15,6 +15,7 @@ from bridge.model import (
     PollEnded,
     ThreadStarted,
     TopicChanged,
+    Unknown,
     actor_id_of,
     message_id_of,
 )
@@ -169,6 +170,17 @@ async def test_a_whisper_is_kept_for_whom_it_was_said_to_and_shown_in_no_room(du
     assert await said(house.store, house.rooms[0].conversation) == ["to all"]
     kept = await house.store.message(message_id_of(slate.channel("s"), "000001"))
     assert kept is not None
+
+
+async def test_what_nobody_understands_is_kept_as_it_came(duo: Duo) -> None:
+    house, slate, board = duo
+    async with house.run() as router:
+        await slate.happen(Unknown, "s", kind="huddle_thread", key="the huddle")
+        await house.clock.let_work()
+        assert await router.accept(slate.last) is False  # it is in the inbox, word for word
+
+    assert board.texts("b") == []
+    assert (await house.store.status()).inbox == {"done": 1}
 
 
 async def test_what_happens_in_a_channel_of_no_room_is_told_to_nobody(duo: Duo) -> None:
