@@ -43,14 +43,16 @@ class Asked:
 
 @dataclass(frozen=True)
 class Command:
-    """`words`: how many may follow; `everybody`: not only admins may give it. `run` gives the
-    answer in plain words, a line each."""
+    """`words`: how many may follow; `everybody`: not only admins may give it; `whispered`: its
+    answer is for the asker alone, where that can be. `run` gives the answer in plain words, a line
+    each."""
 
     usage: str
     about: str
     run: Callable[[Asked, Surroundings], Awaitable[str]]
     words: range = range(1)
     everybody: bool = False
+    whispered: bool = False
 
 
 async def hear_command(passage: Passage, around: Surroundings) -> str | None:
@@ -73,7 +75,8 @@ async def hear_command(passage: Passage, around: Surroundings) -> str | None:
     asked = Asked(actor, words, event.place, rooms[0], member)
     answer = await _answer(command, asked, around)
     key = passage.row.raw.dedupe_key
-    await _say(asked, answer, key, around, private=isinstance(event, CommandGiven))
+    private = isinstance(event, CommandGiven) or command.whispered
+    await _say(asked, answer, key, around, private=private)
     return f"command: {name}"
 
 
@@ -114,9 +117,6 @@ def _read(text: str) -> tuple[str, tuple[str, ...]]:
 
 async def _say(asked: Asked, answer: str, key: str, around: Surroundings, *, private: bool) -> None:
     """In the channel alone where it was asked; to the asker alone where that is possible."""
-    connector = around.connectors.get(asked.member.account)
-    features = connector.capabilities.features if connector else {}
-    whispers = features.get("whispers", Level.DROPPED) in (Level.FULL, Level.PARTIAL)
     lines: list[Inline] = []
     for line in answer.split("\n"):
         lines += [Break(), Text(line)] if lines else [Text(line)]
@@ -125,8 +125,14 @@ async def _say(asked: Asked, answer: str, key: str, around: Surroundings, *, pri
         text_to_markdown((Paragraph(tuple(lines)),)),
         asked.room.id,
         [asked.member],
-        to=asked.actor if private and whispers else None,
+        to=asked.actor if private and _can_whisper(asked, around) else None,
     )
+
+
+def _can_whisper(asked: Asked, around: Surroundings) -> bool:
+    connector = around.connectors.get(asked.member.account)
+    features = connector.capabilities.features if connector else {}
+    return features.get("whispers", Level.DROPPED) in (Level.FULL, Level.PARTIAL)
 
 
 # --- the commands ---------------------------------------------------------------------------
@@ -196,6 +202,20 @@ async def _blocked(asked: Asked, around: Surroundings) -> str:
     return "\n".join(one.actor for one in here) or "Nobody is blocked here."
 
 
+async def _me(asked: Asked, around: Surroundings) -> str:
+    """Everybody who reads a code could take the account that it was made for: it is whispered, or
+    not made at all. Giving it may be seen by all, for then it is used up."""
+    if asked.words:
+        await around.linking.finish_link(asked.actor, asked.words[0])
+        return "Your accounts are one person's now: a mention of one is a mention of the other."
+    if not _can_whisper(asked, around):
+        return (
+            "Nobody can be whispered to here. Ask for a code elsewhere, and give it here: me CODE"
+        )
+    code = await around.linking.begin_link(asked.actor)
+    return f"Say this on another platform within 10 minutes, to nobody but me: me {code}"
+
+
 async def _link(asked: Asked, around: Surroundings) -> str:
     account, channel = asked.words
     return await around.linker().link(asked.room.id, account, channel, asked.actor)
@@ -210,6 +230,14 @@ COMMANDS: Mapping[str, Command] = {
     "status": Command("status", "what this channel is bridged to", _status, everybody=True),
     "optout": Command("optout", "have nothing of yours carried", _optout, everybody=True),
     "optin": Command("optin", "take that back", _optin, everybody=True),
+    "me": Command(
+        "me [CODE]",
+        "link your accounts: ask for a code, give it elsewhere",
+        _me,
+        range(2),
+        everybody=True,
+        whispered=True,
+    ),
     "pause": Command("pause", "carry nothing in this room", _pause),
     "resume": Command("resume", "go on", _resume),
     "block": Command("block @PERSON", "admit nothing of theirs here", _block, range(1, 2)),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bridge.sandbox.slack.local import LocalSlack
 from tests.e2e.house import Street, configuration, running, street
 
 PLATFORMS = ("slack", "discord", "teams")
@@ -57,3 +58,28 @@ async def test_status_is_answered_where_it_is_asked_and_channels_come_and_go(
                 assert not any("unheard" in t or "status" in t for t in texts(one))
         async with running(local, settings) as (again, _):
             assert random in [m.channel.channel for m in again.rooms.all[0].members]
+
+
+@pytest.mark.parametrize("other", ["discord", "teams"])
+async def test_people_link_their_accounts_by_a_code_that_slack_whispers(
+    tmp_path: Path, other: str
+) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        slack = local.platforms["slack"]
+        assert isinstance(slack, LocalSlack)
+        workspace, _ = local.place("slack", "general")
+        person = local.person("slack", workspace)
+        async with running(local, settings) as (bridge, _):
+            await local.say("slack", "general", f"{mention(local, 'slack')} me")
+            await local.until(lambda: bool(slack.whispers(workspace, person)))
+            (told,) = slack.whispers(workspace, person)
+            code = told.text.rpartition(" ")[2]
+            await local.say(other, "general", f"{mention(local, other)} me {code}")
+            await local.until(
+                lambda: any("one person" in one.text for one in local.standing(other, "general"))
+            )
+
+            linked = {one.actor.split(":")[0] for one in await bridge.store.linked_accounts()}
+            assert linked == {"slack", other}
+            assert len(local.standing("slack", "general")) == 1  # the question alone

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from bridge.model import ActorId, RoomId
+from bridge.model import ActorId, Level, RoomId
 from bridge.router.router import Router
 from tests.router.conftest import House
 from tests.router.paper import PaperConnector
@@ -110,3 +110,19 @@ async def test_a_command_that_is_not_said_to_us_is_none(trio: Trio) -> None:
         assert not router.decided.paused(RoomId("all"))
 
     assert len(board.texts("b")) == 2
+
+
+async def test_people_link_their_accounts_by_a_code_that_is_whispered(trio: Trio) -> None:
+    house, slate, board = trio
+    features = {**slate.capabilities.features, "whispers": Level.FULL}
+    slate.capabilities = slate.capabilities.model_copy(update={"features": features})
+    async with ruled(house):
+        told = await give(house, slate, "me")
+        code = told.rpartition(" ")[2]
+        assert "not good any more" in await give(house, board, "me 0000-0000", author="eve")
+        assert "one person" in await give(house, board, f"me {code}", author="annie")
+        assert "not good any more" in await give(house, board, f"me {code}", author="eve")
+        assert "Nobody can be whispered to" in await give(house, board, "me", author="eve")
+
+    linked = await house.store.linked_accounts()
+    assert [one.actor for one in linked] == ["paper:board:annie", "paper:slate:ann"]
