@@ -429,13 +429,14 @@ class Lanes:
         return encoded.model_copy(update={"losses": (*losses, *encoded.losses)})
 
     async def _call(self, connector: Connector, call: Call) -> Receipt:
+        files = sum(file.size for file in call.files)
+        deadline = self._policy.send_deadline + files / self._policy.upload_pace
         try:
-            async with asyncio.timeout(self._policy.send_deadline):
+            async with asyncio.timeout(deadline):
                 return await connector.send(call)
         except TimeoutError:
             raise Unsettled(
-                f"{call.method} to {call.channel} had no answer within "
-                f"{self._policy.send_deadline:g} s"
+                f"{call.method} to {call.channel} had no answer within {deadline:g} s"
             ) from None
 
     async def _settle(self, item: OutboxItem, connector: Connector, wake: asyncio.Event) -> None:

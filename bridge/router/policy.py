@@ -10,7 +10,8 @@ class Policy:
     """Numbers that a test makes small and an operator may change.
 
     - `settle_grace`: how long after a broken answer a post may still arrive before we look for it.
-    - `send_deadline`: how long one native call may take, whatever its connector thinks.
+    - `send_deadline`: how long one native call may take, whatever its connector thinks; files that
+      go along may take longer, at `upload_pace` bytes a second.
     - `auth_pause`: the longest pause between two attempts with credentials that were refused.
     - `turn_idle`, `turn_total`: how long an agent may be silent, and work.
     - `stop_grace`: how long an agent that shall stop may take to end by itself.
@@ -42,6 +43,7 @@ class Policy:
 
     settle_grace: float = 2.0
     send_deadline: float = 30.0
+    upload_pace: float = 256 * 1024
     first_backoff: float = 0.5
     longest_backoff: float = 300.0
     auth_pause: float = 60.0

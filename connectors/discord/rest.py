@@ -40,6 +40,8 @@ from connectors.discord import sdk
 from connectors.discord.capabilities import GLOBAL
 
 DEADLINE_S = 10.0
+# Bytes may take their time on the way out: who sends them bounds the whole.
+_WITH_FILES = aiohttp.ClientTimeout(total=None, connect=DEADLINE_S / 2, sock_read=60.0)
 _LONGEST_WAIT_S = 5.0  # for an empty bucket, within one send; longer waits are the lane's
 _MOST_BUCKETS = 4096
 _MOST_AT_ONCE, _AT_ONCE_S = 45, 1.1  # a little slower than allowed: our clock is not Discord's
@@ -194,9 +196,10 @@ class Rest:
             timeout = aiohttp.ClientTimeout(total=DEADLINE_S, connect=DEADLINE_S / 2)
             agent = {"User-Agent": _USER_AGENT}
             self._session = aiohttp.ClientSession(timeout=timeout, headers=agent)
+        form = isinstance(data, aiohttp.FormData)
         async with self._session.request(
             method, self._url + path, params=query, data=data, headers=headers,
-            allow_redirects=False,
+            allow_redirects=False, timeout=_WITH_FILES if form else self._session.timeout,
         ) as answer:  # fmt: skip
             return ApiAnswer(answer.status, answer.headers, await answer.read())
 

@@ -36,6 +36,8 @@ from connectors.slack.refusals import error_of_code
 
 DEADLINE = 10.0  # seconds for a whole request
 _CONNECT_DEADLINE = 5.0
+# Bytes may take their time on the way out: who sends them bounds the whole.
+_UPLOAD = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_DEADLINE, sock_read=60.0)
 _DEFAULT_RETRY = 30.0  # seconds, where Slack does not say how long to wait
 _MOST_RETRY = 3600.0
 _JSON = "application/json; charset=utf-8"
@@ -109,7 +111,7 @@ class WebApi:
         headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
         with translated("Uploading a file", once=False):
             async with self._open_session().post(
-                url, data=chunks, headers=headers, allow_redirects=False
+                url, data=chunks, headers=headers, allow_redirects=False, timeout=_UPLOAD
             ) as response:
                 if response.status >= 400:
                     raise _lost("Uploading a file", f"HTTP {response.status}", once=False)

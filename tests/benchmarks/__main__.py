@@ -10,9 +10,9 @@ from typing import Any
 
 import orjson
 
-from tests.benchmarks import cards, dialects, links, relay, uacs_codec
+from tests.benchmarks import cards, dialects, files, links, relay, uacs_codec
 
-PARTS = ("codec", "cards", "dialects", "links", "starts", "cpu", "pace", "limits")
+PARTS = ("codec", "cards", "dialects", "links", "starts", "files", "cpu", "pace", "limits")
 
 
 def main() -> None:
@@ -44,6 +44,8 @@ def _measure(part: str, size: relay.Size, *, quick: bool) -> Any:
             return asyncio.run(
                 links.starts(links.QUICK_STARTS if quick else links.STARTS, 1 if quick else 5)
             )
+        case "files":
+            return asyncio.run(files.measure(runs=1 if quick else 3))
         case "cpu":
             return asyncio.run(relay.cpu_ratios(size))
         case "pace":
@@ -64,6 +66,8 @@ def _table(part: str, found: Any) -> str:
             return "\nLinks\n" + links.table(found)
         case "starts":
             return "\nThe bridge's start\n" + links.starts_table(found)
+        case "files":
+            return "\nA large file\n" + files.table(found)
         case "cpu":
             return _cpu_table(found)
         case "pace":

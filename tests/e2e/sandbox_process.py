@@ -1,4 +1,4 @@
-"""The local platforms in a process of their own: `python -m tests.e2e.sandbox_process [CHANNELS]`.
+"""The local platforms in a process of their own: `python -m tests.e2e.sandbox_process`.
 
 Prints its address as the first line; ends at SIGTERM, or when whoever started it is gone.
 """
@@ -11,8 +11,10 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from bridge.sandbox.discord.local import LocalDiscord
+from bridge.sandbox.platform import LocalPlatform, Surroundings
 from bridge.sandbox.server import serve_sandbox
 
 
@@ -20,18 +22,20 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--channels", type=int, default=3)
     parser.add_argument("--no-limits", action="store_true")
+    parser.add_argument("--boosted", action="store_true", help="guilds that take 100 MiB files")
     wanted = parser.parse_args()
-    asyncio.run(_serve(wanted.channels, limits=not wanted.no_limits))
+    asyncio.run(_serve(wanted.channels, limits=not wanted.no_limits, boosted=wanted.boosted))
 
 
-async def _serve(channels: int, *, limits: bool) -> None:
-    serving = asyncio.ensure_future(
-        serve_sandbox(
-            channels=channels,
-            limits=limits,
-            on_ready=lambda around, _: print(around.base_url, flush=True),
-        )
-    )
+async def _serve(channels: int, *, limits: bool, boosted: bool) -> None:
+    def ready(around: Surroundings, platforms: Mapping[str, LocalPlatform]) -> None:
+        discord = platforms["discord"]
+        if boosted and isinstance(discord, LocalDiscord):
+            for guild in discord.state.guilds.values():
+                guild.premium_tier = 3
+        print(around.base_url, flush=True)
+
+    serving = asyncio.ensure_future(serve_sandbox(channels=channels, limits=limits, on_ready=ready))
     end_with_parent(serving.cancel)
     with contextlib.suppress(asyncio.CancelledError):
         await serving

@@ -112,9 +112,12 @@ class Town:
 
 
 @asynccontextmanager
-async def town(*, channels: int = 3, limits: bool = True) -> AsyncGenerator[Town, None]:
+async def town(
+    *, channels: int = 3, limits: bool = True, boosted: bool = False
+) -> AsyncGenerator[Town, None]:
     """The local platforms in a process of their own, until the block ends."""
     more = ["--channels", str(channels), *([] if limits else ["--no-limits"])]
+    more += ["--boosted"] if boosted else []
     process = await start_python("tests.e2e.sandbox_process", more, asyncio.subprocess.PIPE)
     try:
         assert process.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -17,7 +18,7 @@ from bridge.errors import (
     Unavailable,
     Unsettled,
 )
-from bridge.model import AccountId, Call, Delivery, Encoded, Rate
+from bridge.model import AccountId, Call, Delivery, Encoded, Rate, Receipt, Upload
 from bridge.store.memory import MemoryStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -177,6 +178,35 @@ async def test_words_that_are_refused_too_go_to_dead_letters(clock: FakeClock) -
     assert [letter.error for letter in await house.store.dead_letters()] == [
         "it wants no words"
     ] * 2
+
+
+class PaperWithFile(PaperConnector):
+    """Each post takes a file along; it is slow to leave."""
+
+    def encode(self, delivery: Delivery) -> Encoded:
+        encoded = super().encode(delivery)
+        file = Upload(file_id="blob:x", name="x", media_type="video/mp4", size=1_000)
+        calls = [call.model_copy(update={"files": (file,)}) for call in encoded.calls]
+        return encoded.model_copy(update={"calls": tuple(calls)})
+
+    async def send(self, call: Call) -> Receipt:
+        await asyncio.sleep(0.15)
+        return await super().send(call)
+
+
+@pytest.mark.parametrize(("pace", "arrive"), [(1_000.0, True), (1_000_000.0, False)])
+async def test_files_may_take_their_time(clock: FakeClock, pace: float, arrive: bool) -> None:
+    house, slate, board = two(clock, PaperWithFile)
+    house.policy = replace(house.policy, send_deadline=0.05, upload_pace=pace)
+
+    async with house.run():
+        await slate.say("s", "one")
+        await asyncio.sleep(0.3)
+        await clock.advance(5)
+
+    letters = [one.state for one in await house.store.dead_letters() if one.excerpt == "one"]
+    assert letters == ([] if arrive else ["unproved"] * 2)
+    assert board.texts("b") == (["one"] if arrive else [])
 
 
 async def test_a_lost_answer_is_looked_for_and_never_sent_twice(clock: FakeClock) -> None:

@@ -1,0 +1,114 @@
+"""People talk, change and delete while the platforms fail in every way they know: 429 storms, 5xx,
+hangs, lost answers, dropped sockets, events twice, late and in another order. When it is over, all
+sides say the same."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.crowd import Change, Crowd, Mix, Said
+from tests.e2e.reckoning import reckon, settled
+from tests.e2e.tally import TeamsLog
+from tests.e2e.town import Town, bridge_beside, rooms_across, town
+
+CHANNELS = 7
+SEED = int(os.environ.get("STORM_SEED", "1"))
+PLATFORMS = ("slack", "discord", "teams")
+# Requests that change something, by the sandbox's names of them: (platform, glob).
+CALLS = (
+    "slack:chat.*", "discord:webhook.*", "teams:activity.*", "slack:*", "discord:*", "teams:*",
+)  # fmt: skip
+# Teams cannot be asked whether a post arrived, so that hangs and lost answers there end as
+# `unproved`: they are counted, and bounded by how many there were.
+UNKNOWN = ("hang", "lose_answer")
+
+
+class Weather:
+    """Faults at random; `done` counts them."""
+
+    def __init__(self, town: Town, chance: random.Random) -> None:
+        self.done: Counter[str] = Counter()
+        self._town = town
+        self._random = chance
+
+    async def blow(self, seconds: float, pause: float) -> None:
+        """A fault after random pauses of `pause` seconds on average; then the sky is clear."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            await self._gust()
+            await asyncio.sleep(self._random.expovariate(1 / pause))
+        await self._town.no_faults()
+
+    async def _gust(self) -> None:
+        kind = self._random.choice(
+            ("rate_limited", "status", "hang", "lose_answer", "events", "events", "socket")
+        )
+        if kind == "socket":
+            platform = self._random.choice(PLATFORMS)
+            await self._town.disconnect(platform)
+            self.done[f"{kind} {platform}"] += 1
+            return
+        if kind == "events":
+            kind = self._random.choice(("delay", "duplicate", "reorder"))
+            where = f"{self._random.choice(PLATFORMS)}:event:*"
+        else:
+            where = self._random.choice(CALLS)
+        times = self._random.randint(1, 30 if kind in ("rate_limited", "status") else 4)
+        await self._town.fault(
+            kind, where, times=times, seconds=self._random.uniform(0.1, 1.5),
+            status=self._random.choice((500, 502, 503)),
+        )  # fmt: skip
+        self.done[f"{kind} {where.partition(':')[0]}"] += times
+
+
+def always(_post: Said, _change: Change) -> bool:
+    """Nothing is dropped: what is late or doubled is told all the same."""
+    return True
+
+
+async def weather(seconds: float, folder: Path, *, pause: float, gusts: float) -> None:
+    """The whole of it; prints what was counted. `pause` is between events, `gusts` between faults,
+    both in seconds on average."""
+    async with town(channels=CHANNELS, limits=False) as local:
+        parts, rooms = rooms_across(local)
+        settings = {**parts, "store": {"path": str(folder / "bridge.sqlite3")}}
+        crowd = Crowd(local, rooms, random.Random(SEED), Mix())
+        log = TeamsLog(local)
+        async with bridge_beside(local, settings, folder) as bridge:
+            await bridge.start()
+            await bridge.connected()
+            await crowd.one_each()
+            assert (await settled(local, crowd, bridge, log, always, 120)).settled
+            storm = Weather(local, random.Random(SEED + 1))
+            blowing = asyncio.create_task(storm.blow(seconds, gusts))
+            while not blowing.done():
+                await crowd.act(10, pause)
+            await blowing
+            await bridge.connected(120)
+            reckoning = await reckon(
+                local, crowd, bridge, log, always, seconds=600, store=folder / "bridge.sqlite3"
+            )
+    print(
+        f"\n{seconds:g} s, {crowd.events} events, {len(crowd.said)} of them posts, in "
+        f"{sum(map(len, rooms))} channels, faults asked for: {dict(sorted(storm.done.items()))}\n"
+        f"{reckoning}"
+    )
+    doubtful = sum(storm.done[f"{kind} teams"] for kind in UNKNOWN) + storm.done["status teams"]
+    reckoning.hold(unproved_per_lane=doubtful)
+
+
+async def test_after_a_short_storm_all_sides_agree(tmp_path: Path) -> None:
+    await weather(30, tmp_path, pause=0.06, gusts=0.5)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+async def test_after_half_an_hour_of_storm_all_sides_agree(tmp_path: Path) -> None:
+    await weather(1800, tmp_path, pause=0.15, gusts=1.0)
