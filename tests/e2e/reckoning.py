@@ -112,7 +112,7 @@ async def settled(
 
 
 def is_idle(health: Mapping[str, Any] | None) -> bool:
-    if health is None or health["catching_up"]:
+    if health is None or health["catching_up"] or health["looking_back"]:
         return False
     return not any(health["outbox"].get(state) for state in ("waiting", "sending"))
 

@@ -6,48 +6,22 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import time
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.crowd import Change, Crowd, Mix, Said
+from tests.e2e.crowd import Crowd, Mix
 from tests.e2e.reckoning import reckon, settled
-from tests.e2e.tally import TeamsLog
+from tests.e2e.tally import TeamsLog, always
 from tests.e2e.town import BridgeProcess, bridge_beside, rooms_across, town
 
 CHANNELS = 7  # in each of two workspaces, guilds and teams: 42 channels, 14 rooms
 SEED = int(os.environ.get("KILL_SEED", "1"))
-_ON_ITS_WAY = 2.0  # seconds in which an event may be lost with a socket
-
-
-@dataclass
-class Uptime:
-    """When the bridge heard. Edits and deletions that it did not hear are not told again yet."""
-
-    since: list[float] = field(default_factory=list[float])
-    until: list[float] = field(default_factory=list[float])
-
-    def began(self) -> None:
-        if len(self.since) == len(self.until):
-            self.since.append(time.time())
-
-    def ended(self) -> None:
-        if len(self.since) > len(self.until):
-            self.until.append(time.time())
-
-    def heard(self, _post: Said, change: Change) -> bool:
-        ends = [*self.until, float("inf")]
-        return any(
-            since <= change.at <= until - _ON_ITS_WAY
-            for since, until in zip(self.since, ends, strict=False)
-        )
 
 
 async def survive(kills: int, events: int, folder: Path, *, pause: float, limits: bool) -> None:
     """The whole of it; prints what was counted."""
-    chance, uptime = random.Random(SEED), Uptime()
+    chance = random.Random(SEED)
     async with town(channels=CHANNELS, limits=limits) as local:
         parts, rooms = rooms_across(local)
         settings = {**parts, "store": {"path": str(folder / "bridge.sqlite3")}}
@@ -55,23 +29,22 @@ async def survive(kills: int, events: int, folder: Path, *, pause: float, limits
         log = TeamsLog(local)
         async with bridge_beside(local, settings, folder) as bridge:
             await bridge.start()
-            await hearing(bridge, uptime)
+            await bridge.connected(60)
             await crowd.one_each()
-            assert (await settled(local, crowd, bridge, log, uptime.heard, 120)).settled
+            assert (await settled(local, crowd, bridge, log, always, 120)).settled
             for left in range(kills, 0, -1):
                 acting = asyncio.create_task(
                     crowd.act((events - crowd.events) // (left + 1), pause)
                 )
-                await moment(bridge, uptime, chance)
-                uptime.ended()
+                await moment(bridge, chance)
                 await bridge.kill()
                 await asyncio.sleep(chance.uniform(0.0, 0.5))  # some is done while nobody hears
                 await bridge.start()
                 await acting
             await crowd.act(events - crowd.events, pause)
-            await hearing(bridge, uptime)
+            await bridge.connected(60)
             reckoning = await reckon(
-                local, crowd, bridge, log, uptime.heard, seconds=600,
+                local, crowd, bridge, log, always, seconds=600,
                 store=folder / "bridge.sqlite3",
             )  # fmt: skip
         refusals = await local.refusals()
@@ -82,17 +55,12 @@ async def survive(kills: int, events: int, folder: Path, *, pause: float, limits
     reckoning.hold(unproved_per_lane=kills)
 
 
-async def hearing(bridge: BridgeProcess, uptime: Uptime) -> None:
-    await bridge.connected(60)
-    uptime.began()
-
-
-async def moment(bridge: BridgeProcess, uptime: Uptime, chance: random.Random) -> None:
+async def moment(bridge: BridgeProcess, chance: random.Random) -> None:
     """Wait until the kill: mostly at work, sometimes while it starts."""
     if chance.random() < 0.3:
         await asyncio.sleep(chance.uniform(0.0, 3.0))
         return
-    await hearing(bridge, uptime)
+    await bridge.connected(60)
     await asyncio.sleep(chance.uniform(0.0, 3.0))
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.crowd import Change, Crowd, Mix, Said
+from tests.e2e.crowd import Crowd, Mix
 from tests.e2e.reckoning import reckon, settled
-from tests.e2e.tally import TeamsLog
+from tests.e2e.tally import TeamsLog, always
 from tests.e2e.town import Town, bridge_beside, rooms_across, town
 
 CHANNELS = 7
@@ -66,11 +66,6 @@ class Weather:
             status=self._random.choice((500, 502, 503)),
         )  # fmt: skip
         self.done[f"{kind} {where.partition(':')[0]}"] += times
-
-
-def always(_post: Said, _change: Change) -> bool:
-    """Nothing is dropped: what is late or doubled is told all the same."""
-    return True
 
 
 async def weather(seconds: float, folder: Path, *, pause: float, gusts: float) -> None:

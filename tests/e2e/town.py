@@ -270,4 +270,6 @@ def rooms_across(town: Town) -> tuple[dict[str, Any], list[tuple[Spot, ...]]]:
             for spot in room
         ]
         rooms[f"room-{number}"] = {"members": members}
-    return {"accounts": accounts, "rooms": rooms}, spots
+    # Looking back is patient by itself; nobody wants to wait for it here.
+    soon = {"requests_per_minute": 6000, "look_back_requests": 20_000}
+    return {"accounts": accounts, "rooms": rooms, "catch_up": soon}, spots
