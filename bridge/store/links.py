@@ -57,9 +57,7 @@ def link_stand_in(
     db: sqlite3.Connection, channel: str, native_id: str, root: MessageId, now: float
 ) -> None:
     """Note that this post stands for a thread root that never came to the channel, or is gone."""
-    number = _number_of(db, channel)
-    db.execute(SQL["unlink_root"], (root, number))
-    db.execute(SQL["link_stand_in"], (number, native_id, root, now))
+    db.execute(SQL["link_stand_in"], (_number_of(db, channel), native_id, root, now))
 
 
 def resolve(db: sqlite3.Connection, channel: str, native_id: str) -> MessageId | None:
@@ -80,14 +78,10 @@ def copies(db: sqlite3.Connection, message: MessageId, channel: str) -> tuple[Re
 
 
 def root_in_channel(db: sqlite3.Connection, root: MessageId, channel: str) -> str | None:
-    """The native id below which the root's thread goes on: the root itself or a copy of it, else
-    what stands for it, else where a copy was."""
+    """The native id below which the root's thread goes on: what stands instead of a root that is
+    gone, else the root itself or a copy of it, else what stands for it, else where a copy was."""
     found = db.execute(SQL["root_in_channel"], (root, channel)).fetchone()
-    if found is not None and not found[1]:
-        return found[0]
-    stand_in = db.execute(SQL["stand_in_of_root"], (root, channel)).fetchone()
-    best = stand_in or found
-    return None if best is None else best[0]
+    return None if found is None else found[0]
 
 
 def live_threads(db: sqlite3.Connection, channel: str, since: float) -> Sequence[str]:

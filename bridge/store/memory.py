@@ -106,6 +106,7 @@ class _Link:
     slot: int
     thread: str | None
     at: float
+    instead: bool = False  # it stands for a root that had come, and was gone by then
     gone: bool = False
 
 
@@ -476,8 +477,9 @@ class MemoryStore(MemoryPeople, MemoryRooms):
         slot: int,
         thread: str | None,
         at: float,
+        instead: bool = False,
     ) -> _Link:
-        link = _Link(channel, native_id, message, kind, slot, thread, at)
+        link = _Link(channel, native_id, message, kind, slot, thread, at, instead)
         return self._links.setdefault((channel, native_id, message, kind == _STAND_IN), link)
 
     def _link_copies(self, op: _Op, receipts: Iterable[Receipt]) -> None:
@@ -645,9 +647,8 @@ class MemoryStore(MemoryPeople, MemoryRooms):
         if settlement.thread_of is not None:
             first, now = standing[0], self._clock.time()
             root = settlement.thread_of
-            for link in self._links_of(root, op.lane):
-                link.gone = link.gone or link.kind < _STAND_IN
-            self._link(op.lane, first.native_id, root, _STAND_IN, 0, first.thread, now)
+            instead = any(link.kind < _STAND_IN for link in self._links_of(root, op.lane))
+            self._link(op.lane, first.native_id, root, _STAND_IN, 0, first.thread, now, instead)
         if isinstance(op.operation, PostMessage) and settlement.state == "done":
             self._last_posts[op.lane] = standing[-1].native_id
 
@@ -880,8 +881,8 @@ def _check_turns(wanted: Sequence[NewTurn], known: Mapping[TurnId, StoredTurn]) 
         taken.add(turn.id)
 
 
-def _closest(link: _Link) -> tuple[bool, int, int, float, str]:
-    return link.gone, link.kind, link.slot, link.at, link.native_id
+def _closest(link: _Link) -> tuple[int, int, int, float, str]:
+    return link.gone - link.instead, link.kind, link.slot, link.at, link.native_id
 
 
 def _record(op: _Op) -> OperationRecord:

@@ -67,7 +67,7 @@ WHOLE = {
 SORTED = {
     # a few rows each: places and copies of one message, threads of one channel, what is lost
     "live_threads", "resolve", "timelines_of_message", "copies", "dead_letters",
-    "operations_of_message", "posts_of", "root_in_channel", "stand_in_of_root", "open_turns",
+    "operations_of_message", "posts_of", "root_in_channel", "open_turns",
 }  # fmt: skip
 QUERIES = [(file, name) for file in FILES for name in read_queries(file)]
 

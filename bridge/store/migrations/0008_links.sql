@@ -7,11 +7,12 @@ CREATE TABLE channels (
 INSERT INTO channels (key) SELECT channel FROM links GROUP BY channel ORDER BY channel;
 
 -- Posts that stand for a thread root that never came to their channel. `root` need not be archived:
--- it may be older than the bridge.
+-- it may be older than the bridge. `instead`: it had come, and was gone by then.
 CREATE TABLE stand_ins (
   channel INTEGER NOT NULL,
   native_id TEXT NOT NULL,
   root TEXT NOT NULL,
+  instead INTEGER NOT NULL DEFAULT 0,
   at REAL NOT NULL,
   PRIMARY KEY (channel, native_id, root)
 ) WITHOUT ROWID;

@@ -39,12 +39,12 @@ WHERE message = (SELECT n FROM messages WHERE id = ?) AND lane = ?
   )
 LIMIT 1;
 
--- name: unlink_root
-UPDATE links INDEXED BY links_of_message SET gone = 1
-WHERE message = (SELECT n FROM messages WHERE id = ?) AND channel = ? AND gone = 0;
-
 -- name: link_stand_in
-INSERT INTO stand_ins (channel, native_id, root, at) VALUES (?, ?, ?, ?)
+INSERT INTO stand_ins (channel, native_id, root, instead, at)
+VALUES (?1, ?2, ?3, EXISTS (
+  SELECT 1 FROM links INDEXED BY links_of_message
+  WHERE message = (SELECT n FROM messages WHERE id = ?3) AND channel = ?1
+), ?4)
 ON CONFLICT (channel, native_id, root) DO NOTHING;
 
 -- name: resolve
@@ -63,14 +63,14 @@ WHERE message = (SELECT n FROM messages WHERE id = ?)
 ORDER BY slot, at, native_id;
 
 -- name: root_in_channel
-SELECT native_id, gone FROM links INDEXED BY links_of_message
-WHERE message = (SELECT n FROM messages WHERE id = ?)
-  AND channel = (SELECT n FROM channels WHERE key = ?)
-ORDER BY gone, kind, slot, at, native_id LIMIT 1;
-
--- name: stand_in_of_root
-SELECT native_id FROM stand_ins INDEXED BY stand_ins_of_root
-WHERE root = ? AND channel = (SELECT n FROM channels WHERE key = ?) ORDER BY at, native_id LIMIT 1;
+SELECT native_id FROM (
+  SELECT native_id, gone AS rank, kind, slot, at FROM links INDEXED BY links_of_message
+  WHERE message = (SELECT n FROM messages WHERE id = ?1)
+    AND channel = (SELECT n FROM channels WHERE key = ?2)
+  UNION ALL
+  SELECT native_id, -instead, 2, 0, at FROM stand_ins INDEXED BY stand_ins_of_root
+  WHERE root = ?1 AND channel = (SELECT n FROM channels WHERE key = ?2)
+) ORDER BY rank, kind, slot, at, native_id LIMIT 1;
 
 -- name: live_threads
 SELECT thread FROM (
