@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 
 from bridge.content.alike import skeleton
+from bridge.content.globs import matches
 from bridge.content.names import marked_name
 from bridge.model import AccountId, ActorId, Person, RoomId, split_key
 from bridge.ports.store import ShownName, Store
@@ -29,8 +30,9 @@ _PLACEHOLDER = re.compile(r"\{(name|platform|account)\}")
 class Names:
     """A cache in front of the store; a name that is known costs one look into a dict."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, admins: Sequence[str] = ()) -> None:
         self._store = store
+        self._admins = admins
         self._known: dict[tuple[RoomId, ActorId], tuple[str, str]] = {}
         self._deciding: defaultdict[RoomId, asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -75,17 +77,18 @@ class Names:
         return [one for one in alike if one.actor not in own]
 
     async def _is_taken(self, room: Room, author: Person, own: set[ActorId]) -> bool:
-        """Whether the name is an agent's, the bridge's, that of somebody who is known elsewhere in
-        the room's workspaces, or looks as if it were told apart already."""
+        """Whether the name is an agent's, the bridge's, an admin's, that of somebody who is known
+        elsewhere in the room's workspaces, or looks as if it were told apart already."""
         wanted = skeleton(author.name)
         agents = {skeleton(seat.agent) for seat in room.agents}
         if wanted in _OURS or wanted in agents or _looks_marked(author.name, room):
             return True
         elsewhere = {_home(member) for member in room.members} - {_home_of(author.id)}
-        return any(
-            one.id not in own and _home_of(one.id) in elsewhere
-            for one in await self._store.people_named(author.name)
-        )
+        others = [p.id for p in await self._store.people_named(author.name) if p.id not in own]
+        return any(_home_of(one) in elsewhere or self._is_admin(one) for one in others)
+
+    def _is_admin(self, actor: ActorId) -> bool:
+        return any(matches(one, actor) for one in self._admins)
 
     async def _retold(
         self, room: Room, rivals: Sequence[ShownName], author: Person

@@ -120,7 +120,7 @@ class Router:
             store, connectors, self._sources, beginnings, gaps, self._hearing, clock, policy
         )
         self._orphans = Orphans(store, connectors, beginnings, clock, policy, self._sources.put)
-        names = Names(store)
+        names = Names(store, self.admins)
         self.linking = Linking(store, connectors, names, clock, email_key)
         self._around = Surroundings(
             store=store,

@@ -79,6 +79,21 @@ async def test_nobody_takes_the_name_of_somebody_known_in_the_destination(house:
     assert names(house, "board", "b")[0] == "The B\u043ess (Paper)"
 
 
+async def test_nobody_takes_the_name_of_an_admin_even_in_their_own_workspace(
+    house: House,
+) -> None:
+    boss = Person(id=actor_id_of("paper", "slate", "boss"), name="The Boss")
+    await house.store.save_person(boss)
+
+    async with house.run() as router:
+        router.admins[:] = [boss.id]
+        slate = house.connectors[AccountId("slate")]
+        await slate.say("s", "hello", author="u1", name="The Boss")
+        await house.clock.let_work()
+
+    assert names(house, "wall", "w") == ["The Boss (Paper)"]
+
+
 async def test_linked_accounts_bear_one_name(house: House) -> None:
     one, other = (actor_id_of("paper", w, u) for w, u in (("slate", "u1"), ("board", "u2")))
     await house.store.link_people(one, other, "command")
