@@ -19,7 +19,7 @@ from bridge.agents.files import inline_files
 from bridge.agents.heard import Heard, Stopped, TookTooLong, listening
 from bridge.agents.history import within
 from bridge.agents.http import Http, Patience, Request, open_http
-from bridge.agents.json_values import Json
+from bridge.agents.json_values import Json, patched
 from bridge.agents.lines import Written, has_speakers
 from bridge.agents.schemas import read_answer
 from bridge.agents.settings import ModelSettings
@@ -131,7 +131,7 @@ class ModelAgent:
         metadata = dict(room.metadata or {})
         agents = metadata.get("agents")
         request = self._api.settings_of_request(settings)
-        own: Json = {"api": self._api.name, "request": {**request, **settings.extra_body}}
+        own: Json = {"api": self._api.name, "request": patched(request, settings.extra_body)}
         metadata["agents"] = {**(agents if isinstance(agents, dict) else {}), self.name: own}
         return room.model_copy(update={"messages": tuple(messages), "metadata": metadata})
 

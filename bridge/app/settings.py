@@ -55,7 +55,10 @@ class AccountSettings(StrictSettings):
 class AgentSettings(StrictSettings):
     """One agent: its name is what people write behind the @."""
 
-    kind: str = Field(description="Which agent API it speaks: echo, openai-chat, anthropic ...")
+    kind: str = Field(
+        description="Which agent API it speaks: echo, openai-chat, openai-responses, anthropic, "
+        "gemini."
+    )
     options: Any = Field(default=None, description="The agent API's own settings.")
 
 

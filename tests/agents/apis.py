@@ -8,11 +8,17 @@ from typing import Any
 
 import bridge.agents.anthropic.read as anthropic_read
 import bridge.agents.anthropic.write as anthropic_write
+import bridge.agents.gemini.read as gemini_read
+import bridge.agents.gemini.write as gemini_write
 import bridge.agents.openai_chat.read as chat_read
 import bridge.agents.openai_chat.write as chat_write
+import bridge.agents.openai_responses.read as responses_read
+import bridge.agents.openai_responses.write as responses_write
 from bridge.agents.anthropic.stream import Stream as AnthropicStream
+from bridge.agents.gemini.stream import Stream as GeminiStream
 from bridge.agents.lines import Written
 from bridge.agents.openai_chat.stream import Stream as ChatStream
+from bridge.agents.openai_responses.stream import Stream as ResponsesStream
 from bridge.agents.streams import StreamReader
 from bridge.uacs import Conversation, Message
 
@@ -36,5 +42,7 @@ def _codec(read: Any, write: Any, stream: Callable[[], StreamReader]) -> Codec:
 
 CODECS = {
     "openai-chat": _codec(chat_read, chat_write, ChatStream),
+    "openai-responses": _codec(responses_read, responses_write, ResponsesStream),
     "anthropic": _codec(anthropic_read, anthropic_write, AnthropicStream),
+    "gemini": _codec(gemini_read, gemini_write, GeminiStream),
 }

@@ -4,6 +4,7 @@ answer says."""
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from bridge.agents.deltas import deltas_of
 from bridge.content.agent_parts import STATE
+from bridge.errors import PlatformError
 from bridge.model.turns import AgentEvent, TurnDone
 from bridge.uacs import (
     Accumulator,
@@ -71,12 +73,41 @@ def test_what_a_vendor_keeps_for_itself_does_not_say_the_words_again(one: Record
 @pytest.mark.parametrize("one", of("stream", answered=False))
 def test_a_stream_says_what_its_whole_answer_says(one: Recording) -> None:
     codec = CODECS[one.api]
+    if tells_a_fault(one.body):
+        with pytest.raises(PlatformError):
+            streamed(codec, one.body)
+        return
+    if is_abridged(one.body):
+        pytest.skip("whoever recorded it left deltas out")
+
     events, response = streamed(codec, one.body)
 
     whole = codec.read_response(response, AGENT)
-
-    assert joined(accumulated(events, whole)) == joined(whole.content)
+    found, expected = joined(accumulated(events, whole)), joined(whole.content)
+    if one.file in OUT_OF_ORDER:
+        found, expected = sorted(found, key=json.dumps), sorted(expected, key=json.dumps)
+    assert found == expected
     assert as_read(one.api, codec.write_response(whole, AGENT)) == as_read(one.api, response)
+
+
+# This server ends its thoughts when the answer that came after them has ended.
+OUT_OF_ORDER = ("pai__openai_responses__test_openai_responses_raw_cot_stream_openrouter.json#0",)
+
+
+def tells_a_fault(events: Sequence[Any]) -> bool:
+    return any(one.get("type") in ("error", "response.failed") for one in events)
+
+
+def is_abridged(events: Sequence[Any]) -> bool:
+    """Whether the deltas of a text are less than the text."""
+    deltas: dict[tuple[Any, Any], str] = defaultdict(str)
+    for one in events:
+        place = one.get("output_index"), one.get("content_index")
+        if one.get("type") == "response.output_text.delta":
+            deltas[place] += one["delta"]
+        if one.get("type") == "response.output_text.done" and deltas[place] != one["text"]:
+            return True
+    return False
 
 
 def streamed(codec: Codec, events: Sequence[Any]) -> tuple[list[AgentEvent], Any]:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from bridge.agents.anthropic.agent import agent_type as anthropic
+from bridge.agents.gemini.agent import agent_type as gemini
 from bridge.agents.openai_chat.agent import agent_type as openai_chat
+from bridge.agents.openai_responses.agent import agent_type as openai_responses
 from tests.agents.model_server import Answer, sse
 
 KEY = "sk-test-0123456789abcdef"
@@ -92,6 +94,60 @@ def anthropic_calls(call_id: str, name: str, arguments: dict[str, Any]) -> list[
     return anthropic_message([(block, deltas)], "tool_use")
 
 
+def responses_stream(items: list[Any], status: str = "completed", **more: Any) -> list[Any]:
+    """Messages' texts come in deltas, all else as whole items."""
+    usage = {"input_tokens": 9, "output_tokens": 3, "total_tokens": 12}
+    response = {"id": "resp_1", "object": "response", "created_at": 1, "model": "m",
+                "status": status, "output": items, "usage": usage, **more}  # fmt: skip
+    events: list[Any] = [{"type": "response.created", "response": {**response, "output": []}}]
+    for index, item in enumerate(items):
+        events.append({"type": "response.output_item.added", "output_index": index, "item": item})
+        for number, block in enumerate(item.get("content", ())):
+            kind = "output_text" if block["type"] == "output_text" else "refusal"
+            said = block.get("text") or block.get("refusal")
+            events += [{"type": f"response.{kind}.delta", "output_index": index,
+                        "content_index": number, "delta": one} for one in pieces(said)]  # fmt: skip
+        events.append({"type": "response.output_item.done", "output_index": index, "item": item})
+    return [*events, {"type": f"response.{status}", "response": response}]
+
+
+def responses_message(block: Any) -> Any:
+    return {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
+            "content": [block]}  # fmt: skip
+
+
+def responses_text(text: str) -> Any:
+    return responses_message({"type": "output_text", "text": text, "annotations": []})
+
+
+def responses_calls(call_id: str, name: str, arguments: dict[str, Any]) -> list[Any]:
+    thought = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"}
+    call = {"type": "function_call", "id": "fc_1", "call_id": call_id, "name": name,
+            "arguments": json.dumps(arguments), "status": "completed"}  # fmt: skip
+    return responses_stream([thought, call])
+
+
+def gemini_chunk(parts: list[Any], finish: str | None = None) -> Any:
+    candidate: Any = {"content": {"role": "model", "parts": parts}, "index": 0}
+    if finish:
+        candidate["finishReason"] = finish
+    usage = {"promptTokenCount": 9, "candidatesTokenCount": 3, "totalTokenCount": 12}
+    return {"candidates": [candidate], "modelVersion": "m", "responseId": "r1",
+            "usageMetadata": usage}  # fmt: skip
+
+
+def gemini_says(text: str, finish: str = "STOP") -> list[Any]:
+    *words, last = pieces(text)
+    chunks = [gemini_chunk([{"text": one}]) for one in words]
+    return [gemini_chunk([{"text": "so", "thought": True}]), *chunks,
+            gemini_chunk([{"text": last}], finish)]  # fmt: skip
+
+
+def gemini_calls(call_id: str, name: str, arguments: dict[str, Any]) -> list[Any]:
+    call = {"id": call_id, "name": name, "args": arguments}
+    return [gemini_chunk([{"functionCall": call, "thoughtSignature": "c2ln"}], "STOP")]
+
+
 def pieces(text: str) -> list[str]:
     return [text[start : start + 5] for start in range(0, len(text), 5)]
 
@@ -115,5 +171,21 @@ VENDORS = {
         lambda: [anthropic_says("x")[0], {"type": "error", "error": {
             "type": "overloaded_error", "message": f"Overloaded {KEY}"}}],
         lambda kind, text: {"type": "error", "error": {"type": kind, "message": text}},
+    ),
+    "openai-responses": Vendor(
+        openai_responses, lambda text: responses_stream([responses_text(text)]), responses_calls,
+        lambda text: responses_stream([responses_message({"type": "refusal", "refusal": text})]),
+        lambda text: responses_stream([responses_text(text)], "incomplete",
+                                      incomplete_details={"reason": "max_output_tokens"}),
+        lambda: [{"type": "response.created", "response": {}},
+                 {"type": "error", "code": "server_error", "message": f"oh, {KEY}"}],
+        lambda kind, text: {"error": {"message": text, "type": kind, "code": kind}},
+    ),
+    "gemini": Vendor(
+        gemini, gemini_says, gemini_calls,
+        lambda text: gemini_says(text, "SAFETY"),
+        lambda text: gemini_says(text, "MAX_TOKENS"),
+        lambda: [{"error": {"code": 503, "status": "UNAVAILABLE", "message": f"oh {KEY}"}}],
+        lambda kind, text: {"error": {"status": kind, "message": text}},
     ),
 }  # fmt: skip

@@ -1,0 +1,57 @@
+"""The agent that speaks Gemini."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from bridge.agents.gemini.read import read_response, read_usage
+from bridge.agents.gemini.settings import GeminiSettings
+from bridge.agents.gemini.stream import Stream
+from bridge.agents.gemini.write import API, write_request
+from bridge.agents.json_values import Json
+from bridge.agents.model_agent import Api, ModelAgent
+from bridge.agents.settings import ModelSettings
+from bridge.ports.agent import AgentTools
+
+
+def request_of(settings: ModelSettings) -> Json:
+    config: Json = {}
+    if settings.temperature is not None:
+        config["temperature"] = settings.temperature
+    if settings.max_tokens is not None:
+        config["maxOutputTokens"] = settings.max_tokens
+    return {"generationConfig": config} if config else {}
+
+
+def address(settings: ModelSettings) -> str:
+    """Models of one's own have a collection in their name: `tunedModels/...`."""
+    model = settings.model if "/" in settings.model else f"models/{settings.model}"
+    return f"{settings.base_url}/v1beta/{quote(model, safe='/')}:streamGenerateContent?alt=sse"
+
+
+def headers(key: str) -> dict[str, str]:
+    return {"x-goog-api-key": key} if key else {}
+
+
+API_OF = Api(
+    name=API,
+    write_request=write_request,
+    read_response=read_response,
+    usage=read_usage,
+    stream=Stream,
+    settings_of_request=request_of,
+    address=address,
+    headers=headers,
+)
+
+
+class _Type:
+    kind = API
+    settings = GeminiSettings
+
+    def build(self, name: str, settings: Any, tools: AgentTools) -> ModelAgent:
+        return ModelAgent(name, API_OF, settings, tools)
+
+
+agent_type = _Type()

@@ -1,0 +1,222 @@
+"""Google Gemini -> UACS: a response as a message, a request as a conversation. Pure.
+
+Raises CodecError where the JSON is no response or request of this API.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from typing import cast
+
+from pydantic import JsonValue
+
+from bridge.agents.gemini import write
+from bridge.agents.gemini.write import API, MADE_ID
+from bridge.agents.json_values import Json, arr, obj, patch_of, text, without
+from bridge.agents.lines import Line
+from bridge.agents.media import url_source
+from bridge.agents.native import Piece, cited, reasoning, state
+from bridge.agents.reading import Said, conversation_of, message_of, usage_of
+from bridge.agents.tools import read_tool
+from bridge.errors import CodecError
+from bridge.uacs import (
+    AudioPart,
+    ContentPart,
+    Conversation,
+    FilePart,
+    ImagePart,
+    MediaSource,
+    Message,
+    RequestedResponseFormatPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    VideoPart,
+)
+
+_LINE = Line("user", ())
+_CONFIGS = ("responseJsonSchema", "responseSchema")
+
+
+class Calls:
+    """Ids for calls that have none, and for the results that answer them: by name, in order."""
+
+    def __init__(self, of: str) -> None:
+        self._of = of
+        self._made = 0
+        self._open: dict[str, deque[str]] = defaultdict(deque)
+
+    def call(self, name: str, given: str) -> str:
+        self._made += 1
+        call_id = given or f"{MADE_ID}{self._of}_{self._made}"
+        if not given:
+            self._open[name].append(call_id)
+        return call_id
+
+    def result(self, name: str, given: str) -> str:
+        if given:
+            return given
+        waiting = self._open[name]
+        return waiting.popleft() if waiting else f"{MADE_ID}{self._of}_{name}"
+
+
+def read_response(response: JsonValue, agent: str) -> Message:
+    """The body of an answer that was not streamed. A prompt that was blocked has no candidate."""
+    body = obj(response)
+    candidates = [obj(one) for one in arr(body.get("candidates"))]
+    if not candidates and "promptFeedback" not in body:
+        raise CodecError("/candidates", "is missing; this is no response of this API")
+    first = candidates[0] if candidates else {}
+    content = obj(first.get("content"))
+    answer = text(body.get("responseId")) or "answer"
+    calls = Calls(answer)
+    parts = [part for one in arr(content.get("parts")) for part in block_parts(one, calls)]
+    parts += sources_of(first)
+    message = message_of(Said("agent", parts), agent, answer, None)
+    rest: Json = patch_of({}, without(body, "candidates"))
+    patch: Json = patch_of({"content": {"role": "model"}}, _without_parts(first))
+    rest["candidates"] = [patch, *candidates[1:]]
+    metadata: Json = {"agents": {agent: {"api": API, "response": rest}}}
+    if usage := read_usage(body):
+        metadata["usage"] = usage
+    return message.model_copy(update={"metadata": metadata})
+
+
+def _without_parts(candidate: Json) -> Json:
+    content = candidate.get("content")
+    if not isinstance(content, dict):
+        return candidate
+    return {**candidate, "content": without(content, "parts")}
+
+
+def sources_of(candidate: Json) -> list[ContentPart]:
+    """The pages that an answer rests on."""
+    chunks = arr(obj(candidate.get("groundingMetadata")).get("groundingChunks"))
+    webs = [obj(obj(one).get("web") or obj(one).get("retrievedContext")) for one in chunks]
+    return cited([{"title": text(w.get("title")), "url": text(w.get("uri"))} for w in webs if w])
+
+
+def read_usage(body: Json) -> Json:
+    """Tokens in neutral words; the vendor does not count thoughts among those of the answer."""
+    usage = obj(body.get("usageMetadata"))
+    return usage_of(
+        API, text(body.get("modelVersion")),
+        input=usage.get("promptTokenCount"), output=usage.get("candidatesTokenCount"),
+        cached=usage.get("cachedContentTokenCount"), reasoning=usage.get("thoughtsTokenCount"),
+    )  # fmt: skip
+
+
+def read_request(request: JsonValue, agent: str) -> Conversation:
+    """The body of a request."""
+    body = obj(request)
+    if not isinstance(body.get("contents"), list):
+        raise CodecError("/contents", "is missing; this is no request of this API")
+    calls = Calls("0")
+    said = _system(obj(body.get("systemInstruction")), calls)
+    said += [_said(obj(one), calls) for one in arr(body["contents"])]
+    tools = [tool for one in arr(body.get("tools")) for tool in _tools(obj(one))]
+    rest = without(body, "systemInstruction", "contents", "tools")
+    return conversation_of(said, agent, API, rest, tools, _wanted(rest))
+
+
+def _system(content: Json, calls: Calls) -> list[Said]:
+    parts = [part for one in arr(content.get("parts")) for part in block_parts(one, calls)]
+    rest = without(content, "parts")
+    kept = [*parts, state(API, message=rest)] if rest else parts
+    return [Said("instructions", kept)] if parts else []
+
+
+def _said(content: Json, calls: Calls) -> Said:
+    role = text(content.get("role"))
+    parts = [part for one in arr(content.get("parts")) for part in block_parts(one, calls)]
+    if role == "model":
+        return Said("agent", parts)
+    results = any(isinstance(part, ToolResultPart) for part in parts)
+    patch = patch_of({"role": "user"}, without(content, "parts"))
+    kept = [*parts, state(API, message=patch)] if patch else parts
+    return Said("tool" if results else "user", kept)
+
+
+def _tools(native: Json) -> list[Json]:
+    functions = native.get("functionDeclarations")
+    if not isinstance(functions, list) or len(native) > 1:
+        return [{"native": {API: native}}]
+    return [_tool(obj(one)) for one in functions]
+
+
+def _tool(one: Json) -> Json:
+    given = (one.get(key) for key in ("parametersJsonSchema", "parameters_json_schema"))
+    schema = next((found for found in given if found is not None), None)
+    if schema is None:
+        schema = as_json_schema(one.get("parameters"))
+    return read_tool(one, {**one, "parameters": schema}, API, write.tool)
+
+
+def as_json_schema(value: JsonValue) -> JsonValue:
+    """The vendor's older schemas name types in capitals (OpenAPI's subset)."""
+    if isinstance(value, list):
+        return [as_json_schema(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    read = {key: as_json_schema(one) for key, one in value.items()}
+    kind = read.get("type")
+    return {**read, "type": kind.lower()} if isinstance(kind, str) else read
+
+
+def _wanted(rest: Json) -> list[ContentPart]:
+    """The format of the next answer, taken out of the rest of the request."""
+    config = obj(rest.get("generationConfig"))
+    if config.get("responseMimeType") != "application/json":
+        return []
+    native = {key: config[key] for key in ("responseMimeType", *_CONFIGS) if key in config}
+    rest["generationConfig"] = without(config, *native)
+    schemas = [as_json_schema(native[key]) for key in _CONFIGS if key in native]
+    schema = obj(schemas[0]) if schemas else {"type": "object"}
+    part = RequestedResponseFormatPart(schema=cast("Json", schema))
+    patch = patch_of(write.response_format(part, []), native)
+    return [part, state(API, fields=patch)] if patch else [part]
+
+
+def block_parts(native: JsonValue, calls: Calls) -> list[ContentPart]:
+    """A part of the API; what no part of ours says stands there as it is."""
+    block = obj(native)
+    part = _part(block, calls)
+    if part is None:
+        return [state(API, item=native)]
+    base = write.block(Piece("", part, fields={"": ""}), _LINE, {}, [])
+    patch = patch_of(base or {}, block)
+    return [part, state(API, fields=patch)] if patch else [part]
+
+
+def _part(block: Json, calls: Calls) -> ContentPart | None:
+    match block:
+        case {"text": str(said), "thought": True}:
+            return reasoning(said)
+        case {"text": str(said)}:
+            return TextPart(text=said)
+        case {"functionCall": {"name": str(name), **call}}:
+            arguments = obj(call.get("args"))
+            call_id = calls.call(name, text(call.get("id")))
+            return ToolCallPart(id=call_id, name=name, arguments=arguments)
+        case {"functionResponse": {"name": str(name), "response": dict(answer), **rest}}:
+            call_id = calls.result(name, text(rest.get("id")))
+            return ToolResultPart(tool_call_id=call_id, content=answer)
+        case {"inlineData": {"mimeType": str(kind), "data": str(data)}}:
+            return _media(MediaSource(base64=data), kind)
+        case {"fileData": {"fileUri": str(url), **rest}}:
+            source = url_source(url)
+            return _media(source, text(rest.get("mimeType")) or "file/*") if source else None
+        case _:
+            return None
+
+
+def _media(source: MediaSource, kind: str) -> ContentPart:
+    match kind.partition("/")[0]:
+        case "image":
+            return ImagePart(source=source, media_type=kind)
+        case "audio":
+            return AudioPart(source=source, media_type=kind)
+        case "video":
+            return VideoPart(source=source, media_type=kind)
+        case _:
+            return FilePart(source=source, media_type=kind)

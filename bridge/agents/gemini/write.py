@@ -1,0 +1,231 @@
+"""UACS -> Google Gemini: a conversation as a request, a message as a response. Pure.
+
+Lost: structured data and the calls of others become text; instructions in the middle of a
+conversation move to the top. All of it is told in `Loss`es.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pydantic import JsonValue
+
+from bridge.agents.json_values import Json, arr, obj, patched, text
+from bridge.agents.lines import Line, Written, as_text, private_state, request_settings, view
+from bridge.agents.media import name_of
+from bridge.agents.native import Piece, cut_at_results, pieces_of, reasoning_text
+from bridge.agents.schemas import lowered
+from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
+from bridge.content.agent_parts import CITATIONS
+from bridge.model import Loss
+from bridge.uacs import (
+    AudioPart,
+    Conversation,
+    FilePart,
+    ImagePart,
+    MediaSource,
+    Message,
+    RequestedResponseFormatPart,
+    StructuredDataPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    VideoPart,
+)
+
+API = "gemini"
+MADE_ID = "uacs_call_"
+"""How ids begin that the bridge made, because the API gave none; it is not told them."""
+
+MediaPart = ImagePart | AudioPart | VideoPart | FilePart
+# What the vendor's subset of JSON Schema lacks (ai.google.dev "Structured output", 2026-08).
+_UNSUPPORTED = frozenset((
+    "$schema", "$comment", "const", "pattern", "minLength", "maxLength", "multipleOf",
+    "uniqueItems", "exclusiveMinimum", "exclusiveMaximum", "patternProperties",
+    "not", "if", "then", "else",
+    "allOf", "contains", "dependentSchemas", "dependentRequired", "propertyNames", "default",
+    "examples", "unevaluatedProperties", "contentEncoding", "contentMediaType",
+))  # fmt: skip
+
+
+def write_request(conversation: Conversation, agent: str) -> Written:
+    """The body of `POST /v1beta/models/{model}:generateContent`."""
+    seen = view(conversation, agent, API)
+    body = request_settings(conversation, agent, API)
+    names = _names(seen.lines)
+    if (system := _system(seen.lines, names, seen.losses)) is not None:
+        body["systemInstruction"] = system
+    contents: list[JsonValue] = []
+    for line in seen.lines:
+        if line.voice != "instructions":
+            contents += _contents(line, names, seen.losses)
+    body["contents"] = contents
+    if tools := _grouped(write_tools(tools_of(conversation), API, tool, seen.losses)):
+        body["tools"] = tools
+    if seen.wanted is not None:
+        wanted = patched(response_format(seen.wanted, seen.losses), seen.wanted_fields)
+        body["generationConfig"] = {**obj(body.get("generationConfig")), **obj(wanted)}
+    return Written(body, tuple(seen.losses))
+
+
+def write_response(message: Message, agent: str) -> Json:
+    """What the API would have answered to say this."""
+    line = Line("agent", pieces_of(message, API, [], ""))
+    parts = list(_parts(line, line.pieces, _names([line]), [], whole=True))
+    said: Json = {"role": "model", "parts": parts}
+    own = private_state(message.metadata, agent)
+    patch = obj(own.get("response")) if own.get("api") == API else {}
+    candidates = arr(patch.get("candidates"))
+    candidate: JsonValue = {"content": said}
+    candidate = patched(candidate, candidates[0]) if candidates else candidate
+    rest = patched({}, {key: one for key, one in patch.items() if key != "candidates"})
+    return {**obj(rest), "candidates": [candidate]}
+
+
+def response_format(part: RequestedResponseFormatPart, losses: list[Loss]) -> Json:
+    """The members of `generationConfig` that ask for this format."""
+    config: Json = {"responseMimeType": "application/json"}
+    if part.schema_ and part.schema_ != {"type": "object"}:
+        config["responseJsonSchema"] = lowered(part.schema_, _UNSUPPORTED, losses)
+    return config
+
+
+def tool(one: Json) -> Json:
+    """A function declaration."""
+    written: Json = {"name": legal_tool_name(text(one.get("name")))}
+    if "description" in one:
+        written["description"] = one["description"]
+    return {**written, "parametersJsonSchema": schema_of(one)}
+
+
+def _grouped(tools: Sequence[JsonValue]) -> list[JsonValue]:
+    """All declarations of functions stand in one tool, where the first of them stood."""
+    found: list[JsonValue] = []
+    functions: list[JsonValue] = []
+    for one in tools:
+        if "name" not in obj(one):
+            found.append(one)
+            continue
+        if not functions:
+            found.append({"functionDeclarations": functions})
+        functions.append(one)
+    return found
+
+
+def _names(lines: Sequence[Line]) -> Mapping[str, str]:
+    """Names of tools by the ids of their calls: the API wants them at the results."""
+    return {
+        piece.part.id: piece.part.name
+        for line in lines
+        for piece in line.pieces
+        if isinstance(piece.part, ToolCallPart)
+    }
+
+
+def _system(lines: Sequence[Line], names: Mapping[str, str], losses: list[Loss]) -> JsonValue:
+    """All instructions, as they stand at the top; None without any."""
+    parts: list[JsonValue] = []
+    fields: JsonValue = {}
+    begun = False
+    for line in lines:
+        begun = begun or line.voice != "instructions"
+        if line.voice == "instructions":
+            parts += _parts(line, line.pieces, names, losses)
+            for piece in line.pieces:
+                fields = patched(fields, dict(piece.message or {}))
+            if begun:
+                what = "instructions in the middle of the conversation"
+                losses.append(Loss(path=line.pieces[0].path, kind="moved", what=what,
+                                   shown_as="at the top"))  # fmt: skip
+    return {**obj(fields), "parts": parts} if parts else None
+
+
+def _contents(line: Line, names: Mapping[str, str], losses: list[Loss]) -> Iterator[JsonValue]:
+    for results, run in cut_at_results(line.pieces, is_result):
+        role = "model" if line.voice == "agent" and not results else "user"
+        parts = list(_parts(line, run, names, losses))
+        if line.header:
+            parts.insert(0, _text(line.header))
+        if parts:
+            content: JsonValue = {"role": role, "parts": parts}
+            for piece in run:
+                content = patched(content, dict(piece.message or {}))
+            yield content
+
+
+def is_result(piece: Piece) -> bool:
+    return isinstance(piece.part, ToolResultPart)
+
+
+def _parts(
+    line: Line,
+    pieces: Sequence[Piece],
+    names: Mapping[str, str],
+    losses: list[Loss],
+    *,
+    whole: bool = False,
+) -> Iterator[JsonValue]:
+    """`whole`: also what only was said, and does not go back."""
+    for piece in pieces:
+        thought = reasoning_text(piece.part)
+        if piece.part is None:
+            if piece.item is not None:
+                yield piece.item
+        elif thought is not None and not whole and "thoughtSignature" not in piece.fields:
+            losses.append(Loss(path=piece.path, kind="reasoning", what="thoughts of earlier"))
+        elif found := block(piece, line, names, losses):
+            yield piece.onto(found)
+
+
+def block(piece: Piece, line: Line, names: Mapping[str, str], losses: list[Loss]) -> Json | None:
+    """A part of the API; None where there is nothing to say."""
+    match piece.part:
+        case TextPart(text=said):
+            return _text(line.text(said)) if said or piece.fields else None
+        case ToolCallPart() as part:
+            call: Json = {"name": legal_tool_name(part.name), "args": dict(part.arguments)}
+            return {"functionCall": {**_id(part.id), **call}}
+        case ToolResultPart() as part:
+            return {"functionResponse": _result(part, names)}
+        case ImagePart() | AudioPart() | VideoPart() | FilePart():
+            return _media(piece, piece.part, line, losses)
+        case StructuredDataPart(schema_id=schema) if schema == CITATIONS and line.voice == "agent":
+            return None  # the response around it has them
+        case part if (thought := reasoning_text(part)) is not None:
+            return {"text": thought, "thought": True}
+        case _:
+            shown = as_text(piece, losses)
+            return _text(line.text(shown)) if shown else None
+
+
+def _text(value: str) -> Json:
+    return {"text": value}
+
+
+def _id(call_id: str) -> Json:
+    return {} if call_id.startswith(MADE_ID) else {"id": call_id}
+
+
+def _result(part: ToolResultPart, names: Mapping[str, str]) -> Json:
+    name = names.get(part.tool_call_id, "")
+    named: Json = {"name": legal_tool_name(name)} if name else {}
+    said = part.content
+    if part.is_error:
+        said = {"error": said}
+    return {
+        **_id(part.tool_call_id),
+        **named,
+        "response": said if isinstance(said, dict) else {"result": said},
+    }
+
+
+def _media(piece: Piece, part: MediaPart, line: Line, losses: list[Loss]) -> Json | None:
+    source: MediaSource = part.source
+    if source.base64 is not None:
+        return {"inlineData": {"mimeType": part.media_type, "data": source.base64}}
+    if source.url and not part.media_type.endswith("/*"):
+        return {"fileData": {"mimeType": part.media_type, "fileUri": source.url}}
+    if source.url:
+        return {"fileData": {"fileUri": source.url}}
+    shown = as_text(piece, losses, f"its bytes are not here ({name_of(piece) or part.type})")
+    return _text(line.text(shown)) if shown else None

@@ -1,0 +1,1 @@
+"""OpenAI Responses, without the vendor's own memory."""

@@ -1,0 +1,60 @@
+"""The agent that speaks OpenAI Responses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bridge.agents.json_values import Json
+from bridge.agents.model_agent import Api, ModelAgent
+from bridge.agents.openai_responses.read import read_response, read_usage
+from bridge.agents.openai_responses.settings import OpenAIResponsesSettings
+from bridge.agents.openai_responses.stream import Stream
+from bridge.agents.openai_responses.write import API, write_request
+from bridge.agents.settings import ModelSettings
+from bridge.ports.agent import AgentTools
+
+
+def request_of(settings: ModelSettings) -> Json:
+    """Nothing is kept at the vendor's: what it thought comes back encrypted, and goes along."""
+    body: Json = {
+        "model": settings.model,
+        "stream": True,
+        "store": False,
+        "include": ["reasoning.encrypted_content"],
+    }
+    if settings.temperature is not None:
+        body["temperature"] = settings.temperature
+    if settings.max_tokens is not None:
+        body["max_output_tokens"] = settings.max_tokens
+    return body
+
+
+def address(settings: ModelSettings) -> str:
+    return f"{settings.base_url}/responses"
+
+
+def headers(key: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {key}"} if key else {}
+
+
+API_OF = Api(
+    name=API,
+    write_request=write_request,
+    read_response=read_response,
+    usage=read_usage,
+    stream=Stream,
+    settings_of_request=request_of,
+    address=address,
+    headers=headers,
+)
+
+
+class _Type:
+    kind = API
+    settings = OpenAIResponsesSettings
+
+    def build(self, name: str, settings: Any, tools: AgentTools) -> ModelAgent:
+        return ModelAgent(name, API_OF, settings, tools)
+
+
+agent_type = _Type()

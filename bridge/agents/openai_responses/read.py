@@ -1,0 +1,234 @@
+"""OpenAI Responses -> UACS: a response as a message, a request as a conversation. Pure.
+
+Raises CodecError where the JSON is no response or request of this API.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pydantic import JsonValue
+
+from bridge.agents.json_values import Json, arr, number, obj, patch_of, text, without
+from bridge.agents.lines import Line
+from bridge.agents.media import guessed_type, read_data_url, url_source
+from bridge.agents.native import Piece, cited, reasoning, state, with_fields
+from bridge.agents.openai_responses import write
+from bridge.agents.openai_responses.write import API
+from bridge.agents.reading import Said, conversation_of, message_of, read_arguments, usage_of
+from bridge.agents.tools import read_tool
+from bridge.errors import CodecError
+from bridge.uacs import (
+    ContentPart,
+    Conversation,
+    FilePart,
+    ImagePart,
+    MediaSource,
+    Message,
+    RequestedResponseFormatPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+_USER, _AGENT = Line("user", ()), Line("agent", ())
+_FILE = "application/octet-stream"
+
+
+def read_response(response: JsonValue, agent: str) -> Message:
+    """The body of an answer that was not streamed."""
+    body = obj(response)
+    if not isinstance(body.get("output"), list):
+        raise CodecError("/output", "is missing; this is no response of this API")
+    parts = [part for one in arr(body["output"]) for part in item_parts(obj(one))]
+    created = number(body.get("created_at"))
+    message = message_of(Said("agent", parts), agent, text(body.get("id")) or "answer", created)
+    rest = patch_of({"object": "response"}, without(body, "output"))
+    metadata: Json = {"agents": {agent: {"api": API, "response": rest}}}
+    if usage := read_usage(body):
+        metadata["usage"] = usage
+    return message.model_copy(update={"metadata": metadata})
+
+
+def read_usage(body: Json) -> Json:
+    """Tokens in neutral words."""
+    usage = obj(body.get("usage"))
+    return usage_of(
+        API, text(body.get("model")),
+        input=usage.get("input_tokens"), output=usage.get("output_tokens"),
+        cached=obj(usage.get("input_tokens_details")).get("cached_tokens"),
+        reasoning=obj(usage.get("output_tokens_details")).get("reasoning_tokens"),
+    )  # fmt: skip
+
+
+def read_request(request: JsonValue, agent: str) -> Conversation:
+    """The body of a request."""
+    body = obj(request)
+    given = body.get("input")
+    if not isinstance(given, (str, list)):
+        raise CodecError("/input", "is missing; this is no request of this API")
+    items: list[JsonValue] = [{"role": "user", "content": given}] if given else []
+    said = _instructions(body.get("instructions"))
+    for one in items if isinstance(given, str) else arr(given):
+        _join(said, _said(obj(one)))
+    tools = [_tool(one) for one in arr(body.get("tools"))]
+    rest = without(body, "input", "instructions", "tools")
+    return conversation_of(said, agent, API, rest, tools, _wanted(rest))
+
+
+def _instructions(given: JsonValue) -> list[Said]:
+    return [Said("instructions", [TextPart(text=given)])] if isinstance(given, str) else []
+
+
+def _join(said: list[Said], one: Said) -> None:
+    """What the agent did in a row is one message; so are the results that come in a row."""
+    if said and one.voice in ("agent", "tool") and said[-1].voice == one.voice:
+        said[-1] = Said(one.voice, [*said[-1].parts, *one.parts])
+    else:
+        said.append(one)
+
+
+def _said(item: Json) -> Said:
+    role = text(item.get("role"))
+    if item.get("type") == "function_call_output":
+        return Said("tool", item_parts(item))
+    if item.get("type", "message") != "message" or role == "assistant":
+        return Said("agent", item_parts(item))
+    voice = "user" if role == "user" else "instructions"
+    return Said(voice, _message_parts(item, _USER, role))
+
+
+def _tool(native: JsonValue) -> Json:
+    one = obj(native)
+    return read_tool(native, one if one.get("type") == "function" else {}, API, write.tool)
+
+
+def _wanted(rest: Json) -> list[ContentPart]:
+    """The format of the next answer, taken out of the rest of the request."""
+    config = obj(rest.get("text"))
+    native = obj(config.get("format"))
+    if native.get("type") == "json_object":
+        schema: Json = {"type": "object"}
+    elif native.get("type") == "json_schema":
+        schema = obj(native.get("schema"))
+    else:
+        return []
+    rest.pop("text")
+    if remaining := without(config, "format"):
+        rest["text"] = remaining
+    part = RequestedResponseFormatPart(schema=schema)
+    return with_fields(API, part, write.text_format(part), native)
+
+
+def item_parts(item: Json) -> list[ContentPart]:
+    """An item of an answer; what no part says stands there as it is."""
+    match item.get("type", "message"):
+        case "message":
+            return _message_parts(item, _AGENT, "assistant")
+        case "reasoning":
+            return _thoughts(item)
+        case "function_call":
+            return _call(item)
+        case "function_call_output":
+            call_id, output = text(item.get("call_id")), item.get("output")
+            part = ToolResultPart(tool_call_id=call_id, content="" if output is None else output)
+            return with_fields(API, part, write.result(part), item)
+        case _:
+            return [state(API, item=item)]
+
+
+def _call(item: Json) -> list[ContentPart]:
+    arguments = read_arguments(item.get("arguments"))
+    if arguments is None:
+        return [state(API, item=item)]  # nobody can run it as it stands
+    part = ToolCallPart(
+        id=text(item.get("call_id")), name=text(item.get("name")), arguments=arguments
+    )
+    base = without(write.call(part), "arguments")
+    return with_fields(API, part, base, without(item, "arguments"))
+
+
+def _thoughts(item: Json) -> list[ContentPart]:
+    blocks = [obj(one) for one in (*arr(item.get("summary")), *arr(item.get("content")))]
+    said = "\n\n".join(filter(None, (text(one.get("text")) for one in blocks)))
+    if not said:
+        return [state(API, item=item)]
+    part = reasoning(said)
+    return with_fields(API, part, write.thoughts(said), item)
+
+
+def _message_parts(item: Json, line: Line, role: str) -> list[ContentPart]:
+    parts = content_parts(item.get("content"), line)
+    rest = patch_of({"role": role if line is _AGENT else None}, without(item, "content"))
+    if line is _USER and role == "user":
+        rest.pop("role", None)
+    return [*parts, state(API, message=rest)] if rest else parts
+
+
+def content_parts(content: JsonValue, line: Line) -> list[ContentPart]:
+    if isinstance(content, str):
+        return [TextPart(text=content)]
+    return [part for one in arr(content) for part in block_parts(one, line)]
+
+
+def block_parts(native: JsonValue, line: Line = _AGENT) -> list[ContentPart]:
+    """A content block; what no part says stands there as it is."""
+    block = obj(native)
+    kind = text(block.get("type"))
+    if kind == "refusal":
+        part = TextPart(text=text(block.get("refusal")))
+        return [part, state(API, fields={"as": "refusal"})]
+    reader = _BLOCKS.get(kind)
+    part = reader(block) if reader else None
+    if part is None:
+        return [state(API, item={"block": native} if line is _AGENT else native)]
+    written = write.block(Piece("", part), line, [])
+    patch = patch_of(written or {"type": kind, "text": ""}, block)
+    sources = cited(_sources(block))
+    return [part, *sources, state(API, fields=patch)] if patch else [part, *sources]
+
+
+def _sources(block: Json) -> list[JsonValue]:
+    found = [obj(one) for one in arr(block.get("annotations"))]
+    return [
+        {"title": text(one.get("title")) or text(one.get("filename")), "url": text(one.get("url"))}
+        for one in found
+        if text(one.get("type")) in ("url_citation", "file_citation")
+    ]
+
+
+def _text(block: Json) -> ContentPart | None:
+    return TextPart(text=text(block.get("text")))
+
+
+def _image(block: Json) -> ContentPart | None:
+    url, file_id = text(block.get("image_url")), text(block.get("file_id"))
+    if file_id:
+        return ImagePart(source=MediaSource(file_id=file_id), media_type="image/*")
+    if inline := read_data_url(url):
+        kind, content = inline
+        is_image = kind.startswith("image/")
+        return ImagePart(source=MediaSource(base64=content), media_type=kind) if is_image else None
+    source = url_source(url)
+    return ImagePart(source=source, media_type=guessed_type(url, "image/*")) if source else None
+
+
+def _file(block: Json) -> ContentPart | None:
+    url, file_id = text(block.get("file_url")), text(block.get("file_id"))
+    if file_id:
+        return FilePart(source=MediaSource(file_id=file_id), media_type=_FILE)
+    if url:
+        source = url_source(url)
+        return FilePart(source=source, media_type=guessed_type(url, _FILE)) if source else None
+    inline = read_data_url(text(block.get("file_data")))
+    if inline is None or inline[0].startswith("text/"):
+        return None
+    return FilePart(source=MediaSource(base64=inline[1]), media_type=inline[0])
+
+
+_BLOCKS: dict[str, Callable[[Json], ContentPart | None]] = {
+    "input_text": _text,
+    "output_text": _text,
+    "input_image": _image,
+    "input_file": _file,
+}

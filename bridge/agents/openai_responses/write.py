@@ -1,0 +1,246 @@
+"""UACS -> OpenAI Responses: a conversation as a request, a message as a response. Pure.
+
+Lost: videos and sounds become text; so do structured data and the calls of others. All of it is
+told in `Loss`es.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from pydantic import JsonValue
+
+from bridge.agents.json_values import Json, arr, obj, patched, text
+from bridge.agents.lines import Line, Written, as_text, private_state, request_settings, view
+from bridge.agents.media import as_file_text, data_url, name_of, text_in
+from bridge.agents.native import Piece, pieces_of, reasoning_text
+from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
+from bridge.content.agent_parts import CITATIONS
+from bridge.model import Loss
+from bridge.uacs import (
+    Conversation,
+    FilePart,
+    ImagePart,
+    Message,
+    RequestedResponseFormatPart,
+    StructuredDataPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+API = "openai-responses"
+_RESULT_BLOCKS = frozenset(("input_text", "input_image", "input_file"))
+
+
+def write_request(conversation: Conversation, agent: str) -> Written:
+    """The body of `POST /responses`."""
+    seen = view(conversation, agent, API)
+    body = request_settings(conversation, agent, API)
+    lines = list(seen.lines)
+    if lines and lines[0].voice == "instructions" and not _role_of(lines[0]):
+        body["instructions"] = _plain(lines.pop(0), seen.losses)
+    stored = body.get("store") is not False
+    body["input"] = [one for line in lines for one in _items(line, seen.losses, stored)]
+    if tools := write_tools(tools_of(conversation), API, tool, seen.losses):
+        body["tools"] = tools
+    if seen.wanted is not None:
+        wanted = patched(text_format(seen.wanted), seen.wanted_fields)
+        body["text"] = {**obj(body.get("text")), "format": wanted}
+    return Written(body, tuple(seen.losses))
+
+
+def write_response(message: Message, agent: str) -> Json:
+    """What the API would have answered to say this."""
+    line = Line("agent", pieces_of(message, API, [], ""))
+    base: Json = {"object": "response", "output": list(_of_agent(line, [], stored=True))}
+    own = private_state(message.metadata, agent)
+    return obj(patched(base, obj(own.get("response")) if own.get("api") == API else {}))
+
+
+def text_format(part: RequestedResponseFormatPart) -> Json:
+    """JSON mode where the schema says nothing, else the schema."""
+    if not part.schema_ or part.schema_ == {"type": "object"}:
+        return {"type": "json_object"}
+    name = legal_tool_name(text(part.schema_.get("title")) or "answer")
+    return {"type": "json_schema", "name": name, "schema": dict(part.schema_)}
+
+
+def tool(one: Json) -> Json:
+    written: Json = {"type": "function", "name": legal_tool_name(text(one.get("name")))}
+    if "description" in one:
+        written["description"] = one["description"]
+    return {**written, "parameters": schema_of(one)}
+
+
+def _plain(line: Line, losses: list[Loss]) -> str:
+    texts = [
+        one.part.text if isinstance(one.part, TextPart) else as_text(one, losses)
+        for one in line.pieces
+    ]
+    return "\n\n".join(filter(None, texts))
+
+
+def _role_of(line: Line) -> str:
+    found = (text((one.message or {}).get("role")) for one in line.pieces)
+    return next(filter(None, found), "")
+
+
+def _items(line: Line, losses: list[Loss], stored: bool) -> Iterator[JsonValue]:
+    if line.voice == "agent":
+        yield from _of_agent(line, losses, stored=stored)
+        return
+    role = (_role_of(line) or "developer") if line.voice == "instructions" else "user"
+    rest: list[Piece] = []
+    for piece in line.pieces:
+        if isinstance(piece.part, ToolResultPart):
+            yield piece.onto(result(piece.part))
+        elif piece.part is not None or line.voice != "tool":
+            rest.append(piece)
+        elif piece.item is not None:
+            yield piece.item
+    said = _message(role, _content(line, rest, losses), rest)
+    content = said["content"]
+    if line.header:
+        head: list[JsonValue] = [_text(line.header)]
+        said["content"] = (
+            f"{line.header}\n{content}" if isinstance(content, str) else head + arr(content)
+        )
+    if content or (line.voice == "user" and any(isinstance(p.part, TextPart) for p in rest)):
+        yield said
+
+
+def _message(role: str, content: JsonValue, pieces: Sequence[Piece]) -> Json:
+    said: Json = {"role": role, "content": content}
+    for piece in pieces:
+        if piece.message is not None:
+            said = obj(patched(said, dict(piece.message)))
+    return said
+
+
+def _of_agent(line: Line, losses: list[Loss], *, stored: bool) -> Iterator[JsonValue]:
+    """Texts in a row are one message; a `message` ends it."""
+    spoken: list[Piece] = []
+    for piece in line.pieces:
+        is_item = piece.item is not None and "block" not in obj(piece.item)
+        item = piece.item if is_item else _item(piece, losses, stored)
+        if item is None and not _is_unsaid(piece):
+            spoken.append(piece)
+        if spoken and (item is not None or piece.message is not None):
+            yield from _spoken(line, spoken, losses)
+            spoken = []
+        if item is not None:
+            yield item
+    yield from _spoken(line, spoken, losses)
+
+
+def _is_unsaid(piece: Piece) -> bool:
+    """Thoughts that do not go back, and sources, which the text has as the API gave them."""
+    is_cited = isinstance(piece.part, StructuredDataPart) and piece.part.schema_id == CITATIONS
+    return is_cited or reasoning_text(piece.part) is not None
+
+
+def _spoken(line: Line, pieces: list[Piece], losses: list[Loss]) -> Iterator[JsonValue]:
+    content = _content(line, pieces, losses)
+    if content or any(piece.message is not None for piece in pieces):
+        yield _message("assistant", content, pieces)
+
+
+def _item(piece: Piece, losses: list[Loss], stored: bool) -> JsonValue:
+    """What stands beside messages; None for what is said in one."""
+    match piece.part:
+        case ToolCallPart() as part:
+            return piece.onto(call(part))
+        case ToolResultPart() as part:
+            return piece.onto(result(part))
+        case part if (thought := reasoning_text(part)) is not None:
+            # Without the vendor's memory only what is encrypted can be read there again.
+            if piece.fields and (stored or "encrypted_content" in piece.fields):
+                return piece.onto(thoughts(thought))
+            losses.append(Loss(path=piece.path, kind="reasoning", what="thoughts of earlier"))
+            return None
+        case _:
+            return None
+
+
+def call(part: ToolCallPart) -> Json:
+    arguments = json.dumps(part.arguments, ensure_ascii=False, separators=(",", ":"))
+    name = legal_tool_name(part.name)
+    return {"type": "function_call", "call_id": part.id, "name": name, "arguments": arguments}
+
+
+def result(part: ToolResultPart) -> Json:
+    return {
+        "type": "function_call_output",
+        "call_id": part.tool_call_id,
+        "output": _output(part.content, failed=part.is_error is True),
+    }
+
+
+def _output(content: JsonValue, *, failed: bool) -> JsonValue:
+    blocks = [obj(one) for one in arr(content)]
+    if blocks and all(text(one.get("type")) in _RESULT_BLOCKS for one in blocks):
+        return content
+    said = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    return f"Error: {said}" if failed and not said.startswith("Error:") else said
+
+
+def thoughts(thought: str) -> Json:
+    return {"type": "reasoning", "summary": [{"type": "summary_text", "text": thought}]}
+
+
+def _content(line: Line, pieces: Sequence[Piece], losses: list[Loss]) -> JsonValue:
+    """One text as a string, all else as a list of blocks."""
+    blocks: list[JsonValue] = []
+    for piece in pieces:
+        if piece.item is not None:
+            blocks.append(obj(piece.item).get("block", piece.item))
+        elif piece.part is not None and (found := block(piece, line, losses)):
+            blocks.append(piece.onto(found))
+    if not blocks:
+        return ""
+    only = obj(blocks[0])
+    plain = only.keys() == {"type", "text"} and only["type"] in ("input_text", "output_text")
+    return only["text"] if plain and len(blocks) == 1 else blocks
+
+
+def block(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
+    """A content block of the API; None where there is nothing to say."""
+    kind = "output_text" if line.voice == "agent" else "input_text"
+    match piece.part:
+        case TextPart(text=said) if piece.fields.get("as") == "refusal":
+            return {"type": "refusal", "refusal": said}
+        case TextPart(text=said):
+            return _text(line.text(said), kind) if said else None
+        case ImagePart() | FilePart() if line.voice != "agent":
+            return _media(piece, piece.part, line, losses)
+        case _:
+            shown = as_text(piece, losses)
+            return _text(line.text(shown), kind) if shown else None
+
+
+def _text(value: str, kind: str = "input_text") -> Json:
+    return {"type": kind, "text": value}
+
+
+def _media(piece: Piece, part: ImagePart | FilePart, line: Line, losses: list[Loss]) -> Json:
+    source = part.source
+    is_image = isinstance(part, ImagePart)
+    if source.file_id and source.file_id.startswith("file-"):
+        return {"type": "input_image" if is_image else "input_file", "file_id": source.file_id}
+    if is_image and (source.url or source.base64 is not None):
+        url = source.url or data_url(part.media_type, source.base64 or "")
+        return {"type": "input_image", "image_url": url}
+    if source.url:
+        return {"type": "input_file", "file_url": source.url}
+    if (said := text_in(part)) is not None:
+        return _text(line.text(as_file_text(name_of(piece), part.media_type, said)))
+    if source.base64 is not None:
+        return _file(name_of(piece), part.media_type, source.base64)
+    return _text(line.text(as_text(piece, losses, "its bytes are not here")))
+
+
+def _file(name: str, media_type: str, content: str) -> Json:
+    named: Mapping[str, JsonValue] = {"filename": name} if name else {}
+    return {"type": "input_file", "file_data": data_url(media_type, content), **named}
