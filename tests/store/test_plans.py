@@ -9,7 +9,9 @@ import pytest
 from bridge.store import SqliteStore
 from bridge.store.queries import read_queries
 
-FILES = ("archive", "catch_up", "inbox", "links", "outbox", "people", "shelf", "turns")
+FILES = (
+    "archive", "catch_up", "inbox", "links", "marks", "outbox", "people", "shelf", "turns",
+)  # fmt: skip
 ALIASES = {
     "o": "operations", "m": "messages", "l": "lanes", "e": "entries", "t": "timelines",
     "n": "person_names", "p": "people", "asked": "messages",
@@ -53,6 +55,12 @@ NARROW = {
     "payload_credentials": {"rowid=?", "expires<?"},
     "payloads": {"rowid=?"},
     "people": {"id=?"},
+    "pins": {"rowid=?"},
+    "reactions": {
+        "message=?",
+        "message=? AND emoji=?",
+        "message=? AND emoji=? AND channel=? AND target=? AND actor=?",
+    },
     "rooms": {"room=?"},
     "shelf": {"account=? AND key=?"},
     "stand_ins": {"channel=? AND native_id=?", "root=? AND channel=?"},
@@ -68,6 +76,7 @@ SORTED = {
     # a few rows each: places and copies of one message, threads of one channel, what is lost
     "live_threads", "resolve", "timelines_of_message", "copies", "dead_letters",
     "operations_of_message", "posts_of", "root_in_channel", "open_turns",
+    "reactions", "reactions_of_number", "waiting_marks", "marks_in_lane",
 }  # fmt: skip
 QUERIES = [(file, name) for file in FILES for name in read_queries(file)]
 

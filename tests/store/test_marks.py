@@ -1,0 +1,50 @@
+"""Both stores keep their promises on reactions and pins; SQLite over a restart, too."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bridge.ports.store import Store
+from bridge.store import MemoryStore, open_sqlite
+from bridge.testing.store_contract import AWAY, HandClock
+from bridge.testing.store_contract_marks import (
+    MarksContract,
+    reaction,
+    shown,
+    standing,
+    waiting_marks,
+)
+from tests.store.conftest import KEY
+
+
+class TestSqliteStore(MarksContract):
+    @pytest.fixture
+    async def store(self, clock: HandClock, path: Path) -> AsyncIterator[Store]:
+        store = await open_sqlite(path, clock=clock, key=KEY)
+        yield store
+        await store.close()
+
+
+class TestMemoryStore(MarksContract):
+    @pytest.fixture
+    async def store(self, clock: HandClock) -> Store:
+        return MemoryStore(clock)
+
+
+async def test_waiting_reactions_survive_a_restart(clock: HandClock, path: Path) -> None:
+    store = await open_sqlite(path, clock=clock, key=KEY)
+    new = await standing(store)
+    await store.admit(reaction(new, 1))
+    item = await store.head(AWAY.marks_lane)
+    assert item is not None
+    await store.begin(item.delivery.operation.id)  # killed while it is on its way
+    await store.close()
+
+    again = await open_sqlite(path, clock=clock, key=KEY)
+
+    assert await waiting_marks(again) == ["+👍 away 1", "+👍 far 1"]
+    assert len(await shown(again, new)) == 1
+    await again.close()
