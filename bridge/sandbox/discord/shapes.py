@@ -216,7 +216,7 @@ def guild_json(guild: Guild) -> Json:
         "default_message_notifications": 1,
         "explicit_content_filter": 0,
         "roles": [role_json(role) for role in guild.roles.values()],
-        "emojis": [],
+        "emojis": guild.emojis,
         "stickers": [],
         "features": [],
         "mfa_level": 0,

@@ -115,6 +115,7 @@ class Guild:
     channels: dict[int, Channel] = field(default_factory=dict[int, "Channel"])
     threads: dict[int, Channel] = field(default_factory=dict[int, "Channel"])
     premium_tier: int = 0
+    emojis: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])  # of its own
     system_channel: int | None = None  # where it says who joins
 
     @property

@@ -98,9 +98,9 @@ async def wire() -> AsyncIterator[Wire]:
         await http.close()
 
 
-def call(kind: Any = "post", **fields: Any) -> Call:
-    method = {"post": "POST", "edit": "PUT", "delete": "DELETE"}[kind]
-    native_id = None if kind == "post" else "17"
+def call(like: Any = "post", **fields: Any) -> Call:
+    method = {"post": "POST", "edit": "PUT", "delete": "DELETE"}[like]
+    native_id = None if like == "post" else "17"
     made: dict[str, Any] = {
         "operation": OperationId("op"),
         "channel": HERE,
@@ -108,7 +108,7 @@ def call(kind: Any = "post", **fields: Any) -> Call:
         "native_id": native_id,
         "body": {"type": "message", "text": "hello"},
     }
-    return Call(kind=kind, **(made | fields))
+    return Call(**({"kind": like} | made | fields))
 
 
 async def test_a_post_goes_to_the_conversation_of_its_thread(wire: Wire) -> None:
@@ -131,6 +131,37 @@ async def test_a_post_goes_to_the_conversation_of_its_thread(wire: Wire) -> None
             "scope": "https://api.botframework.com/.default",
         }
     ]
+
+
+def reaction(method: str = "PUT") -> Call:
+    return call("edit", kind="other", method=method, body={"reaction": "1f44b_wavinghand"})
+
+
+async def test_a_reaction_is_a_request_of_its_own(wire: Wire) -> None:
+    wire.script.answers = [Response(status_code=200), Response(status_code=204)]
+
+    receipts = [await wire.sender.send(reaction(method)) for method in ("PUT", "DELETE")]
+
+    assert receipts == [Receipt(slot=0, native_id="17")] * 2
+    path = "/svc/v3/conversations/19%3A0a1b2c%40thread.tacv2/activities/17/reactions/"
+    assert [asked[:2] for asked in wire.script.asked] == [
+        ("PUT", f"{path}1f44b_wavinghand"), ("DELETE", f"{path}1f44b_wavinghand"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 405, 501])
+async def test_where_bots_cannot_react_it_is_said_in_words(wire: Wire, status: int) -> None:
+    wire.script.answers = [JSONResponse({"message": "no such thing"}, status)] * 3
+
+    with pytest.raises(Unavailable if status == 501 else FormRefused):
+        await wire.sender.send(reaction())
+
+
+async def test_a_reaction_to_what_is_gone_is_well(wire: Wire) -> None:
+    body = {"error": {"code": "ActivityNotFoundInConversation", "message": "gone"}}
+    wire.script.answers = [JSONResponse(body, 404)]
+
+    assert await wire.sender.send(reaction()) == Receipt(slot=0, native_id="17")
 
 
 async def test_edits_and_deletions_name_their_copy(wire: Wire) -> None:

@@ -61,6 +61,9 @@ class Recorder(discord.Client):
     async def on_raw_reaction_add(self, payload: discord.RawReactionActionEvent) -> None:
         self.events.append(("reaction", str(payload.emoji)))
 
+    async def on_raw_reaction_clear(self, payload: discord.RawReactionClearEvent) -> None:
+        self.events.append(("cleared", payload.message_id))
+
     async def on_guild_channel_delete(self, channel: Any) -> None:
         self.events.append(("channel gone", channel.name))
 
@@ -281,6 +284,31 @@ async def test_reactions_typing_and_channel_changes_are_told(local: Running) -> 
         assert [e for e in bot.events if e[0] != "channel gone"] == [
             ("reaction", "👍"), ("typing", "general", "bridge"),
         ]  # fmt: skip
+
+
+async def test_what_people_put_on_a_message_is_told_and_seen(local: Running) -> None:
+    async with local.program(bot := Recorder()):
+        shown = await local.say("vote")
+        where = (local.guild, local.channel, local.person)
+        await local.discord.react_as(*where, shown.id, "👍")
+        await local.discord.unreact_as(*where, shown.id, "👍")
+        await local.discord.react_as(*where, shown.id, "🎉")
+        await local.discord.typing_as(*where)
+        await until(lambda: any(event[0] == "typing" for event in bot.events))
+        message = await text_channel(bot, local.channel).fetch_message(int(shown.id))
+        await message.pin()
+        pins = [one async for one in text_channel(bot, local.channel).pins()]
+        seen = local.discord.messages(local.guild, local.channel)[0]
+        await message.unpin()
+        await message.clear_reactions()
+        await until(lambda: ("cleared", message.id) in bot.events)
+
+    assert [event[:2] for event in bot.events if event[0] in ("reaction", "typing")] == [
+        ("reaction", "👍"), ("reaction", "🎉"), ("typing", "general"),
+    ]  # fmt: skip
+    assert [one.id for one in pins] == [message.id]
+    assert (seen.reactions, seen.pinned) == ({"🎉": (local.person,)}, True)
+    assert not local.discord.messages(local.guild, local.channel)[0].pinned
 
 
 async def test_a_person_and_the_bot_speak_in_a_dm(local: Running) -> None:

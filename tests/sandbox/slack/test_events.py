@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
+import pytest
 import uvicorn
+from slack_sdk.errors import SlackApiError
 from slack_sdk.signature import SignatureVerifier
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -227,6 +229,41 @@ async def test_reactions_are_told(running: Running) -> None:
         "type": "reaction_added", "user": "U0ACMEBOT2", "reaction": "tada", "item_user": ADA,
         "item": {"type": "message", "channel": GENERAL, "ts": ts},
     }  # fmt: skip
+
+
+async def test_what_people_put_on_a_message_is_told_and_seen(running: Running) -> None:
+    ts = await running.says("nice")
+    slack, where = running.slack, ("T0ACME", GENERAL, ADA)
+    async with listening(running) as app:
+        await slack.react_as(*where, ts, "🎉")
+        await slack.react_as(*where, ts, "🎉")
+        await slack.pin_as(*where, ts)
+        await slack.typing_as(*where)
+        await until(lambda: len(app.events) == 2)
+        (shown,) = [m for m in slack.messages("T0ACME", GENERAL) if m.id == ts]
+        pins = (await running.client().pins_list(channel=GENERAL))["items"]
+        await slack.unreact_as(*where, ts, "🎉")
+        await slack.pin_as(*where, ts, pinned=False)
+        await until(lambda: len(app.events) == 4)
+
+    assert (shown.reactions, shown.pinned) == ({"🎉": (ADA,)}, True)
+    assert [(pin["message"]["ts"], pin["created_by"]) for pin in pins] == [(ts, ADA)]
+    kinds = ["reaction_added", "pin_added", "reaction_removed", "pin_removed"]
+    assert [event["type"] for event in app.events] == kinds
+    pinned = app.events[1]
+    assert (pinned["user"], pinned["channel_id"], pinned["pin_count"]) == (ADA, GENERAL, 1)
+    assert pinned["item"]["message"]["ts"] == ts
+
+
+async def test_an_app_pins_once_and_unpins_once(running: Running) -> None:
+    ts, client = await running.says("nice"), running.client()
+
+    await client.pins_add(channel=GENERAL, timestamp=ts)
+    with pytest.raises(SlackApiError, match="already_pinned"):
+        await client.pins_add(channel=GENERAL, timestamp=ts)
+    await client.pins_remove(channel=GENERAL, timestamp=ts)
+    with pytest.raises(SlackApiError, match="no_pin"):
+        await client.pins_remove(channel=GENERAL, timestamp=ts)
 
 
 async def test_each_event_goes_to_one_of_several_sockets(running: Running) -> None:

@@ -76,6 +76,23 @@ async def test_a_message_is_edited_and_deleted_by_its_author(teams: RunningTeams
     assert await teams.texts() == []
 
 
+async def test_a_bot_reacts_where_the_service_lets_it(teams: RunningTeams) -> None:
+    async with as_bot(teams) as rest:
+        own = (await rest.post(teams.channel, "first")).body["id"]
+        path = activities(teams.channel, own) + "/reactions/"
+        answers = [await rest("PUT", path + kind) for kind in ("like", "like", "no such type!")]
+        shown = await teams.call(lambda: teams.teams.messages(teams.tenant, teams.channel)[0])
+        answers.append(await rest("DELETE", path + "like"))
+        answers.append(await rest("PUT", activities(teams.channel, "1") + "/reactions/like"))
+        teams.teams.tenant.bots_react = False
+        answers.append(await rest("PUT", path + "like"))
+        after = await teams.call(lambda: teams.teams.messages(teams.tenant, teams.channel)[0])
+
+    assert list(shown.reactions) == ["👍"]
+    assert after.reactions == {}
+    assert [one.status for one in answers] == [200, 200, 400, 200, 404, 405]
+
+
 async def test_typing_is_taken_and_not_kept(teams: RunningTeams) -> None:
     async with as_bot(teams) as rest:
         typing = await rest("POST", activities(teams.channel), {"type": "typing"})

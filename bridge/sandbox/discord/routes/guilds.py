@@ -100,7 +100,12 @@ def _need(call: Call, guild: Guild, permission: Permission) -> None:
         raise missing_permissions()
 
 
+def list_emojis(call: Call) -> Answer:
+    return call.guild().emojis
+
+
 GUILD_ROUTES = [
+    Route("GET", "/guilds/{guild_id}/emojis", "guild.emojis", list_emojis),
     Route("GET", "/guilds/{guild_id}", "guild.get", get_guild),
     Route("GET", "/guilds/{guild_id}/channels", "guild.channels", list_channels),
     Route("POST", "/guilds/{guild_id}/channels", "channel.create", create_channel),

@@ -1,0 +1,154 @@
+"""Reactions, pins and typing against the local Discord, in and out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bridge.errors import FormRefused
+from bridge.model import (
+    AddReaction,
+    Delivery,
+    Event,
+    MessagePinned,
+    MessageUnpinned,
+    PinMessage,
+    ReactionAdded,
+    ReactionRemoved,
+    ReactionsCleared,
+    Receipt,
+    RemoveReaction,
+    TypingStarted,
+    UnpinMessage,
+)
+from bridge.sandbox.discord.permissions import Permission
+from bridge.sandbox.feed import Shown
+from connectors.discord.decode import decode
+from connectors.discord.unpinned import Unpinnings
+from tests.connectors.discord.conftest import Local
+from tests.connectors.discord.payloads import ANN, CHANNEL, US, message, raw, user
+from tests.connectors.discord.test_encode import delivery
+from tests.router.fake_clock import FakeClock
+
+WHERE: dict[str, str] = {"channel_id": CHANNEL}
+
+
+def marked(local: Local, kind: type[Any], native_id: str, emoji: str = "👍") -> Delivery:
+    made = delivery(kind=AddReaction, channel=local.channel, copies=(Receipt(native_id=native_id),))
+    more = {"emoji": emoji} if kind in (AddReaction, RemoveReaction) else {}
+    given = made.operation.model_dump(exclude={"type", "emoji"})
+    return made.model_copy(update={"operation": kind(**given, **more)})
+
+
+def standing(local: Local) -> Shown:
+    return local.discord.messages(local.channel.workspace, local.channel.channel)[0]
+
+
+async def put(local: Local, kind: type[Any], native_id: str, emoji: str = "👍") -> None:
+    connector = local.made[0] if local.made else local.connector()
+    for call in connector.encode(marked(local, kind, native_id, emoji)).calls:
+        await connector.send(call)
+
+
+async def test_reactions_and_pins_may_be_put_twice_and_taken_away_twice(local: Local) -> None:
+    said = await local.say("hello")
+
+    for kind in (AddReaction, AddReaction, PinMessage, PinMessage):
+        await put(local, kind, said)
+    assert list(standing(local).reactions) == ["👍"]
+    assert standing(local).pinned
+    for kind in (RemoveReaction, RemoveReaction, UnpinMessage, UnpinMessage):
+        await put(local, kind, said)
+
+    assert standing(local).reactions == {}
+    assert not standing(local).pinned
+
+
+async def test_a_custom_emoji_goes_by_the_name_that_it_has_there(local: Local) -> None:
+    said = await local.say("hello")
+    guild = local.discord.state.guilds[int(local.channel.workspace)]
+    guild.emojis.append({"id": "321", "name": "party", "animated": False})
+
+    await put(local, AddReaction, said, ":party:")
+
+    assert list(standing(local).reactions) == [":party:"]
+
+
+async def test_what_is_gone_is_well(local: Local) -> None:
+    await put(local, AddReaction, "123456789012345678")
+
+
+async def test_what_the_server_has_not_or_the_bot_may_not_is_said_in_words(local: Local) -> None:
+    said = await local.say("hello")
+
+    with pytest.raises(FormRefused, match=":party:"):
+        await put(local, AddReaction, said, ":party:")
+    for guild in local.discord.state.guilds.values():
+        for role in guild.roles.values():
+            role.permissions &= ~int(Permission.ADD_REACTIONS | Permission.PIN_MESSAGES)
+    with pytest.raises(FormRefused, match="50013"):
+        await put(local, AddReaction, said)
+    with pytest.raises(FormRefused, match="50013"):
+        await put(local, PinMessage, said)
+
+
+# --- decode -------------------------------------------------------------------------------------
+
+
+def decoded(data: dict[str, Any], kind: str, **own: Any) -> Event:
+    (event,) = decode(raw(data, kind, own=own))
+    return event
+
+
+def test_reactions_say_whose_they_are() -> None:
+    data = {**WHERE, "message_id": "77", "user_id": ANN, "emoji": {"id": None, "name": "🎉"}}
+
+    added = decoded(data, "MESSAGE_REACTION_ADD")
+    removed = decoded(data | {"emoji": {"id": "5", "name": "party"}}, "MESSAGE_REACTION_REMOVE")
+    ours = decoded(data | {"user_id": US}, "MESSAGE_REACTION_ADD")
+    cleared = decoded({**WHERE, "message_id": "77"}, "MESSAGE_REACTION_REMOVE_ALL")
+
+    assert isinstance(added, ReactionAdded)
+    assert (added.target, added.emoji, added.own) == ("77", "🎉", False)
+    assert isinstance(removed, ReactionRemoved)
+    assert removed.emoji == ":party:"
+    assert isinstance(ours, ReactionAdded)
+    assert ours.own
+    assert isinstance(cleared, ReactionsCleared)
+    assert cleared.emoji is None
+
+
+def test_a_pin_is_told_by_the_line_that_says_who_did_it() -> None:
+    line = message("", type=6, message_reference={**WHERE, "message_id": "77"})
+
+    pinned = decoded(line, "MESSAGE_CREATE")
+    ours = decoded(line | {"author": user(US)}, "MESSAGE_CREATE")
+
+    assert isinstance(pinned, MessagePinned)
+    assert (pinned.target, pinned.actor.split(":")[-1], pinned.own) == ("77", ANN, False)
+    assert isinstance(ours, MessagePinned)
+    assert ours.own
+
+
+def test_unpinning_and_typing_are_read() -> None:
+    unpinned = decoded(message("x", id="77"), "MESSAGE_UNPINNED", unpinned=True)
+    typing = decoded({**WHERE, "user_id": ANN, "timestamp": 1}, "TYPING_START")
+
+    assert isinstance(unpinned, MessageUnpinned)
+    assert (unpinned.target, unpinned.own) == ("77", True)
+    assert isinstance(typing, TypingStarted)
+    assert not typing.own
+
+
+def test_an_update_and_a_change_of_pins_are_an_unpinning_in_either_order() -> None:
+    clock = FakeClock()
+    found = Unpinnings(clock)
+    update = {"channel_id": "1", "id": "77", "pinned": False}
+    pins = {"channel_id": "1"}
+
+    assert found.hear("MESSAGE_UPDATE", update) == []
+    assert found.hear("CHANNEL_PINS_UPDATE", pins) == [update]
+    assert found.hear("MESSAGE_UPDATE", update) == [update]
+    assert found.hear("MESSAGE_UPDATE", {**update, "channel_id": "2"}) == []
+    assert found.hear("MESSAGE_UPDATE", {**update, "pinned": True}) == []

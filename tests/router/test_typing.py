@@ -1,0 +1,104 @@
+"""That somebody writes is shown elsewhere at once, seldom, and never kept."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from bridge.errors import Unavailable
+from bridge.model import BudgetKey, Call, ChannelRef, OperationId, Rate, Raw, Receipt
+from bridge.model import Place as PlaceOf
+from bridge.model.events import TypingStarted
+from bridge.model.refs import actor_id_of
+from bridge.store.memory import MemoryStore
+from tests.router.conftest import House
+from tests.router.fake_clock import FakeClock
+from tests.router.paper import PaperConnector
+
+
+class PaperThatTypes(PaperConnector):
+    """Notes where it was shown that somebody writes."""
+
+    def __init__(self, account: str, clock: FakeClock, **more: dict[str, tuple[Rate, ...]]) -> None:
+        super().__init__(account, clock, **more)  # pyright: ignore[reportArgumentType]  # budgets
+        self.typed: list[str] = []
+        self.broken = False
+
+    def typing_call(self, channel: ChannelRef) -> Call | None:
+        if channel.channel == "mute":
+            return None
+        return Call(
+            kind="other", method="typing", operation=OperationId("typing"), channel=channel,
+            budgets=(BudgetKey(rule="typing", of=self.account),), body={},
+        )  # fmt: skip
+
+    async def send(self, call: Call) -> Receipt:
+        if call.method != "typing":
+            return await super().send(call)
+        if self.broken:
+            raise Unavailable("gone")
+        self.typed.append(call.channel.channel)
+        return Receipt(native_id="")
+
+    async def type(self, channel: str, *, own: bool = False) -> None:
+        assert self.inbox
+        event = TypingStarted(
+            account=self.account, place=PlaceOf(channel=self.channel(channel)),
+            time=datetime.fromtimestamp(self._clock.time(), UTC),
+            actor=actor_id_of("paper", self.account, "ann"), own=own,
+        )  # fmt: skip
+        await self.inbox.accept(
+            Raw(
+                account=self.account, kind="event", dedupe_key="typing", order_key="typing",
+                channel=self.channel(channel), volatile=True,
+                payload=event.model_dump_json().encode(),
+            )
+        )  # fmt: skip
+
+
+@pytest.fixture
+def pair(clock: FakeClock) -> tuple[House, PaperThatTypes, PaperThatTypes]:
+    slate, board = PaperThatTypes("slate", clock), PaperThatTypes("board", clock)
+    house = House(clock, MemoryStore(clock), (slate, board))
+    house.room("all", (slate, "s", "both"), (board, "b", "both"), (board, "mute", "both"))
+    return house, slate, board
+
+
+Pair = tuple[House, PaperThatTypes, PaperThatTypes]
+
+
+async def test_it_is_shown_elsewhere_at_most_every_few_seconds_and_not_kept(pair: Pair) -> None:
+    house, slate, board = pair
+    async with house.run():
+        for _ in range(3):
+            await slate.type("s")
+            await house.clock.let_work()
+        assert board.typed == ["b"]
+        await house.clock.advance(10)
+        await slate.type("s")
+        await slate.type("s", own=True)
+        await slate.type("elsewhere")
+        await house.clock.let_work()
+
+    assert board.typed == ["b", "b"]
+    assert slate.typed == []
+    assert (await house.store.status()).inbox == {}
+
+
+async def test_a_short_budget_and_a_broken_platform_drop_it(clock: FakeClock) -> None:
+    slate = PaperThatTypes("slate", clock)
+    board = PaperThatTypes("board", clock, budgets={"typing": (Rate(count=1, seconds=60),)})
+    house = House(clock, MemoryStore(clock), (slate, board))
+    house.room("all", (slate, "s", "both"), (board, "b", "both"), (board, "c", "both"))
+    async with house.run():
+        await slate.type("s")
+        await clock.let_work()
+        assert len(board.typed) == 1
+        board.broken = True
+        await clock.advance(120)
+        await slate.type("s")
+        await clock.let_work()
+
+    assert len(board.typed) == 1
+    assert (await house.store.status()).lanes == []
