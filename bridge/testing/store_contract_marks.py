@@ -46,7 +46,8 @@ from bridge.testing.store_contract import (
 )
 
 ANN, BOB = actor_id_of("tin", "W1", "U1"), actor_id_of("tin", "W1", "U2")
-PLACES = {HOME: "m1", AWAY: "x0", FAR: "y0"}
+PLACES = (HOME, AWAY, FAR)
+TARGETS = {HOME.key: "m1", AWAY.key: "x0", FAR.key: "y0"}
 
 
 def mark(kind: type[Any], name: str, new: NewMessage, channel: ChannelRef, **more: Any) -> Any:
@@ -72,7 +73,7 @@ def reaction(
         if place != at
     )
     change = ReactionChange(
-        new.id, at, PLACES[at], START + time, present, actor=actor, emoji=emoji,
+        new.id, at, TARGETS[at.key], START + time, present, actor=actor, emoji=emoji,
         operations=operations,
     )  # fmt: skip
     return Admission("reacted", reactions=(change,))

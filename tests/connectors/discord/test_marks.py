@@ -36,9 +36,10 @@ WHERE: dict[str, str] = {"channel_id": CHANNEL}
 
 def marked(local: Local, kind: type[Any], native_id: str, emoji: str = "👍") -> Delivery:
     made = delivery(kind=AddReaction, channel=local.channel, copies=(Receipt(native_id=native_id),))
-    more = {"emoji": emoji} if kind in (AddReaction, RemoveReaction) else {}
-    given = made.operation.model_dump(exclude={"type", "emoji"})
-    return made.model_copy(update={"operation": kind(**given, **more)})
+    given: dict[str, Any] = made.operation.model_dump(exclude={"type", "emoji"})
+    if kind in (AddReaction, RemoveReaction):
+        given["emoji"] = emoji
+    return made.model_copy(update={"operation": kind(**given)})
 
 
 def standing(local: Local) -> Shown:

@@ -164,7 +164,7 @@ def marked(operation: Operation, *copies: Receipt) -> Encoded:
 
 def test_reactions_and_pins_go_to_the_first_copy() -> None:
     on = {"channel": "C1", "timestamp": "1700000000.000000"}
-    wanted: list[tuple[Operation, str, dict[str, object]]] = [
+    wanted: list[tuple[Operation, str, dict[str, str]]] = [
         (AddReaction(emoji="👍", **COMMON), "reactions.add", {**on, "name": "+1"}),
         (RemoveReaction(emoji="👋🏼", **COMMON), "reactions.remove",
          {**on, "name": "wave::skin-tone-3"}),

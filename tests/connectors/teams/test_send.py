@@ -108,7 +108,8 @@ def call(like: Any = "post", **fields: Any) -> Call:
         "native_id": native_id,
         "body": {"type": "message", "text": "hello"},
     }
-    return Call(**({"kind": like} | made | fields))
+    everything: dict[str, Any] = {"kind": like, **made, **fields}
+    return Call(**everything)
 
 
 async def test_a_post_goes_to_the_conversation_of_its_thread(wire: Wire) -> None:
