@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bridge.sandbox.faults import Fault
 from tests.e2e.house import Street, configuration, running, street
 
 PLATFORMS = ("slack", "discord", "teams")
@@ -105,3 +106,35 @@ async def test_where_bots_cannot_react_a_note_says_who_does(tmp_path: Path) -> N
 
             await ann.unreact(THUMB)
             await local.until(lambda: len(texts(local, "teams")) == 1)
+
+
+async def test_doubled_late_and_reordered_events_and_lost_answers_leave_all_the_same(
+    tmp_path: Path,
+) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        async with running(local, settings) as (bridge, _):
+            await local.say("discord", "general", "hello")
+            await local.until(lambda: all(len(texts(local, one)) == 1 for one in PLATFORMS))
+            people = [Person(local, "slack", number) for number in range(3)]
+            _, channel = local.place("slack", "general")
+            told = f"slack:event:{channel}"
+            add = local.around.faults.add
+            add(Fault(kind="duplicate", where=told))
+            add(Fault(kind="reorder", where=told, seconds=0.3))
+            add(Fault(kind="delay", where=told, seconds=0.5))
+            add(Fault(kind="lose_answer", where="discord:reaction.add:*"))
+            add(Fault(kind="status", where="discord:reaction.*:*", status=503))
+            add(Fault(kind="rate_limited", where="teams:reaction.*:*", seconds=1))
+
+            for person in people:
+                await person.react(THUMB)
+                await person.react(HEART)
+                await person.unreact(THUMB)
+            others = ("discord", "teams")
+            await local.until(lambda: all(emoji(local, one) == {HEART} for one in others), 30)
+            for person in people:
+                await person.unreact(HEART)
+            await local.until(lambda: not any(emoji(local, one) for one in PLATFORMS), 30)
+            assert await bridge.store.dead_letters() == []
+            assert all(len(texts(local, one)) == 1 for one in PLATFORMS)

@@ -128,3 +128,41 @@ async def test_a_program_sees_the_same_on_both(local: Running) -> None:
     theirs = await on_simcord()
 
     assert ours == theirs | {"refused": theirs["refused"] | KNOWN_BETTER}
+
+
+async def marking(client: Recorder, channel: discord.TextChannel, say: Say) -> dict[str, Any]:
+    """What a plain program sees of its reactions and pins."""
+    seen: dict[str, Any] = {}
+    await say("vote")
+    await until(lambda: client.messages)
+    message = client.messages[0]
+    for emoji in ("👍", "👍", "❤️"):
+        await message.add_reaction(emoji)
+    told = (await channel.fetch_message(message.id)).reactions
+    seen["reactions"] = [(str(one.emoji), one.count, one.me) for one in told]
+    await message.remove_reaction("👍", channel.guild.me)
+    told = (await channel.fetch_message(message.id)).reactions
+    seen["taken back"] = [str(one.emoji) for one in told]
+    await message.pin()
+    seen["pinned"] = (await channel.fetch_message(message.id)).pinned
+    await message.unpin()
+    seen["unpinned"] = (await channel.fetch_message(message.id)).pinned
+    seen["refused"] = {
+        "no such message": await refusal(channel.get_partial_message(1).add_reaction("👍")),
+        "no such pin": await refusal(channel.get_partial_message(1).pin()),
+    }
+    return seen
+
+
+async def test_reactions_and_pins_are_the_same_on_both(local: Running) -> None:
+    async with local.program(client := Recorder()):
+        ours = await marking(client, text_channel(client, local.channel), local.say)
+    other = Recorder()
+    async with simcord.run(other, approved_intents=discord.Intents.all()) as env:
+        guild = env.create_guild()
+        handle = guild.create_text_channel("general")
+        person = guild.add_member(env.create_user("bob"))
+        channel = text_channel(other, str(handle.id))
+        theirs = await marking(other, channel, lambda text: person.send(handle, text))
+
+    assert ours == theirs
