@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from tests.e2e.town import Spot, Town
 
 _TEXT = re.compile(r"^#(\d{5}) said here(?: v(\d+))?", re.MULTILINE)
+EMOJI = ("👍", "🎉", "👀")
 _REMEMBERED = 300  # newest posts that people still change
 _ROOTS = 10  # newest messages of a channel that people answer
 
@@ -33,6 +34,8 @@ class Said:
     person: str
     native_id: str
     changes: list[Change] = field(default_factory=list[Change])
+    reactions: set[str] = field(default_factory=set[str])  # of its author
+    reacted: bool = False
 
     @property
     def deleted(self) -> bool:
@@ -57,6 +60,9 @@ class Mix:
     answers: float = 0.2
     edits: float = 0.25
     deletions: float = 0.12
+    reactions: float = 0.12
+    # Teams tells bots of reactions to their own messages alone.
+    reacting: tuple[str, ...] = ("slack", "discord")
 
 
 class Crowd:
@@ -92,9 +98,11 @@ class Crowd:
             await self._edit()
         elif choice < mix.edits + mix.deletions:
             await self._delete()
+        elif choice < mix.edits + mix.deletions + mix.reactions:
+            await self._react()
         else:
             spot = self._random.choice(self._random.choice(self.rooms))
-            answers = choice < mix.edits + mix.deletions + mix.answers
+            answers = choice < mix.edits + mix.deletions + mix.reactions + mix.answers
             await self._say(spot, await self._root(spot) if answers else None)
 
     async def _edit(self) -> None:
@@ -109,8 +117,22 @@ class Crowd:
         post.changes.append(Change(None, time.time()))
         await self.town.delete(post.spot, post.person, post.native_id)
 
-    def _one_of_the_newest(self) -> Said:
-        return self._random.choice([one for one in self.said if not one.deleted][-_REMEMBERED:])
+    async def _react(self) -> None:
+        """An emoji of the author's own, put or taken back."""
+        post = self._one_of_the_newest(self._mix.reacting)
+        emoji = self._random.choice(EMOJI)
+        taken_back = emoji in post.reactions
+        post.reactions ^= {emoji}
+        post.reacted = True
+        await self.town.react(post.spot, post.person, post.native_id, emoji, taken_back=taken_back)
+
+    def _one_of_the_newest(self, platforms: Sequence[str] = ()) -> Said:
+        standing = [
+            one
+            for one in self.said
+            if not one.deleted and (not platforms or one.spot.platform in platforms)
+        ]
+        return self._random.choice(standing[-_REMEMBERED:])
 
     async def _root(self, spot: Spot) -> str | None:
         """A message of this channel to answer: somebody's here, or our copy of another's."""

@@ -37,7 +37,8 @@ class Reckoning:
             for letter in self.letters
             if letter.state == "unproved" and (tag := read_tag(letter.excerpt)) is not None
         }
-        wrong = (*self.found.lost, *self.found.stale, *self.found.undeleted)
+        found = self.found
+        wrong = (*found.lost, *found.stale, *found.undeleted, *found.unlike)
         return {where for where in wrong if (where[0], where[1].channel) in listed}
 
     def hold(self, *, unproved_per_lane: int, in_order: bool = True) -> None:
@@ -48,6 +49,7 @@ class Reckoning:
         assert [where for where in self.found.lost if where not in excused] == []
         assert [where for where in self.found.stale if where not in excused] == []
         assert [where for where in self.found.undeleted if where not in excused] == []
+        assert [where for where in self.found.unlike if where not in excused] == []
         assert self.unmapped == []
         assert [letter for letter in self.letters if letter.state != "unproved"] == []
         lanes = [letter.operation.channel for letter in self.letters]
@@ -59,7 +61,7 @@ class Reckoning:
             f"{self.found}; {len(self.unmapped)} unmapped, {len(self.letters)} unproved and listed "
             f"({len(self.unproved)} of them not as they should stand)"
         ]
-        for name in ("lost", "doubled", "disordered", "stale", "undeleted"):
+        for name in ("lost", "doubled", "disordered", "stale", "undeleted", "unlike"):
             wrong: list[Where] = getattr(self.found, name)
             lines += [f"  {name}: #{n:05d} in {spot.platform} {spot.channel}" for n, spot in wrong]
         lines += [

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from bridge.sandbox.feed import Shown
-from tests.e2e.crowd import Change, Said, read_tag
+from tests.e2e.crowd import EMOJI, Change, Said, read_tag
 from tests.e2e.town import Spot, Town
 
 Where = tuple[int, Spot]  # a post's number, and the channel where it should be seen
@@ -26,13 +26,16 @@ _Version = int | None  # None: it stands no more
 
 @dataclass
 class Tally:
-    """`stale`: its words are not the last ones; `undeleted`: it is gone where it was said."""
+    """`stale`: its words are not the last ones; `undeleted`: it is gone where it was said;
+    `unlike`: its reactions are others."""
 
     lost: list[Where] = field(default_factory=list[Where])
     doubled: list[Where] = field(default_factory=list[Where])
     disordered: list[Where] = field(default_factory=list[Where])
     stale: list[Where] = field(default_factory=list[Where])
     undeleted: list[Where] = field(default_factory=list[Where])
+    unlike: list[Where] = field(default_factory=list[Where])
+    reacted: int = 0
     seen: int = 0
     posts_not_told: int = 0
     changes: int = 0
@@ -41,13 +44,14 @@ class Tally:
     @property
     def settled(self) -> bool:
         """Whether nothing more has to come."""
-        return not (self.lost or self.stale or self.undeleted)
+        return not (self.lost or self.stale or self.undeleted or self.unlike)
 
     def __str__(self) -> str:
         return (
             f"{self.seen} copies seen, {len(self.lost)} lost, {len(self.doubled)} doubled, "
             f"{len(self.disordered)} out of order, {len(self.stale)} with older words, "
-            f"{len(self.undeleted)} not deleted; not told: {self.posts_not_told} posts, "
+            f"{len(self.undeleted)} not deleted, {len(self.unlike)} of {self.reacted} with other "
+            f"reactions; not told: {self.posts_not_told} posts, "
             f"{self.changes_not_told} of {self.changes} changes"
         )
 
@@ -89,11 +93,12 @@ async def tally(
     allowed = {post.number: _allowed(post, log, told) for post in said}
     _count(said, log, told, result)
     for room in rooms:
-        standing = {spot: _tags(await town.standing(spot)) for spot in room}
+        shown = {spot: await town.standing(spot) for spot in room}
         for source in room:
             for target in room:
                 if target is not source:
-                    _compare(of_spot[source], target, standing[target], allowed, result)
+                    _compare(of_spot[source], target, _tags(shown[target]), allowed, result)
+                    _compare_reactions(of_spot[source], target, shown[target], result)
     return result
 
 
@@ -158,3 +163,15 @@ def _compare(
             result.undeleted.append(where)
         else:
             result.stale.append(where)
+
+
+def _compare_reactions(
+    said: Sequence[Said], target: Spot, shown: Sequence[Shown], result: Tally
+) -> None:
+    """Of what stands on both sides."""
+    there = {tag[0]: set(one.reactions) for one in shown if (tag := read_tag(one.text))}
+    for post in said:
+        if post.reacted and not post.deleted and post.number in there:
+            result.reacted += 1
+            if there[post.number] & set(EMOJI) != post.reactions:
+                result.unlike.append((post.number, target))

@@ -78,7 +78,7 @@ async def weather(seconds: float, folder: Path, *, pause: float, gusts: float) -
         log = TeamsLog(local)
         async with bridge_beside(local, settings, folder) as bridge:
             await bridge.start()
-            await bridge.connected()
+            await bridge.connected(120)
             await crowd.one_each()
             assert (await settled(local, crowd, bridge, log, always, 120)).settled
             storm = Weather(local, random.Random(SEED + 1))

@@ -94,6 +94,12 @@ class Town:
         body = self._touched(spot, person, message)
         await self.ask("POST", f"/_control/{spot.platform}/deletions", body)
 
+    async def react(
+        self, spot: Spot, person: str, message: str, emoji: str, *, taken_back: bool
+    ) -> None:
+        body = self._touched(spot, person, message) | {"emoji": emoji, "taken_back": taken_back}
+        await self.ask("POST", f"/_control/{spot.platform}/reactions", body)
+
     def _touched(self, spot: Spot, person: str, message: str) -> dict[str, str]:
         return {
             "workspace": spot.workspace, "channel": spot.channel, "person": person,
