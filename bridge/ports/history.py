@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from bridge.model import ChannelRef, Raw
+from bridge.model import ActorId, ChannelRef, Raw
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,17 @@ class ReadsHistory(Protocol):
 
 
 @dataclass(frozen=True)
+class Reactions:
+    """How many people (without us) react with one emoji, and who, where the platform told all of
+    them; `native` is its own name of the emoji."""
+
+    emoji: str
+    count: int
+    native: str
+    actors: tuple[ActorId, ...] | None = None
+
+
+@dataclass(frozen=True)
 class Standing:
     """A post as it stands now.
 
@@ -58,6 +69,7 @@ class Standing:
     edited: float = 0.0
     edited_within: float = 0.0
     own: bool = False
+    reactions: tuple[Reactions, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,6 +105,25 @@ class ReadsBack(Protocol):
     def gone(self, channel: ChannelRef, native_id: str, thread: str | None, at: float) -> Raw:
         """The deletion of a post, as if it were handed over live; `at` is when it was noticed.
         Pure."""
+        ...
+
+
+@runtime_checkable
+class ReadsReactions(Protocol):
+    """`Standing.reactions` are told, and can be compared with those that we know."""
+
+    async def reactors(
+        self, channel: ChannelRef, native_id: str, thread: str | None, native: str
+    ) -> Sequence[ActorId]:
+        """Who reacts so, as far as the platform tells, without us; `native` as in `Reactions`."""
+        ...
+
+    def reacted(
+        self, channel: ChannelRef, target: str, thread: str | None, emoji: str, actor: ActorId,
+        at: float, *, present: bool,
+    ) -> Raw | None:  # fmt: skip
+        """A reaction that was added or taken back, as if it were handed over live; `at` is when it
+        was noticed. None for an emoji that the platform cannot have. Pure."""
         ...
 
 

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 import structlog
 
+from bridge.content.emoji import one_emoji
 from bridge.errors import BridgeError, RateLimited, Refused
-from bridge.model import AccountId, ChannelRef, Raw
+from bridge.model import AccountId, ActorId, ChannelRef, Raw
 from bridge.ports.catch_up_store import Held
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
-from bridge.ports.history import FetchesMessages, ReadsBack, Standing, Stretch
+from bridge.ports.history import FetchesMessages, ReadsBack, ReadsReactions, Standing, Stretch
 from bridge.ports.store import Store
 from bridge.router import metrics
 from bridge.router.beginnings import Beginnings
@@ -117,9 +118,10 @@ class LookBack:
         found = 0
         stretches = connector.read_back(channel, since, upto, threads)
         async with aclosing(stretches) as reading:
+            asked = self._clock.time()
             async for stretch in reading:
                 allowance.left -= 1
-                found += await self._compare(here, stretch)
+                found += await self._compare(here, stretch, asked)
                 if allowance.left <= 0:
                     log.warning("look_back_ends", account=account, channel=channel.key,
                                 requests=self._policy.look_back_requests)  # fmt: skip
@@ -127,20 +129,54 @@ class LookBack:
                 if allowance.left <= 0 or not wanted():
                     break
                 await self._clock.sleep(self._policy.look_back_pause)
+                asked = self._clock.time()
         if found:
             log.info("looked_back", channel=channel.key, found=found)
 
-    async def _compare(self, here: _Channel, stretch: Stretch) -> int:
-        """How much in it nobody had told us."""
+    async def _compare(self, here: _Channel, stretch: Stretch, asked: float) -> int:
+        """How much in it nobody had told us; it was asked for at `asked`."""
         found = 0
         for post in stretch.posts:
-            for raw in _news(here, post):
+            for raw in (*_news(here, post), *await self._marks(here, stretch, post, asked)):
                 found += await self._take(raw)
         now = self._clock.time()
         for one in await self._gone(here, stretch):
             raw = here.connector.gone(here.channel, one.native_id, one.thread, now)
             found += await self._take(raw)
         return found
+
+    async def _marks(
+        self, here: _Channel, stretch: Stretch, post: Standing, asked: float
+    ) -> Sequence[Raw]:
+        """Reactions that were put on this post, or taken back, while nobody listened."""
+        known, connector = here.held.get(post.native_id), here.connector
+        if known is None or not isinstance(connector, ReadsReactions):
+            return ()
+        held: dict[str, set[ActorId]] = {}
+        for one in await self._store.reactions(known.message):
+            if (one.channel, one.target) == (here.channel, post.native_id):
+                held.setdefault(one.emoji, set()).add(one.actor)
+        changed: list[tuple[str, ActorId, bool]] = []
+        for one in post.reactions:
+            emoji = one_emoji(one.emoji)
+            kept, actors = held.pop(emoji, set()), one.actors
+            if actors is None:
+                if one.count == len(kept):
+                    continue
+                actors = await connector.reactors(
+                    here.channel, post.native_id, stretch.thread, one.native
+                )
+            changed += [(emoji, actor, True) for actor in actors if actor not in kept]
+            if len(actors) >= one.count:  # else not all of them are told
+                changed += [(emoji, actor, False) for actor in sorted(kept.difference(actors))]
+        changed += [(emoji, actor, False) for emoji, all_ in held.items() for actor in sorted(all_)]
+        raws = [
+            connector.reacted(
+                here.channel, post.native_id, stretch.thread, emoji, actor, asked, present=present
+            )
+            for emoji, actor, present in changed
+        ]
+        return [raw for raw in raws if raw is not None]
 
     async def _gone(self, here: _Channel, stretch: Stretch) -> Sequence[Held]:
         """What we hold of the stretch and does not stand there. One of them is asked for by

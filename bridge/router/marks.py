@@ -23,6 +23,7 @@ from bridge.model import (
 )
 from bridge.ports.connector import Connector, TakesReactions
 from bridge.ports.store import PinChange, ReactionChange, StoredMessage
+from bridge.router.changes import orphaned
 from bridge.router.notes import standing_note
 from bridge.router.options import seen_event
 from bridge.router.passage import Passage, Surroundings
@@ -30,7 +31,6 @@ from bridge.router.people import nameless
 from bridge.router.rooms import Member, Room
 
 _Marked = ReactionAdded | ReactionRemoved | ReactionsCleared | MessagePinned | MessageUnpinned
-_UNKNOWN = "kept: it happened to a message that is not known here"
 _DELETED = "kept: it happened to what is deleted"
 
 
@@ -43,7 +43,7 @@ async def mark_what_was_said(passage: Passage, around: Surroundings) -> str | No
     known = await around.store.resolve(event.place.channel, event.target)
     stored = await around.store.message(known) if known else None
     if stored is None:
-        return _UNKNOWN
+        return orphaned(passage, event.place, event.target)
     if stored.state == "deleted":
         return _DELETED
     match event:

@@ -41,7 +41,7 @@ from connectors.discord.marks import typing_call
 from connectors.discord.people import look_up_person
 from connectors.discord.places import Places
 from connectors.discord.putting import Marks
-from connectors.discord.read_back import ReadBack, gone_raw
+from connectors.discord.read_back import ReadBack, gone_raw, reaction_raw
 from connectors.discord.receive import Receiver, use_gateway
 from connectors.discord.rest import Rest, translated
 from connectors.discord.send import Sender
@@ -124,6 +124,19 @@ class DiscordConnector:
 
     async def fetch(self, channel: ChannelRef, native_id: str, thread: str | None) -> Raw | None:
         return await self._read_back.fetch(channel, native_id, thread)
+
+    async def reactors(
+        self, channel: ChannelRef, native_id: str, thread: str | None, native: str
+    ) -> Sequence[ActorId]:
+        return await self._read_back.reactors(channel, native_id, thread, native)
+
+    def reacted(
+        self, channel: ChannelRef, target: str, thread: str | None, emoji: str, actor: ActorId,
+        at: float, *, present: bool,
+    ) -> Raw | None:  # fmt: skip
+        return reaction_raw(
+            self._receiver.raw, channel, target, thread, emoji, actor, at, present=present
+        )
 
     def gone(self, channel: ChannelRef, native_id: str, thread: str | None, at: float) -> Raw:
         return gone_raw(self._receiver.raw, channel, native_id, thread, at)

@@ -5,13 +5,14 @@ Source: docs.discord.com resources/message "Get Channel Messages" (2026-08).
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
+from urllib.parse import quote
 
 from bridge.errors import NotFound, PlatformError, Refused
-from bridge.model import ChannelRef, Raw
-from bridge.ports.history import Standing, Stretch
+from bridge.model import ActorId, ChannelRef, Raw
+from bridge.ports.history import Reactions, Standing, Stretch
 from connectors.discord import ids
 from connectors.discord.capabilities import SPOKEN_TYPES
 from connectors.discord.history import History
@@ -91,11 +92,26 @@ class ReadBack:
         post = self._wrap("MESSAGE_CREATE", message, channel, "", None)
         own = self._is_own(message)
         edited = message.get("edited_timestamp")
+        reactions = tuple(_reactions(message))
         if not isinstance(edited, str):
-            return Standing(message["id"], post, own=own)
+            return Standing(message["id"], post, own=own, reactions=reactions)
         edit = self._wrap("MESSAGE_UPDATE", message, channel, "", None)
         at = datetime.fromisoformat(edited).timestamp()
-        return Standing(message["id"], post, edit, at, own=own)
+        return Standing(message["id"], post, edit, at, own=own, reactions=reactions)
+
+    async def reactors(
+        self, channel: ChannelRef, message: str, thread: str | None, emoji: str
+    ) -> Sequence[ActorId]:
+        """The first hundred; people of a server are actors of it."""
+        us = await self._us.identity()
+        place = thread or channel.channel
+        found = await self._rest.request(
+            "GET", f"/channels/{place}/messages/{message}/reactions/{quote(emoji, safe=':')}",
+            bucket=f"reaction.list {place}", query={"limit": _PAGE},
+            doing=f"Reading the reactions to message {message} of channel {place!r}",
+        )  # fmt: skip
+        users = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+        return [ids.actor_id(channel, str(one["id"])) for one in users if one["id"] != us.user]
 
     def _is_own(self, message: Message) -> bool:
         us, author = self._us.known, message.get("author")
@@ -103,6 +119,34 @@ class ReadBack:
             return False
         by_bot = isinstance(author, dict) and author.get("id") == us.user
         return by_bot or (message.get("application_id") == us.application)
+
+
+def reaction_raw(
+    wrap: Callable[..., Raw], channel: ChannelRef, message: str, thread: str | None, emoji: str,
+    actor: ActorId, at: float, *, present: bool,
+) -> Raw | None:  # fmt: skip
+    """As the gateway would have told it."""
+    who = ids.split_actor(actor)
+    if who is None:
+        return None
+    kind = "MESSAGE_REACTION_ADD" if present else "MESSAGE_REACTION_REMOVE"
+    data = {
+        "user_id": who[1], "channel_id": thread or channel.channel, "message_id": message,
+        "emoji": {"id": None, "name": emoji},
+    }  # fmt: skip
+    return wrap(kind, data, channel, f"read back {message} {emoji} {who[1]} {at}", at)
+
+
+def _reactions(message: Message) -> Iterator[Reactions]:
+    """Discord tells how many they are, and whether we are among them."""
+    told = message.get("reactions")
+    for one in told if isinstance(told, list) else ():
+        emoji = one.get("emoji") or {}
+        name, own_id = str(emoji.get("name") or ""), emoji.get("id")
+        if name:
+            native = f"{name}:{own_id}" if own_id else name
+            count = int(one.get("count") or 0) - bool(one.get("me"))
+            yield Reactions(f":{name}:" if own_id else name, count, native)
 
 
 def gone_raw(

@@ -46,7 +46,7 @@ from connectors.slack.ids import Identity
 from connectors.slack.json_values import text_at
 from connectors.slack.marks import takes_reaction
 from connectors.slack.people import look_up, look_up_email
-from connectors.slack.read_back import ReadBack, gone_raw
+from connectors.slack.read_back import ReadBack, gone_raw, reaction_raw
 from connectors.slack.receive import Keeper, bolt_app, events_route, listen_on_socket, patiently
 from connectors.slack.send import WebApi, send_call
 from connectors.slack.settings import SlackSettings
@@ -138,6 +138,17 @@ class SlackConnector:
 
     async def fetch(self, channel: ChannelRef, native_id: str, thread: str | None) -> Raw | None:
         return await (await self._reader(channel)).fetch(native_id, thread)
+
+    async def reactors(
+        self, channel: ChannelRef, native_id: str, thread: str | None, native: str
+    ) -> Sequence[ActorId]:
+        return await (await self._reader(channel)).reactors(native_id, native)
+
+    def reacted(
+        self, channel: ChannelRef, target: str, thread: str | None, emoji: str, actor: ActorId,
+        at: float, *, present: bool,
+    ) -> Raw | None:  # fmt: skip
+        return reaction_raw(self.account, channel, target, emoji, actor, at, present=present)
 
     def gone(self, channel: ChannelRef, native_id: str, thread: str | None, at: float) -> Raw:
         return gone_raw(self.account, channel, native_id, thread, at)

@@ -136,6 +136,11 @@ def edit_key(channel: str, ts: str, edited: str, digest: str) -> str:
     return join_key("edit", channel, ts, edited, digest)
 
 
+def reaction_key(channel: str, ts: str, name: str, user: str, at: str) -> str:
+    """The dedupe key of a reaction whose change was noticed when the channel was read back."""
+    return join_key("reaction", channel, ts, name, user, at)
+
+
 def gone_key(channel: str, ts: str) -> str:
     """The dedupe key of a deletion that was noticed when the channel was read back."""
     return join_key("gone", channel, ts)

@@ -10,14 +10,15 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass
 
 from bridge.errors import NotFound
-from bridge.model import AccountId, ChannelRef, Raw
+from bridge.model import AccountId, ActorId, ChannelRef, Raw
 from bridge.ports.clock import Clock
-from bridge.ports.history import Standing, Stretch
+from bridge.ports.history import Reactions, Standing, Stretch
 from connectors.slack import ids
 from connectors.slack.decode import POST_SUBTYPES
+from connectors.slack.emoji import emoji_to_reaction, reaction_to_emoji
 from connectors.slack.history import enveloped, post_raw
 from connectors.slack.ids import Identity
-from connectors.slack.json_values import Json, dumped, object_at, objects_at, text_at
+from connectors.slack.json_values import Json, dumped, object_at, objects_at, text_at, whole_at
 from connectors.slack.send import WebApi
 
 _PAGE = "999"
@@ -100,10 +101,30 @@ class ReadBack:
     def _standing(self, post: Json) -> Standing:
         ts, edited = text_at(post, "ts"), text_at(post, "edited", "ts")
         own = text_at(post, "bot_id") == self.us.bot or text_at(post, "user") == self.us.user
+        reactions = tuple(map(self._reactions, objects_at(post, "reactions")))
         if not ids.is_ts(edited):
-            return Standing(ts, self._post(post), own=own)
-        at = ids.time_of(edited).timestamp()
-        return Standing(ts, self._post(post), self._edit(post, edited), at, WITHIN_SECONDS, own)
+            return Standing(ts, self._post(post), own=own, reactions=reactions)
+        at, edit = ids.time_of(edited).timestamp(), self._edit(post, edited)
+        return Standing(ts, self._post(post), edit, at, WITHIN_SECONDS, own, reactions)
+
+    def _reactions(self, told: Json) -> Reactions:
+        """Slack may leave people out of the list, but not out of the count."""
+        name, users = text_at(told, "name"), told.get("users")
+        listed = [one for one in users if isinstance(one, str)] if isinstance(users, list) else []
+        others = tuple(ids.actor_id(self.us.team, one) for one in listed if one != self.us.user)
+        count = whole_at(told, "count") or 0
+        whole = count == len(listed)
+        count -= len(listed) - len(others)
+        return Reactions(reaction_to_emoji(name), count, name, others if whole else None)
+
+    async def reactors(self, ts: str, name: str) -> Sequence[ActorId]:
+        """All that Slack tells of them."""
+        answer = await self.api.read(
+            "reactions.get", channel=self.channel.channel, timestamp=ts, full="true"
+        )
+        told = objects_at(object_at(answer, "message"), "reactions")
+        found = [self._reactions(one) for one in told if text_at(one, "name") == name]
+        return found[0].actors or () if found else ()
 
     def _post(self, post: Json) -> Raw:
         return post_raw(self.account, self.us, self.channel, post, self.clock.time())
@@ -120,18 +141,38 @@ class ReadBack:
         return enveloped(self.account, self.us, self.channel, event, now, key, order)
 
 
+def reaction_raw(
+    account: AccountId, channel: ChannelRef, ts: str, emoji: str, actor: ActorId, at: float,
+    *, present: bool,
+) -> Raw | None:  # fmt: skip
+    """What Slack would have told when somebody reacted, or took it back."""
+    name, who = emoji_to_reaction(emoji), ids.split_actor(actor)
+    if name is None or who is None:
+        return None
+    event: Json = {
+        "type": "reaction_added" if present else "reaction_removed", "user": who[1],
+        "reaction": name, "event_ts": ids.ts_at(at),
+        "item": {"type": "message", "channel": channel.channel, "ts": ts},
+    }  # fmt: skip
+    key = ids.reaction_key(channel.channel, ts, name, who[1], ids.ts_at(at))
+    return enveloped(account, _nobody(channel), channel, event, at, key, ids.order_key_at(at))
+
+
+def _nobody(channel: ChannelRef) -> Identity:
+    return Identity(team=channel.workspace, team_name="", user="", handle="", bot="")
+
+
 def gone_raw(
     account: AccountId, channel: ChannelRef, ts: str, thread: str | None, at: float
 ) -> Raw:
     """What Slack would have told when the post was deleted."""
-    nobody = Identity(team=channel.workspace, team_name="", user="", handle="", bot="")
     event: Json = {
         "type": "message", "subtype": "message_deleted", "channel": channel.channel,
         "deleted_ts": ts, "event_ts": ids.ts_at(at),
         "previous_message": {"ts": ts} | ({"thread_ts": thread} if thread else {}),
     }  # fmt: skip
     key = ids.gone_key(channel.channel, ts)
-    return enveloped(account, nobody, channel, event, at, key, ids.order_key_at(at))
+    return enveloped(account, _nobody(channel), channel, event, at, key, ids.order_key_at(at))
 
 
 def _posts(page: Json) -> list[Json]:

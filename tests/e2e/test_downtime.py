@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from bridge.sandbox.feed import Shown
 from tests.e2e.house import Street, configuration, running, street
 
 READ_BACK = ("slack", "discord")
@@ -27,6 +28,7 @@ class Said:
     thread: str | None
     version: int = 0
     gone: bool = False
+    looked_at: bool = False  # somebody put 👀 on it
 
     @property
     def tag(self) -> str:
@@ -35,6 +37,14 @@ class Said:
     @property
     def text(self) -> str:
         return f"{self.tag} version {self.version}."
+
+
+def is_looked_at(shown: Shown) -> bool | None:
+    """Whether 👀 is on it; None on Teams, where bots put none."""
+    if shown.platform == "teams":
+        return None
+    told = shown.raw.get("reactions") or []
+    return any(one.get("name") == "eyes" or "emoji" in one for one in told)
 
 
 @dataclass
@@ -48,7 +58,7 @@ class Crowd:
     done: dict[str, int] = field(default_factory=dict[str, int])
 
     async def act(self, count: int, platforms: Sequence[str]) -> None:
-        kinds = ("post", "post", "reply", "edit", "edit", "delete")
+        kinds = ("post", "post", "reply", "edit", "edit", "react", "delete")
         for _ in range(count):
             kind = self.chance.choice(kinds)
             platform, channel = self.chance.choice(platforms), self.chance.choice(self.channels)
@@ -64,6 +74,8 @@ class Crowd:
                 roots = [one for one in here if one.thread is None] or [None]
                 root = self.chance.choice(roots)
                 await self.say(platform, channel, root.native_id if root else None)
+            elif kind == "react":
+                await self.look_at(self.chance.choice(here))
             elif kind == "edit":
                 await self.edit(self.chance.choice(here))
             else:
@@ -82,6 +94,15 @@ class Crowd:
         local = self.local.platforms[one.platform]
         await local.edit_as(workspace, channel, person, one.native_id, one.text)
 
+    async def look_at(self, one: Said) -> None:
+        """Put 👀 on it, or take it back."""
+        workspace, channel = self.local.place(one.platform, one.channel)
+        person = self.local.person(one.platform, workspace)
+        local = self.local.platforms[one.platform]
+        act = local.unreact_as if one.looked_at else local.react_as
+        await act(workspace, channel, person, one.native_id, "👀")
+        one.looked_at = not one.looked_at
+
     async def delete(self, one: Said) -> None:
         one.gone = True
         workspace, channel = self.local.place(one.platform, one.channel)
@@ -95,19 +116,24 @@ class Crowd:
         found: list[str] = []
         for platform in EVERYWHERE:
             for channel in self.channels:
-                shown = [one.text for one in self.local.standing(platform, channel)]
-                found += self._wrong_in(platform, channel, shown)
+                found += self._wrong_in(platform, channel, self.local.standing(platform, channel))
         return found
 
-    def _wrong_in(self, platform: str, channel: str, shown: Sequence[str]) -> list[str]:
+    def _wrong_in(self, platform: str, channel: str, shown: Sequence[Shown]) -> list[str]:
         found: list[str] = []
         for one in self.said:
             if one.channel != channel or one.platform == platform:
                 continue
-            copies = [text for text in shown if one.tag in text and "a thread:" not in text]
+            copies = [
+                each for each in shown if one.tag in each.text and "a thread:" not in each.text
+            ]
             wanted = 0 if one.gone else 1
-            if len(copies) != wanted or not all(one.text in text for text in copies):
-                found.append(f"{one} on {platform}: {copies}")
+            right = all(
+                one.text in each.text and is_looked_at(each) in (None, one.looked_at)
+                for each in copies
+            )
+            if len(copies) != wanted or not right:
+                found.append(f"{one} on {platform}: {[each.text for each in copies]}")
         return found
 
 
@@ -147,7 +173,7 @@ async def be_away(
 async def test_what_happens_while_the_bridge_is_away_is_recovered(tmp_path: Path) -> None:
     crowd = await be_away(tmp_path, events=60, channels=("general", "random"), seconds=40)
 
-    assert crowd.done.keys() == {"post", "reply", "edit", "delete"}
+    assert crowd.done.keys() == {"post", "reply", "edit", "react", "delete"}
 
 
 @pytest.mark.long
@@ -155,3 +181,55 @@ async def test_what_happens_while_the_bridge_is_away_is_recovered(tmp_path: Path
 async def test_a_thousand_events_while_the_bridge_is_away_are_recovered(tmp_path: Path) -> None:
     channels = ("general", "random", "help", "ch-4", "ch-5", "ch-6")
     await be_away(tmp_path, events=1000, channels=channels, seconds=900, limits=True)
+
+
+def reactions_on(local: Street, platform: str, words: str) -> set[str]:
+    """The emoji on the message with these words; Slack names them."""
+    shown = [one for one in local.standing(platform, "general") if words in one.text]
+    told = [one.raw.get("reactions") or [] for one in shown]
+    return {one["name"] if platform == "slack" else one["emoji"]["name"] for one in told[0]}
+
+
+async def react(
+    local: Street, platform: str, words: str, emoji: str, *, taken_back: bool = False
+) -> None:
+    workspace, channel = local.place(platform, "general")
+    person, found = local.person(platform, workspace), local.platforms[platform]
+    (message,) = [one.id for one in found.messages(workspace, channel) if words in one.text]
+    act = found.unreact_as if taken_back else found.react_as
+    await act(workspace, channel, person, message, emoji)
+
+
+async def test_reactions_of_the_meantime_are_found_on_originals_and_copies(tmp_path: Path) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",)) | {
+            "catch_up": {"requests_per_minute": 6000}
+        }
+        async with running(local, settings):
+            await local.say("slack", "general", "from slack")
+            await local.say("discord", "general", "from discord")
+            await local.until(
+                lambda: all(len(local.standing(one, "general")) == 2 for one in READ_BACK)
+            )
+            await react(local, "slack", "from slack", "👀")
+            await react(local, "discord", "from discord", "👀")
+            await local.until(lambda: reactions_on(local, "discord", "from slack") == {"👀"})
+            await local.until(lambda: reactions_on(local, "slack", "from discord") == {"eyes"})
+
+        await react(local, "slack", "from slack", "👀", taken_back=True)
+        await react(local, "discord", "from discord", "👀", taken_back=True)
+        await react(local, "slack", "from slack", "🎉")
+        await react(local, "slack", "from discord", "👍")  # on our copy
+        await react(local, "discord", "from discord", "🎉")
+        await react(local, "discord", "from slack", "👍")  # on our copy
+
+        async with running(local, settings) as (bridge, _):
+            await local.until(lambda: not bridge.router.looking_back)
+            for words in ("from slack", "from discord"):
+                await local.until(
+                    lambda words=words: reactions_on(local, "slack", words) == {"tada", "+1"}, 15
+                )
+                await local.until(
+                    lambda words=words: reactions_on(local, "discord", words) == {"🎉", "👍"}, 15
+                )
+            assert await bridge.store.dead_letters() == []

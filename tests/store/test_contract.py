@@ -10,11 +10,12 @@ import pytest
 from bridge.ports.store import Store
 from bridge.store import MemoryStore, open_sqlite
 from bridge.testing.store_contract import HandClock, StoreContract
+from bridge.testing.store_contract_catch_up import CatchUpContract
 
 KEY = bytes(range(32))
 
 
-class TestSqliteStore(StoreContract):
+class TestSqliteStore(StoreContract, CatchUpContract):
     @pytest.fixture
     async def store(self, clock: HandClock, tmp_path: Path) -> AsyncIterator[Store]:
         store = await open_sqlite(tmp_path / "bridge.sqlite3", clock=clock, key=KEY)
@@ -22,7 +23,7 @@ class TestSqliteStore(StoreContract):
         await store.close()
 
 
-class TestMemoryStore(StoreContract):
+class TestMemoryStore(StoreContract, CatchUpContract):
     @pytest.fixture
     async def store(self, clock: HandClock) -> Store:
         return MemoryStore(clock)

@@ -1,0 +1,98 @@
+"""What a store keeps for catch-up: what of a channel is held, and orphans."""
+
+from __future__ import annotations
+
+from bridge.ports.catch_up_store import Held, Orphan
+from bridge.ports.store import Admission, Change, Store
+from bridge.testing.store_contract import (
+    AWAY,
+    FAR,
+    HOME,
+    START,
+    HandClock,
+    admit,
+    carry,
+    copy,
+    later,
+    post,
+    raw,
+    said,
+)
+
+
+class CatchUpContract:
+    """Inherit it beside StoreContract; it needs the fixtures `store` and `clock`."""
+
+    async def test_what_is_held_of_a_channel_comes_newest_first(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        old, root = said("m1", time=START - 50), said("m2", time=START)
+        answer = said("m3", time=START + 5, thread="m2", root="m2")
+        for one in (old, root, answer):
+            await admit(store, one)
+        await store.admit(later(root, "changed", START + 7))
+
+        assert await store.held(HOME, START - 10, limit=9) == [
+            Held("m3", "m2", answer.id, said=True, at=START + 5),
+            Held("m2", None, root.id, said=True, at=START, changed=START + 7),
+        ]
+        assert [one.native_id for one in await store.held(HOME, 0.0, limit=1)] == ["m3"]
+        assert await store.held(FAR, 0.0, limit=9) == []
+
+    async def test_copies_are_held_and_what_is_gone_is_not(self, store: Store) -> None:
+        one, two = said("m1"), said("m2")
+        await admit(store, one, post("p1", one))
+        await carry(store, "p1", copy("x1"), copy("x2", 1))
+        await admit(store, two, post("p2", two))
+        await carry(store, "p2", copy("x3"))
+        await store.admit(Admission("deleted", changes=(Change(two.message, "deleted", START),)))
+
+        held = await store.held(AWAY, 0.0, limit=9)
+
+        assert sorted((one.native_id, one.said) for one in held) == [("x1", False), ("x2", False)]
+
+    async def test_a_message_that_came_edited_takes_no_older_edit(self, store: Store) -> None:
+        new = said("m1", "as it is now", changed=START + 5, state="edited")
+        await admit(store, new)
+        await store.admit(later(new, "older", START + 4))
+
+        kept = await store.message(new.id)
+
+        assert kept is not None
+        assert (kept.message, kept.changed, kept.state) == (new.message, START + 5, "edited")
+
+    async def test_a_deletion_holds_whatever_time_it_tells(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new)
+        await store.admit(later(new, "changed", START + 9))
+        await store.admit(Admission("deleted", changes=(Change(new.message, "deleted", START),)))
+
+        kept = await store.message(new.id)
+
+        assert kept is not None
+        assert kept.state == "deleted"
+
+    async def test_orphans_are_noted_with_their_row_once_newest_first_and_forgotten(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        row = await store.accept(raw(1), advance=False)
+        assert row is not None
+        first = Orphan(HOME, "x1", row.id, deletion=True)
+        second = Orphan(HOME, "x2", row.id)
+        await store.admit(Admission("orphan", row=row.id, orphans=(first, first)))
+        clock.now += 10
+        await store.admit(Admission("orphan", orphans=(second, first)))
+
+        assert await store.orphans(0.0, limit=9) == [second, first]
+        assert await store.orphans(START + 5, limit=9) == [second]
+        assert await store.orphans(0.0, limit=1) == [second]
+        await store.forget_orphans(START + 5)
+        assert await store.orphans(0.0, limit=9) == [second]
+
+    async def test_a_row_that_is_done_can_be_had_again(self, store: Store) -> None:
+        row = await store.accept(raw(1), advance=False)
+        assert row is not None
+        await store.admit(Admission("orphan", row=row.id))
+
+        assert await store.inbox_row(row.id) == row
+        assert await store.inbox_row(row.id + 1) is None
