@@ -67,6 +67,8 @@ class Crowd:
                 for one in self.said
                 if (one.platform, one.channel, one.gone) == (platform, channel, False)
             ]
+            if kind == "react" and platform == "teams":
+                kind = "edit"  # there bots hear of reactions to their own messages alone
             if kind == "post" or not here:
                 await self.say(platform, channel, None)
                 kind = "post"
