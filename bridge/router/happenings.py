@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bridge.content.markdown import text_to_markdown
+from bridge.content.parts import message_text
 from bridge.content.text import (
     Block,
     Document,
@@ -75,11 +76,25 @@ async def _words(event: Happening, around: Surroundings) -> Document:
         case ChannelRenamed(name=name):
             return _renamed(_plain(name), in_thread=event.place.thread is not None)
         case ThreadStarted(name=name):
-            shown = _plain(name)
+            shown = "" if await _is_said_by_its_root(event, around) else _plain(name)
             who = Strong((await _name(event, around),))
             return _line(who, Text(" started a thread: "), Strong((Text(shown),))) if shown else ()
         case PollEnded(counts=counts):
             return _result(counts)
+
+
+async def _is_said_by_its_root(event: ThreadStarted, around: Surroundings) -> bool:
+    """Clients name a thread after the message that it begins from, if its author does not."""
+    known = event.root and await around.store.resolve(event.place.channel, event.root)
+    stored = await around.store.message(known) if known else None
+    if stored is None:
+        return False
+    return _signs(message_text(stored.message)[0]).startswith(_signs(event.name))
+
+
+def _signs(text: str) -> str:
+    """Letters and digits alone: markup and white space differ between a name and a text."""
+    return "".join(sign for sign in text.casefold() if sign.isalnum())
 
 
 def _renamed(name: str, *, in_thread: bool) -> Document:

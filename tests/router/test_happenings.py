@@ -121,6 +121,17 @@ async def test_it_is_archived_as_words_of_the_system_and_calls_no_agent(duo: Duo
     assert (await house.store.status()).turns == {}
 
 
+async def test_a_thread_that_is_called_as_its_first_message_begins_is_not_told(duo: Duo) -> None:
+    house, slate, board = duo
+    async with house.run():
+        root = await slate.say("s", "Where do we have **lunch**? And when?")
+        name = "Where do we have __lunch__"
+        await slate.happen(ThreadStarted, "s", thread=root, root=root, name=name)
+        await house.clock.let_work()
+
+    assert board.texts("b") == ["Where do we have **lunch**? And when?"]
+
+
 async def test_our_own_threads_and_those_without_a_name_are_not_told(duo: Duo) -> None:
     house, slate, board = duo
     async with house.run():
