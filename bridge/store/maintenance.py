@@ -38,7 +38,8 @@ def migrate(path: Path) -> tuple[int, int]:
     """
     before = schema_version(path)
     with translated(path), closing(StoreLock(path)) as lock:
-        schema.open_to_write(path, clean=lock.clean).close()
+        checked = not lock.clean or schema.is_small(path)
+        schema.open_to_write(path, checked=checked).close()
     return before, schema_version(path)
 
 

@@ -15,25 +15,27 @@ from bridge.errors import SchemaTooNew, StoreError
 from bridge.store.faults import corrupt
 
 APPLICATION_ID = 0x55414353  # "UACS": says that an SQLite file is a store of ours
-_ALWAYS_CHECKED = 256 * 1024 * 1024  # bytes
+_CHECKED_FIRST = 16 * 1024 * 1024  # bytes, in some 30 ms
 _CACHE = 16_384  # KiB of pages that the writer keeps
 Synchronous = Literal["FULL", "NORMAL"]
 
 
-def open_to_write(
-    path: Path, *, clean: bool, synchronous: Synchronous = "FULL"
-) -> sqlite3.Connection:
-    """Checked, and brought to the newest schema. Whoever uses it begins and ends transactions.
+def is_small(path: Path) -> bool:
+    """Whether reading it from end to end (about 2 s per GB) is felt by nobody."""
+    return path.stat().st_size <= _CHECKED_FIRST
 
-    A large file that was closed `clean`ly is not read from end to end again (about 2 s per GB);
-    damage in it is found where it is read.
-    """
+
+def open_to_write(
+    path: Path, *, checked: bool, synchronous: Synchronous = "FULL"
+) -> sqlite3.Connection:
+    """Brought to the newest schema, `checked` for damage before. Whoever uses it begins and ends
+    transactions."""
     steps = migrations()
     db = connect(path, "rw")
     try:
         check_ours(db, path)
         check_not_newer(db, path, max(steps))
-        if not clean or path.stat().st_size <= _ALWAYS_CHECKED:
+        if checked:
             check_whole(db, path)
         _set_up(db, path, synchronous)
         migrate(db, steps)

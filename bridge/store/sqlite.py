@@ -73,8 +73,9 @@ from bridge.store import (
     turns,
 )  # fmt: skip
 from bridge.store.faults import translated
+from bridge.store.late_check import LateCheck
 from bridge.store.lock import StoreLock
-from bridge.store.schema import Synchronous, copy_to, open_to_read, open_to_write
+from bridge.store.schema import Synchronous, copy_to, is_small, open_to_read, open_to_write
 from bridge.store.seal import Seal, check_key
 from bridge.store.status import lanes_waiting, read_status
 from bridge.store.writer import Writer
@@ -112,8 +113,11 @@ class _Files:
     far: sqlite3.Connection
     writing: sqlite3.Connection | None = None
     lock: StoreLock | None = None
+    check: LateCheck | None = None
 
     def close(self) -> None:
+        if self.check is not None:
+            self.check.close()
         self.near.close()
         self.far.close()
         if self.writing is not None:
@@ -128,11 +132,14 @@ def _open(path: Path, seal: Seal, synchronous: Synchronous) -> _Files:
         lock = StoreLock(path)
         undo.callback(lock.close)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        writing = open_to_write(path, clean=lock.clean, synchronous=synchronous)
+        small = is_small(path)
+        writing = open_to_write(path, checked=small, synchronous=synchronous)
         undo.callback(writing.close)
         check_key(writing, seal)
         files = _open_to_read(path)
         files.writing, files.lock = writing, lock
+        if not small and not lock.clean:
+            files.check = LateCheck(path)
         undo.pop_all()
     return files
 
@@ -166,11 +173,18 @@ class SqliteStore:
         self._far_thread = ThreadPoolExecutor(1, thread_name_prefix="store-reader")
         self._closed = False
 
+    @property
+    def late_check(self) -> LateCheck | None:
+        """Set where the store was large and not closed cleanly."""
+        return self._files.check
+
     # --- how to get there ---------------------------------------------------------------------
 
     async def _write(self, unit: Callable[[sqlite3.Connection, *Ts], T], *args: *Ts) -> T:
         if self.writer is None:
             raise StoreError(f"The store {str(self.path)!r} was opened to be read only")
+        if self._files.check is not None and self._files.check.damage is not None:
+            raise self._files.check.damage
         return await self.writer.run(unit, *args)
 
     def _look(self, read: Callable[[sqlite3.Connection, *Ts], T], *args: *Ts) -> T:

@@ -194,6 +194,55 @@ async def test_damage_inside_is_found_at_opening(
         await open_sqlite(path, clock=clock, key=KEY)
 
 
+async def test_damage_in_a_large_store_after_a_crash_is_found_while_it_works(
+    store: SqliteStore, path: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(300):
+        await store.accept(raw(number, payload=b"x" * 500), advance=False)
+    await store.close()
+    whole = _bytes(path)
+    _write(path, whole[: -4 * 4096] + b"\xff" * (3 * 4096) + whole[-4096:])  # payloads, at the end
+    monkeypatch.setattr("bridge.store.schema._CHECKED_FIRST", 0)
+    path.with_name(path.name + ".lock").write_text("pid 1\n")  # whoever held it crashed
+
+    again = await open_sqlite(path, clock=clock, key=KEY)
+    check = again.late_check
+    assert check is not None
+    await asyncio.to_thread(check.wait)
+
+    with pytest.raises(StoreCorrupt, match="restore a backup"):
+        await again.accept(raw(1000), advance=False)
+    await again.close()
+
+
+async def test_a_large_store_that_was_closed_is_not_read_through(
+    store: SqliteStore, path: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await admit(store, said("m1"))
+    await store.close()
+    monkeypatch.setattr("bridge.store.schema._CHECKED_FIRST", 0)
+
+    again = await open_sqlite(path, clock=clock, key=KEY)
+
+    assert again.late_check is None
+    await again.close()
+
+
+async def test_a_store_closes_while_it_is_read_through(
+    store: SqliteStore, path: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(300):
+        await store.accept(raw(number, payload=b"x" * 500), advance=False)
+    await store.close()
+    monkeypatch.setattr("bridge.store.schema._CHECKED_FIRST", 0)
+    path.with_name(path.name + ".lock").write_text("pid 1\n")
+
+    again = await open_sqlite(path, clock=clock, key=KEY)
+    await again.close()
+
+    assert (await asyncio.to_thread(_bytes, path))[:6] == b"SQLite"
+
+
 async def test_a_folder_in_the_files_place_is_an_error(path: Path, clock: HandClock) -> None:
     _write(path / "inside", b"")
 
