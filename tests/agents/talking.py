@@ -89,8 +89,14 @@ HELLO = room(said("slack:T1:U1", "Hello?", "Alice Smith"))
 
 
 async def nothing() -> AsyncIterator[AgentInput]:
+    async for one in _never():
+        yield one
+
+
+async def _never() -> AsyncIterator[AgentInput]:
     await asyncio.Event().wait()
-    yield  # type: ignore[misc]
+    for one in ():
+        yield one
 
 
 async def answer(

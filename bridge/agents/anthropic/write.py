@@ -168,10 +168,10 @@ def block(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
             return _text(line.text(said)) if said else None
         case ImagePart() | FilePart():
             return _media(piece, piece.part, line, losses)
-        case ToolCallPart(id=call_id, name=name, arguments=arguments):
+        case ToolCallPart(id=call_id, name=name, arguments=arguments) if line.voice == "agent":
             call: Json = {"type": "tool_use", "id": call_id, "name": legal_tool_name(name)}
             return {**call, "input": dict(arguments)}
-        case ToolResultPart() as result:
+        case ToolResultPart() as result if line.voice != "user":
             return _result(result)
         case StructuredDataPart(schema_id=schema) if schema == CITATIONS and line.voice == "agent":
             return None  # the text before has them, as the API gave them

@@ -34,7 +34,7 @@ from bridge.uacs import (
     VideoPart,
 )
 
-_LINE = Line("user", ())
+_LINE = Line("agent", ())
 _CONFIGS = ("responseJsonSchema", "responseSchema")
 
 
@@ -195,7 +195,9 @@ def _part(block: Json, calls: Calls) -> ContentPart | None:
         case {"text": str(said)}:
             return TextPart(text=said)
         case {"functionCall": {"name": str(name), **call}}:
-            arguments = obj(call.get("args"))
+            arguments = call.get("args", {})
+            if not isinstance(arguments, dict):
+                return None  # nobody can run it as it stands
             call_id = calls.call(name, text(call.get("id")))
             return ToolCallPart(id=call_id, name=name, arguments=arguments)
         case {"functionResponse": {"name": str(name), "response": dict(answer), **rest}}:

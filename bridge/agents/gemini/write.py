@@ -182,10 +182,10 @@ def block(piece: Piece, line: Line, names: Mapping[str, str], losses: list[Loss]
     match piece.part:
         case TextPart(text=said):
             return _text(line.text(said)) if said or piece.fields else None
-        case ToolCallPart() as part:
+        case ToolCallPart() as part if line.voice == "agent":
             call: Json = {"name": legal_tool_name(part.name), "args": dict(part.arguments)}
             return {"functionCall": {**_id(part.id), **call}}
-        case ToolResultPart() as part:
+        case ToolResultPart() as part if line.voice != "user":
             return {"functionResponse": _result(part, names)}
         case ImagePart() | AudioPart() | VideoPart() | FilePart():
             return _media(piece, piece.part, line, losses)
@@ -207,14 +207,13 @@ def _id(call_id: str) -> Json:
 
 
 def _result(part: ToolResultPart, names: Mapping[str, str]) -> Json:
-    name = names.get(part.tool_call_id, "")
-    named: Json = {"name": legal_tool_name(name)} if name else {}
+    name = names.get(part.tool_call_id, "tool")  # the API wants one
     said = part.content
     if part.is_error:
         said = {"error": said}
     return {
         **_id(part.tool_call_id),
-        **named,
+        "name": legal_tool_name(name),
         "response": said if isinstance(said, dict) else {"result": said},
     }
 

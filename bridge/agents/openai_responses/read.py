@@ -5,7 +5,7 @@ Raises CodecError where the JSON is no response or request of this API.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import JsonValue
 
@@ -17,6 +17,7 @@ from bridge.agents.openai_responses import write
 from bridge.agents.openai_responses.write import API
 from bridge.agents.reading import Said, conversation_of, message_of, read_arguments, usage_of
 from bridge.agents.tools import read_tool
+from bridge.content.agent_parts import CITATIONS, STATE
 from bridge.errors import CodecError
 from bridge.uacs import (
     ContentPart,
@@ -26,6 +27,7 @@ from bridge.uacs import (
     MediaSource,
     Message,
     RequestedResponseFormatPart,
+    StructuredDataPart,
     TextPart,
     ToolCallPart,
     ToolResultPart,
@@ -40,7 +42,11 @@ def read_response(response: JsonValue, agent: str) -> Message:
     body = obj(response)
     if not isinstance(body.get("output"), list):
         raise CodecError("/output", "is missing; this is no response of this API")
-    parts = [part for one in arr(body["output"]) for part in item_parts(obj(one))]
+    parts: list[ContentPart] = []
+    for one in map(obj, arr(body["output"])):
+        if parts and _is_open(parts) and one.get("type", "message") == "message":
+            parts.append(state(API, message={}))
+        parts += item_parts(one)
     created = number(body.get("created_at"))
     message = message_of(Said("agent", parts), agent, text(body.get("id")) or "answer", created)
     rest = patch_of({"object": "response"}, without(body, "output"))
@@ -82,10 +88,24 @@ def _instructions(given: JsonValue) -> list[Said]:
 
 def _join(said: list[Said], one: Said) -> None:
     """What the agent did in a row is one message; so are the results that come in a row."""
-    if said and one.voice in ("agent", "tool") and said[-1].voice == one.voice:
+    in_a_row = bool(said) and one.voice in ("agent", "tool") and said[-1].voice == one.voice
+    if in_a_row and not (_is_open(said[-1].parts) and isinstance(one.parts[0], TextPart)):
         said[-1] = Said(one.voice, [*said[-1].parts, *one.parts])
     else:
         said.append(one)
+
+
+def _is_open(parts: Sequence[ContentPart]) -> bool:
+    """Whether a message is the last of these, and nothing says where it ends."""
+    for part in reversed(parts):
+        if isinstance(part, TextPart):
+            return True
+        kept = part.data if isinstance(part, StructuredDataPart) else {}
+        if not isinstance(kept, Mapping) or "message" in kept or "item" in kept:
+            return False
+        if isinstance(part, StructuredDataPart) and part.schema_id not in (STATE, CITATIONS):
+            return False
+    return False
 
 
 def _said(item: Json) -> Said:

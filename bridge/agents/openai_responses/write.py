@@ -94,7 +94,7 @@ def _items(line: Line, losses: list[Loss], stored: bool) -> Iterator[JsonValue]:
     role = (_role_of(line) or "developer") if line.voice == "instructions" else "user"
     rest: list[Piece] = []
     for piece in line.pieces:
-        if isinstance(piece.part, ToolResultPart):
+        if isinstance(piece.part, ToolResultPart) and line.voice == "tool":
             yield piece.onto(result(piece.part))
         elif piece.part is not None or line.voice != "tool":
             rest.append(piece)

@@ -1,0 +1,166 @@
+"""Every API against an independent server that speaks all four: llmock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from llmock.pytest_plugin import LLMock
+
+from bridge.content.agent_parts import VALUE
+from bridge.model.turns import (
+    AgentEvent,
+    AgentInput,
+    PartGiven,
+    ToolAnswered,
+    ToolCalled,
+    ToolResultGiven,
+    TurnDone,
+    TurnFailed,
+    UsageReported,
+)
+from bridge.uacs import ToolResultPart
+from tests.agents.talking import HELLO, answer, build, room, said, text_of, tools, turn
+from tests.agents.vendors import VENDORS, Vendor
+
+PATHS = {"openai-chat": "/v1", "openai-responses": "/v1", "anthropic": "/anthropic",
+         "gemini": "/gemini"}  # fmt: skip
+WEATHER = {
+    "name": "get_weather",
+    "description": "The current weather of a city.",
+    "parameters": {
+        "type": "object",
+        "properties": {"city": {"type": "string"}},
+        "required": ["city"],
+    },
+}
+CITY = {
+    "title": "City",
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "people": {"type": "integer"}},
+    "required": ["city", "people"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture(params=VENDORS)
+def api(request: pytest.FixtureRequest, llmock: LLMock) -> tuple[Vendor, str, LLMock]:
+    return VENDORS[request.param], llmock.url + PATHS[request.param], llmock
+
+
+Api = tuple[Vendor, str, LLMock]
+
+
+async def test_an_answer_is_streamed(api: Api) -> None:
+    vendor, url, mock = api
+    mock.reply("Paris is the capital of France.")
+
+    events = await answer(vendor, url)
+
+    assert text_of(events) == "Paris is the capital of France."
+    assert isinstance(events[-1], TurnDone)
+    (usage,) = [one.usage for one in events if isinstance(one, UsageReported)]
+    assert isinstance(usage["output_tokens"], int)
+
+
+async def test_a_tool_is_called_and_its_result_read(api: Api) -> None:
+    vendor, url, mock = api
+    mock.call_tool("get_weather", {"city": "Paris"})
+    mock.reply("It rains in Paris.")
+    question = said("slack:T1:U1", "What is the weather in Paris?", "Alice")
+    conversation = room(question, tools=[WEATHER])
+    agent = build(vendor, url, tools())
+    given: asyncio.Queue[AgentInput] = asyncio.Queue()
+    events: list[AgentEvent] = []
+
+    async for event in agent.run(turn(conversation), _inputs(given)):
+        events.append(event)
+        if isinstance(event, ToolCalled):
+            result = ToolResultPart(tool_call_id=event.part.id, content={"sky": "rain"})
+            given.put_nowait(ToolResultGiven(part=result))
+
+    calls = [one.part for one in events if isinstance(one, ToolCalled)]
+    assert [(one.name, one.arguments) for one in calls] == [("get_weather", {"city": "Paris"})]
+    assert [one.part.content for one in events if isinstance(one, ToolAnswered)] == [
+        {"sky": "rain"}
+    ]
+    assert text_of(events) == "It rains in Paris."
+    assert "rain" in str(mock.last_request.body)
+
+
+async def test_a_tool_that_was_never_offered_is_answered_with_an_error(api: Api) -> None:
+    vendor, url, mock = api
+    mock.call_tool("format_disk", {})
+    mock.reply("I cannot do that.")
+    conversation = room(said("slack:T1:U1", "Format it", "Alice"), tools=[WEATHER])
+
+    events = await answer(vendor, url, conversation)
+
+    (result,) = [one.part for one in events if isinstance(one, ToolAnswered)]
+    assert result.is_error
+    assert text_of(events) == "I cannot do that."
+    assert isinstance(events[-1], TurnDone)
+
+
+async def test_an_answer_in_a_format_arrives_as_a_value(api: Api) -> None:
+    vendor, url, mock = api
+
+    events = await answer(vendor, url, response_format=CITY)
+
+    if vendor is VENDORS["anthropic"]:  # llmock knows no JSON mode of this API: it says words
+        assert isinstance(events[-1], TurnFailed)
+        assert "no JSON" in events[-1].reason
+        assert len(mock.requests) == 2
+        return
+    values = [one.part for one in events if isinstance(one, PartGiven)]
+    (part,) = [one for one in values if isinstance(one, dict) and one["schema_id"] == VALUE]
+    data = part["data"]
+    assert isinstance(data, dict)
+    assert data.keys() == {"city", "people"}
+    assert text_of(events) == ""
+    assert mock.requests
+
+
+@pytest.mark.parametrize("fault", ["truncate", "disconnect", "corrupt"])
+async def test_a_broken_stream_is_never_taken_for_an_answer(api: Api, fault: str) -> None:
+    vendor, url, mock = api
+    mock.reply("one two three four five six seven eight", times=None)
+    getattr(mock, fault)(after_chunks=4, times=None)
+
+    events = await answer(vendor, url)
+
+    assert isinstance(events[-1], TurnFailed)
+
+
+async def test_limits_and_outages_are_waited_out(api: Api) -> None:
+    vendor, url, mock = api
+    mock.rate_limit(times=1, retry_after=0.5)
+    mock.fail(503, times=1)
+    given = tools()
+
+    events = await answer(vendor, url, HELLO, given)
+
+    assert isinstance(events[-1], TurnDone)
+    assert given.clock.pauses[0] >= 0.5
+    assert len(mock.requests) == 3
+
+
+async def test_a_call_that_is_no_json_is_told(api: Api) -> None:
+    vendor, url, mock = api
+    if vendor is VENDORS["gemini"]:
+        pytest.skip("this API's arguments are an object, never text")
+    mock.call_tool("get_weather", {"city": "Paris"})
+    mock.break_tool_call("malformed_arguments")
+    conversation = room(said("slack:T1:U1", "Weather in Paris?", "Alice"), tools=[WEATHER])
+
+    events = await answer(vendor, url, conversation, total_seconds=5)
+
+    assert isinstance(events[-1], TurnFailed | TurnDone)
+    assert not [one for one in events if isinstance(one, ToolCalled) and one.part.arguments == {}]
+
+
+async def _inputs(given: asyncio.Queue[Any]) -> AsyncIterator[AgentInput]:
+    while True:
+        yield await given.get()

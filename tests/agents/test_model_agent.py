@@ -1,0 +1,302 @@
+"""What every agent on a model's API does with a turn."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from pydantic import ValidationError
+
+from bridge.app.settings import settings_of
+from bridge.errors import ConfigError
+from bridge.model.refs import ActorId
+from bridge.model.turns import (
+    AgentEvent,
+    AgentInput,
+    ApprovalGiven,
+    MessageGiven,
+    PartGiven,
+    StopWanted,
+    TextDelta,
+    ToolAnswered,
+    ToolCalled,
+    TurnDone,
+    TurnFailed,
+    UsageReported,
+)
+from bridge.ports.clock import SystemClock
+from bridge.ports.connector import Files
+from bridge.ports.fetch import Fetcher
+from bridge.store.blobs import open_blobs
+from bridge.uacs import (
+    FilePart,
+    ImagePart,
+    MediaSource,
+    RequestedResponseFormatPart,
+    TextPart,
+    ToolCallPart,
+)
+from tests.agents.model_server import Answer, model_server, sse
+from tests.agents.talking import HELLO, answer, build, room, said, text_of, tools, turn
+from tests.agents.vendors import KEY, VENDORS, Vendor
+
+vendors = pytest.mark.parametrize("vendor", VENDORS.values(), ids=VENDORS)
+WEATHER = {"name": "get_weather", "description": "Weather.", "parameters": {
+    "type": "object", "properties": {"city": {"type": "string"}}}}  # fmt: skip
+SCHEMA: Any = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 3}},
+          "required": ["n"]}  # fmt: skip
+
+
+async def told(*inputs: AgentInput) -> AsyncIterator[AgentInput]:
+    for one in inputs:
+        yield one
+    await asyncio.Event().wait()
+
+
+async def queued(queue: asyncio.Queue[AgentInput]) -> AsyncIterator[AgentInput]:
+    while True:
+        yield await queue.get()
+
+
+@vendors
+async def test_the_key_and_the_settings_go_along(vendor: Vendor) -> None:
+    async with model_server(vendor.stream(vendor.says("Hi"))) as api:
+        await answer(vendor, api.url, system="Be brief.", temperature=0.5, max_tokens=99,
+                     extra_body={"generationConfig": {"topK": 3}})  # fmt: skip
+
+    text = str(api.requests[0])
+    assert KEY in api.heads[0]
+    assert "Be brief." in text
+    assert "0.5" in text
+    assert "99" in text
+    assert api.requests[0]["generationConfig"]["topK"] == 3
+    assert KEY not in text
+
+
+@vendors
+async def test_a_server_of_ones_own_needs_no_key(vendor: Vendor) -> None:
+    async with model_server(vendor.stream(vendor.says("Hi"))) as api:
+        events = await answer(vendor, api.url, api_key=None)
+
+    assert text_of(events) == "Hi"
+    assert "authorization" not in api.heads[0].lower()
+
+
+@vendors
+async def test_usage_is_told_in_the_same_words_by_all(vendor: Vendor) -> None:
+    async with model_server(vendor.stream(vendor.says("Hello there"))) as api:
+        events = await answer(vendor, api.url)
+
+    (usage,) = [one.usage for one in events if isinstance(one, UsageReported)]
+    assert (usage["input_tokens"], usage["output_tokens"], usage["model"]) == (9, 3, "m")
+
+
+@vendors
+async def test_an_answer_that_was_not_streamed_is_taken_whole(vendor: Vendor) -> None:
+    whole = {"openai-chat": {"choices": [{"index": 0, "finish_reason": "stop", "message": {
+                  "role": "assistant", "content": "Whole."}}]},
+              "anthropic": {"type": "message", "role": "assistant", "stop_reason": "end_turn",
+                            "content": [{"type": "text", "text": "Whole."}]},
+              "openai-responses": {"object": "response", "status": "completed", "output": [
+                  {"type": "message", "role": "assistant", "content": [
+                      {"type": "output_text", "text": "Whole."}]}]},
+              "gemini": {"candidates": [{"finishReason": "STOP", "content": {
+                  "role": "model", "parts": [{"text": "Whole."}]}}]}}[vendor.type.kind]  # fmt: skip
+    body = json.dumps(whole).encode()
+    async with model_server(Answer([body], 200, "application/json; charset=utf-8")) as api:
+        events = await answer(vendor, api.url)
+
+    assert text_of(events) == "Whole."
+    assert isinstance(events[-1], TurnDone)
+
+
+@vendors
+async def test_the_next_request_of_a_turn_has_the_call_as_the_vendor_gave_it(
+    vendor: Vendor,
+) -> None:
+    first = vendor.stream(vendor.calls("call_1", "get_weather", {"city": "Oslo"}))
+    conversation = room(said("slack:T:U1", "Weather?", "Alice"), tools=[WEATHER])
+    queue: asyncio.Queue[AgentInput] = asyncio.Queue()
+    events: list[AgentEvent] = []
+    async with model_server(first, vendor.stream(vendor.says("Rain."))) as api:
+        agent = build(vendor, api.url, tools())
+        async for event in agent.run(turn(conversation), queued(queue)):
+            events.append(event)
+            if isinstance(event, ToolCalled):
+                refused = ApprovalGiven(tool_call_id=event.part.id, allowed=False, by=ActorId("x"))
+                queue.put_nowait(refused)
+
+    assert text_of(events) == "Rain."
+    (result,) = [one.part for one in events if isinstance(one, ToolAnswered)]
+    assert result.is_error
+    again = str(api.requests[1])
+    assert "call_1" in again
+    assert "not allowed" in again
+    for opaque in ("c2ln", "gAAA"):  # signatures and encrypted thoughts
+        assert (opaque in again) == (opaque in str(first.pieces))
+
+
+@vendors
+async def test_a_stop_ends_the_answer_at_once(vendor: Vendor) -> None:
+    whole = sse(*vendor.says("A long answer that nobody wants any more."))
+    async with model_server(Answer(whole[:5], then="hang")) as api:
+        agent = build(vendor, api.url, tools())
+        queue: asyncio.Queue[AgentInput] = asyncio.Queue()
+        events: list[AgentEvent] = []
+        async with asyncio.timeout(5):
+            async for event in agent.run(turn(HELLO), queued(queue)):
+                events.append(event)
+                queue.put_nowait(StopWanted())
+
+    assert isinstance(events[-1], TurnDone)
+
+
+@vendors
+async def test_what_is_said_meanwhile_is_read_before_the_turn_ends(vendor: Vendor) -> None:
+    more = MessageGiven(message=said("slack:T:U2", "And in Bergen?", "Bob"))
+    answers = (vendor.stream(vendor.says("Rain.")), vendor.stream(vendor.says(" Snow.")))
+    async with model_server(*answers) as api:
+        agent = build(vendor, api.url, tools())
+        events = [one async for one in agent.run(turn(HELLO), told(more))]
+
+    assert text_of(events) == "Rain. Snow."
+    assert "And in Bergen?" in str(api.requests[1])
+
+
+@vendors
+async def test_an_answer_out_of_its_format_is_asked_for_again(vendor: Vendor) -> None:
+    bad, good = vendor.stream(vendor.says('{"n": 1}')), vendor.stream(vendor.says('{"n": 5}'))
+    async with model_server(bad, good) as api:
+        events = await answer(vendor, api.url, response_format=SCHEMA)
+
+    values: list[Any] = [one.part for one in events if isinstance(one, PartGiven)]
+    assert values[-1]["data"] == {"n": 5}
+    assert not text_of(events)
+    assert "minimum of 3" in str(api.requests[1])
+
+
+@vendors
+async def test_an_answer_that_stays_out_of_its_format_fails(vendor: Vendor) -> None:
+    async with model_server(vendor.stream(vendor.says("no JSON at all"))) as api:
+        events = await answer(vendor, api.url, response_format=SCHEMA)
+
+    assert isinstance(events[-1], TurnFailed)
+    assert len(api.requests) == 2
+
+
+@vendors
+async def test_a_format_wanted_in_a_message_counts_for_one_answer(vendor: Vendor) -> None:
+    wanted = RequestedResponseFormatPart(schema=SCHEMA)
+    first = said("slack:T:U1", [TextPart(text="n?"), wanted], "Alice")
+    later = room(first, said("agent:bot", "5", "bot", "assistant"), said("slack:T:U1", "Thanks"))
+    async with model_server(vendor.stream(vendor.says('{"n": 5}'))) as api:
+        now = await answer(vendor, api.url, room(first))
+        then = await answer(vendor, api.url, later)
+
+    assert not text_of(now)
+    assert text_of(then) == '{"n": 5}'
+    assert "minimum" not in str(api.requests[1])
+
+
+@vendors
+async def test_files_of_ours_are_sent_as_bytes_up_to_the_limit(
+    vendor: Vendor, tmp_path: Path
+) -> None:
+    blobs = await open_blobs(tmp_path / "blobs", clock=SystemClock())
+    picture, text = b"\x89PNG\r\n\x1a\n" + bytes(50), b"All is well."
+    kept = [await blobs.put(_pieces(one), limit=1000) for one in (picture, text)]
+    files = Files(blobs, cast("Fetcher", None))  # nothing is fetched
+    parts = [
+        ImagePart(source=MediaSource(file_id=kept[0].file_id), media_type="image/png"),
+        TextPart(text="What is this?"),
+        FilePart(source=MediaSource(file_id=kept[1].file_id), media_type="text/plain"),
+    ]
+    conversation = room(said("slack:T:U1", parts, "Alice Smith"))
+    async with model_server(vendor.stream(vendor.says("A dot."))) as api:
+        await answer(vendor, api.url, conversation, tools(files))
+        await answer(vendor, api.url, conversation, tools(files), inline_mb=0.00002)
+    await blobs.close()
+
+    encoded = base64.b64encode(picture).decode()
+    whole, cut = str(api.requests[0]), str(api.requests[1])
+    assert encoded in whole
+    assert "All is well." in whole or base64.b64encode(text).decode() in whole
+    assert whole.index(encoded) < whole.index("What is this?")
+    assert encoded not in cut
+    assert "image" in cut
+
+
+async def _pieces(content: bytes) -> AsyncIterator[bytes]:
+    yield content
+
+
+@vendors
+async def test_the_newest_that_fits_is_read_and_the_rest_is_told_to_be_missing(
+    vendor: Vendor,
+) -> None:
+    old = [said("slack:T:U1", f"old {n} " + "x" * 400, "Alice") for n in range(50)]
+    async with model_server(vendor.stream(vendor.says("Hi"))) as api:
+        await answer(vendor, api.url, room(*old, said("slack:T:U1", "new")), history_tokens=1000)
+
+    text = str(api.requests[0])
+    assert "new" in text
+    assert "old 49" in text
+    assert "old 3 " not in text
+    assert "Earlier messages are not shown." in text
+
+
+@vendors
+async def test_a_call_that_was_interrupted_has_a_result(vendor: Vendor) -> None:
+    call = ToolCallPart(id="call_9", name="get_weather", arguments={"city": "Oslo"})
+    broken = said("agent:bot", [TextPart(text="Let me see."), call], "bot", "assistant")
+    conversation = room(said("slack:T:U1", "Weather?"), broken, said("slack:T:U1", "Well?"))
+    async with model_server(vendor.stream(vendor.says("Hi"))) as api:
+        await answer(vendor, api.url, conversation)
+
+    assert "interrupted" in str(api.requests[0])
+
+
+@vendors
+async def test_closing_the_answer_closes_the_connection(vendor: Vendor) -> None:
+    whole = sse(*vendor.says("A long answer that nobody wants any more."))
+    async with model_server(Answer(whole[:5], then="hang")) as api:
+        events = build(vendor, api.url, tools()).run(turn(HELLO), told())
+        async with asyncio.timeout(5):
+            async for event in events:
+                if isinstance(event, TextDelta):
+                    break
+            await events.aclose()
+
+    assert len(api.requests) == 1
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ({}, "model: this key is needed"),
+    ({"model": "m", "api_key": "sk-secret1234567890"}, "secrets never stand in this file"),
+    ({"model": "m", "base_url": "api.openai.com"}, "must be an address"),
+    ({"model": "m", "base_url": "https://u:p@host"}, "must hold no user"),
+    ({"model": "m", "temprature": 1}, "did you mean 'temperature'?"),
+    ({"model": "m", "response_format": {"type": 7}}, "is no JSON Schema"),
+    ({"model": "m", "max_tokens": 0}, "greater than or equal to 1"),
+])  # fmt: skip
+@vendors
+def test_wrong_settings_are_told_with_what_to_do(
+    vendor: Vendor, options: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        settings_of({"agents": {"a": {"kind": vendor.type.kind, **options}}})
+
+    assert words in str(caught.value)
+    assert "secret1234567890" not in str(caught.value)
+
+
+@vendors
+def test_members_that_the_bridge_writes_cannot_be_set(vendor: Vendor) -> None:
+    for key in vendor.type.settings.reserved:
+        with pytest.raises(ValidationError, match="written by the bridge"):
+            vendor.type.settings(model="m", extra_body={key: 1})

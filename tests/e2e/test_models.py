@@ -1,0 +1,80 @@
+"""Models of four APIs in one room of three platforms, each speaking to an independent server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llmock.pytest_plugin import LLMock
+
+from tests.e2e.house import Street, configuration, running, street
+
+PATHS = {"openai-chat": "/v1", "openai-responses": "/v1", "anthropic": "/anthropic",
+         "gemini": "/gemini"}  # fmt: skip
+
+
+def with_agent(settings: dict[str, Any], kind: str, url: str) -> dict[str, Any]:
+    options = {"model": "m", "api_key": {"env": "MODEL_KEY"}, "base_url": url + PATHS[kind]}
+    agent = {"kind": kind, **options, "system": "You help.", "retries": 2}
+    settings["agents"] = {"helper": agent}
+    settings["rooms"]["general"]["agents"] = [{"agent": "helper", "listen": "always"}]
+    return settings
+
+
+def shown(town: Street, platform: str) -> str:
+    return "\n".join(one.text for one in town.standing(platform, "general"))
+
+
+def raw(town: Street, platform: str) -> str:
+    """With what stands in blocks, embeds and cards."""
+    return json.dumps([one.raw for one in town.standing(platform, "general")])
+
+
+@pytest.mark.parametrize("kind", PATHS)
+async def test_a_question_on_one_platform_is_answered_on_all(
+    kind: str, llmock: LLMock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MODEL_KEY", "sk-never-shown-1234567890")
+    llmock.rate_limit(times=1, retry_after=0.1)
+    llmock.reply("Paris is the capital of France.")
+    llmock.reply("About two million people live there.")
+    async with street(channels=1) as town:
+        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
+        async with running(town, with_agent(settings, kind, llmock.url)):
+            platforms = list(town.platforms)
+            await town.say(platforms[0], "general", "What is the capital of France?")
+            await town.until(
+                lambda: all("Paris is the capital" in shown(town, one) for one in platforms), 20
+            )
+            await town.say(platforms[1], "general", "And how many people live there?")
+            await town.until(
+                lambda: all("two million" in shown(town, one) for one in platforms), 20
+            )
+
+            said = [shown(town, one) for one in platforms]
+
+    requests = [json.dumps(one.body) for one in llmock.requests]
+    assert len(requests) == 3
+    assert "Paris is the capital of France." in requests[2]
+    assert requests[2].index("What is the capital") < requests[2].index("how many people")
+    assert "You help." in requests[2]
+    assert all(text.count("Paris is the capital of France.") == 1 for text in said)
+    assert "never-shown" not in "".join([*requests, *said])
+
+
+async def test_a_model_that_breaks_off_is_told_in_the_room(
+    llmock: LLMock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MODEL_KEY", "sk-never-shown-1234567890")
+    llmock.reply("one two three four five six seven eight nine ten")
+    llmock.disconnect(after_chunks=5, times=1)
+    async with street(channels=1) as town:
+        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
+        async with running(town, with_agent(settings, "openai-chat", llmock.url)):
+            platforms = list(town.platforms)
+            await town.say(platforms[0], "general", "Count to ten")
+            await town.until(lambda: all("broke off" in raw(town, one) for one in platforms), 20)
+
+            assert all("one two" in raw(town, one) for one in platforms)
