@@ -170,7 +170,7 @@ async def test_an_agent_that_raises_or_hangs_says_so_and_is_asked_again(
             await until_shown(local, "general", f"meanwhile {reason}")
             await local.until(
                 lambda reason=reason: any(
-                    reason.split()[0] in shown.text and shown.bot
+                    reason.split()[0] in f"{shown.text} {shown.raw}" and shown.bot
                     for shown in local.standing("discord", "general")
                     if shown.author.startswith("echo")
                 )
