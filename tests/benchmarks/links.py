@@ -163,7 +163,7 @@ def _message_row(one: Told, rooms: Sequence[Room]) -> tuple[object, ...]:
     key = rooms[one.room][at].key
     return (
         one.id, b"{}", b"{}", one.at, key, thread, native_id, None, None, None, "complete", None,
-        "routed",
+        "routed", None,
     )  # fmt: skip
 
 

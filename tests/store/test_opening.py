@@ -203,6 +203,7 @@ async def test_damage_in_a_large_store_after_a_crash_is_found_while_it_works(
     whole = _bytes(path)
     _write(path, whole[: -4 * 4096] + b"\xff" * (3 * 4096) + whole[-4096:])  # payloads, at the end
     monkeypatch.setattr("bridge.store.schema._CHECKED_FIRST", 0)
+    monkeypatch.setattr("bridge.store.late_check._AFTER", 0.0)
     path.with_name(path.name + ".lock").write_text("pid 1\n")  # whoever held it crashed
 
     again = await open_sqlite(path, clock=clock, key=KEY)
@@ -235,6 +236,7 @@ async def test_a_store_closes_while_it_is_read_through(
         await store.accept(raw(number, payload=b"x" * 500), advance=False)
     await store.close()
     monkeypatch.setattr("bridge.store.schema._CHECKED_FIRST", 0)
+    monkeypatch.setattr("bridge.store.late_check._AFTER", 0.0)
     path.with_name(path.name + ".lock").write_text("pid 1\n")
 
     again = await open_sqlite(path, clock=clock, key=KEY)
