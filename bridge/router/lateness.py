@@ -56,7 +56,9 @@ class Lateness:
 
     async def look(self) -> None:
         now = self._clock.time()
-        waiting = {status.lane: status for status in await self._store.lanes_waiting()}
+        posts = self._rooms.lanes  # reactions that are late are told to nobody
+        found = await self._store.lanes_waiting()
+        waiting = {status.lane: status for status in found if status.lane in posts}
         for lane, status in waiting.items():
             if lane not in self._late and now - status.oldest >= self._policy.late_after:
                 self._late[lane] = _Late(status, status.oldest)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
 
-from bridge.model import AccountId, ChannelRef, RoomId
+from bridge.model import AccountId, ChannelRef, LaneId, RoomId
 from bridge.ports.store import Timeline
 from bridge.router.options import AS_SAID, USUAL, MemberOptions, RoomOptions
 
@@ -128,6 +128,11 @@ class Rooms:
     def concern(self, account: AccountId, channel: ChannelRef) -> bool:
         """Whether the channel is in any room through this account, to speak or to listen."""
         return (account, channel) in self._members
+
+    @property
+    def lanes(self) -> frozenset[LaneId]:
+        """The lanes of the posts of all channels."""
+        return frozenset(member.channel.lane for room in self.all for member in room.members)
 
     def name_of(self, channel: ChannelRef) -> str:
         """What people call a channel, with its platform: "Paper #general"; its id if it has no

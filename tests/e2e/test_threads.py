@@ -130,6 +130,7 @@ async def test_where_we_may_not_open_a_thread_its_channel_shows_it_and_it_is_tol
             await discord.close_thread_as(guild, channel, owner, thread, lock=True)
             await local.say("slack", "general", "two", thread=root)
             await local.until(lambda: _last(local).endswith("two"))
+            await bridge.router.settled()
 
             assert local.standing("discord", "general")[-1].thread is None
             (losses,) = [

@@ -68,3 +68,18 @@ async def test_nobody_is_told_of_a_short_delay(house: House) -> None:
         await house.clock.advance(100)
 
     assert board.texts("b") == wall.texts("w") == ["hello"]
+
+
+async def test_nobody_is_told_of_late_reactions(house: House) -> None:
+    slate, board, wall = boards(house)
+    async with house.run():
+        first = await slate.say("s", "hello")
+        await house.clock.let_work()
+        board.before_send = limited
+        await slate.react("s", first, "👍")
+        await house.clock.advance(300)
+        board.before_send = None
+        await slate.say("s", "on it goes")
+        await house.clock.advance(700)
+
+    assert wall.texts("w") == board.texts("b") == ["hello", "on it goes"]
