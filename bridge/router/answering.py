@@ -30,7 +30,7 @@ from bridge.model.turns import (
     TurnFailed,
 )
 from bridge.ports.agent import Agent
-from bridge.ports.cards import NO_CARDS, Cards
+from bridge.ports.cards import Cards
 from bridge.ports.clock import Clock, datetime_of
 from bridge.ports.connector import Connector
 from bridge.ports.store import (
@@ -50,6 +50,7 @@ from bridge.router.policy import Policy
 from bridge.router.rooms import Member, Room, Rooms
 from bridge.router.sessions import view_of
 from bridge.router.streams import Stream
+from bridge.router.typing import Typing
 from bridge.uacs import Message
 
 log = structlog.get_logger()
@@ -69,7 +70,8 @@ class Answering:
         clock: Clock,
         policy: Policy,
         new_id: Callable[[], str],
-        cards: Cards = NO_CARDS,
+        cards: Cards,
+        typing: Typing,
     ) -> None:
         self._store = store
         self._connectors = connectors
@@ -81,6 +83,7 @@ class Answering:
         self._policy = policy
         self._new_id = new_id
         self._cards = cards
+        self._typing = typing
 
     async def run(self, stored: StoredTurn, inputs: Inputs) -> None:
         """Answer it, or say why not; `inputs` are what is said to the agent meanwhile."""
@@ -99,14 +102,22 @@ class Answering:
             self._listen(agent, turn, inputs, answer, stream, room, trigger), name=f"turn {turn.id}"
         )
         stopping = asyncio.create_task(self._stop(listening, inputs))
+        typing = asyncio.create_task(self._show_typing(room, answer))
         try:
             failure = await self._heard(listening, inputs, answer)
         finally:
             listening.cancel()
             stopping.cancel()
-            await asyncio.gather(listening, stopping, return_exceptions=True)
+            typing.cancel()
+            await asyncio.gather(listening, stopping, typing, return_exceptions=True)
             await stream.close()
         await self._finish(stored, room, trigger, answer, failure)
+
+    async def _show_typing(self, room: Room, answer: Answer) -> None:
+        """Until there is something to read, people see that it works on it."""
+        while not answer.visible:
+            await self._typing.show(room.listeners())
+            await self._clock.sleep(self._policy.typing_again)
 
     async def _stop(self, listening: asyncio.Task[TurnFailed | None], inputs: Inputs) -> None:
         """When it shall stop: for a moment the agent may end by itself."""

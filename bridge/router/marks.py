@@ -31,6 +31,7 @@ from bridge.router.people import nameless
 from bridge.router.rooms import Member, Room
 
 _Marked = ReactionAdded | ReactionRemoved | ReactionsCleared | MessagePinned | MessageUnpinned
+_STOP = frozenset({"🛑", "⏹️", "⏹"})  # whoever puts it on an answer that grows wants it to end
 _DELETED = "kept: it happened to what is deleted"
 
 
@@ -50,6 +51,8 @@ async def mark_what_was_said(passage: Passage, around: Surroundings) -> str | No
         case ReactionAdded() | ReactionRemoved():
             await _meet(passage, event.account, event.actor, around)
             await _react(passage, event, stored, around)
+            if isinstance(event, ReactionAdded) and one_emoji(event.emoji) in _STOP:
+                passage.stopped_answers.append((MessageId(stored.message.message_id), event.actor))
             return "reacted"
         case ReactionsCleared():
             await _clear(passage, event, stored, around)

@@ -120,6 +120,9 @@ class Passage:
     settles: list[Settlement] = field(default_factory=list[Settlement])
     turns: list[NewTurn] = field(default_factory=list[NewTurn])
     stops: list[tuple[str, ActorId]] = field(default_factory=list[tuple[str, ActorId]])
+    stopped_answers: list[tuple[MessageId, ActorId]] = field(
+        default_factory=list[tuple[MessageId, ActorId]]
+    )
     changes: list[Change] = field(default_factory=list[Change])
     reactions: list[ReactionChange] = field(default_factory=list[ReactionChange])
     pins: list[PinChange] = field(default_factory=list[PinChange])

@@ -15,6 +15,7 @@ class Policy:
     - `auth_pause`: the longest pause between two attempts with credentials that were refused.
     - `turn_idle`, `turn_total`: how long an agent may be silent, and work.
     - `stop_grace`: how long an agent that shall stop may take to end by itself.
+    - `typing_again`: how often it is shown that an agent works, before its first words.
     - `stream_open`: how long an answer's first words are gathered before they are shown.
     - `first_session`: how long, after a start, rows from before wait for what catch-up may find
       between them; an account that cannot connect by then lets them go.
@@ -51,6 +52,7 @@ class Policy:
     turn_total: float = 600.0
     turn_attempts: int = 2
     stop_grace: float = 2.0
+    typing_again: float = 6.0
     stream_open: float = 0.15
     drain: float = 5.0
     late_after: float = 120.0

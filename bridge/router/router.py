@@ -104,9 +104,10 @@ class Router:
         self.notices = Notices(store, clock, new_id, self.lanes.wake)
         notes = Notes(store, rooms, self.notices, partial(shows_natively, connectors))
         self.lanes.say_instead = notes.bring_up_to_date
+        self._typing = Typing(rooms, connectors, self._budgets, clock)
         answering = Answering(
             store, connectors, rooms, agents, self._budgets, self.lanes, clock, policy, new_id,
-            cards,
+            cards, self._typing,
         )  # fmt: skip
         self.turns = Turns(store, rooms, answering, clock, policy, new_id)
         self._lateness = Lateness(store, rooms, self.notices, clock, policy)
@@ -142,7 +143,6 @@ class Router:
             admins=self.admins,
             orphans=self._orphans,
         )
-        self._typing = Typing(rooms, connectors, self._budgets, clock)
         self._tasks: set[asyncio.Task[None]] = set()
         self._receivers: dict[AccountId, asyncio.Task[None]] = {}
         self._watches: list[asyncio.Task[None]] = []
@@ -402,6 +402,8 @@ class Router:
             await self._commit(passage.admission(outcome, row=row.id if last else None))
             for session, by in passage.stops:
                 self.turns.stop(session, by)
+            for answer, by in passage.stopped_answers:
+                self.turns.stop_answer(answer, by)
         if not events:
             await self._commit(Admission(outcome="nothing", row=row.id))
 

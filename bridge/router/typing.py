@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import structlog
 
@@ -45,6 +45,10 @@ class Typing:
         for event in self._connectors[raw.account].decode(raw):
             if isinstance(event, TypingStarted) and not event.own:
                 await asyncio.gather(*(self._show(member) for member in self._listeners(event)))
+
+    async def show(self, members: Sequence[Member]) -> None:
+        """Our bot is about to say something there."""
+        await asyncio.gather(*(self._show(member) for member in members))
 
     def _listeners(self, event: TypingStarted) -> list[Member]:
         """Who would be shown what they write."""

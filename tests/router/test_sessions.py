@@ -263,3 +263,17 @@ async def test_a_failed_answer_has_a_button_that_asks_again_once(clock: FakeCloc
 async def button(plaza: Plaza, answer: MessageId) -> str:
     """The token of the only button; it follows from the place where it stood first."""
     return action_token(KEY, answer, "/content/1/data/nodes/0")
+
+
+@pytest.mark.parametrize("sign", ["🛑", "⏹️"])
+async def test_a_sign_on_the_answer_stops_it(clock: FakeClock, sign: str) -> None:
+    plaza = Plaza(clock)
+    async with plaza.house.run():
+        await plaza.slate.say("s", "one")
+        await clock.advance(0.5)
+        copy = plaza.board.channels["b"][-1]
+        assert copy.text.startswith("let me")
+        await plaza.board.react("b", copy.id, sign)
+        await clock.advance(20)
+
+    assert plaza.slate.texts("s")[1].endswith("⏹️ stopped")

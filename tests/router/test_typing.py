@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -11,6 +13,8 @@ from bridge.model import BudgetKey, Call, ChannelRef, OperationId, Rate, Raw, Re
 from bridge.model import Place as PlaceOf
 from bridge.model.events import TypingStarted
 from bridge.model.refs import actor_id_of
+from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone
+from bridge.router import AgentSeat
 from bridge.store.memory import MemoryStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -102,3 +106,34 @@ async def test_a_short_budget_and_a_broken_platform_drop_it(clock: FakeClock) ->
 
     assert len(board.typed) == 1
     assert (await house.store.status()).lanes == []
+
+
+async def test_an_agent_that_thinks_is_seen_typing_until_its_first_words(pair: Pair) -> None:
+    house, slate, board = pair
+    house.agents = {"helper": Thinker(house.clock)}
+    seat = AgentSeat("helper", "always")
+    house.rooms = [replace(room, agents=(seat,)) for room in house.rooms]
+    async with house.run():
+        await slate.say("s", "why?")
+        await house.clock.advance(30)
+
+    assert slate.typed == ["s"] * 3
+    assert board.typed == ["b"] * 3
+    assert board.texts("b") == ["why?", "Because."]
+
+
+class Thinker:
+    """Says nothing for fifteen seconds."""
+
+    name = "helper"
+
+    def __init__(self, clock: FakeClock) -> None:
+        self._clock = clock
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        await self._clock.sleep(15)
+        yield TextDelta(text="Because.")
+        await self._clock.sleep(5)
+        yield TurnDone()
