@@ -55,10 +55,10 @@ def patch_of(base: JsonValue, original: Mapping[str, JsonValue]) -> Json:
 
 
 def patched(base: JsonValue, patch: JsonValue) -> JsonValue:
-    """The inverse: `base` with the patch (RFC 7386)."""
-    if not isinstance(patch, dict):
+    """The inverse: `base` with the patch. What is new is taken as it is, with its nulls."""
+    if not isinstance(patch, dict) or not isinstance(base, dict):
         return patch
-    result = dict(obj(base))
+    result = dict(base)
     for key, value in patch.items():
         if value is None:
             result.pop(key, None)

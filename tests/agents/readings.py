@@ -13,9 +13,19 @@ def as_read(api: str, body: Any) -> Any:
     return _drop(_READERS[api](json.loads(json.dumps(body))))
 
 
+# JSON of others within a body: there a null is a value.
+_FREE = frozenset((
+    "arguments", "args", "input", "response", "parameters", "input_schema", "schema",
+    "parametersJsonSchema", "parameters_json_schema", "responseJsonSchema", "responseSchema",
+))  # fmt: skip
+
+
 def _drop(value: Any) -> Any:
     if isinstance(value, dict):
-        kept = {key: _drop(one) for key, one in value.items()}
+        kept = {
+            key: one if key in _FREE and isinstance(one, dict) else _drop(one)
+            for key, one in value.items()
+        }
         return {key: one for key, one in kept.items() if one is not None and one != []}
     return [_drop(one) for one in value] if isinstance(value, list) else value
 

@@ -115,8 +115,8 @@ def _wanted(rest: Json) -> list[ContentPart]:
     if remaining:
         rest["output_config"] = remaining
     part = RequestedResponseFormatPart(schema=obj(native["schema"]))
-    patch = patch_of(write.output_format(part, []), native)
-    return [part, state(API, fields=patch)] if patch else [part]
+    same = write.output_format(part, []) == native
+    return [part] if same else [part, state(API, fields={"format": native})]
 
 
 def block_parts(native: JsonValue) -> list[ContentPart]:

@@ -52,7 +52,8 @@ def write_request(conversation: Conversation, agent: str) -> Written:
     if tools := write_tools(tools_of(conversation), API, tool, seen.losses):
         body["tools"] = tools
     if seen.wanted is not None:
-        wanted = patched(output_format(seen.wanted, seen.losses), seen.wanted_fields)
+        given = seen.wanted_fields.get("format")  # as this API was asked for it before
+        wanted = given or output_format(seen.wanted, seen.losses)
         body["output_config"] = {**obj(body.get("output_config")), "format": wanted}
     return Written(body, tuple(seen.losses))
 

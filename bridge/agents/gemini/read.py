@@ -173,8 +173,8 @@ def _wanted(rest: Json) -> list[ContentPart]:
     schemas = [as_json_schema(native[key]) for key in _CONFIGS if key in native]
     schema = obj(schemas[0]) if schemas else {"type": "object"}
     part = RequestedResponseFormatPart(schema=cast("Json", schema))
-    patch = patch_of(write.response_format(part, []), native)
-    return [part, state(API, fields=patch)] if patch else [part]
+    same = write.response_format(part, []) == native
+    return [part] if same else [part, state(API, fields={"format": native})]
 
 
 def block_parts(native: JsonValue, calls: Calls) -> list[ContentPart]:

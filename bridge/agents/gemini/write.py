@@ -40,11 +40,10 @@ MADE_ID = "uacs_call_"
 MediaPart = ImagePart | AudioPart | VideoPart | FilePart
 # What the vendor's subset of JSON Schema lacks (ai.google.dev "Structured output", 2026-08).
 _UNSUPPORTED = frozenset((
-    "$schema", "$comment", "const", "pattern", "minLength", "maxLength", "multipleOf",
-    "uniqueItems", "exclusiveMinimum", "exclusiveMaximum", "patternProperties",
-    "not", "if", "then", "else",
-    "allOf", "contains", "dependentSchemas", "dependentRequired", "propertyNames", "default",
-    "examples", "unevaluatedProperties", "contentEncoding", "contentMediaType",
+    "const", "minLength", "maxLength", "multipleOf", "uniqueItems", "exclusiveMinimum",
+    "exclusiveMaximum", "patternProperties", "not", "if", "then", "else", "allOf", "contains",
+    "dependentSchemas", "dependentRequired", "propertyNames", "unevaluatedProperties",
+    "contentEncoding", "contentMediaType",
 ))  # fmt: skip
 
 
@@ -63,7 +62,8 @@ def write_request(conversation: Conversation, agent: str) -> Written:
     if tools := _grouped(write_tools(tools_of(conversation), API, tool, seen.losses)):
         body["tools"] = tools
     if seen.wanted is not None:
-        wanted = patched(response_format(seen.wanted, seen.losses), seen.wanted_fields)
+        given = seen.wanted_fields.get("format")  # as this API was asked for it before
+        wanted = given or response_format(seen.wanted, seen.losses)
         body["generationConfig"] = {**obj(body.get("generationConfig")), **obj(wanted)}
     return Written(body, tuple(seen.losses))
 

@@ -228,10 +228,12 @@ def _media(piece: Piece, part: ImagePart | FilePart, line: Line, losses: list[Lo
     source = part.source
     is_image = isinstance(part, ImagePart)
     if source.file_id and source.file_id.startswith("file-"):
-        return {"type": "input_image" if is_image else "input_file", "file_id": source.file_id}
+        if is_image:
+            return {"type": "input_image", "file_id": source.file_id, "detail": "auto"}
+        return {"type": "input_file", "file_id": source.file_id}
     if is_image and (source.url or source.base64 is not None):
         url = source.url or data_url(part.media_type, source.base64 or "")
-        return {"type": "input_image", "image_url": url}
+        return {"type": "input_image", "image_url": url, "detail": "auto"}
     if source.url:
         return {"type": "input_file", "file_url": source.url}
     if (said := text_in(part)) is not None:

@@ -1,0 +1,129 @@
+"""The vendors' own SDKs read what we write. Without one, its tests skip."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ConfigDict, TypeAdapter
+
+from bridge.uacs import (
+    AudioPart,
+    ContentPart,
+    Conversation,
+    FilePart,
+    ImagePart,
+    MediaSource,
+    RequestedResponseFormatPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from tests.agents.apis import CODECS
+from tests.agents.talking import build, room, said, tools
+from tests.agents.vendors import VENDORS
+
+TOOL = {"name": "f", "description": "F.", "parameters": {"type": "object", "properties": {}}}
+PARTS: list[ContentPart] = [
+    TextPart(text="Look:"),
+    ImagePart(source=MediaSource(base64="aGVsbG8="), media_type="image/png"),
+    ImagePart(source=MediaSource(url="https://x.example/a.png"), media_type="image/png"),
+    AudioPart(source=MediaSource(base64="aGVsbG8="), media_type="audio/wav"),
+    FilePart(source=MediaSource(base64="aGVsbG8="), media_type="application/pdf"),
+    FilePart(source=MediaSource(base64="aGVsbG8="), media_type="text/plain"),
+    RequestedResponseFormatPart(schema={"title": "A", "type": "object", "properties": {}}),
+]
+OWN: list[ContentPart] = [
+    TextPart(text="Let me see."),
+    ToolCallPart(id="call_1", name="f", arguments={"a": 1}),
+    ToolResultPart(tool_call_id="call_1", content={"ok": True}),
+    TextPart(text="Done."),
+]
+
+
+def request(api: str) -> Any:
+    """A request with everything that a room may hold, as the agent would send it."""
+    agent = build(VENDORS[api], "https://x.example", tools(), system="Be kind.", max_tokens=99)
+    own: Any = {"api": api, "request": agent._api.settings_of_request(agent._settings)}
+    talk: Conversation = room(
+        said("instructions:bot", "Be kind.", role="system"),
+        said("slack:T:U1", "Hello", "Alice Smith"),
+        said("agent:bot", OWN, "bot", "assistant"),
+        said("slack:T:U2", PARTS, "bob"),
+        tools=[TOOL],
+        agents={"bot": own},
+    )
+    return CODECS[api].write_request(talk, "bot").body
+
+
+def answer(api: str) -> Any:
+    """An answer that was made elsewhere, in this API's words."""
+    made = said("agent:bot", OWN[:2], "bot", "assistant")
+    return CODECS[api].write_response(made, "bot")
+
+
+def test_openai_reads_our_chat_requests() -> None:
+    params = pytest.importorskip("openai.types.chat.completion_create_params")
+
+    adapter(params.CompletionCreateParamsStreaming).validate_python(request("openai-chat"))
+
+
+def test_openai_reads_our_responses_requests() -> None:
+    params = pytest.importorskip("openai.types.responses.response_create_params")
+
+    adapter(params.ResponseCreateParamsStreaming).validate_python(request("openai-responses"))
+
+
+def test_anthropic_reads_our_requests() -> None:
+    params = pytest.importorskip("anthropic.types.message_create_params")
+
+    adapter(params.MessageCreateParamsStreaming).validate_python(request("anthropic"))
+
+
+def test_google_reads_our_requests() -> None:
+    types = pytest.importorskip("google.genai.types")
+    body = request("gemini")
+
+    for content in [*body["contents"], body["systemInstruction"]]:
+        types.Content.model_validate(content)
+    for one in body["tools"]:
+        types.Tool.model_validate(one)
+    types.GenerationConfig.model_validate(body["generationConfig"])
+
+
+def test_openai_reads_our_chat_answers() -> None:
+    chat = pytest.importorskip("openai.types.chat")
+    whole: Any = {"id": "x", "created": 1, "model": "m", **answer("openai-chat")}
+    whole["choices"][0]["finish_reason"] = "tool_calls"
+
+    message = chat.ChatCompletion.model_validate(whole).choices[0].message
+
+    assert message.content == "Let me see."
+    assert message.tool_calls[0].function.name == "f"
+
+
+def test_anthropic_reads_our_answers() -> None:
+    types = pytest.importorskip("anthropic.types")
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    whole = {"id": "x", "model": "m", "stop_reason": "tool_use", "stop_sequence": None,
+             "usage": usage, **answer("anthropic")}  # fmt: skip
+
+    text, call = types.Message.model_validate(whole).content
+
+    assert text.text == "Let me see."
+    assert call.input == {"a": 1}
+
+
+def test_google_reads_our_answers() -> None:
+    types = pytest.importorskip("google.genai.types")
+
+    found = types.GenerateContentResponse.model_validate(answer("gemini"))
+
+    assert found.function_calls[0].name == "f"
+    assert found.candidates[0].content.parts[0].text == "Let me see."
+
+
+def adapter(kind: Any) -> TypeAdapter[Any]:
+    """Of a TypedDict: what it does not name is refused."""
+    kind.__pydantic_config__ = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+    return TypeAdapter(kind)
