@@ -62,6 +62,11 @@ def _no_secret(settings: dict[str, Any]) -> None:
     settings["accounts"]["slack"]["bot_token"] = {"env": "NOWHERE_TO_BE_FOUND"}
 
 
+def _no_key(settings: dict[str, Any]) -> None:
+    key = {"env": "NOWHERE_TO_BE_FOUND"}
+    settings["agents"]["helper"] = {"kind": "anthropic", "model": "m", "api_key": key}
+
+
 def _unknown_channel(settings: dict[str, Any]) -> None:
     settings["rooms"]["general"]["members"][0]["channel"] = "#genral"
 
@@ -91,6 +96,7 @@ def _unknown_key(settings: dict[str, Any]) -> None:
     ("change", "about", "what", "todo"),
     [
         (_no_secret, "Account slack", "NOWHERE_TO_BE_FOUND is empty or not set", "export"),
+        (_no_key, "Agent helper", "NOWHERE_TO_BE_FOUND is empty or not set", "export"),
         (_unknown_channel, "Room general", "no channel '#genral'", ""),
         (_twice, "Room general", "is in this room twice", "leave one"),
         (_public_url, "Web server", "is no https address", "TLS"),
