@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from bridge.errors import BridgeError
-from bridge.model import AccountId, ChannelRef, Place
+from bridge.errors import BridgeError, RateLimited
+from bridge.model import AccountId, ChannelRef, Place, Raw
 from bridge.ports.catch_up_store import Orphan
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
@@ -22,6 +22,8 @@ log = structlog.get_logger()
 
 _MOST_WAITING = 10_000  # messages that are waited for at a time
 _MOST_REMEMBERED = 50_000  # ... and of which is remembered what happened to them
+
+_MOST_WAITS = 10  # ... for a platform that asks for it
 
 _Key = tuple[str, str]  # channel, native id
 
@@ -125,8 +127,7 @@ class Orphans:
         if not isinstance(connector, FetchesMessages):
             return
         try:
-            async with asyncio.timeout(self._policy.send_deadline):
-                found = await connector.fetch(place.channel, native_id, place.thread)
+            found = await self._patiently(connector, place, native_id)
             began = await self._beginnings.of(account, place.channel)
             if found is None or began is None or found.order_key <= began:
                 return
@@ -134,6 +135,19 @@ class Orphans:
                 self._put(row)
         except (BridgeError, TimeoutError) as error:
             log.warning("message_not_fetched", channel=place.channel.key, error=str(error))
+
+    async def _patiently(
+        self, connector: FetchesMessages, place: Place, native_id: str
+    ) -> Raw | None:
+        """To be asked to wait is no failure."""
+        for _ in range(_MOST_WAITS):
+            try:
+                async with asyncio.timeout(self._policy.send_deadline):
+                    return await connector.fetch(place.channel, native_id, place.thread)
+            except RateLimited as error:
+                await self._clock.sleep(error.retry_after)
+        async with asyncio.timeout(self._policy.send_deadline):
+            return await connector.fetch(place.channel, native_id, place.thread)
 
     async def _happen_late(self, orphans: Sequence[Orphan]) -> None:
         for orphan in orphans:

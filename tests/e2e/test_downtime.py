@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bridge.app.build import Bridge
 from bridge.sandbox.feed import Shown
 from tests.e2e.house import Street, configuration, running, street
 
@@ -113,18 +116,24 @@ class Crowd:
             workspace, channel, person, one.native_id
         )
 
-    def wrong(self) -> list[str]:
-        """What does not stand on the other platforms as it stands at home, and the other way."""
+    def wrong(self, unproved: Collection[str]) -> list[str]:
+        """What does not stand on the other platforms as it stands at home, and the other way; on
+        Teams less what nobody can say of whether it arrived."""
         found: list[str] = []
         for platform in EVERYWHERE:
             for channel in self.channels:
-                found += self._wrong_in(platform, channel, self.local.standing(platform, channel))
+                standing = self.local.standing(platform, channel)
+                found += self._wrong_in(platform, channel, standing, unproved)
         return found
 
-    def _wrong_in(self, platform: str, channel: str, shown: Sequence[Shown]) -> list[str]:
+    def _wrong_in(
+        self, platform: str, channel: str, shown: Sequence[Shown], unproved: Collection[str]
+    ) -> list[str]:
         found: list[str] = []
         for one in self.said:
             if one.channel != channel or one.platform == platform:
+                continue
+            if platform == "teams" and one.tag in unproved:
                 continue
             copies = [
                 each for each in shown if one.tag in each.text and "a thread:" not in each.text
@@ -139,13 +148,21 @@ class Crowd:
         return found
 
 
-async def agree(crowd: Crowd, seconds: float) -> None:
-    """Wait until all sides say the same; what does not is told."""
-    try:
-        await crowd.local.until(lambda: not crowd.wrong(), seconds)
-    except TimeoutError:
-        wrong = crowd.wrong()
+async def agree(crowd: Crowd, bridge: Bridge, seconds: float) -> None:
+    """Wait until all sides say the same; what does not is told. A post of which nobody can say
+    whether it arrived is excused where the bridge lists it itself."""
+    wrong: list[str] = []
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while wrong := crowd.wrong(await listed(bridge)):  # noqa: ASYNC110 - as `until`
+                await asyncio.sleep(0.05)
+    if wrong:
         pytest.fail(f"{len(wrong)} wrong: " + "; ".join(wrong[:5]))
+
+
+async def listed(bridge: Bridge) -> set[str]:
+    letters = await bridge.store.dead_letters()
+    return {one.excerpt[:6] for one in letters if one.state == "unproved"}
 
 
 async def be_away(
@@ -157,18 +174,22 @@ async def be_away(
             local, folder / "bridge.sqlite3", channels=channels
         ) | {"catch_up": {"requests_per_minute": 6000, "look_back_requests": 5000}}
         crowd = Crowd(local, channels, random.Random(7))
-        async with running(local, settings):
+        async with running(local, settings) as (bridge, _):
             await crowd.act(events // 3, EVERYWHERE)
-            await agree(crowd, seconds)
+            await agree(crowd, bridge, seconds)
         before = dict(crowd.done)
         await crowd.act(events, READ_BACK)
         away = {kind: count - before.get(kind, 0) for kind, count in crowd.done.items()}
         async with running(local, settings) as (bridge, _):
-            await agree(crowd, seconds)
+            await agree(crowd, bridge, seconds)
             await crowd.act(events // 6, EVERYWHERE)
-            await agree(crowd, seconds)
-            assert await bridge.store.dead_letters() == []
-        print(f"\naway: {away}; {len(crowd.said)} messages in all")
+            await agree(crowd, bridge, seconds)
+            letters = await bridge.store.dead_letters()
+            assert {one.state for one in letters} <= {"unproved"}
+        print(
+            f"\naway: {away}; {len(crowd.said)} messages in all, {len(letters)} copies on Teams "
+            "unproved and listed"
+        )
     return crowd
 
 
