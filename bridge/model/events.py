@@ -206,11 +206,13 @@ class FormSubmitted(_ByActor):
 
 
 class CommandGiven(_ByActor):
-    """Somebody gave us a command (`/bridge status`)."""
+    """Somebody gave us a command (`/bridge status`); `text` is UACS Markdown. `answers` is what an
+    answer must name (`PostMessage.answers`), where the platform waits for one."""
 
     type: Literal["command_given"] = "command_given"
     command: str
     text: str = ""
+    answers: str | None = None
 
 
 class AccountRevoked(_Event):

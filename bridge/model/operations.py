@@ -47,7 +47,8 @@ class PostMessage(_Operation):
 
     `reply_to` is the message that it answers; `broadcast`: the channel shows it beside its thread,
     too; `stream` says that more text is to come; `to` is the only person who shall see it, on
-    platforms whose features have `whispers`.
+    platforms whose features have `whispers`; elsewhere it `answers` a command of theirs
+    (`CommandGiven.answers`).
     """
 
     type: Literal["post_message"] = "post_message"
@@ -57,6 +58,7 @@ class PostMessage(_Operation):
     broadcast: bool = False
     stream: bool = False
     to: ActorId | None = None
+    answers: str | None = None
 
 
 class EditMessage(_Operation):

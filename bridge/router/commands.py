@@ -32,13 +32,15 @@ _LONGEST = 500  # characters of a command
 
 @dataclass(frozen=True)
 class Asked:
-    """A command as it was given: `words` behind its name, with mentions as actor ids."""
+    """A command as it was given: `words` behind its name, with mentions as actor ids; `answers`
+    is what the answer must name, where the platform waits for one."""
 
     actor: ActorId
     words: tuple[str, ...]
     place: Place
     room: Room
     member: Member
+    answers: str | None = None
 
 
 @dataclass(frozen=True)
@@ -58,26 +60,45 @@ class Command:
 async def hear_command(passage: Passage, around: Surroundings) -> str | None:
     """Before the gate, which is shut where a room is paused; only in channels of rooms."""
     event = passage.event
-    if isinstance(event, CommandGiven):
-        actor, text = event.actor, event.text
-    elif isinstance(event, MessagePosted) and event.addresses_us and not event.author.bot:
-        actor, text = event.author.id, _said(event)
-    else:
+    if not isinstance(event, MessagePosted) or not event.addresses_us or event.author.bot:
         return None
-    name, words = _read(text)
+    actor = event.author.id
+    name, words = _read(_said(event))
     rooms = around.rooms.hearing(event.account, event.place.channel)
     command = COMMANDS.get(name)
     if not rooms or command is None or len(words) not in command.words:
-        return "command: not known" if isinstance(event, CommandGiven) else None
+        return None
     member = rooms[0].member(event.place.channel)
     if member is None:
         return None
     asked = Asked(actor, words, event.place, rooms[0], member)
     answer = await _answer(command, asked, around)
-    key = passage.row.raw.dedupe_key
-    private = isinstance(event, CommandGiven) or command.whispered
-    await _say(asked, answer, key, around, private=private)
+    private = command.whispered and _can_whisper(asked, around)
+    await _say(asked, answer, passage.row.raw.dedupe_key, around, private=private)
     return f"command: {name}"
+
+
+async def hear_slash_command(passage: Passage, around: Surroundings) -> str | None:
+    """As `hear_command`, but it is never an ordinary message: every one is answered."""
+    event = passage.event
+    if not isinstance(event, CommandGiven):
+        return None
+    name, words = _read(event.text)
+    name = name or "help"
+    rooms = around.rooms.hearing(event.account, event.place.channel)
+    member = rooms[0].member(event.place.channel) if rooms else None
+    command = COMMANDS.get(name)
+    if member is None:
+        return "command: no room"
+    asked = Asked(event.actor, words, event.place, rooms[0], member, answers=event.answers)
+    if command is None or len(words) not in command.words:
+        usage = f"; it is {command.usage!r}" if command else ""
+        answer = f"{name!r} is no command in this form{usage}. `{event.command} help` tells them."
+    else:
+        answer = await _answer(command, asked, around)
+    private = _can_whisper(asked, around)
+    await _say(asked, answer, passage.row.raw.dedupe_key, around, private=private)
+    return f"command: {name}" if command else "command: not known"
 
 
 async def _answer(command: Command, asked: Asked, around: Surroundings) -> str:
@@ -116,7 +137,7 @@ def _read(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 async def _say(asked: Asked, answer: str, key: str, around: Surroundings, *, private: bool) -> None:
-    """In the channel alone where it was asked; to the asker alone where that is possible."""
+    """In the channel alone where it was asked; `private`: to the asker alone."""
     lines: list[Inline] = []
     for line in answer.split("\n"):
         lines += [Break(), Text(line)] if lines else [Text(line)]
@@ -125,11 +146,14 @@ async def _say(asked: Asked, answer: str, key: str, around: Surroundings, *, pri
         text_to_markdown((Paragraph(tuple(lines)),)),
         asked.room.id,
         [asked.member],
-        to=asked.actor if private and _can_whisper(asked, around) else None,
+        to=asked.actor if private else None,
+        answers=asked.answers,
     )
 
 
 def _can_whisper(asked: Asked, around: Surroundings) -> bool:
+    if asked.answers:
+        return True
     connector = around.connectors.get(asked.member.account)
     features = connector.capabilities.features if connector else {}
     return features.get("whispers", Level.DROPPED) in (Level.FULL, Level.PARTIAL)

@@ -80,6 +80,7 @@ def notice_post(
     member: Member,
     own_id: OperationId,
     to: ActorId | None = None,
+    answers: str | None = None,
 ) -> PostMessage:
     """What shows a notice in one channel of a room."""
     return PostMessage(
@@ -92,6 +93,7 @@ def notice_post(
         root=new.root,
         reply_to=new.reply_to,
         to=to,
+        answers=answers,
     )
 
 
@@ -122,8 +124,10 @@ class Notices:
         reply_to: MessageId | None = None,
         buttons: Sequence[Button] = (),
         to: ActorId | None = None,
+        answers: str | None = None,
     ) -> None:
-        """Show it in these channels, or `to` one person there (whispers). Said before, its words
+        """Show it in these channels, or `to` one person there (whispers, or what `answers` their
+        command). Said before, its words
         are changed where it stands; in a `timeline` it is remembered there."""
         new = notice(
             own_id,
@@ -135,7 +139,8 @@ class Notices:
             audience=None if to is None else (to,),
         )
         posts = tuple(
-            notice_post(new, room, member, OperationId(self._new_id()), to) for member in members
+            notice_post(new, room, member, OperationId(self._new_id()), to, answers)
+            for member in members
         )
         admission = Admission(
             outcome="notice",

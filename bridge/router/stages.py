@@ -38,7 +38,7 @@ from bridge.model.refs import BRIDGE
 from bridge.ports.store import NewMessage, NewTurn, Timeline
 from bridge.router.admission import admitted, lets_out
 from bridge.router.changes import change_by_deletion, change_by_edit
-from bridge.router.commands import hear_command
+from bridge.router.commands import hear_command, hear_slash_command
 from bridge.router.files import with_kept_files
 from bridge.router.gating import agents_asked, wants_stop
 from bridge.router.happenings import HAPPENINGS, tell_happening
@@ -220,6 +220,7 @@ async def route(passage: Passage, around: Surroundings) -> str | None:
 STAGES: tuple[Stage, ...] = (
     drop_repeats,
     settle_own_echo,
+    hear_slash_command,
     hear_command,
     admit,
     bury_what_is_gone,

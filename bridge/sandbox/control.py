@@ -43,7 +43,7 @@ from bridge.errors import BridgeError, InvalidData, NotFound
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.files import TooMuch
-from bridge.sandbox.hands import Choice, Filled, GivenFile, Handled, Press
+from bridge.sandbox.hands import Choice, Filled, GivenFile, Handled, Outcome, Press
 from bridge.sandbox.multipart import BadMultipart, Bounds, read_multipart
 from bridge.sandbox.platform import LocalPlatform, Surroundings
 
@@ -51,7 +51,7 @@ Answerer = Callable[[Request], Awaitable[Response]]
 Model = TypeVar("Model", bound=BaseModel)
 DEEDS = frozenset({
     "join", "leave", "set_topic", "rename", "me", "broadcast", "forward", "voice", "sticker",
-    "schedule", "start_thread", "close_thread", "poll", "vote", "end_poll",
+    "schedule", "start_thread", "close_thread", "poll", "vote", "end_poll", "command",
 })  # fmt: skip
 _LARGEST_FILES = 1 << 28
 
@@ -203,6 +203,8 @@ class _Control:
         done = await validate_call(method)(**await _arguments(request))
         if isinstance(done, Shown):
             return JSONResponse(done.model_dump())
+        if isinstance(done, Outcome):
+            return _json(done)
         return JSONResponse({"id": done}) if done else Response(status_code=204)
 
     async def react(self, request: Request) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Any
@@ -31,9 +32,11 @@ from bridge.ports.connector import (
 )
 from bridge.ports.history import Stretch, Unreadable
 from connectors.discord import decode, encode, ids, links
+from connectors.discord.asking import Asked, register
 from connectors.discord.capabilities import CAPABILITIES
 from connectors.discord.channels import list_channels
 from connectors.discord.check import check
+from connectors.discord.commands import ANSWER
 from connectors.discord.files import address_of
 from connectors.discord.history import History
 from connectors.discord.identity import Self
@@ -76,11 +79,12 @@ class DiscordConnector:
         self._webhooks = Webhooks(self._rest, tools.shelf, self._us)
         self._places = Places(self._rest, tools.shelf)
         own_unpins = OwnUnpins(tools.clock)
+        asked = Asked(self._rest, self._us)
         marks = Marks(self._rest, tools.clock, own_unpins)
-        self._sender = Sender(self._rest, self._webhooks, marks, tools.files)
+        self._sender = Sender(self._rest, self._webhooks, marks, asked, tools.files)
         self._receiver = Receiver(
             account, self._token, tools.clock, self._us, self._webhooks, self._places,
-            self._respond, own_unpins, tools.cards,
+            self._respond, own_unpins, asked, tools.cards,
         )  # fmt: skip
         self._history = History(
             self._rest,
@@ -94,7 +98,12 @@ class DiscordConnector:
 
     async def run(self, inbox: Inbox) -> None:
         use_gateway(self._settings.api_url, self._settings.gateway_url)
-        await self._receiver.run(inbox)
+        registering = asyncio.create_task(register(self._rest, self._us, self._tools.clock))
+        try:
+            await self._receiver.run(inbox)
+        finally:
+            registering.cancel()
+            await asyncio.gather(registering, return_exceptions=True)
 
     def decode(self, raw: Raw) -> Sequence[Event]:
         return decode.decode(raw, self._cdn)
@@ -161,6 +170,8 @@ class DiscordConnector:
         return address_of(asset, self._cdn)
 
     async def find_sent(self, call: Call, after: str | None) -> Receipt | None:
+        if call.method == ANSWER:
+            return None  # seen by nobody but the asker: it is said again, in the same place
         return await self._history.find_sent(call, after)
 
     async def person(self, actor: ActorId) -> Person | None:

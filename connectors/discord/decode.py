@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from bridge.content.additions import BridgeMetadata, with_bridge_metadata
 from bridge.content.card_message import Content
 from bridge.content.counterparts import Reference, with_references
+from bridge.content.markdown import text_to_markdown
 from bridge.content.plain import text_to_plain
 from bridge.content.text import Broadcast, GroupMention, Heading, Inline, Mention, Text
 from bridge.errors import InvalidData, UndecodableEvent
@@ -22,6 +23,7 @@ from bridge.model import (
     ChannelCreated,
     ChannelRef,
     ChannelRenamed,
+    CommandGiven,
     Event,
     Ignored,
     MemberJoined,
@@ -49,6 +51,7 @@ from bridge.ports.cards import is_rich
 from bridge.uacs import Actor, Message, TextPart
 from connectors.discord import ids
 from connectors.discord.capabilities import EPHEMERAL, JOINED, PINNED, SPOKEN_TYPES, SYSTEM_TYPES
+from connectors.discord.commands import command_in
 from connectors.discord.content import (
     HIDDEN,
     NOTHING_SAID,
@@ -58,7 +61,7 @@ from connectors.discord.content import (
     rich_content,
     typed_content,
 )
-from connectors.discord.presses import PRESS, SUBMISSION, pressed_on, user_of, values_in
+from connectors.discord.presses import COMMAND, PRESS, SUBMISSION, pressed_on, user_of, values_in
 from connectors.discord.settings import CDN_URL
 from connectors.discord.shapes import (
     EmojiData,
@@ -362,9 +365,21 @@ def _channel_deleted(origin: _Origin, payload: bytes) -> Event:
 
 
 def _interaction(origin: _Origin, payload: bytes) -> Event:
-    """A press, or a form that was sent; commands come later."""
+    """A press, a form that was sent, or a command."""
     wrapped = WrappedInteraction.model_validate_json(payload)
     data, time = wrapped.d, _time(wrapped.at, origin.order_key)
+    if data.get("type") == COMMAND and user_of(data) and data.get("id"):
+        command, text = command_in(data)
+        names = Names(origin.channel, {}, {})
+        return CommandGiven(
+            account=origin.account,
+            place=origin.place(str(data.get("channel_id") or "")),
+            time=time,
+            actor=origin.actor(user_of(data)),
+            command=command,
+            text=text_to_markdown(tuple(discord_to_text(text, names))),
+            answers=str(data["id"]),
+        )
     token, target, _ = pressed_on(data)
     user = user_of(data)
     if data.get("type") not in (PRESS, SUBMISSION) or not (token and target and user):

@@ -52,6 +52,7 @@ from connectors.discord.capabilities import (
     TEXT_LIMIT,
     WEBHOOK_EXECUTE,
 )
+from connectors.discord.commands import ANSWER
 from connectors.discord.marks import encode_mark
 from connectors.discord.rich import Body, rich_bodies
 from connectors.discord.text import escape, text_to_discord
@@ -75,6 +76,8 @@ def encode(delivery: Delivery, cards: Cards = NO_CARDS, files: Files | None = No
     copies = [copy for copy in delivery.copies if not copy.deleted]
     standing = {copy.slot: copy for copy in copies}
     match operation:
+        case EditMessage(to=to) if to is not None:
+            return Encoded(calls=())  # an answer to one person stays as it was said
         case PostMessage(byline=byline) | EditMessage(byline=byline):
             bodies, losses = _bodies(delivery, byline, cards, files)
             editing = isinstance(operation, EditMessage)
@@ -107,6 +110,8 @@ def _write(
 
 def _post(delivery: Delivery, byline: Byline, slot: int, shown: Body, thread: str | None) -> Call:
     operation = delivery.operation
+    if isinstance(operation, PostMessage) and operation.answers is not None:
+        return _answer(delivery, operation.answers, slot, shown)
     direct = ids.is_direct(operation.channel)
     # Links keep their previews (no SUPPRESS_EMBEDS): people expect them, and a preview is no copy
     # of ours that could be edited or relayed again.
@@ -128,6 +133,21 @@ def _post(delivery: Delivery, byline: Byline, slot: int, shown: Body, thread: st
         budgets=_budgets(delivery, rule),
         body=body,
         files=shown.files,
+    )
+
+
+def _answer(delivery: Delivery, command: str, slot: int, shown: Body) -> Call:
+    """To a command, for the asker alone."""
+    operation = delivery.operation
+    return Call(
+        kind="post",
+        method=ANSWER,
+        operation=operation.id,
+        channel=operation.channel,
+        slot=slot,
+        native_id=command,
+        budgets=_budgets(delivery, WEBHOOK_EXECUTE),
+        body={**shown.content, "allowed_mentions": NO_PINGS},
     )
 
 

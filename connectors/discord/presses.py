@@ -28,9 +28,13 @@ from connectors.discord.form_pages import (
 )
 
 Json = dict[str, Any]
-PRESS, SUBMISSION = 3, 5  # types of interactions
-MESSAGE, LATER, UPDATE, FORM = 4, 6, 7, 9  # types of answers
+COMMAND, PRESS, SUBMISSION = 2, 3, 5  # types of interactions
+MESSAGE, THINKING, LATER, UPDATE, FORM = 4, 5, 6, 7, 9  # types of answers
 _PRIVATE = 1 << 6
+NO_ROOM: Json = {
+    "type": MESSAGE,
+    "data": {"content": "This channel is in no room of this bridge.", "flags": _PRIVATE},
+}
 _SURE = "#ok:"
 _OWN_VALUES = "own_values"  # beside Discord's data
 
@@ -94,7 +98,10 @@ def first_answer(card: Card, token_of_path: Callable[[str], str], data: Json) ->
 
 
 def last_answer(data: Json) -> Json:
-    """To a press that counts: what was asked in private is not asked any more."""
+    """To a press that counts: what was asked in private is not asked any more. To a command: that
+    its answer comes, for the asker alone."""
+    if data.get("type") == COMMAND:
+        return {"type": THINKING, "data": {"flags": _PRIVATE}}
     custom_id = _custom_id(data)
     asked = step_of(custom_id) is not None or _SURE in custom_id
     if not asked or not pressed_on(data)[0]:

@@ -25,12 +25,20 @@ from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Health, Inbox
 from connectors.discord import ids
+from connectors.discord.asking import Asked
 from connectors.discord.capabilities import DIRECT_TYPES, INTENTS, THREAD_TYPES
 from connectors.discord.content import is_hidden
 from connectors.discord.decode import KINDS, ids_in_text
 from connectors.discord.identity import Self
 from connectors.discord.places import Places
-from connectors.discord.presses import first_answer, last_answer, pressed_on, with_own_values
+from connectors.discord.presses import (
+    COMMAND,
+    NO_ROOM,
+    first_answer,
+    last_answer,
+    pressed_on,
+    with_own_values,
+)
 from connectors.discord.rest import translated
 from connectors.discord.sdk import (
     Client,
@@ -127,8 +135,10 @@ class Receiver:
         places: Places,
         respond: Callable[[dict[str, Any], dict[str, Any]], Awaitable[None]],
         own_unpins: OwnUnpins,
+        asked: Asked,
         cards: Cards = NO_CARDS,
     ) -> None:
+        self._asked = asked
         self._account = account
         self._token = token
         self._clock = clock
@@ -277,15 +287,26 @@ class Receiver:
     async def _answer(
         self, inbox: Inbox, data: dict[str, Any], channel: ChannelRef, at: str, now: float
     ) -> None:
-        """A press that must be asked about first is asked; all others are kept, then answered."""
+        """A press that must be asked about first is asked; all others are kept, then answered. A
+        command that nobody keeps was given in a channel of no room."""
+        if data.get("type") == COMMAND:
+            if self._asked.begin(data):
+                raw = self.raw("INTERACTION_CREATE", data, channel, at, now)
+                kept = await self._keep(inbox, raw)
+                await self._reply(data, last_answer(data) if kept else NO_ROOM)
+            return
         pressed = await self._pressed(inbox, data, channel)
         answer = first_answer(*pressed, data) if pressed else None
         if answer is None:
             data = with_own_values(*pressed, data) if pressed else data
             await self._keep(inbox, self.raw("INTERACTION_CREATE", data, channel, at, now))
             answer = last_answer(data)
+        await self._reply(data, answer)
+
+    async def _reply(self, data: dict[str, Any], answer: dict[str, Any]) -> None:
         try:
             await self._respond(data, answer)
+            self._asked.told(data)
         except PlatformError as error:
             log.warning("interaction_not_answered", account=self._account, error=str(error))
 
@@ -415,12 +436,12 @@ class Receiver:
             credentials_ttl=_INTERACTION_S,
         )
 
-    async def _keep(self, inbox: Inbox, raw: Raw) -> None:
-        """There is nobody to send it again: hold it until the inbox takes it."""
+    async def _keep(self, inbox: Inbox, raw: Raw) -> bool:
+        """There is nobody to send it again: hold it until the inbox takes it. As `accept`."""
         pause = 0.1
         while True:
             try:
-                await inbox.accept(raw)
+                kept = await inbox.accept(raw)
             except Exception as error:  # noqa: BLE001 - supervising: whatever is wrong there
                 since, heard = self.state.connected_since, self.state.heard
                 note = f"the inbox takes nothing ({error}); {self._frames.qsize() + 1} frames wait"
@@ -431,7 +452,7 @@ class Receiver:
             else:
                 if pause > 0.1:
                     self._heard(self._clock.time())
-                return
+                return kept
 
     def _note(self) -> str:
         if self._missed:

@@ -12,7 +12,9 @@ from bridge.errors import NotFound, Refused, ThreadClosed, Unsettled
 from bridge.model import Call, Receipt
 from bridge.ports.connector import Files
 from connectors.discord import encode
+from connectors.discord.asking import Asked
 from connectors.discord.capabilities import THREAD_NAME_LIMIT
+from connectors.discord.commands import ANSWER
 from connectors.discord.files import opened
 from connectors.discord.marks import PUT_PIN, REACT, TAKE_PIN, TYPE, UNREACT
 from connectors.discord.putting import Marks
@@ -38,8 +40,14 @@ class Sender:
     """Makes calls. What has a known remedy (no webhook, no thread yet) is mended once."""
 
     def __init__(
-        self, rest: Rest, webhooks: Webhooks, marks: Marks, files: Files | None = None
+        self,
+        rest: Rest,
+        webhooks: Webhooks,
+        marks: Marks,
+        asked: Asked,
+        files: Files | None = None,
     ) -> None:
+        self._asked = asked
         self._rest = rest
         self._files = files
         self._webhooks = webhooks
@@ -52,6 +60,7 @@ class Sender:
             encode.BOT_EDIT: self._edit_as_bot,
             encode.BOT_DELETE: self._delete_as_bot,
             TYPE: self._type,
+            ANSWER: self._answer,
             **dict.fromkeys((REACT, UNREACT, PUT_PIN, TAKE_PIN), marks.put),
         }
 
@@ -216,6 +225,9 @@ class Sender:
             if error.code != UNKNOWN_MESSAGE:
                 raise
         return _receipt_of_copy(call, deleted=True)
+
+    async def _answer(self, call: Call) -> Receipt:
+        return _receipt(call, await self._asked.answer(call))
 
     async def _type(self, call: Call) -> Receipt:
         channel = call.channel.channel

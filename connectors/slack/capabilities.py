@@ -151,6 +151,7 @@ SCOPES = {
     "channels:read": "find public channels by their name",
     "chat:write": "post, edit and delete its own messages",
     "chat:write.customize": "post under the author's name and picture",
+    "commands": "take the command /bridge",
     "files:read": "fetch files that people share",
     "files:write": "share files of other platforms",
     "groups:history": "read what is said in private channels that it was invited to",

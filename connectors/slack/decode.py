@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from bridge.content.additions import BridgeMetadata, with_bridge_metadata
 from bridge.content.card_message import Content
+from bridge.content.markdown import text_to_markdown
 from bridge.content.plain import text_to_plain
 from bridge.errors import InvalidData, UndecodableEvent
 from bridge.model import (
@@ -287,7 +288,7 @@ def _command(payload: Payload) -> Event:
     if not command or not user:
         raise UndecodableEvent("Slack slash command has no 'command' or no 'user_id'")
     actor = ids.actor_id(payload.team, user)
-    text = text_at(payload.body, "text")
+    text = text_to_markdown(mrkdwn_to_text(text_at(payload.body, "text"), payload.team))
     return CommandGiven(command=command, text=text, actor=actor, **payload.common())
 
 

@@ -76,6 +76,14 @@ def _manifest(name: str, url: str | None) -> dict[str, Any]:
     if url is not None:
         events["request_url"] = url
         interactivity["request_url"] = url
+    command: dict[str, Any] = {
+        "command": "/bridge",
+        "description": "Ask what this channel is bridged to, or change it.",
+        "usage_hint": "help",
+        "should_escape": True,
+    }
+    if url is not None:
+        command["url"] = url
     return {
         "display_information": {
             "name": name,
@@ -87,6 +95,7 @@ def _manifest(name: str, url: str | None) -> dict[str, Any]:
                 "messages_tab_enabled": True,
                 "messages_tab_read_only_enabled": False,
             },
+            "slash_commands": [command],
         },
         "oauth_config": {"scopes": {"bot": list(SCOPES)}},
         "settings": {

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from bridge.sandbox.discord.local import LocalDiscord
+from bridge.sandbox.hands import Outcome
 from bridge.sandbox.slack.local import LocalSlack
 from tests.e2e.house import Street, configuration, running, street
 
@@ -83,3 +85,107 @@ async def test_people_link_their_accounts_by_a_code_that_slack_whispers(
             linked = {one.actor.split(":")[0] for one in await bridge.store.linked_accounts()}
             assert linked == {"slack", other}
             assert len(local.standing("slack", "general")) == 1  # the question alone
+
+
+def whispers(local: Street, platform: str) -> list[str]:
+    """What the first person there alone can see."""
+    place = local.platforms[platform]
+    assert isinstance(place, LocalSlack | LocalDiscord)
+    workspace, _ = local.place(platform, "general")
+    found = place.whispers(workspace, local.person(platform, workspace))
+    return [one.text for one in found if one.text]
+
+
+async def give(
+    local: Street, platform: str, text: str, channel: str = "general", person: int = 0
+) -> Outcome:
+    place = local.platforms[platform]
+    assert isinstance(place, LocalSlack | LocalDiscord)
+    workspace, channel_id = local.place(platform, channel)
+    who = local.person(platform, workspace, person)
+    return await place.command_as(workspace, channel_id, who, "/bridge", text)
+
+
+def registered(local: Street) -> bool:
+    discord = local.platforms["discord"]
+    assert isinstance(discord, LocalDiscord)
+    return any(app.commands for app in discord.state.apps.values())
+
+
+@pytest.mark.parametrize("platform", ["slack", "discord"])
+async def test_slash_commands_are_answered_to_the_asker_alone(
+    tmp_path: Path, platform: str
+) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        async with running(local, settings) as (bridge, _):
+            await local.until(lambda: registered(local))
+            for text in ("status", "help", ""):
+                outcome = await give(local, platform, text)
+                assert (outcome.answered, outcome.failed) == (True, "")
+            await local.until(lambda: len(whispers(local, platform)) == 3)
+            status, told, nothing = whispers(local, platform)
+            assert "bridged to" in status
+            assert "optout" in told
+            assert nothing == told
+            assert "pause" not in told
+
+            await give(local, platform, "pause")
+            await local.until(lambda: len(whispers(local, platform)) == 4)
+            refused = whispers(local, platform)[3]
+            workspace, _ = local.place(platform, "general")
+            actor = f"{platform}:{workspace}:{local.person(platform, workspace)}"
+            assert refused == f"Only admins of this bridge may do that. You are {actor}"
+            assert await bridge.store.paused_rooms() == []
+
+            await give(local, platform, "dance")
+            await local.until(lambda: len(whispers(local, platform)) == 5)
+            assert "dance" in whispers(local, platform)[4]
+            for one in PLATFORMS:
+                assert local.standing(one, "general") == []
+            assert await bridge.store.dead_letters() == []
+
+
+@pytest.mark.parametrize("platform", ["slack", "discord"])
+async def test_an_admin_blocks_somebody_by_a_slash_command(tmp_path: Path, platform: str) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        workspace, _ = local.place(platform, "general")
+        admin, other = (local.person(platform, workspace, number) for number in (0, 1))
+        settings["admins"] = [f"{platform}:{workspace}:{admin}"]
+        people = local.platforms[platform].world().people
+        name = next(one.name for one in people if one.id == other)
+        async with running(local, settings) as (bridge, _):
+            await local.until(lambda: registered(local))
+            mentioned = f"@{name}" if platform == "slack" else f"<@{other}>"
+            await give(local, platform, f"block {mentioned}")
+            await local.until(lambda: any("is blocked" in t for t in whispers(local, platform)))
+            (barred,) = await bridge.store.barred()
+            assert barred.actor == f"{platform}:{workspace}:{other}"
+
+
+async def test_a_command_in_a_channel_of_no_room_is_told_so(tmp_path: Path) -> None:
+    async with street(names=("slack", "discord")) as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        async with running(local, settings) as (bridge, _):
+            await local.until(lambda: registered(local))
+            told = await give(local, "discord", "status", "random")
+            assert told.said == "This channel is in no room of this bridge."
+            assert (await give(local, "slack", "status", "random")).answered
+            assert await bridge.store.dead_letters() == []
+
+
+async def test_the_command_is_registered_once(tmp_path: Path) -> None:
+    async with street(names=("slack", "discord")) as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        discord = local.platforms["discord"]
+        assert isinstance(discord, LocalDiscord)
+        app = next(iter(discord.state.apps.values()))
+        app.commands[7] = {"id": "7", "name": "other", "description": "x", "version": "1"}
+        async with running(local, settings):
+            await local.until(lambda: len(app.commands) == 2)
+        before = dict(app.commands)
+        async with running(local, settings):
+            await give(local, "discord", "status")
+            await local.until(lambda: bool(whispers(local, "discord")))
+        assert app.commands == before

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from bridge.model import ActorId, Level, RoomId
+from bridge.model import ActorId, CommandGiven, Delivery, Encoded, Level, PostMessage, RoomId
 from bridge.router.router import Router
 from tests.router.conftest import House
 from tests.router.paper import PaperConnector
@@ -126,3 +126,67 @@ async def test_people_link_their_accounts_by_a_code_that_is_whispered(trio: Trio
 
     linked = await house.store.linked_accounts()
     assert [one.actor for one in linked] == ["paper:board:annie", "paper:slate:ann"]
+
+
+def posts_of(paper: PaperConnector) -> list[PostMessage]:
+    """What it is asked to post, from now on."""
+    asked: list[PostMessage] = []
+    encode = paper.encode
+
+    def kept(delivery: Delivery) -> Encoded:
+        if isinstance(delivery.operation, PostMessage):
+            asked.append(delivery.operation)
+        return encode(delivery)
+
+    paper.encode = kept  # type: ignore[method-assign]
+    return asked
+
+
+async def test_a_slash_command_is_whispered_where_that_can_be(trio: Trio) -> None:
+    house, slate, board = trio
+    features = {**slate.capabilities.features, "whispers": Level.FULL}
+    slate.capabilities = slate.capabilities.model_copy(update={"features": features})
+    to_slate, to_board = posts_of(slate), posts_of(board)
+    async with ruled(house, "paper:slate:ann") as router:
+        for paper, channel in ((slate, "s"), (board, "b")):
+            await paper.happen(CommandGiven, channel, command="/bridge", text="status")
+            await house.clock.let_work()
+        await slate.happen(CommandGiven, "s", by="eve", command="/bridge", text="pause")
+        await house.clock.let_work()
+        assert not router.decided.paused(RoomId("all"))
+        await slate.happen(CommandGiven, "s", command="/bridge", text="pause")
+        await house.clock.let_work()
+        assert router.decided.paused(RoomId("all"))
+
+    status, refused, paused = slate.texts("s")
+    assert "bridged to" in status
+    assert refused == "Only admins of this bridge may do that. You are paper:slate:eve"
+    assert "paused" in paused
+    assert [one.to for one in to_slate] == [f"paper:slate:{who}" for who in ("ann", "eve", "ann")]
+    assert [one.to for one in to_board] == [None]
+
+
+@pytest.mark.parametrize("text", ["dance", "block", "status now", "pause it please"])
+async def test_a_slash_command_that_is_none_is_answered_too(trio: Trio, text: str) -> None:
+    house, slate, board = trio
+    async with ruled(house, "paper:*") as router:
+        await slate.happen(CommandGiven, "s", command="/bridge", text=text)
+        await house.clock.let_work()
+        assert not router.decided.paused(RoomId("all"))
+
+    told = "".join(slate.texts("s"))
+    assert text.split()[0] in told
+    assert "/bridge help" in told
+    assert board.texts("b") == []
+
+
+async def test_an_answer_names_the_command_that_waits_for_it(trio: Trio) -> None:
+    house, slate, _ = trio
+    asked = posts_of(slate)
+    async with ruled(house):
+        await slate.happen(CommandGiven, "s", command="/bridge", answers="77")
+        await house.clock.let_work()
+
+    (post,) = asked
+    assert (post.to, post.answers) == ("paper:slate:ann", "77")
+    assert "optout" in "".join(slate.texts("s"))

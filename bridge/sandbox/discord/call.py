@@ -12,6 +12,7 @@ from bridge.sandbox.discord.acts import Acts
 from bridge.sandbox.discord.checks import Form, is_snowflake, not_a_snowflake
 from bridge.sandbox.discord.errors import (
     ApiError,
+    invalid_form,
     invalid_json,
     missing_access,
     missing_permissions,
@@ -70,6 +71,17 @@ class Call:
             return Form(orjson.loads(raw) if raw else {})
         except orjson.JSONDecodeError:
             raise invalid_json() from None
+
+    def list_form(self) -> list[Form]:
+        """The body where it is a list of objects."""
+        try:
+            items = orjson.loads(self.raw)
+        except orjson.JSONDecodeError:
+            raise invalid_json() from None
+        if not isinstance(items, list):
+            text = "Only iterables may be used in a ListType"
+            raise invalid_form({"_errors": [{"code": "LIST_TYPE_CONVERT", "message": text}]})
+        return [Form(item) for item in items]
 
     def id(self, name: str) -> int:
         """An id from the path."""

@@ -51,6 +51,10 @@ def unknown_user() -> ApiError:
     return ApiError(404, 10013, "Unknown User")
 
 
+def unknown_command() -> ApiError:
+    return ApiError(404, 10063, "Unknown application command")
+
+
 def unknown_emoji() -> ApiError:
     return ApiError(400, 10014, "Unknown Emoji")
 

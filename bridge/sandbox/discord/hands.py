@@ -15,12 +15,13 @@ from bridge.sandbox.discord.rich.components import BUTTON, LINK, PREMIUM, SELECT
 from bridge.sandbox.discord.rich.modals import BOX, BOXES, LABEL, RADIO, UPLOAD, controls
 from bridge.sandbox.discord.rich_shapes import attachment_json
 from bridge.sandbox.discord.shapes import Json
-from bridge.sandbox.discord.state import App, Interaction, Message, State, User
+from bridge.sandbox.discord.state import App, Channel, Interaction, Message, State, User
 from bridge.sandbox.discord.uploads import new_attachment
 from bridge.sandbox.files import FileStore
 from bridge.sandbox.hands import GivenFile, OpenForm, Outcome
 
 FAILED = "This interaction failed"
+NO_ANSWER = "The application did not respond"
 WENT_WRONG = "Something went wrong. Try again."
 _NEEDED = "This field is required"
 POLL = "poll"  # the name under which a message's poll is chosen in
@@ -47,6 +48,30 @@ class Hands:
         if component["style"] in (LINK, PREMIUM):
             return Outcome(sent=False)
         return await self._touch(user, message, component, {})
+
+    async def command(self, user: User, place: Channel, command: str, text: str) -> Outcome:
+        """`/command text`: the text goes into the command's first option."""
+        app, known = self._command(command)
+        options = known.get("options") or []
+        if text and not options:
+            raise InvalidData(f"{command} takes no text")
+        if not text and any(one.get("required") for one in options):
+            raise InvalidData(f"{command} needs a text")
+        data: Json = {"id": known["id"], "name": known["name"], "type": known["type"]}
+        if text:
+            first = options[0]
+            data["options"] = [{"type": first["type"], "name": first["name"], "value": text}]
+        answer = await self._desk.ask(2, app, user, place, data, None)
+        if answer.answer is None:
+            return Outcome(sent=True, failed=NO_ANSWER)
+        return self._outcome(user, answer)
+
+    def _command(self, command: str) -> tuple[App, Json]:
+        for app in self._state.apps.values():
+            for known in app.commands.values():
+                if command == f"/{known['name']}":
+                    return app, known
+        raise NotFound(f"No application has a command {command!r}")
 
     async def choose(self, user: User, message: Message, action: str, value: Any) -> Outcome:
         wanted = value if isinstance(value, list) else [value]

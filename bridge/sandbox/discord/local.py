@@ -169,6 +169,13 @@ class LocalDiscord(Deeds):
         """Where typing was shown of late, and whose: channel and user ids."""
         return [(str(place), str(user)) for place, user in self._acts.typed]
 
+    async def command_as(
+        self, workspace: str, channel: str, person: str, command: str, text: str = ""
+    ) -> Outcome:
+        """A person types `/command text`, in a channel or a thread where they may use commands."""
+        place, user = self._allowed(workspace, channel, person, Permission.USE_APPLICATION_COMMANDS)
+        return await self._hands.command(user, place, command, text.strip())
+
     async def press(self, press: Press) -> Outcome:
         if press.form:
             raise InvalidData("Nothing is pressed in a modal of Discord: send it")

@@ -73,6 +73,7 @@ class App:
     token: str
     granted: int
     owner: User
+    commands: dict[int, dict[str, Any]] = field(default_factory=dict[int, dict[str, Any]])
 
 
 @dataclass(slots=True)
@@ -264,7 +265,7 @@ class Interaction:
 
     id: int
     token: str
-    kind: int  # 3 component, 5 modal
+    kind: int  # 2 command, 3 component, 5 modal
     app: App
     user: User
     channel: Channel

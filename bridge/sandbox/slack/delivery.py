@@ -64,6 +64,7 @@ class Answer:
     payload: Json = field(default_factory=dict[str, Any])
 
 
+INTERACTIVE, SLASH_COMMANDS = "interactive", "slash_commands"  # envelope types
 TIMED_OUT = "The app did not respond in time"
 
 
@@ -99,8 +100,10 @@ class Delivery:
         else:
             self._go_wrong(parcel, fault)
 
-    async def ask(self, app: App, payload: Json, channel: str, *, answerable: bool) -> Answer:
-        """Send an interaction and wait for its answer; it is not sent again.
+    async def ask(
+        self, app: App, payload: Json, channel: str, *, answerable: bool, kind: str = INTERACTIVE
+    ) -> Answer:
+        """Send an interaction or a command and wait for its answer; it is not sent again.
 
         Faults: `slack:interaction:<channel>`, `drop`, `delay`, `duplicate` and `disconnect`.
         """
@@ -113,9 +116,10 @@ class Delivery:
         if fault is not None and fault.kind == "drop":
             await asyncio.sleep(self.pace.ack_seconds)
             return Answer(TIMED_OUT)
-        asked = self._ask(app, payload, answerable=answerable)
+        asked = self._ask(app, payload, kind, answerable=answerable)
         if fault is not None and fault.kind == "duplicate":
-            first, _ = await asyncio.gather(asked, self._ask(app, payload, answerable=answerable))
+            again = self._ask(app, payload, kind, answerable=answerable)
+            first, _ = await asyncio.gather(asked, again)
             return first
         return await asked
 
@@ -170,9 +174,9 @@ class Delivery:
         if self._http is not None:
             await self._http.close()
 
-    async def _ask(self, app: App, payload: Json, *, answerable: bool) -> Answer:
+    async def _ask(self, app: App, payload: Json, kind: str, *, answerable: bool) -> Answer:
         if app.request_url is not None:
-            return await self._ask_over_http(app, app.request_url, payload)
+            return await self._ask_over_http(app, app.request_url, payload, kind)
         socket = self._sockets.choose(app)
         if socket is None:
             return Answer("The app is not connected")
@@ -181,7 +185,7 @@ class Delivery:
         self._asked[envelope_id] = waiting
         socket.send(
             {
-                "envelope_id": envelope_id, "payload": payload, "type": "interactive",
+                "envelope_id": envelope_id, "payload": payload, "type": kind,
                 "accepts_response_payload": answerable,
             }
         )  # fmt: skip
@@ -194,9 +198,10 @@ class Delivery:
             self._asked.pop(envelope_id, None)
         return Answer(payload=answer if isinstance(answer, dict) else {})
 
-    async def _ask_over_http(self, app: App, url: str, payload: Json) -> Answer:
-        """One signed form, as interactivity comes over HTTP."""
-        body = urlencode({"payload": orjson.dumps(payload).decode()}).encode()
+    async def _ask_over_http(self, app: App, url: str, payload: Json, kind: str) -> Answer:
+        """One signed form, as interactivity and commands come over HTTP."""
+        whole = {"payload": orjson.dumps(payload).decode()} if kind == INTERACTIVE else payload
+        body = urlencode(whole).encode()
         form = {"Content-Type": "application/x-www-form-urlencoded"}
         try:
             async with self._post(app, url, body, {}, form) as answer:
@@ -207,6 +212,9 @@ class Delivery:
             return Answer(f"The app could not be reached: {type(error).__name__}")
         if status >= 300:
             return Answer(f"The app responded with status code {status}")
+        said = text.decode("utf-8", "replace").strip()
+        if kind == SLASH_COMMANDS and said and not said.startswith("{"):
+            return Answer(payload={"text": said})
         return Answer(payload=_json_object(text))
 
     def _go_wrong(self, parcel: Parcel, fault: Fault) -> None:

@@ -22,6 +22,7 @@ from bridge.sandbox.platform import Surroundings, World
 from bridge.sandbox.slack import files
 from bridge.sandbox.slack.acts import Acts, Draft
 from bridge.sandbox.slack.api import WebApi
+from bridge.sandbox.slack.commands import Commands
 from bridge.sandbox.slack.deeds import Deeds
 from bridge.sandbox.slack.delivery import Delivery, Pace
 from bridge.sandbox.slack.interactions import Interactions
@@ -73,6 +74,7 @@ class LocalSlack(Deeds):
         self._api = WebApi(around, self.slack, self._acts, self._sockets, uploads, views)
         replies = Replies(around, self._acts)
         self._hands = Interactions(self._acts, self.delivery, replies, views, self._give_file)
+        self._commands = Commands(self._acts, self.delivery, replies, views)
         self._files = [*uploads.routes(), *replies.routes()]
 
     def routes(self) -> list[BaseRoute]:
@@ -156,6 +158,13 @@ class LocalSlack(Deeds):
     async def typing_as(self, workspace: str, channel: str, person: str) -> None:
         """Slack tells no app of it (docs.slack.dev, Events API, 2026-08)."""
         self._person(self._place(workspace, channel, person)[0], person)
+
+    async def command_as(
+        self, workspace: str, channel: str, person: str, command: str, text: str = ""
+    ) -> Outcome:
+        """A person types `/command text`: "@Name" and "#channel" are escaped, as an app asks."""
+        team, place, who = self._member(workspace, channel, person)
+        return await self._commands.give(team, place, who, command, self._typed(team, text))
 
     async def press(self, press: Press) -> Outcome:
         team, person, place = self._touched(press)

@@ -37,7 +37,7 @@ class Reply:
     app: App
     team: Workspace
     channel: Channel
-    message: Message
+    message: Message | None  # None: it answers a command
     person: str
     until: float
     uses: int = 0
@@ -56,7 +56,7 @@ class Replies:
         return [Route(path, self._answer, methods=["POST"])]
 
     def open(
-        self, app: App, team: Workspace, channel: Channel, message: Message, person: str
+        self, app: App, team: Workspace, channel: Channel, message: Message | None, person: str
     ) -> str:
         key = secrets.token_urlsafe(18)
         until = self._acts.now() + SECONDS
@@ -85,36 +85,40 @@ class Replies:
         if reply.uses >= USES:
             raise ApiError("used_url")
         args = Arguments(body)
-        if args.flag("delete_original"):
-            self._delete(reply)
-        elif args.flag("replace_original"):
-            self._replace(reply, args)
+        if reply.message is not None and args.flag("delete_original"):
+            self._delete(reply, reply.message)
+        elif reply.message is not None and args.flag("replace_original"):
+            self._replace(reply, reply.message, args)
         else:
             self._say(reply, args)
         reply.uses += 1
 
-    def _delete(self, reply: Reply) -> None:
-        if reply.message.audience is not None:
-            reply.channel.whispers.pop(reply.message.at, None)
-        elif reply.message.at in reply.channel.messages:
-            self._acts.delete(reply.team, reply.channel, reply.message)
+    def _delete(self, reply: Reply, message: Message) -> None:
+        if message.audience is not None:
+            reply.channel.whispers.pop(message.at, None)
+        elif message.at in reply.channel.messages:
+            self._acts.delete(reply.team, reply.channel, message)
 
-    def _replace(self, reply: Reply, args: Arguments) -> None:
-        content = edited_content(args, reply.message, reply.team, reply.app)
-        if reply.message.audience is None:
-            if reply.message.at not in reply.channel.messages:
+    def _replace(self, reply: Reply, message: Message, args: Arguments) -> None:
+        content = edited_content(args, message, reply.team, reply.app)
+        if message.audience is None:
+            if message.at not in reply.channel.messages:
                 raise ApiError("message_not_found")
-            self._acts.edit(reply.team, reply.channel, reply.message, content, reply.app.bot_user)
+            self._acts.edit(reply.team, reply.channel, message, content, reply.app.bot_user)
             return
         for name, value in content.items():
-            setattr(reply.message, name, value)
+            setattr(message, name, value)
+
+    def answer(self, url: str, body: Json) -> None:
+        """What came back with the acknowledgement, as if it had been sent to its response URL."""
+        self._say(self._open[url.rpartition("/")[2]], Arguments(body))
 
     def _say(self, reply: Reply, args: Arguments) -> None:
         """Something new: for the one person unless the channel is asked for."""
         draft = Draft(reply.app.bot_user, app=reply.app, **new_content(args, reply.team, reply.app))
         thread = args.moment("thread_ts", "invalid_thread_ts")
         parent = reply.channel.messages.get(thread) if thread is not None else None
-        if parent is None and reply.message.thread is not None:
+        if parent is None and reply.message and reply.message.thread is not None:
             parent = reply.channel.messages.get(reply.message.thread)
         draft.parent = parent.at if parent is not None else None
         if args.text("response_type") == "in_channel":

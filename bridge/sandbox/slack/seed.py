@@ -21,6 +21,7 @@ SCOPES = frozenset(
         "channels:read",
         "chat:write",
         "chat:write.customize",
+        "commands",
         "files:read",
         "files:write",
         "groups:history",
@@ -139,6 +140,7 @@ def _app(workspace: Workspace, key: str, number: int, kind: str, base_url: str) 
         bot_token=f"xoxb-{suffix}", app_token=f"xapp-{suffix}",
         signing_secret=f"signing-secret-{suffix}", verification_token=f"verification-{suffix}",
         picture=_picture(base_url, bot_user), scopes=SCOPES, events=EVENTS, updated=CREATED,
+        commands=frozenset({f"/{kind}"}),
     )  # fmt: skip
 
 

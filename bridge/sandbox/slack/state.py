@@ -52,6 +52,7 @@ class App:
     active: bool = True
     listening: bool = False  # it has asked for events once: by a socket or a request URL
     unfurl_domains: frozenset[str] = frozenset()
+    commands: frozenset[str] = frozenset()  # with what is typed in them escaped
     updated: int = 0
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from bridge.content.additions import read_bridge_metadata
 from bridge.content.markdown import markdown_to_text
+from bridge.content.mentions import mentioned_actors
 from bridge.content.text import Link, Paragraph, Text
 from bridge.errors import UndecodableEvent
 from bridge.model import (
@@ -21,6 +22,7 @@ from bridge.model import (
     ChannelClosed,
     ChannelCreated,
     ChannelRenamed,
+    CommandGiven,
     Event,
     Ignored,
     MemberJoined,
@@ -298,8 +300,30 @@ def test_a_press_that_was_asked_about_counts_for_the_message_it_was_asked_about(
     assert (event.token, event.target) == ("tok1", "130")
 
 
-def test_a_command_is_kept_unknown() -> None:
-    (event,) = decode(raw(interaction(type=2), "INTERACTION_CREATE"))
+def test_a_command_tells_who_wants_what_and_what_an_answer_must_name() -> None:
+    options = [{"type": 3, "name": "command", "value": "block <@42>"}]
+    given = interaction(type=2, data={"id": "9", "name": "bridge", "type": 1, "options": options})
+
+    (event,) = decode(raw(given, "INTERACTION_CREATE"))
+
+    assert isinstance(event, CommandGiven)
+    assert (event.command, event.actor, event.answers) == ("/bridge", ANN_ID, "77")
+    assert event.place.channel.channel == CHANNEL
+    assert mentioned_actors(event.text) == (f"discord:{GUILD}:42",)
+
+
+@pytest.mark.parametrize("options", [None, [], ["x"], [{"value": 7}], {"a": 1}])
+def test_a_command_without_words_has_none(options: object) -> None:
+    given = interaction(type=2, data={"id": "9", "name": "bridge", "options": options})
+
+    (event,) = decode(raw(given, "INTERACTION_CREATE"))
+
+    assert isinstance(event, CommandGiven)
+    assert event.text == ""
+
+
+def test_an_interaction_of_another_type_is_kept_unknown() -> None:
+    (event,) = decode(raw(interaction(type=4), "INTERACTION_CREATE"))
 
     assert isinstance(event, Unknown)
 

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
+from bridge.content.mentions import mentioned_actors
 from bridge.content.parts import message_text
 from bridge.errors import UndecodableEvent
 from bridge.model import (
@@ -516,6 +517,20 @@ def test_a_slash_command_says_who_wants_what() -> None:
     assert event == CommandGiven(
         command="/bridge", text="status", actor=ADA.id, **at("1700000099.000000")
     )
+
+
+def test_who_is_named_in_a_slash_command_is_known() -> None:
+    body = {
+        "command": "/bridge", "text": "block <@U2|ben> &amp; <#C2|random>", "user_id": "UADA",
+        "team_id": TEAM, "channel_id": CHANNEL,
+    }  # fmt: skip
+
+    (event,) = decode(raw(body), US)
+
+    assert isinstance(event, CommandGiven)
+    assert mentioned_actors(event.text) == (f"slack:{TEAM}:U2",)
+    assert "random" in event.text
+    assert "&amp;" not in event.text
 
 
 def test_a_press_is_kept_until_somebody_understands_it() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bridge.sandbox.discord.call import Routes
 from bridge.sandbox.discord.routes.channels import CHANNEL_ROUTES
+from bridge.sandbox.discord.routes.commands import COMMAND_ROUTES
 from bridge.sandbox.discord.routes.guilds import GUILD_ROUTES
 from bridge.sandbox.discord.routes.interactions import INTERACTION_ROUTES
 from bridge.sandbox.discord.routes.messages import MESSAGE_ROUTES
@@ -25,4 +26,5 @@ def all_routes() -> Routes:
         + THREAD_ROUTES
         + WEBHOOK_ROUTES
         + INTERACTION_ROUTES
+        + COMMAND_ROUTES
     )

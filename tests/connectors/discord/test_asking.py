@@ -1,0 +1,123 @@
+"""The command `/bridge`: registered where Discord does not know it so, answered where it waits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bridge.errors import Refused
+from bridge.model import ActorId, Call
+from bridge.ports.clock import SystemClock
+from bridge.sandbox.discord.state import App
+from bridge.sandbox.faults import Fault
+from connectors.discord.asking import Asked, register
+from connectors.discord.commands import ANSWER, COMMAND, is_known
+from connectors.discord.identity import Self
+from connectors.discord.rest import Rest
+from tests.connectors.discord.conftest import Local
+from tests.connectors.discord.test_encode import delivery
+
+AS_DISCORD_KEEPS_IT: dict[str, Any] = {
+    **COMMAND, "id": "1", "application_id": "2", "version": "3", "nsfw": False,
+    "default_member_permissions": None, "dm_permission": True, "integration_types": [0],
+}  # fmt: skip
+
+
+def test_fields_that_discord_adds_make_no_difference() -> None:
+    assert is_known(AS_DISCORD_KEEPS_IT)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"description": "Other words"},
+        {"contexts": None},
+        {"contexts": [0, 1]},
+        {"options": []},
+        {"options": None},
+        {"options": [{**COMMAND["options"][0], "required": True}]},
+        {"type": 2},
+    ],
+)
+def test_whatever_differs_is_registered_anew(changed: dict[str, Any]) -> None:
+    assert not is_known({**AS_DISCORD_KEEPS_IT, **changed})
+
+
+def rest_of(local: Local) -> tuple[Rest, App]:
+    app = next(iter(local.discord.state.apps.values()))
+
+    async def token() -> str:
+        return app.token
+
+    return Rest(f"{local.around.base_url}/discord/api/v10", token, SystemClock()), app
+
+
+async def test_it_is_registered_once_and_mended_when_it_differs(local: Local) -> None:
+    rest, app = rest_of(local)
+    us = Self(rest)
+    await register(rest, us, SystemClock())
+    first = dict(next(iter(app.commands.values())))
+    await register(rest, us, SystemClock())
+    (kept,) = app.commands.values()
+    assert kept == first
+
+    kept["description"] = "Older words"
+    app.commands[7] = {"id": "7", "name": "of-another-program", "version": "1"}
+    await register(rest, us, SystemClock())
+    await rest.close()
+
+    assert app.commands[int(first["id"])]["description"] == COMMAND["description"]
+    assert 7 in app.commands  # what others registered stays
+
+
+class Hasty(SystemClock):
+    """Does not sleep, but knows how long it should have."""
+
+    def __init__(self) -> None:
+        self.slept: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+
+async def test_a_server_in_trouble_is_asked_again_later(local: Local) -> None:
+    rest, app = rest_of(local)
+    local.around.faults.add(Fault(where="discord:commands.list:*", kind="status", status=502))
+    clock = Hasty()
+
+    await register(rest, Self(rest), clock)
+    await rest.close()
+
+    assert clock.slept == [5.0]
+    assert len(app.commands) == 1
+
+
+def answer(local: Local) -> Call:
+    wanted = delivery("hello @everyone", channel=local.channel)
+    told = {"to": ActorId("discord:1:2"), "answers": "77"}
+    operation = wanted.operation.model_copy(update=told)
+    wanted = wanted.model_copy(update={"operation": operation})
+    (call,) = local.connector().encode(wanted).calls
+    return call
+
+
+async def test_an_answer_pings_nobody_and_names_its_command(local: Local) -> None:
+    call = answer(local)
+
+    assert (call.method, call.native_id) == (ANSWER, "77")
+    assert call.body["allowed_mentions"] == {"parse": []}
+    assert "username" not in call.body
+
+
+async def test_a_command_of_before_the_start_cannot_be_answered(local: Local) -> None:
+    with pytest.raises(Refused, match="give it again"):
+        await local.connector().send(answer(local))
+
+
+async def test_a_command_is_begun_once(local: Local) -> None:
+    rest, _ = rest_of(local)
+    asked = Asked(rest, Self(rest))
+
+    assert asked.begin({"id": "77", "token": "t"})
+    assert not asked.begin({"id": "77", "token": "t"})
