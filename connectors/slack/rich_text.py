@@ -85,7 +85,7 @@ def _add_element(blocks: list[Block | list[Block]], element: Json, team: str) ->
             paragraphs = list[Block](_paragraphs(_inlines(element, team)))
             blocks += [paragraphs] if paragraphs else []
         case "rich_text_preformatted":
-            code = "".join(_said(inner) for inner in objects_at(element, "elements"))
+            code = "".join(map(_said, _leaves(element)))
             said = CodeBlock(code.removesuffix("\n"), text_at(element, "language"))
             _add(blocks, [said], bordered=_has_border(element))
         case _:
@@ -176,8 +176,11 @@ def _as_list(level: _Level) -> List:
 
 
 def _inlines(element: Json, team: str) -> list[Inline]:
+    return list(_merged(node for inner in _leaves(element) for node in _inline(inner, team)))
+
+
+def _leaves(element: Json) -> Iterator[Json]:
     """Elements within elements, which Slack does not send, are read as what they hold."""
-    nodes: list[Inline] = []
     stack = [iter(objects_at(element, "elements"))]
     while stack:
         inner = next(stack[-1], None)
@@ -186,8 +189,7 @@ def _inlines(element: Json, team: str) -> list[Inline]:
         elif "elements" in inner:
             stack.append(iter(objects_at(inner, "elements")))
         else:
-            nodes += _inline(inner, team)
-    return list(_merged(nodes))
+            yield inner
 
 
 def _inline(element: Json, team: str) -> Iterable[Inline]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any, cast
 
 from bridge.content.degrade import table_as_code
@@ -332,7 +332,13 @@ def _box(item: ListItem) -> tuple[Inline, ...]:
 
 def inlines_to_rich_text(line: Line) -> list[Json]:
     """A run of inlines; neighbouring texts of the same style are one."""
-    found: list[Json] = []
+    said = [one for one in _elements(line) if one["type"] != "text" or one["text"]]
+    if len(said) < 2:
+        return said
+    return [one for style, group in groupby(said, _text_style) for one in _joined(style, group)]
+
+
+def _elements(line: Line) -> Iterator[Json]:
     stack: list[tuple[Iterator[Inline], tuple[str, ...]]] = [(iter(line), ())]
     while stack:
         nodes, style = stack[-1]
@@ -340,7 +346,7 @@ def inlines_to_rich_text(line: Line) -> list[Json]:
         if node is None:
             stack.pop()
         elif type(node) is Text:
-            _append(found, _text(_clean(node.value), style))
+            yield _text(_clean(node.value), style)
         elif type(node) is Spoiler:
             stack.append((chain(_BARS, node.children, _BARS), style))
         elif type(node) in _FLAGS:
@@ -348,17 +354,20 @@ def inlines_to_rich_text(line: Line) -> list[Json]:
             inner = style if flag in style else (*style, flag)
             stack.append((iter(cast("Strong", node).children), inner))
         else:
-            _append(found, _leaf(node, style))
-    return found
+            yield _leaf(node, style)
 
 
-def _append(found: list[Json], element: Json) -> None:
-    is_text = element["type"] == "text"
-    last = found[-1] if found else {"type": ""}
-    if is_text and last["type"] == "text" and last.get("style") == element.get("style"):
-        last["text"] += element["text"]
-    elif element["text"] if is_text else True:
-        found.append(element)
+def _text_style(element: Json) -> Json | None:
+    """None where it is no text: such elements stay by themselves."""
+    return element.get("style", {}) if element["type"] == "text" else None
+
+
+def _joined(style: Json | None, group: Iterable[Json]) -> Iterable[Json]:
+    if style is None:
+        return group
+    first, *others = group
+    first["text"] += "".join([one["text"] for one in others])
+    return (first,)
 
 
 def _leaf(node: Inline, style: tuple[str, ...]) -> Json:

@@ -33,7 +33,6 @@ from bridge.content.text import (
 )
 from connectors.slack.cards.read_texts import as_line
 from connectors.slack.emoji import text_with_emoji
-from connectors.slack.long_texts import in_one_go
 from connectors.slack.mrkdwn_reader import mrkdwn_to_text
 
 _MARKED = re.compile(r"[<:]")
@@ -43,11 +42,10 @@ _OWN = re.compile(r"<(?:[@#][A-Z0-9]+|![a-z]+)[^<>\n]*>")
 
 def markdown_block_to_text(markdown: str, team: str) -> Document:
     """Read the text of a `markdown` block (or `markdown_text`) of the workspace `team`."""
-    with in_one_go(markdown):
-        said = markdown_to_text(markdown)
-        if _MAYBE_OWN.search(markdown) is None:
-            return said
-        return tuple([_block(block, team) for block in said])
+    said = markdown_to_text(markdown)
+    if _MAYBE_OWN.search(markdown) is None:
+        return said
+    return tuple([_block(block, team) for block in said])
 
 
 def _block(block: Block, team: str) -> Block:

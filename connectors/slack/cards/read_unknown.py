@@ -26,11 +26,13 @@ _SAID = frozenset(
         *("author_name", "provider_name", "button_label"),
     )
 )
-_TEXTS = RICH | {"plain_text", "mrkdwn", "rich_text", "raw_text"}
+_RICH = RICH | {"rich_text"}
+_TEXTS = _RICH | {"plain_text", "mrkdwn", "raw_text"}
 _ADDRESSES = ("url", "join_url", "permalink")
 _LONGEST = 400  # of a pointer: what lies deeper stands where its ancestor stands
 
 _Found = Prose | Image | Actionable
+_Inner = tuple[object, str, bool, bool]  # a value, its place, whether it is said, whether mute
 
 
 def unknown(value: object, at: str, team: str, schema_id: str = "") -> Native:
@@ -61,25 +63,28 @@ def _rows(row: list[Actionable], at: str) -> list[Node]:
 
 
 def _walk(value: object, at: str, team: str) -> Iterator[_Found]:
-    stack = [iter([(value, at, True)])]
+    """Rich text is read with all that lies in it: where it says nothing, what lies in it is `mute`
+    and not read as text again, level by level."""
+    stack = [iter([(value, at, True, False)])]
     while stack:
         inner = next(stack[-1], None)
         if inner is None:
             stack.pop()
             continue
-        one, place, said = inner
+        one, place, said, mute = inner
         if isinstance(one, str):
             yield from _string(one, place) if said else ()
         elif isinstance(one, list):
-            stack.append(_items(cast("list[object]", one), place, said=said))
+            stack.append(_items(cast("list[object]", one), place, said=said, mute=mute))
         elif isinstance(one, dict):
-            known = _known(cast("Json", one), place, team)
+            found = cast("Json", one)
+            known = _known(found, place, team, mute=mute)
             yield from known
             if not known:
-                stack.append(_values(cast("Json", one), place))
+                stack.append(_values(found, place, mute=mute or _is_rich(found)))
 
 
-def _known(value: Json, at: str, team: str) -> tuple[_Found, ...]:
+def _known(value: Json, at: str, team: str, *, mute: bool) -> tuple[_Found, ...]:
     """What stands for itself: an action, a picture, a text."""
     if actions := read_element(value, at, team):
         return tuple(actions)
@@ -87,27 +92,32 @@ def _known(value: Json, at: str, team: str) -> tuple[_Found, ...]:
     if kind == "image":
         found = picture(value, at, team)
         return (found,) if found is not None else ()
-    if isinstance(kind, str) and kind in _TEXTS:
+    if isinstance(kind, str) and kind in _TEXTS and not mute:
         said = prose(value, at, team)
         return (said,) if said is not None else ()
     return ()
 
 
-def _items(values: list[object], at: str, *, said: bool) -> Iterator[tuple[object, str, bool]]:
+def _is_rich(value: Json) -> bool:
+    kind = value.get("type")
+    return isinstance(kind, str) and kind in _RICH
+
+
+def _items(values: list[object], at: str, *, said: bool, mute: bool) -> Iterator[_Inner]:
     for index, one in enumerate(values):
-        yield one, _below(at, index), said
+        yield one, _below(at, index), said, mute and isinstance(one, dict)
 
 
-def _values(value: Json, at: str) -> Iterator[tuple[object, str, bool]]:
+def _values(value: Json, at: str, *, mute: bool) -> Iterator[_Inner]:
     """Words with an address beside them are a link."""
     url = next((url for key in _ADDRESSES if (url := url_at(value, key))), "")
     for key, one in value.items():
         place = _below(at, key)
         if url and key in _SAID and isinstance(one, str) and one.strip():
-            yield {"type": "rich_text", "elements": _link(url, one)}, place, True
+            yield {"type": "rich_text", "elements": _link(url, one)}, place, True, False
             url = ""
         else:
-            yield one, place, key in _SAID
+            yield one, place, key in _SAID, mute and key == "elements"
 
 
 def _link(url: str, label: str) -> list[Json]:

@@ -115,3 +115,9 @@ def test_many_lists_and_many_runs_take_time_that_grows_with_their_number() -> No
     assert len(found[0].items) == 20_000
     assert found[1] == Paragraph((Strong((Text("y" * 50_000),)),))
     assert time.process_time() - begun < 10
+
+
+def test_code_within_elements_within_code_is_code() -> None:
+    (found,) = read({"type": "rich_text_preformatted", "elements": [section(said("a = 1"))]})
+
+    assert found == CodeBlock("a = 1")
