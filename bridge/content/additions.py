@@ -67,8 +67,9 @@ class BridgeMetadata(BaseModel):
     """Version 1. Unknown fields are kept, so that an older bridge loses nothing of a newer one.
 
     `origin` is a link to the message where it was said. `kept` are the files of payloads that we
-    fetched, by the id or address that the payload has for them. `fallbacks` names for the content
-    index of a payload the parts that say the same, in order.
+    fetched, by the id or address that the payload has for them, and of parts that nothing can show
+    the JSON, by the place of the part (`/content/0`). `fallbacks` names for the content index of a
+    payload the parts that say the same, in order.
     `person` is whose account the author is, where they have several.
     `home` is the rest of a native message, where its payloads are taken out: see `native_home`.
     `reactions` are those that stand; only the archive knows them.

@@ -5,7 +5,7 @@ In: any message; out: one card. Pure: codecs come as arguments.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -13,6 +13,7 @@ from pydantic import JsonValue
 
 from bridge.content.additions import (
     BridgeMetadata,
+    KeptFile,
     PartDetails,
     read_bridge_metadata,
     select_parts,
@@ -21,6 +22,7 @@ from bridge.content.agent_parts import citations, is_unshown
 from bridge.content.card import Asset, Card, File, Image, Node, Player, Prose
 from bridge.content.card_json import SCHEMA_ID, card_from_json
 from bridge.content.card_parts import DetailedPart, card_parts
+from bridge.content.file_names import safe_file_name
 from bridge.content.markdown import markdown_to_text
 from bridge.content.rendering import Payload
 from bridge.content.text import Break, CodeBlock, Document, Inline, Paragraph, Text
@@ -38,6 +40,7 @@ from bridge.uacs import (
     StructuredDataPart,
     TextPart,
     ToolCallPart,
+    UnknownPart,
     VideoPart,
     write,
 )
@@ -126,7 +129,8 @@ def card_of(message: Message, readers: Mapping[str, Reader]) -> tuple[Card, tupl
     """The whole message as one card; nodes stand at JSON pointers into the message.
 
     A payload of a schema in `readers`, and a card of our own, is read; one that is unknown or
-    cannot be read is shown as its fallback, and without one as named JSON, which is a Loss.
+    cannot be read is shown as its fallback, and without one as named JSON, which is a Loss: as a
+    file where we keep it (see `with_json_files`), else as text.
     """
     return _Reading(message, readers).card()
 
@@ -193,9 +197,32 @@ class _Reading:
                 return (self._as_json(at, part.type, part),)
 
     def _as_json(self, at: str, name: str, part: ContentPart) -> Node:
+        if (kept := self._additions.kept.get(at)) is not None:
+            return self._as_file(at, name, kept)
         self._losses.append(Loss(path=at, kind="part_as_json", what=name, shown_as="JSON"))
-        body = json.dumps(json.loads(write(part)), ensure_ascii=False, indent=2)
-        return Prose((Paragraph((Text(f"[{name}]"),)), CodeBlock(body, "json")), at=at)
+        return Prose((Paragraph((Text(f"[{name}]"),)), CodeBlock(part_json(part), "json")), at=at)
+
+    def _as_file(self, at: str, name: str, kept: KeptFile) -> Node:
+        kind = name.rpartition("/")[2].removesuffix("+json")
+        file = safe_file_name(f"{kind}.json", kept.media_type)
+        self._losses.append(Loss(path=at, kind="part_as_file", what=name, shown_as=file))
+        asset = Asset(file_id=kept.file_id, media_type=kept.media_type, name=file, size=kept.size)
+        return File(asset, at=at)
+
+
+def unknown_parts(message: Message, schema_ids: Set[str]) -> Iterator[tuple[str, ContentPart]]:
+    """The parts that no card can show, with the places at which `card_of` finds them kept: of a
+    type or a schema that nobody knows (`schema_ids` are those with readers), without a fallback."""
+    known = schema_ids | {SCHEMA_ID}
+    for index, part in select_parts(message, known):
+        is_known = not isinstance(part, StructuredDataPart) or part.schema_id in known
+        if isinstance(part, UnknownPart) or not is_known:
+            yield f"/content/{index}", part
+
+
+def part_json(part: ContentPart) -> str:
+    """The whole part, for people to read."""
+    return json.dumps(json.loads(write(part)), ensure_ascii=False, indent=2)
 
 
 def _plain(text: str) -> Document:

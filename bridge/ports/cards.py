@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
@@ -19,7 +19,7 @@ from bridge.content.additions import (
 from bridge.content.card import Asset, Card
 from bridge.content.card_assets import key_of, with_assets
 from bridge.content.card_json import SCHEMA_ID, card_from_json
-from bridge.content.card_message import card_of
+from bridge.content.card_message import card_of, unknown_parts
 from bridge.content.card_parts import DetailedPart, card_parts
 from bridge.content.interactions import (
     Interaction,
@@ -94,6 +94,10 @@ class Cards:
         changes: dict[str, object] = {"fallbacks": fallbacks, "parts": details}
         with_parts = message.model_copy(update={"content": tuple(parts)})
         return with_bridge_metadata(with_parts, additions.model_copy(update=changes))
+
+    def unknown_parts(self, message: Message) -> Iterator[tuple[str, ContentPart]]:
+        """The parts that nothing here can show, and their places."""
+        return unknown_parts(message, self.codecs.keys())
 
     def _said_by(self, part: ContentPart) -> tuple[DetailedPart, ...]:
         if not isinstance(part, StructuredDataPart):

@@ -32,7 +32,7 @@ from bridge.model.turns import (
 from bridge.ports.agent import Agent
 from bridge.ports.cards import Cards
 from bridge.ports.clock import Clock, datetime_of
-from bridge.ports.connector import Connector
+from bridge.ports.connector import Connector, Files
 from bridge.ports.store import (
     Admission,
     MessageState,
@@ -44,6 +44,7 @@ from bridge.ports.store import (
 from bridge.router import metrics
 from bridge.router.answers import Answer, saying
 from bridge.router.budgets import Budgets
+from bridge.router.files import with_json_files
 from bridge.router.inputs import Inputs
 from bridge.router.lanes import Lanes
 from bridge.router.policy import Policy
@@ -71,6 +72,7 @@ class Answering:
         policy: Policy,
         new_id: Callable[[], str],
         cards: Cards,
+        files: Files | None,
         typing: Typing,
     ) -> None:
         self._store = store
@@ -83,6 +85,7 @@ class Answering:
         self._policy = policy
         self._new_id = new_id
         self._cards = cards
+        self._files = files
         self._typing = typing
 
     async def run(self, stored: StoredTurn, inputs: Inputs) -> None:
@@ -216,7 +219,7 @@ class Answering:
             raise AgentError(
                 f"it wanted to change message {event.message!r}, which it did not say in this room"
             )
-        changed = self._cards.with_fallbacks(saying(stored.message, event.parts))
+        changed = await self._whole(saying(stored.message, event.parts))
         edits = [edit_of(post, OperationId(self._new_id())) for post in posts]
         await self._store.change_message(changed, "edited", edits)
         for edit in edits:
@@ -225,7 +228,7 @@ class Answering:
     async def _open(self, turn: TurnId, room: Room, trigger: StoredMessage, answer: Answer) -> None:
         """The first words take their place in every lane; a turn that runs again finds them."""
         operations = self._posts(room, trigger, answer, stream=True)
-        message = self._cards.with_fallbacks(answer.message())
+        message = await self._whole(answer.message())
         new = self._new_message(message, trigger, "streaming")
         admission = Admission(
             outcome="answer", message=new, timelines=(room.timeline,), operations=operations
@@ -260,7 +263,7 @@ class Answering:
         self, room: Room, trigger: StoredMessage, answer: Answer, state: MessageState
     ) -> None:
         """The final state: a post where nothing was shown yet, else an edit of what was."""
-        message = self._cards.with_fallbacks(answer.message())
+        message = await self._whole(answer.message())
         posts = self._posts(room, trigger, answer, stream=False)
         new = self._new_message(message, trigger, state)
         admission = Admission(
@@ -269,6 +272,10 @@ class Answering:
         if (await self._store.admit(admission)).repeat:
             edits = [edit_of(post, OperationId(self._new_id())) for post in posts]
             await self._store.change_message(message, state, edits)
+
+    async def _whole(self, message: Message) -> Message:
+        """With all that an agent need not write, but those who show it need."""
+        return await with_json_files(self._cards.with_fallbacks(message), self._cards, self._files)
 
     async def withdraw(self, turn: StoredTurn) -> None:
         """Take its answer away, if anything of it stands."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from itertools import islice
+
 import structlog
 
 from bridge.content.additions import (
@@ -12,7 +15,8 @@ from bridge.content.additions import (
 )
 from bridge.content.card import Asset
 from bridge.content.card_assets import assets_in, key_of
-from bridge.errors import FileError, PlatformError
+from bridge.content.card_message import part_json
+from bridge.errors import FileError, PlatformError, StoreError
 from bridge.model import Raw
 from bridge.ports.cards import Cards
 from bridge.ports.connector import Files, OwnsFiles
@@ -22,7 +26,9 @@ from bridge.uacs import AudioPart, ContentPart, FilePart, ImagePart, MediaSource
 
 log = structlog.get_logger()
 
-_MOST = 20  # files of one message that are fetched
+_MOST = 20  # files of one message that are fetched, and that are made of it
+_PIECE = 64 * 1024
+_JSON = "application/json"
 _MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
 
 
@@ -68,12 +74,37 @@ class Keeping:
 
 
 async def with_kept_files(message: Message, passage: Passage, around: Surroundings) -> Message:
-    """The message of this passage with the files of its platform fetched, where they can be."""
+    """The message of this passage with the files of its platform fetched, where they can be, and
+    with files of what nothing can show."""
     connector = around.connectors[passage.event.account]
-    if around.files is None or not isinstance(connector, OwnsFiles):
+    if around.files is None:
         return message
-    keeping = Keeping(connector, around.files, around.cards, around.store)
-    return await keeping.message(message, passage.row)
+    if isinstance(connector, OwnsFiles):
+        keeping = Keeping(connector, around.files, around.cards, around.store)
+        message = await keeping.message(message, passage.row)
+    return await with_json_files(message, around.cards, around.files)
+
+
+async def with_json_files(message: Message, cards: Cards, files: Files | None) -> Message:
+    """The message with a kept file of JSON for each part that nothing can show; where it cannot be
+    kept, the part is shown as text."""
+    if files is None:
+        return message
+    kept: dict[str, KeptFile] = {}
+    for place, part in islice(cards.unknown_parts(message), _MOST):
+        content = part_json(part).encode()
+        try:
+            blob = await files.blobs.put(_pieces(content), limit=len(content))
+        except StoreError as error:
+            log.warning("part_not_kept", reason=str(error))
+            continue
+        kept[place] = KeptFile(file_id=blob.file_id, media_type=_JSON, size=blob.size)
+    return _with_kept(message, kept) if kept else message
+
+
+async def _pieces(content: bytes) -> AsyncIterator[bytes]:
+    for start in range(0, len(content), _PIECE):
+        yield content[start : start + _PIECE]
 
 
 def _may_hold_files(message: Message) -> bool:

@@ -107,7 +107,7 @@ class Router:
         self._typing = Typing(rooms, connectors, self._budgets, clock)
         answering = Answering(
             store, connectors, rooms, agents, self._budgets, self.lanes, clock, policy, new_id,
-            cards, self._typing,
+            cards, files, self._typing,
         )  # fmt: skip
         self.turns = Turns(store, rooms, answering, clock, policy, new_id)
         self._lateness = Lateness(store, rooms, self.notices, clock, policy)

@@ -7,7 +7,7 @@ from typing import Any
 from bridge.content.additions import BridgeMetadata, PartDetails
 from bridge.content.card import Asset, Card, File, Image, Player, Prose
 from bridge.content.card_json import SCHEMA_ID
-from bridge.content.card_message import Content, card_of, content_of
+from bridge.content.card_message import Content, card_of, content_of, unknown_parts
 from bridge.content.rendering import Payload
 from bridge.content.text import Break, CodeBlock, Paragraph, Text
 from bridge.errors import CodecError
@@ -215,6 +215,54 @@ def test_what_has_no_words_is_shown_as_named_json() -> None:
         Card((Prose((Paragraph((Text("[search]"),)), CodeBlock(body, "json"))),)),
         (Loss(path="/content/0", kind="part_as_json", what="search", shown_as="JSON"),),
     )
+
+
+def test_a_part_that_nobody_knows_is_a_file_where_its_json_is_kept() -> None:
+    kept = {"file_id": "blob:sha256-1", "media_type": "application/json", "size": 9}
+    unknown = StructuredDataPart(schema_id="application/vnd.acme.invoice+json", data={"a": 1})
+    other = UnknownPart(type="x/hologram")
+
+    assert card(unknown, other, kept={"/content/0": kept, "/content/1": kept}) == (
+        Card(
+            tuple(
+                File(
+                    Asset(file_id="blob:sha256-1", media_type="application/json", name=name, size=9)
+                )
+                for name in ("vnd.acme.invoice.json", "hologram.json")
+            )
+        ),
+        (
+            Loss(
+                path="/content/0",
+                kind="part_as_file",
+                what="application/vnd.acme.invoice+json",
+                shown_as="vnd.acme.invoice.json",
+            ),
+            Loss(
+                path="/content/1",
+                kind="part_as_file",
+                what="x/hologram",
+                shown_as="hologram.json",
+            ),
+        ),
+    )
+
+
+def test_only_what_nobody_knows_and_nothing_says_is_to_be_kept() -> None:
+    unknown = StructuredDataPart(schema_id="application/vnd.other+json", data={"a": 1})
+    known = StructuredDataPart(schema_id=KNOWN, data={})
+    ours = StructuredDataPart(schema_id=SCHEMA_ID, data={})
+    call = ToolCallPart(id="1", name="search", arguments={})
+    hologram = UnknownPart(type="hologram")
+    said_twice = message(
+        *(unknown, TextPart(text="plain"), known, ours, call, hologram, unknown),
+        fallbacks={"0": [1]},
+    )
+
+    assert list(unknown_parts(said_twice, {KNOWN})) == [
+        ("/content/5", hologram),
+        ("/content/6", unknown),
+    ]
 
 
 def test_what_models_alone_read_is_not_shown() -> None:

@@ -1,13 +1,17 @@
-"""Files that people post are fetched when their message is admitted, and named as we hold them."""
+"""Files that people post are fetched when their message is admitted, and named as we hold them;
+what nobody can show becomes a file."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterable
+
 import orjson
 import pytest
+from pydantic import JsonValue
 
 from bridge.content.additions import read_bridge_metadata
 from bridge.content.card import Asset
-from bridge.errors import FileGone, FileUnavailable
+from bridge.errors import FileGone, FileUnavailable, StoreFull
 from bridge.model import Event, MessagePosted, Raw
 from bridge.ports.blobs import BlobRef
 from bridge.ports.connector import FileAddress, Files
@@ -103,3 +107,62 @@ async def test_a_message_whose_file_cannot_be_had_goes_on_without_it(
 
     sources = [orjson.loads(part.model_dump_json())["source"] for part in message.content[1:]]
     assert sources == [{"url": PRIVATE}, {"url": OPEN}]
+
+
+# --- what nobody can show -------------------------------------------------------------------
+
+INVOICE: dict[str, JsonValue] = {
+    "type": "structured_data",
+    "schema_id": "application/vnd.acme.invoice+json",
+    "data": {"total": "12 €"},
+}
+HOLOGRAM: dict[str, JsonValue] = {"type": "hologram", "depth": 3}
+
+
+class PaperWithParts(PaperConnector):
+    """Its people say what no schema of ours knows."""
+
+    def decode(self, raw: Raw) -> list[Event]:
+        (event,) = super().decode(raw)
+        assert isinstance(event, MessagePosted)
+        document = orjson.loads(event.message.model_dump_json())
+        document["content"] += [INVOICE, HOLOGRAM]
+        return [event.model_copy(update={"message": read_message(orjson.dumps(document))})]
+
+
+class FullBlobs(MemoryBlobs):
+    async def put(self, chunks: AsyncIterable[bytes], *, limit: int) -> BlobRef:
+        raise StoreFull("the disk is full")
+
+
+async def archived(clock: FakeClock, slate: PaperConnector, blobs: MemoryBlobs) -> Message:
+    house = House(clock, MemoryStore(clock), (slate,))
+    house.files = Files(blobs, PaperFetcher())
+    house.room("plaza", (slate, "s", "both"))
+    async with house.run():
+        await slate.say("s", "look")
+        await clock.let_work()
+        return (await house.store.conversation(house.rooms[0].conversation)).messages[0]
+
+
+async def test_parts_that_nobody_can_show_are_kept_as_files_of_their_json(clock: FakeClock) -> None:
+    blobs = MemoryBlobs(clock)
+
+    message = await archived(clock, PaperWithParts("slate", clock), blobs)
+
+    assert [part.type for part in message.content] == ["text", "structured_data", "hologram"]
+    kept = read_bridge_metadata(message)[0].kept
+    files: dict[str, JsonValue] = {}
+    for place, one in kept.items():
+        async with blobs.open(one.file_id) as chunks:
+            content = b"".join([chunk async for chunk in chunks])
+        assert (one.media_type, one.size) == ("application/json", len(content))
+        files[place] = orjson.loads(content)
+    assert files == {"/content/1": INVOICE, "/content/2": HOLOGRAM}
+
+
+async def test_what_cannot_be_kept_goes_on_as_it_is(clock: FakeClock) -> None:
+    message = await archived(clock, PaperWithParts("slate", clock), FullBlobs(clock))
+
+    assert [part.type for part in message.content] == ["text", "structured_data", "hologram"]
+    assert read_bridge_metadata(message)[0].kept == {}
