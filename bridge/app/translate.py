@@ -20,6 +20,7 @@ from bridge.app.translate_uacs import (
     message_to_native,
     native_to_message,
 )
+from bridge.content.additions import select_parts
 from bridge.content.card import Button, Card, Native, Node
 from bridge.content.card_json import MAX_DEPTH, card_from_json, card_to_json
 from bridge.content.card_walk import walk
@@ -27,13 +28,14 @@ from bridge.content.interactions import action_token
 from bridge.content.json_tree import check_nesting
 from bridge.content.native_home import at_place
 from bridge.content.rendering import Rendering
+from bridge.content.shapes import without_read
 from bridge.errors import CodecError
 from bridge.model import Loss
 from bridge.ports.cards import Cards
-from bridge.ports.codec import Codec, TellsWhatIsNotRead
+from bridge.ports.codec import Codec, TellsWhatIsNotRead, TellsWrongShapes
 from bridge.ports.connector import ConnectorType
 from bridge.ports.discovery import CONNECTORS, connector_type, names_of
-from bridge.uacs import Message
+from bridge.uacs import Message, StructuredDataPart
 
 UACS, CARD = "uacs", "card"
 _DEEPEST_VALUE = 40
@@ -105,8 +107,24 @@ def _from_platform(
     if target == kind.platform and not through_tree:
         codec.payloads(native)  # raises where it is no message of this platform at all
         return Translation((kind.home(native),))
-    written = _write(codec.read_message(native), target)
-    return Translation(written.messages, (*_not_read(codec, native), *written.losses))
+    card = codec.read_message(native)
+    written = _write(card, target)
+    lost = (*_wrong_shapes(codec, native, card), *_not_read(codec, native))
+    return Translation(written.messages, (*lost, *written.losses))
+
+
+def _wrong_shapes(codec: Codec, native: JsonValue, card: Card, at: str = "") -> tuple[Loss, ...]:
+    """What stands where another kind of value belongs, and was not read."""
+    if not isinstance(codec, TellsWrongShapes) or not (found := codec.wrong_shapes(native)):
+        return ()
+    placed = (one.model_copy(update={"path": f"{at}{one.path}"}) for one in found)
+    said = (node.at for node in walk(card.nodes) if not _is_mute(node))
+    return tuple(without_read(placed, said))
+
+
+def _is_mute(node: Node) -> bool:
+    """Something that is kept as it is, and that nothing could be read of."""
+    return isinstance(node, Native) and not node.fallback
 
 
 def _not_read(codec: Codec, native: JsonValue) -> Iterator[Loss]:
@@ -131,7 +149,16 @@ def _from_uacs(payload: JsonValue, target: str, through_tree: bool) -> Translati
         return Translation((home,))
     card, losses = _cards().read(message)
     written = _write(card, target)
-    return Translation(written.messages, (*losses, *written.losses))
+    wrong = tuple(_wrong_in_parts(message, card))
+    return Translation(written.messages, (*losses, *wrong, *written.losses))
+
+
+def _wrong_in_parts(message: Message, card: Card) -> Iterator[Loss]:
+    codecs = _cards().codecs
+    for index, part in select_parts(message, codecs.keys()):
+        if isinstance(part, StructuredDataPart) and (codec := codecs.get(part.schema_id)):
+            data = cast("JsonValue", part.data)
+            yield from _wrong_shapes(codec, data, card, f"/content/{index}/data")
 
 
 def _at_home(target: str, message: Message) -> JsonValue:

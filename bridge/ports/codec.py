@@ -62,3 +62,14 @@ class TellsWhatIsNotRead(Protocol):
     def unexpanded(self, payload: Payload) -> tuple[str, ...]:
         """Where a template has places that nobody gave data for: it is shown as it stands."""
         ...
+
+
+@runtime_checkable
+class TellsWrongShapes(Protocol):
+    """A codec that knows what kind of value stands where."""
+
+    def wrong_shapes(self, native: JsonValue) -> tuple[Loss, ...]:
+        """What stands where the platform has another kind of value: text for a list, a number for
+        an object. `native` is a message or a bare payload; what is not shown anyway is not looked
+        at. Never raises."""
+        ...

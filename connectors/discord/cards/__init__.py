@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from connectors.discord.cards.read import payloads, read_form, read_message, read_payload
+from connectors.discord.cards.read_shapes import wrong_shapes
 from connectors.discord.cards.schemas import SCHEMA_IDS
 from connectors.discord.cards.write import write_card, write_components
 from connectors.discord.cards.write_forms import form_behind, write_form
@@ -24,4 +25,5 @@ __all__ = [
     "write_card",
     "write_components",
     "write_form",
+    "wrong_shapes",
 ]

@@ -77,7 +77,7 @@ def read_payload(payload: Payload, workspace: str = "") -> Card:
 def read_message(native: JsonValue, workspace: str = "") -> Card:
     """All that a message says, joined."""
     found = payloads(native)
-    message, _ = _opened(native)
+    message, _ = opened(native)
     if not isinstance(message, dict):
         source, original = source_of(workspace), ""
     else:
@@ -89,7 +89,7 @@ def read_message(native: JsonValue, workspace: str = "") -> Card:
 def read_form(native: JsonValue, workspace: str = "") -> Form:
     """A modal as it is opened, or as it was sent."""
     check_nesting(native)
-    modal, at = _opened(native)
+    modal, at = opened(native)
     if not isinstance(modal, dict) or not isinstance(modal.get("components"), list):
         raise CodecError(at, "is no modal: it has no list of components")
     nodes = read_components(modal["components"], source_of(workspace), f"{at}/components")
@@ -107,7 +107,7 @@ def _payloads(native: JsonValue) -> tuple[Payload, ...]:
     schema = _schema_of(native)
     if schema is not None:
         return (Payload(schema, native),)
-    inner, at = _opened(native)
+    inner, at = opened(native)
     if isinstance(inner, dict) and _is_modal(inner):
         return (Payload(schemas.COMPONENTS, inner, at),)
     if isinstance(inner, dict) and _MESSAGE & inner.keys():
@@ -130,7 +130,7 @@ def _parts(message: Json, at: str) -> Iterator[Payload]:
         yield Payload(schema, value, f"{at}/{key}")
 
 
-def _opened(native: JsonValue) -> tuple[JsonValue, str]:
+def opened(native: JsonValue) -> tuple[JsonValue, str]:
     """What is within Discord's envelopes, and where."""
     at = ""
     for _ in range(4):

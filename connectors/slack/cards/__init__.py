@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from connectors.slack.cards.read import payloads, read_form, read_message, read_payload
 from connectors.slack.cards.read_left_out import left_out, unexpanded
+from connectors.slack.cards.read_shapes import wrong_shapes
 from connectors.slack.cards.schemas import SCHEMA_IDS
 from connectors.slack.cards.write import write_card
 from connectors.slack.presses import native_press
@@ -21,4 +22,5 @@ __all__ = [
     "read_payload",
     "unexpanded",
     "write_card",
+    "wrong_shapes",
 ]

@@ -9,6 +9,7 @@ from connectors.teams.cards.read import (
     read_payload,
     unexpanded,
 )
+from connectors.teams.cards.read_shapes import wrong_shapes
 from connectors.teams.cards.schemas import SCHEMA_IDS
 from connectors.teams.cards.write import write_card
 from connectors.teams.native_press import native_press
@@ -22,4 +23,5 @@ __all__ = [
     "read_payload",
     "unexpanded",
     "write_card",
+    "wrong_shapes",
 ]

@@ -42,7 +42,7 @@ from connectors.teams.cards.read_o365 import read_connector_card
 from connectors.teams.cards.schemas import schema_of
 from connectors.teams.cards.templating import expand, unexpanded_in
 
-__all__ = ["left_out", "payloads", "read_message", "read_payload", "unexpanded"]
+__all__ = ["card_in", "left_out", "payloads", "read_message", "read_payload", "unexpanded"]
 
 
 def read_message(native: JsonValue, workspace: str = "") -> Card:
@@ -138,9 +138,24 @@ def _summary(native: JsonValue, found: Sequence[tuple[Payload, Card]]) -> str:
 # --- payloads -------------------------------------------------------------------------------
 
 
+def card_in(payload: Payload) -> tuple[Json, str] | None:
+    """A card as it is meant to be shown, and where it stands; None for other payloads."""
+    schema_id, found = schema_of(payload.schema_id), parsed(payload.data)
+    if schema_id not in schemas.CARDS or found is None:
+        return None
+    data, at = _content(found, payload.at)
+    return (_expanded(data)[0] if schema_id == schemas.ADAPTIVE else data), at
+
+
+def _content(data: Json, at: str) -> tuple[Json, str]:
+    """The card itself, also where a whole attachment is given."""
+    if "contentType" in data and "type" not in data:
+        return parsed(data.get("content")) or {}, f"{at}/content"
+    return data, at
+
+
 def _card(schema_id: str, data: Json, at: str, workspace: str) -> Card:
-    if "contentType" in data and "type" not in data:  # a whole attachment
-        data, at = parsed(data.get("content")) or {}, f"{at}/content"
+    data, at = _content(data, at)
     if schema_id == schemas.ADAPTIVE:
         return read_adaptive(_expanded(data)[0], at, workspace)
     if schema_id == schemas.CONNECTOR:

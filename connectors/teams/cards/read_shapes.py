@@ -1,0 +1,141 @@
+"""Where a Teams message has a value of another kind than Teams says. Pure; total.
+
+Source: adaptivecards.io/schemas 1.6 with what Teams adds, Bot Framework activities and cards,
+Microsoft Graph chatMessage (2026-08).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from pydantic import JsonValue
+
+from bridge.content.shapes import (
+    OBJECT,
+    OBJECTS,
+    SAID,
+    TEXT,
+    Expected,
+    Table,
+    either,
+    is_list,
+    misshapen,
+)
+from bridge.errors import CodecError
+from bridge.model import Loss
+from connectors.teams.cards.read import card_in, payloads
+from connectors.teams.cards.read_activity import parsed
+from connectors.teams.cards.read_adaptive import READERS
+from connectors.teams.cards.schemas import CARDS, schema_of
+
+
+def wrong_shapes(native: JsonValue) -> tuple[Loss, ...]:
+    """Of what is shown of a message, an attachment or a bare card."""
+    try:
+        shown = payloads(native)
+    except CodecError:
+        return ()
+    found: list[Loss] = []
+    if not any(one.schema_id in CARDS and not one.at for one in shown):
+        is_attachment = isinstance(native, dict) and "contentType" in native
+        key = "attachments" if is_attachment else ""
+        found += misshapen(native, OBJECT, _around, key=key)
+    for one in shown:
+        if (card := card_in(one)) is not None:
+            found += misshapen(card[0], OBJECT, _within, card[1])
+    return tuple(found)
+
+
+def _is_card(value: object) -> bool:
+    """An object, also as JSON in a string."""
+    return parsed(cast("JsonValue", value)) is not None
+
+
+def _around(value: Mapping[str, object], key: str) -> Table:
+    """What stands around the cards of a message."""
+    if key != "attachments":
+        return _AROUND.get(key, {})
+    kind = value.get("contentType")
+    is_card = isinstance(kind, str) and schema_of(kind) in CARDS
+    return {**_ATTACHMENT, "content": Expected(_is_card)} if is_card else _ATTACHMENT
+
+
+def _within(value: Mapping[str, object], key: str) -> Table:
+    """Of an element that nobody knows all words are looked for anyway."""
+    kind = value.get("type")
+    if key in _AT_KEYS:
+        return _AT_KEYS[key]
+    if not isinstance(kind, str):
+        return _OF_ANY
+    if key in _NOT_ADAPTIVE:
+        return _OF_TEXTS if kind.lower() == "openurl" else _OF_ANY
+    if kind.startswith("Chart."):
+        return _OF_CHARTS
+    if kind.startswith("Input."):
+        return _OF_PAIRS if kind in _WRITTEN else _OF_TEXTS
+    return _OF_ANY if kind in READERS or kind in _PARTS or not key else {}
+
+
+def _with(*keys: str) -> Expected:
+    """An object with one of these."""
+    return Expected(lambda value: isinstance(value, dict) and any(key in value for key in keys))
+
+
+_PARTS = frozenset(
+    (
+        *("Column", "TableRow", "TableCell", "TextRun", "Fact", "CarouselPage"),
+        *("resultItem", "file", "person", "section"),  # of lists
+    )
+)
+_WRITTEN = frozenset(("Input.Text", "Input.Number", "Input.Rating"))
+_NOT_ADAPTIVE = frozenset(("buttons", "tap"))  # bot cards' actions have types of their own
+_ATTACHMENT: Table = {"contentType": TEXT, "contentUrl": TEXT, "name": SAID}
+_AROUND: Mapping[str, Table] = {
+    "": {
+        "text": SAID, "summary": SAID, "subject": SAID, "attachments": OBJECTS,
+        "entities": OBJECTS, "mentions": OBJECTS, "suggestedActions": OBJECT, "body": OBJECT,
+        "composeExtension": OBJECT, "task": OBJECT,
+    },
+    "body": {"content": SAID},
+    "suggestedActions": {"actions": OBJECTS},
+    "composeExtension": {"text": SAID, "attachments": OBJECTS, "suggestedActions": OBJECT},
+    "task": {"value": either(OBJECT, SAID)},
+    "value": {"title": SAID, "card": OBJECT},
+}  # fmt: skip
+_OF_ANY: Table = {
+    **dict.fromkeys(
+        (
+            *("body", "items", "actions", "menuActions", "columns", "rows", "cells", "pages"),
+            *("images", "facts", "choices", "sources", "captionSources", "references", "buttons"),
+            *("sections", "potentialAction", "inputs", "targets", "media", "segments"),
+        ),
+        OBJECTS,
+    ),
+    "inlines": Expected(is_list, either(_with("type", "text"), TEXT)),
+    "targetElements": Expected(is_list, either(_with("elementId"), TEXT)),
+    **dict.fromkeys(("mimeType", "url", "uri", "poster", "id", "language"), TEXT),
+    **dict.fromkeys(("selectAction", "inlineAction", "card", "tap", "heroImage"), OBJECT),
+    **dict.fromkeys(("icon", "image", "content"), either(OBJECT, SAID)),
+    **dict.fromkeys(
+        (
+            *("text", "title", "subtitle", "label", "placeholder", "altText", "alt", "description"),
+            *("codeSnippet", "badge", "headerTitle", "tooltip", "errorMessage", "fallbackText"),
+            *("verb", "name", "summary", "display"),
+            *("activityTitle", "activitySubtitle", "activityText", "activityImage"),
+            *("total", "tax", "vat", "price", "quantity", "key", "legend", "abstract", "image_url"),
+        ),
+        SAID,
+    ),
+}
+_OF_PAIRS: Table = {**_OF_ANY, "value": SAID}
+_OF_TEXTS: Table = {**_OF_ANY, "value": TEXT}
+_OF_CHARTS: Table = {
+    **_OF_ANY, "data": OBJECTS, "values": OBJECTS,
+    **dict.fromkeys(("value", "x", "y"), SAID),
+}  # fmt: skip
+_AT_KEYS: Mapping[str, Table] = {
+    "facts": _OF_PAIRS,
+    "choices": _OF_PAIRS,
+    **dict.fromkeys(("data", "values", "segments"), _OF_CHARTS),
+}
