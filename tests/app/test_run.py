@@ -183,3 +183,65 @@ def _plain(bridge: Child) -> bool:
     return not any("Traceback" in line for line in bridge.errors) and bool(
         re.match("uacs-bridge: ", bridge.errors[-1])
     )
+
+
+def change(config: Path, old: str, new: str) -> None:
+    write(config, config.read_text().replace(old, new))
+
+
+def exclude_secrets(config: Path) -> None:
+    settings = json.loads(config.read_text())
+    settings["rooms"]["general"]["exclude"] = [{"matching": "secret"}]
+    write(config, json.dumps(settings))
+
+
+async def test_sighup_has_a_changed_file_read_again(local: Street, config: Path) -> None:
+    async with child("run", "-c", str(config)) as bridge:
+        await bridge.line("gateway_session_began")
+        exclude_secrets(config)
+        bridge.process.send_signal(signal.SIGHUP)
+        await bridge.line("configuration_reloaded")
+        await local.say("slack", "general", "a secret")
+        await local.say("slack", "general", "heard")
+        await local.until(lambda: len(local.standing("discord", "general")) == 1)
+        assert local.standing("discord", "general")[0].text == "heard"
+
+        change(config, '"members"', '"membrs"')
+        bridge.process.send_signal(signal.SIGHUP)
+        await bridge.line("configuration_kept.*did you mean 'members'")
+        await local.say("slack", "general", "still heard")
+        await local.until(lambda: len(local.standing("discord", "general")) == 2)
+
+        assert await bridge.stop() == 0
+
+
+async def test_the_command_reload_has_a_changed_file_read_again(
+    local: Street, config: Path
+) -> None:
+    async with child("run", "-c", str(config)) as bridge:
+        await bridge.line("gateway_session_began")
+        exclude_secrets(config)
+        told = await asyncio.to_thread(cli, "reload", "-c", str(config))
+        assert (told.exit_code, told.stdout) == (0, "room 'general' changed\n")
+        await local.say("slack", "general", "a secret")
+        await local.say("slack", "general", "heard")
+        await local.until(lambda: len(local.standing("discord", "general")) == 1)
+        assert local.standing("discord", "general")[0].text == "heard"
+
+        again = await asyncio.to_thread(cli, "reload", "-c", str(config))
+        assert again.stdout == "Nothing changed\n"
+        change(config, '"members"', '"membrs"')
+        wrong = await asyncio.to_thread(cli, "reload", "-c", str(config))
+        assert wrong.exit_code == 2
+        assert "did you mean 'members'" in wrong.stderr
+        await local.say("slack", "general", "still heard")
+        await local.until(lambda: len(local.standing("discord", "general")) == 2)
+
+        assert await bridge.stop() == 0
+
+
+async def test_without_a_bridge_there_is_nothing_to_reload(config: Path) -> None:
+    result = await asyncio.to_thread(cli, "reload", "-c", str(config))
+
+    assert result.exit_code == 1
+    assert "No bridge runs with this store" in result.stderr

@@ -308,3 +308,15 @@ async def _check(
         answered.append((method, path, got, shown))
     assert answered == expected
     assert prepared.local.said() == before
+
+
+async def test_a_channel_stands_under_a_category_or_under_none(local: Running) -> None:
+    path = f"/guilds/{local.guild}/channels"
+    _, category, _ = await local.ask("POST", path, {"name": "Our Projects", "type": 4})
+    _, made, _ = await local.ask("POST", path, {"name": "one", "parent_id": category["id"]})
+    assert (category["name"], made["parent_id"]) == ("Our Projects", category["id"])
+
+    for parent in (local.channel, "1"):
+        status, answer, _ = await local.ask("POST", path, {"name": "x", "parent_id": parent})
+        assert (status, answer["code"]) == (400, 50035)
+        assert "parent_id" in answer["errors"]

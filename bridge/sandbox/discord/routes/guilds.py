@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bridge.sandbox.discord.call import Answer, Call, Created, Route
-from bridge.sandbox.discord.checks import read_anchor, read_limit
+from bridge.sandbox.discord.checks import Form, read_anchor, read_limit
 from bridge.sandbox.discord.errors import missing_access, missing_permissions, unknown_member
 from bridge.sandbox.discord.events import Intent
 from bridge.sandbox.discord.permissions import Permission, guild_permissions, permissions_in
@@ -41,11 +41,26 @@ def create_channel(call: Call) -> Answer:
     name = form.text("name", least=1, most=100, required=True) or ""
     kind = form.choice("type", _CREATABLE, ChannelType.TEXT)
     topic = form.text("topic", most=1024)
+    parent = _category(form, guild)
     form.done()
-    channel = Channel(call.state.ids.next(), kind, name.lower().replace(" ", "-"), guild)
+    if kind != ChannelType.CATEGORY:
+        name = name.lower().replace(" ", "-")
+    channel = Channel(call.state.ids.next(), kind, name, guild, parent)
     channel.topic = topic
     channel.position = len(guild.channels)
     return Created(call.acts.add_channel(channel))
+
+
+def _category(form: Form, guild: Guild) -> Channel | None:
+    wanted = form.snowflake("parent_id")
+    if wanted is None:
+        return None
+    found = guild.channels.get(wanted)
+    if found is None:
+        form.fail("parent_id", "CHANNEL_PARENT_INVALID", "Category does not exist")
+    elif found.type != ChannelType.CATEGORY:
+        form.fail("parent_id", "CHANNEL_PARENT_INVALID_TYPE", "Not a category")
+    return found
 
 
 def get_member(call: Call) -> Answer:
