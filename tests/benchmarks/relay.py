@@ -111,11 +111,11 @@ async def program(sandbox: Metered, who: str) -> AsyncGenerator[BridgeProcess, N
             await running.start()
             if who != "baseline":
                 await running.connected()
-            await _warm(sandbox)
+            await warm(sandbox)
             yield running
 
 
-async def _warm(sandbox: Metered) -> None:
+async def warm(sandbox: Metered) -> None:
     """Every channel has been heard from and posted to: webhooks, tokens and names are known."""
     await asyncio.sleep(5)  # the baseline does not tell when it hears
     for platform in PLATFORMS:

@@ -149,6 +149,7 @@ class BridgeProcess:
     module: str = "tests.e2e.bridge_process"
     starts: int = 0
     more: Sequence[str] = field(default_factory=tuple)
+    checkout: Path = ROOT
 
     @property
     def url(self) -> str:
@@ -156,7 +157,9 @@ class BridgeProcess:
 
     async def start(self) -> None:
         with self.log.open("ab") as log:
-            self.process = await start_python(self.module, [str(self.config), *self.more], log)
+            self.process = await start_python(
+                self.module, [str(self.config), *self.more], log, checkout=self.checkout
+            )
         self.starts += 1
 
     async def health(self) -> dict[str, Any] | None:
@@ -202,14 +205,17 @@ async def bridge_beside(
     *,
     module: str = "tests.e2e.bridge_process",
     more: Sequence[str] = (),
+    checkout: Path = ROOT,
 ) -> AsyncGenerator[BridgeProcess, None]:
-    """A bridge with these settings, not started yet; it is gone when the block ends."""
+    """A bridge with these settings, not started yet; it is gone when the block ends. `checkout`:
+    the folder of the code that runs."""
     settings = {**settings, "web": {"port": free_port()}}
     config = folder / "bridge.yaml"
     config.write_text(yaml.safe_dump(dict(settings)))
     bridge = BridgeProcess(
-        town, config, settings, folder / "bridge.log", module=module, more=tuple(more)
-    )
+        town, config, settings, folder / "bridge.log", module=module, more=tuple(more),
+        checkout=checkout,
+    )  # fmt: skip
     for name, account in settings["accounts"].items():
         if account["platform"] == "teams":
             body = {"app": account["app_id"], "url": f"{bridge.url}/{name}/messages"}
@@ -222,11 +228,16 @@ async def bridge_beside(
 
 
 async def start_python(
-    module: str, arguments: Sequence[str], stdout: Any, *, limit: int = 1 << 16
+    module: str,
+    arguments: Sequence[str],
+    stdout: Any,
+    *,
+    limit: int = 1 << 16,
+    checkout: Path = ROOT,
 ) -> asyncio.subprocess.Process:
     """`python -m module ...`; it sees the end of its standard input when we are gone."""
     return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", module, *arguments, cwd=ROOT,
+        sys.executable, "-m", module, *arguments, cwd=checkout,
         stdin=asyncio.subprocess.PIPE, stdout=stdout,
         stderr=None if stdout == asyncio.subprocess.PIPE else stdout, limit=limit,
     )  # fmt: skip
