@@ -211,7 +211,8 @@ class Delivery(BaseModel):
     thread: str | None = None
     quoted: Quoted | None = None
     copies: tuple[Receipt, ...] = ()
-    counterparts: Counterparts = NO_COUNTERPARTS
+    # A factory: pydantic would make a deep copy of a default for each delivery.
+    counterparts: Counterparts = Field(default_factory=lambda: NO_COUNTERPARTS)
 
 
 class BudgetKey(BaseModel):
