@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bridge.content.additions import of_person
+from bridge.content.additions import of_person, read_bridge_metadata, with_bridge_metadata
 from bridge.model import (
     ActorId,
     MessageDeleted,
@@ -102,7 +102,7 @@ def _is_original(stored: StoredMessage, place: Place, native_id: str) -> bool:
 async def _as_it_is_now(
     passage: Passage, event: MessageEdited, before: Message, around: Surroundings
 ) -> Message:
-    """The new words and files under the old id, time and author."""
+    """The new words and files under the old id, time and author, known to be edited."""
     message = event.message.model_copy(
         update={
             "message_id": before.message_id, "timestamp": before.timestamp, "actor": before.actor,
@@ -110,7 +110,8 @@ async def _as_it_is_now(
     )  # fmt: skip
     message = of_person(message, await around.linking.person_of(ActorId(before.actor.id)))
     message = await around.people.named(event.account, message)
-    return await with_kept_files(message, passage, around)
+    additions = read_bridge_metadata(message)[0].model_copy(update={"state": "edited"})
+    return await with_kept_files(with_bridge_metadata(message, additions), passage, around)
 
 
 def _says_the_same(now: Message, before: Message) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from bridge.content.additions import read_bridge_metadata
 from bridge.errors import RateLimited, Unavailable
 from bridge.model import Call
 from bridge.store.memory import MemoryStore
@@ -36,6 +37,8 @@ async def test_an_edit_changes_every_copy_and_the_archive(trio: Trio) -> None:
         await house.clock.let_work()
 
     assert board.texts("b") == board.texts("c") == ["hello", "world"]
+    known = (await house.store.conversation(house.rooms[0].conversation)).messages
+    assert [read_bridge_metadata(one)[0].state for one in known] == ["edited", None]
     assert await said(house.store, house.rooms[0].conversation) == ["hello", "world"]
 
 
