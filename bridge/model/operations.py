@@ -62,12 +62,16 @@ class PostMessage(_Operation):
 
 
 class EditMessage(_Operation):
-    """Make the native copies say what the message says now."""
+    """Make the native copies say what the message says now.
+
+    `files_changed`: its files are not those that the copies show.
+    """
 
     type: Literal["edit_message"] = "edit_message"
     byline: Byline
     root: MessageId | None = None
     reply_to: MessageId | None = None
+    files_changed: bool = False
     to: ActorId | None = None
 
 
@@ -135,7 +139,7 @@ OPERATION: TypeAdapter[Operation] = TypeAdapter(Operation)
 Mark = AddReaction | RemoveReaction | NoteReactions | PinMessage | UnpinMessage
 
 
-def edit_of(post: PostMessage, own_id: OperationId) -> EditMessage:
+def edit_of(post: PostMessage, own_id: OperationId, *, files_changed: bool = False) -> EditMessage:
     """What brings the copies that a post made up to date."""
     return EditMessage(
         id=own_id,
@@ -146,6 +150,7 @@ def edit_of(post: PostMessage, own_id: OperationId) -> EditMessage:
         byline=post.byline,
         root=post.root,
         reply_to=post.reply_to,
+        files_changed=files_changed,
         to=post.to,
     )
 

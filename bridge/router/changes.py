@@ -18,7 +18,7 @@ from bridge.model import (
 )
 from bridge.ports.catch_up_store import Orphan
 from bridge.ports.store import Change, StoredMessage
-from bridge.router.files import with_kept_files
+from bridge.router.files import MEDIA, with_kept_files
 from bridge.router.moderation import copy_deleted
 from bridge.router.passage import Passage, Surroundings
 from bridge.uacs import Message
@@ -41,8 +41,9 @@ async def change_by_edit(passage: Passage, event: MessageEdited, around: Surroun
         # Kept all the same: an edit that was made before this one must not win.
         passage.changes.append(Change(stored.message, "edited", time))
         return "kept: edited, but it says the same"
+    files_changed = _kept_files(message) != _kept_files(stored.message)
     operations = [
-        edit_of(post, OperationId(around.new_id()))
+        edit_of(post, OperationId(around.new_id()), files_changed=files_changed)
         for post in await around.store.posts_of(MessageId(stored.message.message_id))
     ]
     passage.changes.append(Change(message, "edited", time, tuple(operations)))
@@ -112,6 +113,12 @@ async def _as_it_is_now(
     message = await around.people.named(event.account, message)
     additions = read_bridge_metadata(message)[0].model_copy(update={"state": "edited"})
     return await with_kept_files(with_bridge_metadata(message, additions), passage, around)
+
+
+def _kept_files(message: Message) -> list[str]:
+    """What we hold of it, in order."""
+    media = (part for part in message.content if isinstance(part, MEDIA))
+    return [part.source.file_id for part in media if part.source.file_id]
 
 
 def _says_the_same(now: Message, before: Message) -> bool:

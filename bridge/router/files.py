@@ -29,7 +29,7 @@ log = structlog.get_logger()
 _MOST = 20  # files of one message that are fetched, and that are made of it
 _PIECE = 64 * 1024
 _JSON = "application/json"
-_MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
+MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
 
 
 class Keeping:
@@ -122,7 +122,7 @@ def _with_kept(message: Message, kept: dict[str, KeptFile]) -> Message:
 
 def _held(part: ContentPart, kept: dict[str, KeptFile]) -> ContentPart:
     """A media part whose bytes we hold names them; its type stays within its kind."""
-    if not isinstance(part, _MEDIA):
+    if not isinstance(part, MEDIA):
         return part
     found = kept.get(part.source.file_id or part.source.url or "")
     if found is None:

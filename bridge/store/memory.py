@@ -382,7 +382,8 @@ class MemoryStore(MemoryPeople, MemoryRooms):
         wanted: list[Operation] = []
         for operation in operations:
             key = (operation.message, operation.channel)
-            if not (isinstance(operation, EditMessage) and key in said):
+            edit = isinstance(operation, EditMessage) and not operation.files_changed
+            if not (edit and key in said):
                 wanted.append(operation)
             if isinstance(operation, EditMessage | PostMessage):
                 said.add(key)

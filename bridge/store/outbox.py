@@ -67,7 +67,7 @@ def queue(db: sqlite3.Connection, operation: Operation, now: float, *, begun: bo
 def queue_change(db: sqlite3.Connection, operation: Operation, now: float) -> None:
     """Append it, unless an edit or an unsent post that waits says the new state anyhow; what was
     never sent need not be taken away."""
-    if isinstance(operation, EditMessage):
+    if isinstance(operation, EditMessage) and not operation.files_changed:
         same = db.execute(SQL["same_waiting"], (operation.message, operation.channel.key))
         if same.fetchone() is not None:
             return

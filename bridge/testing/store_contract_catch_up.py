@@ -13,10 +13,12 @@ from bridge.testing.store_contract import (
     admit,
     carry,
     copy,
+    edit,
     later,
     post,
     raw,
     said,
+    waiting_names,
 )
 
 
@@ -60,6 +62,15 @@ class CatchUpContract:
 
         assert kept is not None
         assert (kept.message, kept.changed, kept.state) == (new.message, START + 5, "edited")
+
+    async def test_an_edit_that_changes_files_waits_for_itself(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new)
+        plain, files = edit("e1", new), edit("e2", new).model_copy(update={"files_changed": True})
+        await store.admit(later(new, "one", START + 1, plain))
+        await store.admit(later(new, "two", START + 2, files))
+
+        assert await waiting_names(store) == ["e1", "e2"]
 
     async def test_a_deletion_holds_whatever_time_it_tells(self, store: Store) -> None:
         new = said("m1")

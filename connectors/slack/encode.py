@@ -83,8 +83,9 @@ def _posts(delivery: Delivery, operation: PostMessage, bodies: list[Body]) -> It
 def _edits(delivery: Delivery, operation: EditMessage, bodies: list[Body]) -> Iterator[Call]:
     """Changed copies, then new ones for what is longer now, or fewer where it is shorter.
 
-    A copy that somebody took away stays away; files that stand stay as they are. A whisper cannot
-    change: it is whispered again.
+    A copy that somebody took away stays away. Files that stand stay as they are; where others are
+    wanted they are shared anew: a message cannot change its files. A whisper cannot change: it is
+    whispered again.
     """
     if operation.to is not None:
         yield from (_post(delivery, operation, slot, body) for slot, body in enumerate(bodies))
@@ -96,6 +97,9 @@ def _edits(delivery: Delivery, operation: EditMessage, bodies: list[Body]) -> It
             yield _post(delivery, operation, slot, body)
         elif not copy.deleted and not body.files:
             yield _update(delivery, copy, body)
+        elif not copy.deleted and operation.files_changed:
+            yield _delete(delivery, copy)
+            yield _post(delivery, operation, slot, body)
     for copy in _standing(delivery):
         if copy.slot >= len(bodies):
             yield _delete(delivery, copy)

@@ -232,10 +232,14 @@ def test_code_that_is_cut_is_closed_and_opened_again() -> None:
     assert all(str(c.body["text"]).endswith("\n```") for c in calls)
 
 
-def rich(*parts: Json, quoted: Quoted | None = None, files: Files | None = None) -> Encoded:
+def rich(
+    *parts: Json, quoted: Quoted | None = None, files: Files | None = None,
+    edit: EditMessage | None = None, copies: tuple[Receipt, ...] = (),
+) -> Encoded:  # fmt: skip
     document = orjson.loads(message("see").model_dump_json())
     given = read_message(orjson.dumps({**document, "content": parts}))
-    delivery = Delivery(operation=PostMessage(byline=ANN, **COMMON), message=given, quoted=quoted)
+    operation = edit or PostMessage(byline=ANN, **COMMON)
+    delivery = Delivery(operation=operation, message=given, quoted=quoted, copies=copies)
     return encode(delivery, Cards.over([cards], bytes(32)), files)
 
 
@@ -318,6 +322,21 @@ def test_files_that_we_hold_follow_in_a_message_of_their_own() -> None:
     assert (shared.slot, shared.method) == (1, "files.completeUploadExternal")
     assert [one.file_id for one in shared.files] == [kept["file_id"]]
     assert shared.body["initial_comment"] == "*Ann*"
+
+
+@pytest.mark.parametrize("changed", [True, False])
+def test_files_that_an_edit_changes_are_shared_anew_and_others_stand(*, changed: bool) -> None:
+    kept = {"file_id": "blob:sha256-" + "0" * 64}
+    encoded = rich(
+        {"type": "text", "text": "see"},
+        {"type": "image", "source": kept, "media_type": "image/png"},
+        files=Files(MemoryBlobs(SystemClock()), NoFetcher()),
+        edit=EditMessage(byline=ANN, files_changed=changed, **COMMON),
+        copies=(copy(0), copy(1)),
+    )
+
+    calls = [(call.kind, call.slot) for call in encoded.calls]
+    assert calls == [("edit", 0), *([("delete", 1), ("post", 1)] if changed else [])]
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\n"])
