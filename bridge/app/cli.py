@@ -28,7 +28,7 @@ COMMANDS = {
     "explain": "Follow one message through the bridge, step by step.",
     "translate": "Translate a rich message between platforms, UACS and the neutral card.",
     "archive": "Read what was said.",
-    "people": "Say which accounts are one person's.",
+    "people": "Say which accounts are one person's, and who is blocked.",
     "dead-letters": "Look after what could not be delivered.",
     "secrets": "Keep tokens sealed in the bridge's own store.",
     "db": "Migrate, back up and restore the store.",

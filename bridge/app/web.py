@@ -29,7 +29,7 @@ from bridge.app.gauges import gauges_of
 from bridge.app.heads import BoundedHeads
 from bridge.app.redaction import hide_secrets
 from bridge.errors import BridgeError, ConfigError, InvalidData, StoreError
-from bridge.model import AccountId, ActorId, OperationId
+from bridge.model import AccountId, ActorId, OperationId, RoomId
 from bridge.ports.connector import Health, ServesHttp, TellsHealth
 from bridge.ports.store import StoreStatus
 
@@ -179,15 +179,27 @@ async def _reload(bridge: Bridge, _body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _link_people(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
-    """`link`: two accounts; `unlink`: one."""
+    """`link`: two accounts; `unlink`, `block`, `unblock`: one, in a `room` or in all (null)."""
     linking = bridge.router.linking
     match body:
         case {"link": [str(one), str(other)]}:
             return {"person": await linking.link(ActorId(one), ActorId(other))}
         case {"unlink": str(actor)}:
             return {"unlinked": await linking.unlink(ActorId(actor))}
+        case {"block": str(actor), "room": str() | None as room}:
+            return {"done": await _set_blocked(bridge, actor, room, blocked=True)}
+        case {"unblock": str(actor), "room": str() | None as room}:
+            return {"done": await _set_blocked(bridge, actor, room, blocked=False)}
         case _:
-            raise InvalidData("it is {link: [actor, actor]} or {unlink: actor}")
+            raise InvalidData(
+                "it is {link: [actor, actor]}, {unlink: actor}, or {block or unblock: actor, room}"
+            )
+
+
+async def _set_blocked(bridge: Bridge, actor: str, room: str | None, *, blocked: bool) -> bool:
+    where = None if room is None else RoomId(room)
+    decided = bridge.router.decided
+    return await decided.set_blocked(ActorId(actor), "command", where, blocked=blocked)
 
 
 async def _keep_secret(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:

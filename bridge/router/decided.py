@@ -67,6 +67,15 @@ class Decided:
         await self.load()
         return any(found)
 
+    async def set_blocked(
+        self, actor: ActorId, by: str, room: RoomId | None, *, blocked: bool
+    ) -> bool:
+        """Block somebody, or take that back. Whether they are, or were, blocked there."""
+        if not blocked:
+            return await self.unbar(actor, "blocked", room)
+        await self.bar(actor, "blocked", by, room)
+        return True
+
     async def pause(self, room: RoomId, why: str, by: str, seconds: float | None = None) -> None:
         now = self._clock.time()
         until = None if seconds is None else now + seconds

@@ -189,6 +189,36 @@ async def test_dead_letters_are_listed_shown_and_replayed_while_the_bridge_runs(
     )
 
 
+async def test_people_are_blocked_while_the_bridge_runs(house: House) -> None:
+    workspace, _ = house.local.place("slack", "general")
+    said = f"slack:{workspace}:{house.local.person('slack', workspace)}"
+    standing = len(house.local.standing("discord", "general"))
+
+    told = await house.cli("people", "block", said)
+    assert told.stdout == f"{said} is blocked in all rooms\n"
+    (barred,) = house.bridge.router.decided.barred()
+    assert (barred.actor, barred.why, barred.room) == (said, "blocked", None)
+    await house.local.say("slack", "general", "unheard")
+    await house.local.say("slack", "general", "of another", person=1)
+    await house.local.until(lambda: len(house.local.standing("discord", "general")) == standing + 1)
+    assert (
+        "were not before"
+        in (await house.cli("people", "unblock", said, "--room", "general")).stdout
+    )
+    told = await house.cli("people", "unblock", said)
+    assert told.stdout == f"{said} is not blocked in all rooms\n"
+    await house.local.say("slack", "general", "heard")
+    await house.local.until(lambda: len(house.local.standing("discord", "general")) == standing + 2)
+    found = [one.text for one in house.local.standing("discord", "general")[standing:]]
+    assert found == ["of another", "heard"]
+
+    await house.cli("people", "block", said, "--room", "general")
+    assert [one.room for one in house.bridge.router.decided.barred()] == ["general"]
+    await house.cli("people", "unblock", said, "--room", "general")
+    wrong = await house.cli("people", "block", said, "--room", "nowhere")
+    assert (wrong.exit_code, "There is no room 'nowhere'" in wrong.stderr) == (2, True)
+
+
 async def test_people_are_linked_while_the_bridge_runs(house: House) -> None:
     workspace, _ = house.local.place("slack", "general")
     guild, _ = house.local.place("discord", "general")

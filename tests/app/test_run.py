@@ -245,3 +245,16 @@ async def test_without_a_bridge_there_is_nothing_to_reload(config: Path) -> None
 
     assert result.exit_code == 1
     assert "No bridge runs with this store" in result.stderr
+
+
+async def test_somebody_is_blocked_while_no_bridge_runs(config: Path) -> None:
+    async with child("run", "-c", str(config)) as bridge:
+        await bridge.line("bridge_started")
+        assert await bridge.stop() == 0
+
+    async def say(*args: str) -> str:
+        return (await asyncio.to_thread(cli, "people", *args, "-c", str(config))).stdout
+
+    assert await say("block", "slack:T1:U1") == "slack:T1:U1 is blocked in all rooms\n"
+    assert "were not before" in await say("unblock", "slack:T1:U1", "--room", "general")
+    assert await say("unblock", "slack:T1:U1") == "slack:T1:U1 is not blocked in all rooms\n"

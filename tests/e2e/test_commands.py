@@ -141,6 +141,9 @@ async def test_slash_commands_are_answered_to_the_asker_alone(
             await give(local, platform, "dance")
             await local.until(lambda: len(whispers(local, platform)) == 5)
             assert "dance" in whispers(local, platform)[4]
+            await give(local, platform, "me")  # a code that nobody else may read
+            await local.until(lambda: len(whispers(local, platform)) == 6)
+            assert "within 10 minutes" in whispers(local, platform)[5]
             for one in PLATFORMS:
                 assert local.standing(one, "general") == []
             assert await bridge.store.dead_letters() == []

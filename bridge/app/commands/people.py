@@ -1,4 +1,4 @@
-"""`uacs-bridge people`: whose accounts are whose."""
+"""`uacs-bridge people`: whose accounts are whose, and who is blocked."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from bridge.app.commands.options import config_option, json_option, settings_from
 from bridge.app.commands.show import print_json, table, when
-from bridge.errors import StoreError
+from bridge.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     from bridge.model import ActorId
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.group("people")
 def command() -> None:
-    """Say which accounts are one person's.
+    """Say which accounts are one person's, and who is blocked.
 
     A mention of somebody with linked accounts is a real mention where it is carried to. WHO is an
     actor's id (slack:T01:U01), a name, or a name on one platform (discord:Ann).
@@ -99,6 +99,46 @@ def unlink(who: str, config: Path) -> None:
     click.echo(f"{actor} is linked to no other account" + ("" if done else "; it was not before"))
 
 
+@command.command("block")
+@click.argument("who")
+@click.option("--room", default=None, help="Only in this room; without it, in all.")
+@config_option
+def block(who: str, room: str | None, config: Path) -> None:
+    """Admit nothing of somebody, in one room or in all.
+
+    It holds for all linked accounts of theirs. Works while the bridge runs.
+
+    \b
+    Examples:
+      uacs-bridge people block slack:Mallory
+      uacs-bridge people block discord:1323802873036800000:1323802873036800099 --room general
+    """
+    actor, _ = asyncio.run(_bar(config, who, room, blocked=True))
+    click.echo(f"{actor} is blocked {_where(room)}")
+
+
+@command.command("unblock")
+@click.argument("who")
+@click.option("--room", default=None, help="Where they were blocked in one room alone.")
+@config_option
+def unblock(who: str, room: str | None, config: Path) -> None:
+    """Admit somebody again.
+
+    Works while the bridge runs.
+
+    \b
+    Examples:
+      uacs-bridge people unblock slack:Mallory
+    """
+    actor, done = asyncio.run(_bar(config, who, room, blocked=False))
+    was = "" if done else "; they were not before"
+    click.echo(f"{actor} is not blocked {_where(room)}{was}")
+
+
+def _where(room: str | None) -> str:
+    return f"in room {room!r}" if room else "in all rooms"
+
+
 def _row(one: dict[str, Any]) -> tuple[str, ...]:
     return one["person"][:8], one["account"], one["name"], one["how"], one["linked"]
 
@@ -153,6 +193,26 @@ async def _unlink(config: Path, who: str) -> tuple[ActorId, bool]:
         return actor, bool(running.ask("/admin/people", {"unlink": actor})["unlinked"])
     async with writing(settings) as store:
         return actor, await store.unlink_person(actor)
+
+
+async def _bar(config: Path, who: str, room: str | None, *, blocked: bool) -> tuple[ActorId, bool]:
+    from bridge.app.admin import running_bridge
+    from bridge.app.commands.stores import reading, writing
+    from bridge.model import RoomId
+    from bridge.ports.clock import SystemClock
+    from bridge.router.decided import Decided
+
+    settings = settings_from(config)
+    if room is not None and room not in settings.rooms:
+        raise ConfigError(f"There is no room {room!r}; there are: {', '.join(settings.rooms)}")
+    async with reading(settings) as store:
+        actor = await _found(store, who)
+    if running := running_bridge(settings.store.path):
+        wish = {"block" if blocked else "unblock": actor, "room": room}
+        return actor, bool(running.ask("/admin/people", wish)["done"])
+    async with writing(settings) as store:
+        decided, where = Decided(store, SystemClock()), None if room is None else RoomId(room)
+        return actor, await decided.set_blocked(actor, "command", where, blocked=blocked)
 
 
 async def _found(store: Store, who: str) -> ActorId:
