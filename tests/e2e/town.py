@@ -125,9 +125,11 @@ async def town(
     more = ["--channels", str(channels), *([] if limits else ["--no-limits"])]
     more += ["--boosted"] if boosted else []
     process = await start_python("tests.e2e.sandbox_process", more, asyncio.subprocess.PIPE)
+    draining = None
     try:
         assert process.stdout
-        url = (await asyncio.wait_for(process.stdout.readline(), 20)).decode().strip()
+        url = (await asyncio.wait_for(process.stdout.readline(), 60)).decode().strip()
+        draining = asyncio.create_task(_drain(process.stdout))
         connector = aiohttp.TCPConnector(limit=0)
         async with aiohttp.ClientSession(connector=connector) as http:
             async with http.get(f"{url}/_control/world") as answer:
@@ -135,6 +137,14 @@ async def town(
             yield Town(url, world, http, process)
     finally:
         await end(process)
+        if draining is not None:
+            draining.cancel()
+
+
+async def _drain(output: asyncio.StreamReader) -> None:
+    """Read on: who writes into a full pipe stands still."""
+    while await output.read(1 << 16):
+        pass
 
 
 @dataclass
