@@ -171,6 +171,22 @@ class Router:
         if raw.volatile:
             self._spawn(self._hear_volatile(raw), f"typing {raw.account}")
             return True
+        keeping = asyncio.ensure_future(self._keep(raw))
+        try:
+            return await asyncio.shield(keeping)
+        except asyncio.CancelledError:
+            # The socket that brought it broke. It may be kept all the same, and would be a repeat
+            # when it is told again: nobody else would ever work on it.
+            self._spawn(self._finish(keeping), f"keep {raw.account}")
+            raise
+
+    async def _finish(self, keeping: asyncio.Task[bool]) -> None:
+        try:
+            await keeping
+        except StoreError as error:
+            log.warning("not_kept", error=str(error))  # nobody was told that it was: it comes again
+
+    async def _keep(self, raw: Raw) -> bool:
         advance = raw.channel is not None and self._catch_up.is_current(raw.channel)
         row = await self._store.accept(raw, advance=advance)
         if row is None:
@@ -332,6 +348,7 @@ class Router:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)  # what is being kept just now
         await self.turns.close()
         await self._sources.close()
         await self._orphans.close()

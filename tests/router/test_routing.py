@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from uuid import UUID
 
 from bridge.errors import RateLimited, Unavailable, Unsettled
 from bridge.model import AccountId, Call, ChannelRef, Echo, Raw, Receipt, RoomId
 from bridge.ports.connector import Inbox
-from bridge.ports.store import Store
+from bridge.ports.store import InboxRow, Store
 from bridge.router import Member, Room
 from bridge.store.memory import MemoryStore
 from bridge.uacs import TextPart
@@ -61,6 +62,36 @@ async def test_the_same_message_from_two_deliveries_is_carried_once(house: House
         await house.clock.let_work()
 
     assert connector(house, "board").texts("b") == ["once"]
+
+
+class SlowToAnswer(MemoryStore):
+    """Keeps at once, and says so a moment later."""
+
+    async def accept(self, raw: Raw, *, advance: bool) -> InboxRow | None:
+        row = await super().accept(raw, advance=advance)
+        await asyncio.sleep(0)
+        return row
+
+
+async def test_what_is_kept_while_its_socket_breaks_is_worked_on(clock: FakeClock) -> None:
+    slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
+    house = House(clock, SlowToAnswer(clock), (slate, board))
+    house.room("all", (slate, "s", "both"), (board, "b", "both"))
+
+    async with house.run() as router:
+        raw = slate.raw("s", "once")
+        bringing = asyncio.ensure_future(router.accept(raw))
+        while not await house.store.waiting_rows():  # noqa: ASYNC110 - until it is kept
+            await asyncio.sleep(0)
+        bringing.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await bringing
+        assert bringing.cancelled()
+        assert not await router.accept(raw)  # told again, since nobody acknowledged it
+        await clock.let_work()
+
+    assert board.texts("b") == ["once"]
+    assert await house.store.waiting_rows() == []
 
 
 async def test_our_own_post_coming_back_goes_nowhere(house: House) -> None:
