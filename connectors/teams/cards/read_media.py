@@ -80,7 +80,7 @@ def _image_set(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
     others: list[Node] = []
     for index, one in enumerate(items(item, "images")):
         place = f"{at}/images/{index}"
-        for node in reading.element(one, place, depth + 1):
+        for node in reading.one(one, place, depth + 1):
             if isinstance(node, Image):
                 sized = replace(node, size=_SIZES[size]) if size else node
                 pictures.append(sized)

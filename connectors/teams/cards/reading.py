@@ -111,8 +111,10 @@ class Reading:
         return found
 
     def _one(self, item: JsonValue, at: str, depth: int) -> list[Node]:
-        if not isinstance(item, dict | str):
-            return []
+        return self.one(item, at, depth) if isinstance(item, dict | str) else []
+
+    def one(self, item: JsonValue, at: str, depth: int) -> list[Node]:
+        """One of several; side by side with what lies in it where it lies very deep."""
         if depth > MAX_DEPTH:
             return list(self._flat(iter([(item, at)])))
         return self.element(item, at, depth)
