@@ -114,7 +114,8 @@ def _is_overflow(writing: Writing, node: Choice) -> bool:
 def _option(writing: Writing, option: Option, token: str, at: str) -> Element:
     label = plain(option.label)
     title = f"{option.emoji} {label}" if option.emoji else label
-    look: Element = {"title": writing.short(title, option.at or at, "title_cut") or "…"}
+    shown = writing.short(title, option.at or at, "title_cut")
+    look: Element = {"title": shown if shown.strip() else "…"}
     if option.description:
         look["tooltip"] = writing.short(plain(option.description), option.at or at, "title_cut")
     look["mode"] = "secondary"
@@ -171,8 +172,8 @@ def _reveal(writing: Writing, node: Button, look: Element) -> tuple[Element, lis
 
 def _look(writing: Writing, node: Button) -> Element:
     label = writing.short(plain(node.label), node.at, "title_cut")
-    title = f"{node.emoji} {label}".strip() if node.emoji else label
-    hint = writing.short(node.hint, node.at, "title_cut") if node.hint else ""
+    title = f"{node.emoji} {label}".strip() if node.emoji else label if label.strip() else ""
+    hint = writing.short(node.hint, node.at, "title_cut") if node.hint.strip() else ""
     look: Element = {"title": title or hint or "…"}
     if style := _STYLES.get(node.style):
         look["style"] = style

@@ -76,6 +76,8 @@ def test_a_button_has_its_look() -> None:
         (Button((), emoji="👍"), "👍"),
         (Button((), hint="what it does"), "what it does"),
         (Button(()), "…"),
+        (Button(line(" "), hint="what it does"), "what it does"),
+        (Button(line(" "), hint=" "), "…"),
     ],
 )
 def test_a_button_always_has_a_title(button: Button, title: str) -> None:
