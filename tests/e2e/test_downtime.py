@@ -193,6 +193,7 @@ async def be_away(
     return crowd
 
 
+@pytest.mark.timeout(400)
 async def test_what_happens_while_the_bridge_is_away_is_recovered(tmp_path: Path) -> None:
     crowd = await be_away(tmp_path, events=60, channels=("general", "random"), seconds=40)
 

@@ -65,6 +65,7 @@ async def moment(bridge: BridgeProcess, chance: random.Random) -> None:
     await asyncio.sleep(chance.uniform(0.0, 3.0))
 
 
+@pytest.mark.timeout(400)
 async def test_no_kill_loses_doubles_or_reorders_anything(tmp_path: Path) -> None:
     await survive(kills=6, events=400, folder=tmp_path, pause=0.1, limits=False)
 

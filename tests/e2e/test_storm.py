@@ -99,6 +99,7 @@ async def weather(seconds: float, folder: Path, *, pause: float, gusts: float) -
     reckoning.hold(unproved_per_lane=doubtful, in_order=False)  # they came in another order
 
 
+@pytest.mark.timeout(400)
 async def test_after_a_short_storm_all_sides_agree(tmp_path: Path) -> None:
     await weather(30, tmp_path, pause=0.06, gusts=0.5)
 
