@@ -101,7 +101,7 @@ async def weather(seconds: float, folder: Path, *, pause: float, gusts: float) -
 
 @pytest.mark.timeout(400)
 async def test_after_a_short_storm_all_sides_agree(tmp_path: Path) -> None:
-    await weather(30, tmp_path, pause=0.06, gusts=0.5)
+    await weather(12, tmp_path, pause=0.06, gusts=0.5)
 
 
 @pytest.mark.long
