@@ -44,5 +44,5 @@ class FakeClock:
 
     async def let_work(self) -> None:
         """Let everything that can go on without time passing do so."""
-        for _ in range(60):
+        for _ in range(200):
             await asyncio.sleep(0)
