@@ -9,7 +9,8 @@ BridgeError
 ├── StoreError           the store cannot do its work
 │   ├── SchemaTooNew     written by a newer version of the bridge
 │   ├── StoreCorrupt     the file is damaged
-│   └── StoreFull        no room left on the disk
+│   ├── StoreFull        no room left on the disk
+│   └── NotOpen          an operation is over already: settled by its echo, or cancelled
 ├── PlatformError        a platform answered with an error
 │   ├── RateLimited      wait `retry_after` seconds, then the same request again
 │   ├── Unavailable      it did not take the request (connection refused, 5xx): try again later
@@ -17,6 +18,7 @@ BridgeError
 │   └── Refused          it will never take this request as it stands
 │       ├── AuthFailed   the token is wrong, expired or lacks a permission
 │       ├── NotFound     the channel, message or person is not there
+│       ├── StreamStopped  a person stopped what was being written, by the platform's own button
 │       ├── FormRefused  it does not take what the message is made of; its words alone may pass
 │       └── ThreadClosed it takes no posts in this thread any more; in its channel it may
 ├── FileError            a file cannot be had
@@ -84,6 +86,10 @@ class StoreFull(StoreError):
     """No room is left on the disk."""
 
 
+class NotOpen(StoreError):
+    """An operation is over already: its echo settled it, or a deletion cancelled it."""
+
+
 class PlatformError(BridgeError):
     """A platform answered with an error; `code` is the platform's own word for it."""
 
@@ -129,6 +135,10 @@ class NotFound(Refused):
 
 class ThreadClosed(Refused):
     """The platform takes no more posts in a thread, and it is not for us to open it."""
+
+
+class StreamStopped(Refused):
+    """Somebody pressed the platform's own button to stop what is being written."""
 
 
 class FormRefused(Refused):

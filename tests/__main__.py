@@ -17,10 +17,11 @@ CHECKS: dict[str, list[str]] = {
     "layers": [str(SCRIPTS / "lint-imports")],
     "types": [str(SCRIPTS / "basedpyright"), "--pythonpath", sys.executable],
     "tests": [
-        sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadfile",
+        sys.executable, "-m", "pytest", "-n", "3", "--dist", "loadfile",
         "--no-loadscope-reorder",  # else the few long ones come last, one after the other
     ],
 }  # fmt: skip
+AGAIN = [sys.executable, "-m", "pytest", "--last-failed", "--last-failed-no-failures", "none"]
 
 
 def main() -> int:
@@ -32,6 +33,11 @@ def main() -> int:
         began = time.monotonic()
         extra = sys.argv[1:] if name == "tests" else []
         code = subprocess.run([*command, *extra], cwd=ROOT, env=environment, check=False).returncode
+        if name == "tests" and code == 1:
+            # Beside others a real process may be late. What fails alone, too, is broken; what does
+            # not is named here all the same, and wants a test that waits for what it looks at.
+            print("── what failed, once more and alone ".ljust(80, "─"), flush=True)
+            code = subprocess.run(AGAIN, cwd=ROOT, env=environment, check=False).returncode
         took = time.monotonic() - began
         print(f"{name}: {'ok' if code == 0 else f'FAILED ({code})'} in {took:.0f} s", flush=True)
         if code:

@@ -41,7 +41,7 @@ _BY_WORD: dict[str, int] = {
     "unauthenticated": 401, "permission_denied": 403, "not_found_error": 404,
     "model_not_found": 404, "not_found": 404, "insufficient_quota": 402, "billing_error": 402,
     "invalid_request_error": 400, "request_too_large": 413, "unavailable": 503, "internal": 500,
-    "deadline_exceeded": 504, "context_length_exceeded": 413,
+    "deadline_exceeded": 504, "context_length_exceeded": 413, "invalid_input": 400,
 }  # fmt: skip
 
 

@@ -35,6 +35,7 @@ class Heard:
     def __init__(self, until: float) -> None:
         self.messages: list[Message] = []
         self._results: dict[str, ToolResultPart] = {}
+        self._approvals: dict[str, ApprovalGiven] = {}
         self._until = until
         self._stop = asyncio.Event()
         self._more = asyncio.Event()
@@ -49,13 +50,15 @@ class Heard:
                 self._results[part.tool_call_id] = part
                 self._more.set()
             case ApprovalGiven(allowed=False, tool_call_id=call):
+                self._approvals[call] = given
                 refused = ToolResultPart(
                     tool_call_id=call, content="This call was not allowed.", is_error=True
                 )
                 self._results.setdefault(call, refused)
                 self._more.set()
-            case ApprovalGiven():
-                pass  # whoever runs the tool gives its result
+            case ApprovalGiven(tool_call_id=call):  # whoever runs the tool gives its result
+                self._approvals[call] = given
+                self._more.set()
 
     def new_messages(self) -> list[Message]:
         """Those that the model has not read yet."""
@@ -63,21 +66,34 @@ class Heard:
         return found
 
     async def results(self, calls: Collection[str]) -> list[ToolResultPart]:
-        """The result of every call, in the order of the calls."""
+        """The result of every call, in the order of the calls. The time that tools take, and people
+        who must allow them, is not the agent's: whoever gives the results sees to it that they
+        come."""
         while any(call not in self._results for call in calls):
-            self._more.clear()
-            await self.first(self._more.wait())
+            await self._others()
         return [self._results.pop(call) for call in calls]
 
-    async def first(self, awaited: Awaitable[_T]) -> _T:
-        """What `awaited` gives, unless a stop or the deadline comes first."""
+    async def _others(self) -> None:
+        """Wait for something new, on no time of the agent's."""
+        loop = asyncio.get_running_loop()
+        self._more.clear()
+        began = loop.time()
+        await self.first(self._more.wait(), limited=False)
+        self._until += loop.time() - began
+
+    async def approval(self, call: str) -> ApprovalGiven:
+        """Whether a call was allowed, as soon as somebody has said so."""
+        while call not in self._approvals:
+            await self._others()
+        return self._approvals.pop(call)
+
+    async def first(self, awaited: Awaitable[_T], *, limited: bool = True) -> _T:
+        """What `awaited` gives, unless a stop or, if `limited`, the deadline comes first."""
         task = asyncio.ensure_future(awaited)
         stop = asyncio.ensure_future(self._stop.wait())
-        left = self._until - asyncio.get_running_loop().time()
+        left = max(self._until - asyncio.get_running_loop().time(), 0) if limited else None
         try:
-            await asyncio.wait(
-                (task, stop), timeout=max(left, 0), return_when=asyncio.FIRST_COMPLETED
-            )
+            await asyncio.wait((task, stop), timeout=left, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 return task.result()
             raise Stopped if stop.done() else TookTooLong

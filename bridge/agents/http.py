@@ -1,10 +1,11 @@
-"""Requests to model APIs: JSON in, the events of a stream out, errors of the one tree.
+"""Requests to agent APIs: JSON in, the events of a stream out, errors of the one tree.
 
 The only module of the agents that knows httpx.
 """
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -18,10 +19,12 @@ from pydantic import JsonValue
 from bridge.agents.faults import fault_of
 from bridge.agents.json_values import Json, arr, obj
 from bridge.agents.streams import DONE
+from bridge.content.open_addresses import is_open
 from bridge.errors import AgentError, BridgeError, Refused, Unavailable, Unsettled
 
 _LARGEST_EVENT = 64_000_000  # bytes: a picture in base64 is one event
 _LARGEST_ERROR = 65_536
+_LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl")
 
 
 @dataclass(frozen=True)
@@ -34,18 +37,74 @@ class Patience:
 
 @dataclass(frozen=True)
 class Request:
-    """One POST."""
+    """One request. A body of bytes is sent as it is."""
 
     url: str
     headers: Mapping[str, str]
-    body: Json
+    body: Json | bytes | None = None
+    method: str = "POST"
+
+
+@dataclass(frozen=True)
+class ServerSent:
+    """One server-sent event: its data, its `id` and its type."""
+
+    data: bytes
+    id: str = ""
+    event: str = ""
+
+
+class Answer:
+    """What an API answers: a body that is read once, whole or as a stream."""
+
+    def __init__(self, answer: httpx.Response) -> None:
+        self._answer = answer
+        self.status = answer.status_code
+        self.headers: Mapping[str, str] = answer.headers
+
+    @property
+    def kind(self) -> str:
+        """The media type, without its parameters."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    async def whole(self, most: int) -> bytes:
+        """All bytes; AgentError where there are more than `most`."""
+        return await _whole(self._answer, most)
+
+    def sent(self) -> AsyncGenerator[ServerSent]:
+        return server_sent(self._answer.aiter_bytes())
+
+    def lines(self) -> AsyncGenerator[bytes]:
+        """The lines of a stream that hold something, without their ends."""
+        return _lines(self._answer.aiter_bytes())
 
 
 class Http:
     """A client for the length of one turn."""
 
     def __init__(self, client: httpx.AsyncClient) -> None:
-        self._client = client
+        self.client = client  # for an SDK that wants one
+
+    @asynccontextmanager
+    async def answer(self, request: Request) -> AsyncGenerator[Answer]:
+        """Raises RateLimited, Unavailable and Refused for what is no 2xx, Unsettled where the
+        connection breaks off, also within the block."""
+        body = request.body
+        content = orjson.dumps(body) if isinstance(body, dict) else body
+        headers = {"content-type": "application/json", **request.headers}
+        with translated():
+            async with self.client.stream(
+                request.method, request.url, content=content, headers=headers
+            ) as answer:
+                if not answer.is_success:
+                    raise await _refusal(answer)
+                yield Answer(answer)
+
+    async def json(self, request: Request) -> JsonValue:
+        """The JSON of a whole answer; None where it is empty."""
+        async with self.answer(request) as answer:
+            body = await answer.whole(_LARGEST_EVENT)
+            return read_json(body) if body.strip() else None
 
     async def events(self, request: Request) -> AsyncGenerator[JsonValue]:
         """The JSON of each server-sent event; a plain JSON answer is one event (a list: several).
@@ -53,30 +112,62 @@ class Http:
         Raises RateLimited, Unavailable and Refused before the first event, Unsettled where the
         stream breaks off, AgentError for what is no JSON.
         """
-        with translated():
-            headers = {"content-type": "application/json", **request.headers}
-            content = orjson.dumps(request.body)
-            async with self._client.stream(
-                "POST", request.url, content=content, headers=headers
-            ) as answer:
-                if answer.status_code != 200:
-                    raise await _refusal(answer)
-                kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-                if kind == "application/json":
-                    whole = _json(await _whole(answer, _LARGEST_EVENT))
-                    for one in whole if isinstance(whole, list) else [whole]:
-                        yield one
-                    return
-                async for data in server_sent(answer.aiter_bytes()):
-                    yield DONE if data == DONE.encode() else _json(data)
+        async with self.answer(request) as answer:
+            if answer.kind == "application/json":
+                whole = read_json(await answer.whole(_LARGEST_EVENT))
+                for one in whole if isinstance(whole, list) else [whole]:
+                    yield one
+                return
+            if answer.kind in _LINES:
+                async for line in answer.lines():
+                    yield read_json(line)
+                return
+            async for event in answer.sent():
+                yield DONE if event.data == DONE.encode() else read_json(event.data)
 
 
 @asynccontextmanager
-async def open_http(patience: Patience) -> AsyncGenerator[Http]:
-    """No redirects are followed: they would take the key elsewhere."""
+async def open_http(patience: Patience, *, open_hosts_only: bool = False) -> AsyncGenerator[Http]:
+    """No redirects are followed: they would take the key elsewhere. With `open_hosts_only` no
+    address of a private network is asked, under whatever name."""
     timeout = httpx.Timeout(patience.idle, connect=patience.connect)
-    async with httpx.AsyncClient(timeout=timeout, verify=_trust(), trust_env=False) as client:
+    transport: httpx.AsyncBaseTransport = httpx.AsyncHTTPTransport(verify=_trust(), trust_env=False)
+    if open_hosts_only:
+        transport = _OpenHosts(transport)
+    async with httpx.AsyncClient(timeout=timeout, transport=transport, trust_env=False) as client:
         yield Http(client)
+
+
+class _OpenHosts(httpx.AsyncBaseTransport):
+    """Looks names up itself and connects to what it found, so that a second answer for a name
+    changes nothing."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self._inner = inner
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        host = request.url.host
+        address = await _open_address(host, request.url.port or 443)
+        request.url = request.url.copy_with(host=address)
+        request.extensions = {**request.extensions, "sni_hostname": host}
+        return await self._inner.handle_async_request(request)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+async def _open_address(host: str, port: int) -> str:
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, port)
+    except OSError as error:
+        raise httpx.ConnectError("no such host") from error
+    addresses = [str(where[0]) for *_, where in found]
+    if not addresses or not all(map(is_open, addresses)):
+        raise Refused(
+            f"{host[:100]!r} is no host of the open internet; `private_addresses: true` allows it",
+            code="private_address",
+        )
+    return addresses[0]
 
 
 @cache
@@ -104,36 +195,51 @@ def translated() -> Generator[None]:
         raise Unsettled(f"The connection broke off ({type(error).__name__})") from error
 
 
-async def server_sent(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
-    """Bytes of a `text/event-stream` -> the data of each event (WHATWG HTML, section 9.2). The last
-    event needs no empty line after it."""
+async def server_sent(pieces: AsyncIterator[bytes]) -> AsyncGenerator[ServerSent]:
+    """Bytes of a `text/event-stream` -> its events (WHATWG HTML, section 9.2). The last event needs
+    no empty line after it."""
+    fields: dict[bytes, list[bytes]] = {}
+    async for line in _ended(pieces):
+        if event := _line(line, fields):
+            yield event
+    if event := _line(b"", fields):
+        yield event
+
+
+async def _lines(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
+    async for line in _ended(pieces):
+        if kept := line.strip():
+            yield kept
+
+
+async def _ended(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
+    """Lines without their ends; the last one needs none."""
     held = b""
-    data: list[bytes] = []
     async for piece in pieces:
         held += piece
         if len(held) > _LARGEST_EVENT:
             raise AgentError("the API sent an event that is too large")
         *lines, held = held.replace(b"\r\n", b"\n").split(b"\n")
         for line in lines:
-            if event := _line(line, data):
-                yield event
-    for line in (held, b""):
-        if event := _line(line, data):
-            yield event
+            yield line
+    yield held
 
 
-def _line(line: bytes, data: list[bytes]) -> bytes:
-    """Take one line; the data of an event where it ends one."""
-    if line.startswith(b"data:"):
-        data.append(line[5:].removeprefix(b" "))
-    if line or not data:
-        return b""
-    event = b"\n".join(data).strip()
-    data.clear()
-    return event
+def _line(line: bytes, fields: dict[bytes, list[bytes]]) -> ServerSent | None:
+    """Take one line; the event where it ends one that has data."""
+    if line:
+        name, _, value = line.partition(b":")
+        fields.setdefault(name, []).append(value.removeprefix(b" "))
+        return None
+    data = b"\n".join(fields.get(b"data", ())).strip()
+    own_id, event = (fields.get(name, [b""])[-1].decode("utf-8", "replace")
+                     for name in (b"id", b"event"))  # fmt: skip
+    fields.clear()
+    return ServerSent(data, own_id, event) if data else None
 
 
-def _json(data: bytes) -> JsonValue:
+def read_json(data: bytes) -> JsonValue:
+    """Raises AgentError for what is no JSON."""
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
@@ -152,11 +258,11 @@ async def _whole(answer: httpx.Response, most: int) -> bytes:
 async def _refusal(answer: httpx.Response) -> BridgeError:
     """An answer that is no 200, as an error."""
     try:
-        body = _json(await _whole(answer, _LARGEST_ERROR))
+        body = read_json(await _whole(answer, _LARGEST_ERROR))
     except (AgentError, httpx.HTTPError):
         body = None
     first = obj((arr(body) or [body])[0])  # Gemini puts it into a list
-    told = first.get("error", first.get("detail"))
+    told = first.get("error", first.get("detail", first.get("message") and first))
     if answer.is_redirect:
         return Refused(f"The address of the API has moved ({answer.status_code})", code="moved")
     return fault_of(told, answer.status_code, answer.headers)

@@ -1,22 +1,31 @@
 """Descriptions of tools: `metadata.tools` of a conversation <-> each API's list. Pure.
 
-A tool is `{"name", "description", "parameters"}` (parameters: JSON Schema), as the seeds' formats
-have it; what else one API says of it stands under its key in `native`. A tool that only one API
-has (its own web search) is `{"native": {api: ...}}` alone.
+A tool is `{"name", "description", "parameters", "returns"}` (JSON Schemas, the last one seldom), as
+the seeds' formats have it; what else one API says of it stands under its key in `native`. A tool
+that only one API has (its own web search) is `{"native": {api: ...}}` alone.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Mapping
 
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
 from bridge.agents.json_values import Json, arr, obj, patch_of, patched, text
 from bridge.model import Loss
-from bridge.uacs import Conversation
+from bridge.uacs import (
+    AudioPart,
+    Conversation,
+    FilePart,
+    ImagePart,
+    ToolResultPart,
+    VideoPart,
+)
 
-_NEUTRAL = ("name", "description", "parameters")
+_NEUTRAL = ("name", "description", "parameters", "returns")
+_MEDIA = {"image": ImagePart, "audio": AudioPart, "video": VideoPart, "file": FilePart}
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -58,6 +67,19 @@ def read_tool(native: JsonValue, neutral: Json, api: str, write: Callable[[Json]
 def legal_tool_name(name: str) -> str:
     """As all APIs take it: letters, digits, _ and -, at most 64."""
     return _ILLEGAL.sub("_", name)[:64] or "_"
+
+
+def media_of(result: ToolResultPart) -> list[ImagePart | AudioPart | VideoPart | FilePart]:
+    """The pictures, sounds, films and files of a result with parts."""
+    content = result.content
+    listed = content.get("parts") if isinstance(content, Mapping) else None
+    found: list[ImagePart | AudioPart | VideoPart | FilePart] = []
+    for one in listed if isinstance(listed, (list, tuple)) else ():
+        kind = _MEDIA.get(str(one.get("type"))) if isinstance(one, Mapping) else None
+        if kind is not None:
+            with contextlib.suppress(ValidationError):
+                found.append(kind.model_validate(one))
+    return found
 
 
 def schema_of(tool: Mapping[str, JsonValue]) -> Json:

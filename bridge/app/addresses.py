@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import socket
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import ip_address
 
 from aiohttp import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
+from bridge.content.open_addresses import is_open
 from bridge.errors import FileRefused
 
-Address = IPv4Address | IPv6Address
-
 _WEB = (80, 443)  # below 1024 other services would be spoken to
-# An open address that only machines in Azure's own network reach, with their secrets behind it
-# (Microsoft Learn, "What is IP address 168.63.129.16?", 2026-02). Others' are link-local.
-_METADATA = IPv4Address("168.63.129.16")
-_TRANSLATED = IPv6Network("64:ff9b::/96")  # NAT64: the last 32 bits are an IPv4 address
-_UNICAST = IPv6Network("2000::/3")  # all that was given out so far (IANA, 2026-06)
-# Nobody's web server, and not known as such to every Python that we run on: protocols' own
-# addresses, relays and tunnels to IPv4, examples in documents (RFC 6890, 7526, 9637).
-_NOBODYS = tuple(
-    ip_network(network)
-    for network in ("192.0.0.0/24", "192.88.99.0/24", "2001::/23", "2002::/16", "3fff::/20")
-)
 
 
 class Addresses:
@@ -36,12 +24,7 @@ class Addresses:
 
     def is_open(self, address: str) -> bool:
         """An address as `socket` has it."""
-        try:
-            found = ip_address(address)
-        except ValueError:
-            return False
-        within = _within(found) if isinstance(found, IPv6Address) else None
-        return self._is_open(within or found)
+        return is_open(address, loopback=self._loopback)
 
     def is_this_machine(self, host: str) -> bool:
         """Where that may be asked at all. `localhost` is no other, in any resolver (RFC 6761)."""
@@ -51,19 +34,6 @@ class Addresses:
             return host == "localhost" or ip_address(host).is_loopback
         except ValueError:
             return False
-
-    def _is_open(self, address: Address) -> bool:
-        if address.is_loopback and self._loopback:
-            return True
-        if isinstance(address, IPv6Address) and address not in _UNICAST:
-            return False
-        return (
-            address.is_global
-            and not (address.is_private or address.is_loopback or address.is_link_local)
-            and not (address.is_multicast or address.is_reserved or address.is_unspecified)
-            and not any(address in network for network in _NOBODYS)
-            and address != _METADATA
-        )
 
     def check_url(self, text: str | URL) -> URL:
         """The address, if it may be asked at all; names are looked up later. Raises FileRefused
@@ -124,10 +94,3 @@ def _is_written_as_number(host: str) -> bool:
     """As aiohttp sees it: such hosts are not looked up (and `socket` reads 127.1 and
     2130706433 as addresses, which `ip_address` does not)."""
     return ":" in host or host.replace(".", "").isdigit()
-
-
-def _within(address: IPv6Address) -> IPv4Address | None:
-    """The IPv4 address that packets to this one end at."""
-    if address in _TRANSLATED:
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped

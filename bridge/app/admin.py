@@ -61,7 +61,9 @@ class RunningBridge:
     url: str
     token: str
 
-    def ask(self, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def ask(
+        self, path: str, body: Mapping[str, Any] | None = None, seconds: float = _DEADLINE
+    ) -> dict[str, Any]:
         """GET, or POST where there is a body. Raises BridgeError with the bridge's own words."""
         request = urllib.request.Request(  # noqa: S310 - the bridge wrote the address itself
             f"{self.url}{path}",
@@ -70,7 +72,7 @@ class RunningBridge:
         )
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with opener.open(request, timeout=_DEADLINE) as answer:
+            with opener.open(request, timeout=seconds) as answer:
                 return json.loads(answer.read(_MOST))
         except urllib.error.HTTPError as error:
             raise BridgeError(_reason(error)) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import math
@@ -11,36 +12,44 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import structlog
+from pydantic import BaseModel
 
+from bridge.app.budget_settings import budget_of
 from bridge.app.fetch import FetchLimits, GuardedFetcher
 from bridge.app.file_links import FileLinks
 from bridge.app.origin import check_one_place
 from bridge.app.places import Places
+from bridge.app.redaction import hide_secrets
 from bridge.app.room_settings import (
     MemberSettings,
     RoomSettings,
-    SeatSettings,
     member_options,
     room_options,
 )
-from bridge.app.settings import Settings
+from bridge.app.seat_settings import DirectSettings, SeatSettings, seat_of
+from bridge.app.settings import Settings, secrets_of
 from bridge.app.shelves import AccountShelf, Overlay, Shelves
 from bridge.app.tokens import Tokens
 from bridge.content.globs import matches
 from bridge.errors import ConfigError
 from bridge.model import AccountId, ChannelRef, RoomId
+from bridge.policies.guarded import GuardedAgent
+from bridge.policies.secrets import Secrets
 from bridge.ports.agent import Agent
 from bridge.ports.cards import Cards
 from bridge.ports.clock import Clock, SystemClock
-from bridge.ports.connector import Connector, ConnectorTools, Files
-from bridge.ports.discovery import CONNECTORS, agent_type, connector_type, names_of
+from bridge.ports.connector import Connector, ConnectorTools, Files, Shelf
+from bridge.ports.discovery import CONNECTORS, agent_type, connector_type, names_of, policy_type
 from bridge.ports.store import RoomForm, RoomLink, Store
 from bridge.ports.tokens import TokenSource
 from bridge.router import AgentSeat, Member, Policy, Room, Rooms, Router
+from bridge.router.purses import Allowances, Prices
 from bridge.router.references import Groups
+from bridge.router.rooms import Talk
 from bridge.store.blobs import open_blobs
 from bridge.store.seal import load_or_make_key, text_to_key
 from bridge.store.sqlite import open_sqlite
+from bridge.tools.toolbox import McpToolbox, open_toolbox
 
 log = structlog.get_logger()
 
@@ -66,12 +75,14 @@ class Bridge:
     problems: list[str]
     files: Files
     links: FileLinks | None
+    tools: McpToolbox
 
     reload: Callable[[], Awaitable[list[str]]] = nothing_to_reload
 
     async def close(self) -> None:
         for connector in self.connectors.values():
             await connector.close()
+        await self.tools.close()
         await close_files(self.files)
         await self.store.close()
 
@@ -81,6 +92,10 @@ class _AgentTools:
     clock: Clock
     tokens: TokenSource
     files: Files | None
+    store: Store
+
+    def shelf(self, agent: str) -> Shelf:
+        return AccountShelf(self.store, AccountId(f"agent:{agent}"))
 
 
 async def build(settings: Settings) -> Bridge:
@@ -95,6 +110,7 @@ async def build(settings: Settings) -> Bridge:
         files = await open_files(settings, clock, links)
         connectors = build_connectors(settings, store, clock, files=files)
         agents = build_agents(settings, store, clock, files)
+        tools = open_toolbox(settings.tools, Tokens(store), clock, files)
         problems: list[str] = []
         rooms = await find_rooms(settings, connectors, store, problems)
     except BaseException:
@@ -108,18 +124,40 @@ async def build(settings: Settings) -> Bridge:
         store=store, connectors=connectors, rooms=rooms, agents=agents, clock=clock,
         cards=all_cards(settings), files=files, policy=policy_of(settings),
         groups=groups_of(settings), email_key=email_key(settings), admins=settings.admins,
+        tools=tools,
+        allowances=allowances_of(settings),
     )  # fmt: skip
-    return Bridge(settings, store, connectors, agents, rooms, router, clock, problems, files, links)
+    return Bridge(
+        settings, store, connectors, agents, rooms, router, clock, problems, files, links, tools
+    )
 
 
 def build_agents(
     settings: Settings, store: Store, clock: Clock, files: Files | None
 ) -> dict[str, Agent]:
-    tools = _AgentTools(clock, Tokens(store), files)
+    tools = _AgentTools(clock, Tokens(store), files, store)
+    secrets = Secrets(lambda: known_secrets(settings, tools.tokens), hide_secrets)
+    policies = {
+        name: policy_type(entry.kind).build(entry.options)
+        for name, entry in settings.policies.items()
+    }
     return {
-        name: agent_type(entry.kind).build(name, entry.options, tools)
+        name: GuardedAgent(
+            agent_type(entry.kind).build(name, entry.options, tools),
+            [secrets, *(policies[one] for one in entry.policies)],
+        )
         for name, entry in settings.agents.items()
     }
+
+
+async def known_secrets(settings: Settings, tokens: TokenSource) -> set[str]:
+    """The values of all secrets that the configuration names; those that are not set are none."""
+    found: set[str] = set()
+    for entry in (*settings.accounts.values(), *settings.agents.values()):
+        for _, ref in secrets_of(entry.options):
+            with contextlib.suppress(ConfigError):
+                found.add(await tokens.secret(ref))
+    return found
 
 
 async def open_store(settings: Settings, clock: Clock) -> Store:
@@ -222,15 +260,49 @@ async def find_rooms(
         members = _with_links(
             finding.members, [one for one in links if one.room == name], entry, connectors
         )
-        seats = tuple(_seat(seat) for seat in entry.agents)
+        seats = tuple(_seat(seat, settings) for seat in entry.agents)
         own_id, whole = RoomId(name), room_options(entry)
-        rooms.append(Room(own_id, ids[own_id], tuple(members), seats, entry.undelivered, whole))
+        rooms.append(
+            Room(
+                own_id, ids[own_id], tuple(members), seats, entry.undelivered, whole,
+                talk=Talk(entry.agents_talk, entry.agents_turns),
+            )
+        )  # fmt: skip
     await places.close()
+    rooms += await direct_rooms(settings, connectors, store, links)
     standings = await store.stand_rooms([_form(room, settings) for room in rooms])
     return Rooms(
         replace(room, epoch=standing.epoch, joined=standing.joined)
         for room, standing in zip(rooms, standings, strict=True)
     )
+
+
+async def direct_rooms(
+    settings: Settings,
+    connectors: Mapping[AccountId, Connector],
+    store: Store,
+    links: Sequence[RoomLink],
+) -> list[Room]:
+    """One for each direct message to our bots that somebody began, where agents answer them."""
+    found: list[Room] = []
+    for link in links:
+        wanted = direct_of(settings, link.account)
+        if not link.room.startswith(DIRECT) or not link.linked or wanted is None:
+            continue
+        if link.account in connectors:
+            ids = await store.room_ids([link.room])
+            member = Member(link.account, link.channel)
+            seats = tuple(_seat(seat, settings) for seat in wanted.agents)
+            found.append(Room(link.room, ids[link.room], (member,), seats))
+    return found
+
+
+DIRECT = "direct:"  # how the names of such rooms begin; no room of a configuration is called so
+
+
+def direct_of(settings: Settings, account: AccountId) -> DirectSettings | None:
+    """How direct messages to this account are answered; None where they are not."""
+    return next((one for one in settings.direct if matches(one.account, account)), None)
 
 
 @dataclass
@@ -300,8 +372,11 @@ def _form(room: Room, settings: Settings) -> RoomForm:
     return RoomForm(room.id, digest, channels + agents)
 
 
-def _seat(wanted: SeatSettings) -> AgentSeat:
-    return AgentSeat(wanted.agent, wanted.listen, wanted.session, wanted.busy, wanted.gather)
+def _seat(wanted: SeatSettings, settings: Settings) -> AgentSeat:
+    """With the agent's tools, unless the seat has its own."""
+    agent = settings.agents.get(wanted.agent)
+    seat = seat_of(wanted)
+    return seat if wanted.tools is not None or agent is None else replace(seat, tools=agent.tools)
 
 
 def check_once(
@@ -335,6 +410,21 @@ def email_key(settings: Settings) -> bytes | None:
     if not settings.people.link_by_email:
         return None
     return hmac.digest(key_for(settings.store.path), b"uacs-bridge e-mail addresses", "sha256")
+
+
+def allowances_of(settings: Settings) -> Allowances:
+    """Budgets, and what models cost."""
+    prices = {
+        name: Prices(**found.model_dump())
+        for name, entry in settings.agents.items()
+        if isinstance(found := getattr(entry.options, "prices", None), BaseModel)
+    }
+    return Allowances(
+        rooms={RoomId(name): budget_of(one.budget) for name, one in settings.rooms.items()},
+        agents={name: budget_of(one.budget) for name, one in settings.agents.items()},
+        person=budget_of(settings.people.budget),
+        prices=prices,
+    )
 
 
 def policy_of(settings: Settings) -> Policy:

@@ -29,8 +29,13 @@ COMMANDS = {
     "translate": "Translate a rich message between platforms, UACS and the neutral card.",
     "archive": "Read what was said.",
     "people": "Say which accounts are one person's, and who is blocked.",
+    "pair": "Let people reach agents in direct messages, by a code.",
+    "budget": "Show what agents cost, and open budgets again.",
     "dead-letters": "Look after what could not be delivered.",
+    "approvals": "List the calls of tools that somebody had to allow, and who decided.",
     "secrets": "Keep tokens sealed in the bridge's own store.",
+    "tokens": "Make and revoke tokens: programs read rooms and speak in them with one.",
+    "mcp": "Serve rooms to a program that speaks the Model Context Protocol.",
     "db": "Migrate, back up and restore the store.",
     "schema": "Print the JSON Schema of UACS, or of the card.",
 }

@@ -25,7 +25,13 @@ from bridge.content.globs import matches
 from bridge.errors import BridgeError, ConfigError, StoreError
 from bridge.model import AccountId, ChannelRef, Raw
 from bridge.ports.clock import SystemClock
-from bridge.ports.connector import ChecksItself, Connector, Finding, ServesHttp
+from bridge.ports.connector import (
+    ChecksItself,
+    Connector,
+    Finding,
+    KnowsOutsiders,
+    ServesHttp,
+)
 from bridge.ports.store import Store
 from bridge.store.maintenance import schema_version
 from bridge.store.schema import newest_version
@@ -241,9 +247,24 @@ async def _account(
             found.append(Finding("error", what, "check the network, then try again"))
         except BridgeError as error:
             found.append(Finding("error", str(error), "correct it, then run check again"))
+    found += [one for channel in channels for one in await _outsiders(connector, channel)]
     if isinstance(connector, ServesHttp) and connector.routes(_NoInbox()):
         found += _called(name, settings.web.public_url, found)
     return found
+
+
+async def _outsiders(connector: Connector, channel: ChannelRef) -> list[Finding]:
+    """A warning for a channel that others read, too; what cannot be asked is found elsewhere."""
+    if not isinstance(connector, KnowsOutsiders):
+        return []
+    try:
+        async with asyncio.timeout(_DEADLINE):
+            others = await connector.outsiders(channel)
+    except (BridgeError, TimeoutError):
+        return []
+    todo = "what is said in the room's other channels is shown there: make it flow: in if not meant"
+    what = f"{channel.channel} is also read by {' and '.join(others)}"
+    return [Finding("warning", what, todo)] if others else []
 
 
 def _called(name: str, public_url: str | None, found: Sequence[Finding]) -> list[Finding]:

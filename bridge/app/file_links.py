@@ -156,21 +156,26 @@ def _answer(
     }
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    if kind_of(linked.media_type) in ("video", "audio"):
-        headers["Content-Security-Policy"] = _PLAYING
-    headers |= {
-        "Content-Type": _served_type(linked.media_type),
-        "Content-Disposition": _disposition(linked),
-        "Accept-Ranges": "bytes",
-    }
+    headers |= {**safe_headers(linked), "Accept-Ranges": "bytes"}
     wanted = wanted_range(request.headers, tag, size)
     if wanted is None:
-        return _FileResponse(200, headers, blobs, linked.file_id, 0, size, size)
+        return FileResponse(200, headers, blobs, linked.file_id, 0, size, size)
     start, end = wanted
     if start >= end:
         return _plain(416, {**_SAFE, "Content-Range": f"bytes */{size}"})
     headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
-    return _FileResponse(206, headers, blobs, linked.file_id, start, end, size)
+    return FileResponse(206, headers, blobs, linked.file_id, start, end, size)
+
+
+def safe_headers(linked: Linked) -> dict[str, str]:
+    """With which nothing in the file can run in a browser."""
+    playing = kind_of(linked.media_type) in ("video", "audio")
+    return {
+        **_SAFE,
+        "Content-Security-Policy": _PLAYING if playing else _LOCKED,
+        "Content-Type": _served_type(linked.media_type),
+        "Content-Disposition": _disposition(linked),
+    }
 
 
 def wanted_range(headers: Headers, tag: str, size: int) -> tuple[int, int] | None:
@@ -219,7 +224,7 @@ def _plain(status: int, headers: dict[str, str] | None = None) -> Response:
     return Response(status_code=status, headers={**(headers or {}), "Cache-Control": "no-store"})
 
 
-class _FileResponse(Response):
+class FileResponse(Response):
     """Streams a kept file, or a part of it. One that turns out damaged is broken off: nobody gets
     all the bytes that were announced."""
 

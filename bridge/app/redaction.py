@@ -13,6 +13,7 @@ _SECRETS = re.compile(
       \bx(?:ox[a-z]|app)[-.][A-Za-z0-9.-]{6,}           # Slack: xoxb-, xapp-, xoxe.xoxp-
     | \b[A-Za-z0-9_-]{23,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}  # a Discord bot's token
     | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*        # a JSON web token
+    | \buacs\.[a-z0-9_-]{1,63}\.[A-Za-z0-9_-]{16,}     # a program's token of our own
     | (?<=/webhooks/)\d+/[A-Za-z0-9_-]{20,}             # a Discord webhook's address
     | (?<=/files/)[A-Za-z0-9_-]{64,}                    # our own links to kept files
     | (?<=hooks\.slack\.com/)[A-Za-z0-9/_-]{8,}         # Slack's response and webhook addresses

@@ -13,6 +13,7 @@ import structlog
 
 from bridge.app.build import (
     Bridge,
+    allowances_of,
     build_agents,
     build_connectors,
     email_key,
@@ -20,7 +21,7 @@ from bridge.app.build import (
     groups_of,
 )
 from bridge.app.settings import Settings
-from bridge.errors import BridgeError
+from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId
 from bridge.ports.connector import Connector
 
@@ -45,11 +46,10 @@ class Reloader:
                 changes = await self._change(self._source())
             except BridgeError as error:
                 log.error("configuration_kept", error=str(error))  # noqa: TRY400
-                self._bridge.problems[:] = [
-                    *(p for p in self._bridge.problems if not p.startswith(_KEPT)),
-                    f"{_KEPT}: {error}",
-                ]
-                raise
+                told = f"{_KEPT}: {error}"
+                others = (p for p in self._bridge.problems if not p.startswith(_KEPT))
+                self._bridge.problems[:] = [*others, told]
+                raise ConfigError(told) from error
             log.info("configuration_reloaded", changes=changes)
             return changes
 
@@ -65,6 +65,7 @@ class Reloader:
             agents = build_agents(new, bridge.store, bridge.clock, bridge.files)
             kept = {a: c for a, c in bridge.connectors.items() if a not in changed}
             rooms = await find_rooms(new, {**kept, **fresh}, bridge.store, problems)
+            await bridge.tools.change(new.tools)
         except BaseException:
             for connector in fresh.values():
                 await connector.close()
@@ -79,6 +80,7 @@ class Reloader:
             bridge.router.start_account(account, connector)
         bridge.settings = new
         bridge.router.admins[:] = new.admins
+        bridge.router.allowances = allowances_of(new)
         bridge.problems[:] = problems
         return [*_told(old, new), *problems]
 
@@ -96,7 +98,7 @@ class Reloader:
 def _told(old: Settings, new: Settings) -> list[str]:
     """What is different, a line for each account, room, agent and part."""
     found: list[str] = []
-    for section in ("accounts", "rooms", "agents"):
+    for section in ("accounts", "rooms", "agents", "tools"):
         before, after = getattr(old, section), getattr(new, section)
         for name in sorted(before | after):
             if before.get(name) == after.get(name):

@@ -6,20 +6,22 @@ from typing import Annotated, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    ConfigDict,
     Field,
     ValidationInfo,
     field_validator,
 )
 
+from bridge.app.budget_settings import BudgetSettings
+from bridge.app.seat_settings import SeatSettings
+from bridge.app.strict import RegularExpression, StrictSettings
 from bridge.content.patterns import Replacement, pattern_of
-from bridge.errors import InvalidData
+from bridge.content.tools_shown import ToolsShown
 from bridge.router.options import (
     ALL_BUT_JOINS,
     OPEN,
     Files,
     Filter,
+    History,
     Kind,
     Late,
     MemberOptions,
@@ -30,20 +32,7 @@ from bridge.router.options import (
     Tells,
     Threads,
 )
-
-
-class StrictSettings(BaseModel):
-    """Unknown keys are errors, and nothing changes once it is read."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-def _checked(source: str) -> str:
-    try:
-        pattern_of(source)
-    except InvalidData as error:
-        raise ValueError(str(error)) from None
-    return source
+from bridge.router.rooms import Undelivered
 
 
 def _name_form(form: str) -> str:
@@ -54,9 +43,6 @@ def _name_form(form: str) -> str:
     if "{name}" not in form or "{" in rest or "}" in rest or len(rest) > 40:
         raise ValueError(f"it needs {{name}}, and may have {{platform}} and {{account}}: {form!r}")
     return form
-
-
-RegularExpression = Annotated[str, AfterValidator(_checked)]
 
 
 class FilterSettings(StrictSettings):
@@ -160,46 +146,38 @@ class MemberSettings(PassageSettings):
         return wild or self.category is not None
 
 
-class SeatSettings(StrictSettings):
-    """An agent in a room."""
-
-    agent: str = Field(description="The agent's name under `agents`.")
-    listen: Literal["mentions", "always", "threads"] = Field(
-        default="mentions",
-        description="When it answers: when it is mentioned, always, or once called in a thread.",
-    )
-    session: Literal["room", "channel", "thread", "person"] = Field(
-        default="room",
-        description="What it knows of, and answers one after the other: the whole room, what was "
-        "said in one channel, in one thread, or by one person.",
-    )
-    busy: Literal["queue", "merge", "steer", "interrupt"] = Field(
-        default="queue",
-        description="A question while it answers: queue: waits; merge: all that wait are one; "
-        "steer: it is told at once, if it listens; interrupt: it stops, and answers the new one.",
-    )
-    gather: float = Field(
-        default=0.0,
-        ge=0,
-        le=60,
-        description="Seconds in which further messages belong to the same question.",
-    )
-
-
 class RoomSettings(PassageSettings):
     """Channels and agents that share a conversation; a channel may be in several rooms."""
 
     members: tuple[MemberSettings, ...] = Field(min_length=1, description="The room's channels.")
     agents: tuple[SeatSettings, ...] = Field(default=(), description="The room's agents.")
-    undelivered: Literal["note", "whisper", "off"] = Field(
+    budget: BudgetSettings = Field(
+        default=BudgetSettings(), description="What agents may cost in this room."
+    )
+    agents_talk: Literal["off", "mention"] = Field(
+        default="off",
+        description="mention: agents call one another by @name in their answers; off: never.",
+    )
+    agents_turns: int = Field(
+        default=4,
+        ge=0,
+        le=100,
+        description="Turns that agents and bots call after the last that a person did, in an hour.",
+    )
+    undelivered: Undelivered = Field(
         default="note",
         description="note: what did not reach a channel is said where it was posted, with a button "
-        "to try again; whisper: to its author alone, on Slack; off: `uacs-bridge dead-letters` "
-        "lists it.",
+        "to try again; whisper: to its author alone, on Slack; reaction: it is marked, and the "
+        "command `why` says the reason; off: `uacs-bridge dead-letters` lists it.",
+    )
+    history: History = Field(
+        default="from_joining",
+        description="from_joining: a channel or an agent that joins later knows what is said from "
+        "then on; shared: agents read what was said before, and replies quote it.",
     )
     moderation: Moderation = Field(
         default="off",
-        description="What a person's deletion or edit of a copy does: off, mirror or room.",
+        description="What a person's deletion or pin of a copy does: off, mirror or room.",
     )
     bots_per_minute: int | None = Field(
         default=120,
@@ -213,6 +191,11 @@ class RoomSettings(PassageSettings):
         default=("!private",),
         description="Beginnings of messages that are neither carried nor kept.",
     )
+    show_tools: ToolsShown = Field(
+        default="names",
+        description="What is seen of the tools that agents call: off: nothing; names: which ones; "
+        "full: what they were given and said, too.",
+    )
     tells: frozenset[Tells] = Field(
         default=ALL_BUT_JOINS,
         description="What of that which happens to a channel is said in the others.",
@@ -223,11 +206,13 @@ def room_options(room: RoomSettings) -> RoomOptions:
     """What holds for the room as a whole."""
     return RoomOptions(
         sieve=_sieve(room),
+        history=room.history,
         moderation=room.moderation,
         bots_per_minute=room.bots_per_minute,
         greets=room.greets,
         private=tuple(one.casefold() for one in room.private if one),
         tells=room.tells,
+        show_tools=room.show_tools,
     )
 
 

@@ -12,6 +12,7 @@ import structlog
 
 from bridge.app.admin import Door
 from bridge.app.build import Bridge, build
+from bridge.app.direct import DirectRooms
 from bridge.app.linker import AppLinker
 from bridge.app.patterns import follow_patterns
 from bridge.app.reload import Reloader
@@ -38,6 +39,7 @@ async def run(
         if bridge is None:
             return
         bridge.router.linker = AppLinker(bridge)
+        bridge.router.on_direct = DirectRooms(bridge).open
         if source is not None:
             bridge.reload = Reloader(bridge, source).reload
         door = Door.new()

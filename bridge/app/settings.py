@@ -12,16 +12,31 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
+from bridge.app.budget_settings import BudgetSettings
 from bridge.app.catch_up_settings import CatchUpSettings
 from bridge.app.redaction import hide_secrets
-from bridge.app.room_settings import RoomSettings, StrictSettings
+from bridge.app.room_settings import RoomSettings
+from bridge.app.seat_settings import DirectSettings, seat_problems
+from bridge.app.strict import StrictSettings
 from bridge.content.globs import matches
 from bridge.errors import ConfigError
-from bridge.ports.discovery import AGENTS, CONNECTORS, agent_type, connector_type, names_of
+from bridge.ports.discovery import (
+    AGENTS,
+    CONNECTORS,
+    POLICIES,
+    agent_type,
+    connector_type,
+    names_of,
+    policy_type,
+)
 from bridge.ports.tokens import SecretRef
+from bridge.tools.settings import ToolServerSettings
 
 _NAME = re.compile(r"^[a-z0-9][a-z0-9_-]{0,62}$")
-_OWN_ADDRESSES = ("admin", "files", "healthz", "metrics")  # accounts are served below their names
+# Accounts are served below their names.
+_OWN_ADDRESSES = ("admin", "files", "healthz", "mcp", "metrics", "v1")
+# Keys beside `kind` that all agents have.
+_SHARED = {"agents": frozenset({"budget", "policies", "tools"})}
 _HEX = re.compile(r"[0-9A-Fa-f]{32,}")  # a signing secret of Slack
 # As POSIX names them; what looks different is more likely the secret itself.
 _VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")
@@ -57,9 +72,33 @@ class AgentSettings(StrictSettings):
 
     kind: str = Field(
         description="Which agent API it speaks: echo, openai-chat, openai-responses, anthropic, "
-        "gemini."
+        "gemini, ailoy, a2a, acp, webhook."
+    )
+    tools: tuple[str, ...] = Field(
+        default=(), description="The servers under `tools` whose tools it has."
     )
     options: Any = Field(default=None, description="The agent API's own settings.")
+    budget: BudgetSettings = Field(
+        default=BudgetSettings(), description="What it may cost, in all rooms together."
+    )
+    policies: tuple[str, ...] = Field(
+        default=(), description="What is between the rooms and it: names under `policies`."
+    )
+
+
+class PolicySettings(StrictSettings):
+    """What looks at all that agents are told and say."""
+
+    kind: str = Field(description="redact, deny, or one that is installed beside the bridge.")
+    options: Any = Field(default=None, description="The policy's own settings.")
+
+
+# `path` below `store`, whatever the rest of the file is.
+_STORE = re.compile(
+    r"^store:[ \t]*(?:\{.*?|(?:#.*)?\n(?:[ \t]+.*\n|[ \t]*\n)*?[ \t]+)"
+    r"path:[ \t]*[\"']?([^\"'\s#,}]+)",
+    re.MULTILINE,
+)
 
 
 class StoreSettings(StrictSettings):
@@ -116,6 +155,9 @@ class FileSettings(StrictSettings):
 class PeopleSettings(StrictSettings):
     """Which accounts are one person's, and which groups are the same."""
 
+    budget: BudgetSettings = Field(
+        default=BudgetSettings(), description="What agents may cost for each person."
+    )
     link_by_email: bool = Field(
         default=False,
         description="Whether accounts with one e-mail address are linked; addresses are asked of "
@@ -151,7 +193,7 @@ class DeliverySettings(StrictSettings):
         default=30.0, gt=0, description="Seconds that one request to a platform may take."
     )
     longest_backoff: float = Field(
-        default=300.0, gt=0, description="The longest pause between two attempts, in seconds."
+        default=60.0, gt=0, description="The longest pause between two attempts, in seconds."
     )
     agent_idle: float = Field(
         default=60.0, gt=0, description="Seconds that an agent may be silent before it is given up."
@@ -178,6 +220,9 @@ class Settings(StrictSettings):
     agents: dict[str, AgentSettings] = Field(
         default={}, description="Agents, by the name that people write behind the @."
     )
+    tools: dict[str, ToolServerSettings] = Field(
+        default={}, description="Servers of tools (MCP), by a name of your choice."
+    )
     admins: tuple[str, ...] = Field(
         default=(),
         description="Who may give commands in channels: ids (slack:T01:U01) or globs of them.",
@@ -186,6 +231,12 @@ class Settings(StrictSettings):
     web: WebSettings = Field(default=WebSettings(), description="The bridge's own web server.")
     files: FileSettings = Field(
         default=FileSettings(), description="Pictures, films, sounds and files."
+    )
+    direct: tuple[DirectSettings, ...] = Field(
+        default=(), description="Agents that people write to directly."
+    )
+    policies: dict[str, PolicySettings] = Field(
+        default={}, description="Policies of agents, by name."
     )
     people: PeopleSettings = Field(
         default=PeopleSettings(), description="Whose accounts are whose, and groups."
@@ -226,18 +277,34 @@ def read_settings(path: Path) -> Settings:
     return settings
 
 
+def store_named_in(path: Path) -> Path:
+    """The store of a configuration file that may be wrong: as far as it is named there, else the
+    default."""
+    try:
+        found = _STORE.search(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError):
+        found = None
+    named = Path(found[1]) if found else StoreSettings().path
+    return path.parent / named.expanduser()
+
+
 def settings_of(data: object, source: str = "configuration") -> Settings:
     """Checked settings from parsed YAML."""
     if not isinstance(data, Mapping):
         raise ConfigError(f"{source}: the top must be a mapping, not {type(data).__name__}")
     prepared = dict(data)
     problems: list[str] = []
-    for section, nested in (("accounts", "platform"), ("agents", "kind")):
+    for section, nested in (("accounts", "platform"), ("agents", "kind"), ("policies", "kind")):
         if isinstance(entries := prepared.get(section), Mapping):
             prepared[section] = {
                 str(name): _with_options(section, str(name), entry, nested, problems)
                 for name, entry in entries.items()
             }
+    if isinstance(servers := prepared.get("tools"), Mapping):
+        read = (
+            (str(name), _tool_server(str(name), one, problems)) for name, one in servers.items()
+        )
+        prepared["tools"] = {name: server for name, server in read if server is not None}
     try:
         settings = Settings.model_validate(prepared)
     except ValidationError as error:
@@ -256,25 +323,40 @@ def _with_options(
     """An account's or agent's own keys are checked by the part that understands them."""
     if not isinstance(entry, Mapping) or not isinstance(kind := entry.get(nested), str):
         return entry
-    group = CONNECTORS if section == "accounts" else AGENTS
+    group = {"accounts": CONNECTORS, "agents": AGENTS}.get(section, POLICIES)
     if kind not in names_of(group):
         nearest = _nearest(kind, names_of(group))
         problems.append(f"{section}.{name}.{nested}: there is no {nested} {kind!r}{nearest}")
         return {nested: kind}
-    model = connector_type(kind).settings if section == "accounts" else agent_type(kind).settings
-    own = {key: value for key, value in entry.items() if key != nested}
+    types = {"accounts": connector_type, "agents": agent_type}
+    model = types.get(section, policy_type)(kind).settings
+    shared = _SHARED.get(section, frozenset())
+    own = {key: value for key, value in entry.items() if key != nested and key not in shared}
+    kept = {key: value for key, value in entry.items() if key in shared}
     try:
-        return {nested: kind, "options": model.model_validate(own)}
+        return {nested: kind, **kept, "options": model.model_validate(own)}
     except ValidationError as error:
         problems += [f"{section}.{name}.{text}" for text in _problems(error, model)]
-        return {nested: kind}
+        return {nested: kind, **kept}
+
+
+def _tool_server(name: str, entry: object, problems: list[str]) -> ToolServerSettings | None:
+    """Checked by itself, so that nothing in the place of a secret is shown."""
+    try:
+        return ToolServerSettings.model_validate(entry)
+    except ValidationError as error:
+        problems += [
+            f"tools.{name}{'' if text.startswith(':') else '.' if ': ' in text else ': '}{text}"
+            for text in _problems(error, ToolServerSettings)
+        ]
+        return None
 
 
 def _crossed(settings: Settings) -> list[str]:
     """Names that refer to one another must exist; references to secrets are no secrets."""
     problems = [
         f"{section}.{name}: a name is lower-case letters, digits, - and _, at most 63"
-        for section in ("accounts", "rooms", "agents")
+        for section in ("accounts", "rooms", "agents", "tools")
         for name in getattr(settings, section)
         if not _NAME.match(name)
     ]
@@ -285,12 +367,14 @@ def _crossed(settings: Settings) -> list[str]:
     ]
     owners = [("accounts", name, one.options) for name, one in settings.accounts.items()]
     owners += [("agents", name, one.options) for name, one in settings.agents.items()]
+    owners += [("tools", name, one) for name, one in settings.tools.items()]
     for section, name, options in owners:
         problems += [
             f"{section}.{name}.{key}{found}; {_secret_todo(key)}"
             for key, ref in secrets_of(options)
             if (found := _misplaced(ref))
         ]
+    problems += _unknown_tools(settings)
     for group, accounts in settings.people.groups.items():
         problems += [
             f"people.groups.{group}.{account}: there is no account {account!r}"
@@ -313,15 +397,54 @@ def _crossed(settings: Settings) -> list[str]:
                 problems.append(
                     f"rooms.{room}.agents[{index}].agent: there is no agent {seat.agent!r}{nearest}"
                 )
+        problems += seat_problems(f"rooms.{room}", entry.agents)
+    problems += [
+        f"agents.{name}.policies: there is no policy {one!r}{_nearest(one, settings.policies)}"
+        for name, entry in settings.agents.items()
+        for one in entry.policies
+        if one not in settings.policies
+    ]
+    for index, direct in enumerate(settings.direct):
+        where = f"direct[{index}]"
+        if not any(matches(direct.account, name) for name in settings.accounts):
+            nearest = _nearest(direct.account, settings.accounts)
+            problems.append(f"{where}.account: there is no account {direct.account!r}{nearest}")
+        problems += [
+            f"{where}.agents[{seat}].agent: there is no agent {one.agent!r}"
+            f"{_nearest(one.agent, settings.agents)}"
+            for seat, one in enumerate(direct.agents)
+            if one.agent not in settings.agents
+        ]
+        problems += seat_problems(where, direct.agents)
     return problems
 
 
+def _unknown_tools(settings: Settings) -> list[str]:
+    named = [(f"agents.{name}.tools", one.tools) for name, one in settings.agents.items()]
+    for room, entry in settings.rooms.items():
+        named += [
+            (f"rooms.{room}.agents[{index}].tools", seat.tools or ())
+            for index, seat in enumerate(entry.agents)
+        ]
+    return [
+        f"{where}: there is no server of tools {one!r}{_nearest(one, settings.tools)}"
+        for where, tools in named
+        for one in tools
+        if one not in settings.tools
+    ]
+
+
 def secrets_of(options: object) -> Iterator[tuple[str, SecretRef]]:
-    """The keys of an account's or agent's own settings that say where a secret is found."""
+    """The keys of an account's, agent's or tool server's own settings that say where a secret is
+    found."""
     if isinstance(options, BaseModel):
         for key in type(options).model_fields:
-            if isinstance(ref := getattr(options, key), SecretRef):
-                yield key, ref
+            found = getattr(options, key)
+            if isinstance(found, SecretRef):
+                yield key, found
+            elif isinstance(found, dict):
+                named = found.items()
+                yield from ((f"{key}.{n}", ref) for n, ref in named if isinstance(ref, SecretRef))
 
 
 def _misplaced(ref: SecretRef) -> str:
@@ -342,8 +465,9 @@ def _is_secret(model: type[BaseModel], loc: tuple[int | str, ...]) -> bool:
 
 
 def _secret_todo(key: str) -> str:
+    variable = re.sub(r"[^A-Z0-9]+", "_", key.rpartition(".")[2].upper())
     return (
-        f"secrets never stand in this file; say where it is found: {key}: {{env: {key.upper()}}} "
+        f"secrets never stand in this file; say where it is found: {key}: {{env: {variable}}} "
         "(or {file: PATH}, or {sealed: NAME} after `uacs-bridge secrets set NAME`)"
     )
 
@@ -360,7 +484,7 @@ def _problems(error: ValidationError, model: type[BaseModel]) -> list[str]:
         elif found["type"] == "missing":
             texts.append(f"{where}: this key is needed")
         elif _is_secret(model, found["loc"]):
-            texts.append(f"{where}: {_secret_todo(str(found['loc'][0]))}")
+            texts.append(f"{where}: {_secret_todo(str(found['loc'][:2][-1]))}")
         elif found["type"] == "too_short" and _has_deeper(errors, found["loc"]):
             continue  # pydantic counts only the items that are right
         else:

@@ -1,5 +1,5 @@
-"""The bridge's own web server: /healthz, /metrics, /admin, /files, and each account's routes below
-its name."""
+"""The bridge's own web server: /healthz, /metrics, /admin, /files, /v1 for programs, and each
+account's routes below its name."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ from starlette.routing import BaseRoute, Mount, Route, Router
 from starlette.types import Receive, Scope, Send
 
 from bridge.app.admin import Door
+from bridge.app.api.gateway import BridgeGateway
+from bridge.app.api.routes import Api
+from bridge.app.api.tokens import token_from_json
 from bridge.app.bodies import BoundedBodies
 from bridge.app.build import Bridge
 from bridge.app.file_links import file_routes
@@ -30,8 +33,10 @@ from bridge.app.heads import BoundedHeads
 from bridge.app.redaction import hide_secrets
 from bridge.errors import BridgeError, ConfigError, InvalidData, StoreError
 from bridge.model import AccountId, ActorId, OperationId, RoomId
+from bridge.ports.abilities import has
 from bridge.ports.connector import Health, ServesHttp, TellsHealth
 from bridge.ports.store import StoreStatus
+from bridge.router.doors import begin_pairing
 
 _FRESH = 1.0  # seconds for which counts are good enough: asking often costs the store nothing
 
@@ -63,13 +68,17 @@ def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
             return Response(generate_latest(REGISTRY) + snapshot, media_type=CONTENT_TYPE_LATEST)
         return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
 
+    api = Api(BridgeGateway(bridge))
     routes: list[BaseRoute] = [Route("/healthz", healthz), Route("/metrics", metrics)]
     if door is not None:
         routes.append(Mount("/admin", routes=_admin_routes(bridge, door)))
     if bridge.links is not None:
         routes += file_routes(bridge.links, bridge.files.blobs, bridge.clock)
+    routes += api.routes()
     routes.append(Mount("/{account}", app=_AccountRoutes(bridge)))
-    return Starlette(routes=routes, middleware=[Middleware(BoundedBodies)])
+    app = Starlette(routes=routes, middleware=[Middleware(BoundedBodies)])
+    app.state.close = api.close
+    return app
 
 
 class _AccountRoutes:
@@ -81,7 +90,7 @@ class _AccountRoutes:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         connector = self._bridge.connectors.get(scope["path_params"]["account"])
-        if not isinstance(connector, ServesHttp):
+        if not has(connector, ServesHttp):
             await Response("Not Found", status_code=404)(scope, receive, send)
             return
         router = self._routers.get(connector)
@@ -154,7 +163,10 @@ def _admin_routes(bridge: Bridge, door: Door) -> list[BaseRoute]:
         Route("/replay", guarded(_replay), methods=["POST"]),
         Route("/reload", guarded(_reload), methods=["POST"]),
         Route("/people", guarded(_link_people), methods=["POST"]),
+        Route("/pair", guarded(_pair), methods=["POST"]),
+        Route("/budget", guarded(_budget), methods=["POST"]),
         Route("/secrets", guarded(_keep_secret), methods=["POST"]),
+        Route("/tokens", guarded(_tokens), methods=["POST"]),
     ]
 
 
@@ -202,9 +214,43 @@ async def _set_blocked(bridge: Bridge, actor: str, room: str | None, *, blocked:
     return await decided.set_blocked(ActorId(actor), "command", where, blocked=blocked)
 
 
+async def _pair(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """`new`: a code for an agent; `revoke`: an account, from one agent or (null) from all."""
+    match body:
+        case {"new": str(agent), "minutes": int() | float() as minutes}:
+            store, clock = bridge.store, bridge.clock
+            return {"code": await begin_pairing(store, clock, agent, "command", minutes)}
+        case {"revoke": str(actor), "agent": str() | None as agent}:
+            return {"done": await bridge.router.doors.unpair(ActorId(actor), agent)}
+        case _:
+            raise InvalidData("it is {new: agent, minutes: N}, or {revoke: actor, agent: agent}")
+
+
+async def _budget(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """`reset`: a purse."""
+    match body:
+        case {"reset": str(purse)}:
+            await bridge.router.purses.forget(purse)
+            return {"reset": purse}
+        case _:
+            raise InvalidData("it is {reset: purse}")
+
+
 async def _keep_secret(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
     await bridge.store.put_credential(str(body["name"]), str(body["value"]))
     return {}
+
+
+async def _tokens(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """`add`: a token as it is kept; `revoke`: its name."""
+    match body:
+        case {"add": dict() as wanted}:
+            await bridge.store.put_token(token_from_json(wanted))
+            return {}
+        case {"revoke": str(name)}:
+            return {"revoked": await bridge.store.revoke_token(name)}
+        case _:
+            raise InvalidData("it is {add: token} or {revoke: name}")
 
 
 # --- the server ---------------------------------------------------------------------------------
@@ -222,6 +268,7 @@ class WebServer:
     """Serves an ASGI app until it is stopped; the port is bound in `start`, so that it is known."""
 
     def __init__(self, app: Starlette, host: str, port: int) -> None:
+        self._app = app
         self._host = host
         self._port = port
         config = uvicorn.Config(
@@ -241,6 +288,9 @@ class WebServer:
             await asyncio.sleep(0.005)
 
     async def stop(self) -> None:
+        """Whoever reads along is told; what is still open after a moment is cut."""
+        if close := getattr(self._app.state, "close", None):
+            await close()
         self._server.should_exit = True
         if self._serving:
             await self._serving

@@ -88,11 +88,14 @@ class BridgeMetadata(BaseModel):
     reactions: tuple[Reactions, ...] = ()
 
 
+_NOTHING = BridgeMetadata()
+
+
 def read_bridge_metadata(message: Message) -> tuple[BridgeMetadata, list[str]]:
     """The additions that hold, and a warning for each that does not (shown in logs, never text)."""
     found = (message.metadata or {}).get(KEY)
     if found is None:
-        return BridgeMetadata(), []
+        return _NOTHING, []
     if not isinstance(found, dict):
         return BridgeMetadata(), [f"metadata.{KEY} is no object; it is ignored"]
     version = found.get("version", VERSION)

@@ -8,6 +8,8 @@ Schema ids -> the shape of `data`:
   `fields` belong to the part before it, `message` to the message, `item` stands in its own place.
 - `CITATIONS` `{"citations": [{"title", "url", "quote"}, ...]}`: sources of the part before it.
 - `DOCUMENT` `{"title": ..., "text": ...}`: knowledge that was looked up.
+- `HAND_OVER` `{"to": ..., "why": ...}`: another agent of the room by its name, or `person`, goes
+  on from here; the bridge says so itself.
 - `VALUE` `{"value": ...}` or any JSON: an answer in a format that was asked for.
 """
 
@@ -25,15 +27,26 @@ REASONING = "application/vnd.uacs.reasoning+json"
 STATE = "application/vnd.uacs.agent-state+json"
 CITATIONS = "application/vnd.uacs.citations+json"
 DOCUMENT = "application/vnd.uacs.document+json"
+HAND_OVER = "application/vnd.uacs.hand-over+json"
 VALUE = "application/vnd.uacs.value+json"
 
-_UNSHOWN = frozenset((REASONING, STATE))
+UNSHOWN = frozenset((REASONING, STATE, HAND_OVER))
+_LONGEST = 200  # characters of a reason
 _MOST = 20  # citations that are shown of one part
 
 
 def is_unshown(part: ContentPart) -> bool:
     """Whether this is for agents alone; people are shown nothing in its place."""
-    return isinstance(part, StructuredDataPart) and part.schema_id in _UNSHOWN
+    return isinstance(part, StructuredDataPart) and part.schema_id in UNSHOWN
+
+
+def hand_over_of(part: ContentPart) -> tuple[str, str] | None:
+    """To whom an agent hands over, and why (in one line); None for any other part."""
+    if not isinstance(part, StructuredDataPart) or part.schema_id != HAND_OVER:
+        return None
+    if not isinstance(part.data, Mapping) or not (to := _word(part.data.get("to"))):
+        return None
+    return to.removeprefix("@"), _word(part.data.get("why"))[:_LONGEST]
 
 
 def citations(part: ContentPart) -> tuple[Paragraph, ...] | None:

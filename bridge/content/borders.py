@@ -240,11 +240,16 @@ def _open_styles(
     return places, states
 
 
+def open_fence(text: str) -> Fence | None:
+    """The fence that is open at the end of the text."""
+    fences = _fences(text)
+    return fences[-1] if fences and fences[-1].end > len(text) else None
+
+
 def close_fence(text: str) -> str:
     """The text, with the fence closed that is open at its end (an agent was cut short)."""
-    fences = _fences(text)
-    is_open = bool(fences) and fences[-1].end > len(text)
-    return text.removesuffix("\n") + fences[-1].closing if is_open else text
+    fence = open_fence(text)
+    return text.removesuffix("\n") + fence.closing if fence else text
 
 
 def _fences(text: str) -> list[Fence]:

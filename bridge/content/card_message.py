@@ -26,6 +26,7 @@ from bridge.content.file_names import safe_file_name
 from bridge.content.markdown import markdown_to_text
 from bridge.content.rendering import Payload
 from bridge.content.text import Break, CodeBlock, Document, Inline, Paragraph, Text
+from bridge.content.values_shown import is_value, value_nodes
 from bridge.errors import CodecError, InvalidUacs
 from bridge.model import Loss
 from bridge.uacs import (
@@ -161,6 +162,9 @@ class _Reading:
         if not isinstance(part, StructuredDataPart):
             return
         at = f"/content/{index}/data"
+        if is_value(part.schema_id):
+            self._read[index] = Card(value_nodes(part.data))
+            return
         try:
             if part.schema_id == SCHEMA_ID:
                 self._read[index] = card_from_json(part.data, at)
@@ -215,7 +219,8 @@ def unknown_parts(message: Message, schema_ids: Set[str]) -> Iterator[tuple[str,
     type or a schema that nobody knows (`schema_ids` are those with readers), without a fallback."""
     known = schema_ids | {SCHEMA_ID}
     for index, part in select_parts(message, known):
-        is_known = not isinstance(part, StructuredDataPart) or part.schema_id in known
+        payload = part.schema_id if isinstance(part, StructuredDataPart) else None
+        is_known = payload is None or payload in known or is_value(payload)
         if isinstance(part, UnknownPart) or not is_known:
             yield f"/content/{index}", part
 

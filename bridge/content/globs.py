@@ -33,6 +33,11 @@ def covers(wide: Sequence[str], narrow: str) -> bool:
     return all(_is_covered(pattern, machines) for pattern in _patterns(narrow))
 
 
+def meet(one: str, other: str) -> bool:
+    """Whether there is a text that both describe. Raises InvalidData as `covers` does."""
+    return any(_meet(a, b) for a in _patterns(one) for b in _patterns(other))
+
+
 @lru_cache(maxsize=1024)
 def _patterns(glob: str) -> tuple[_Pattern, ...]:
     """One pattern for each way to choose among the alternatives."""
@@ -142,6 +147,26 @@ def _is_covered(narrow: _Pattern, wide: Sequence[_Pattern]) -> bool:
         if len(seen) > _MOST_STATES:
             raise InvalidData("These globs are too tangled to be compared; write simpler ones")
     return True
+
+
+def _meet(one: _Pattern, other: _Pattern) -> bool:
+    """Walk through both at once: somewhere both may end."""
+    written = set(chain(one, other)) - {_STAR, _STARS}
+    alphabet = sorted(written | {"/", _other(written)})
+    start = _rest(one, frozenset((0,))), _rest(other, frozenset((0,)))
+    seen, waiting = {start}, [start]
+    while waiting:
+        mine, theirs = waiting.pop()
+        if len(one) in mine and len(other) in theirs:
+            return True
+        for char in alphabet:
+            state = _step(one, mine, char), _step(other, theirs, char)
+            if all(state) and state not in seen:
+                seen.add(state)
+                waiting.append(state)
+        if len(seen) > _MOST_STATES:
+            raise InvalidData("These globs are too tangled to be compared; write simpler ones")
+    return False
 
 
 def _other(written: set[str]) -> str:

@@ -31,6 +31,19 @@ def pointer(at: str, *steps: str | int) -> str:
     return at
 
 
+def at_pointer(value: JsonValue, place: str) -> JsonValue:
+    """What stands at this JSON pointer; None where nothing does."""
+    for step in place.split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, dict):
+            value = value.get(name)
+        elif isinstance(value, list) and name.isdigit() and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            return None
+    return value
+
+
 def _held(value: object) -> Iterable[object]:
     """What is directly within a list or an object."""
     if type(value) is dict:  # as nearly all are; asking for a Mapping takes ten times longer

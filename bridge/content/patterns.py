@@ -67,6 +67,12 @@ def pattern_of(source: str) -> Pattern:
     return Pattern(source)
 
 
+def found_by(pattern: Pattern, text: str) -> list[str]:
+    """All that it finds, each once, the longest first."""
+    found = {one.group() for one in _compiled(pattern.source).finditer(_encodable(text))}
+    return sorted(found - {""}, key=len, reverse=True)
+
+
 def replaced_in_text(text: str, replacements: Sequence[Replacement]) -> str:
     """Plain text, such as a name, with all replacements made, one after the other."""
     for one in replacements:

@@ -189,20 +189,15 @@ class ChannelClosed(_Event):
 
 
 class ActionPressed(_OnMessage):
-    """Somebody pressed a button or chose from a menu; `values` are all inputs beside it."""
+    """Somebody pressed a button, chose from a menu or sent a form; `values` are all inputs beside
+    it, or in it. `answers` is what an answer for them alone must name (`PostMessage.answers`),
+    where there can be one."""
 
     type: Literal["action_pressed"] = "action_pressed"
     token: str
     native: JsonValue
     values: dict[str, JsonValue] = {}
-
-
-class FormSubmitted(_ByActor):
-    """Somebody submitted a modal."""
-
-    type: Literal["form_submitted"] = "form_submitted"
-    token: str
-    values: dict[str, JsonValue] = {}
+    answers: str | None = None
 
 
 class CommandGiven(_ByActor):
@@ -256,7 +251,6 @@ Event = Annotated[
     | TopicChanged
     | ChannelClosed
     | ActionPressed
-    | FormSubmitted
     | CommandGiven
     | AccountRevoked
     | Ignored

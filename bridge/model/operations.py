@@ -46,9 +46,9 @@ class PostMessage(_Operation):
     """Show the message in the channel, in the thread of `root` where there is one.
 
     `reply_to` is the message that it answers; `broadcast`: the channel shows it beside its thread,
-    too; `stream` says that more text is to come; `to` is the only person who shall see it, on
-    platforms whose features have `whispers`; elsewhere it `answers` a command of theirs
-    (`CommandGiven.answers`).
+    too; `stream` says that more text is to come, and `asker` who waits for it; `to` is the only
+    person who shall see it, on platforms whose features have `whispers`; elsewhere it `answers` a
+    command or a press of theirs (`CommandGiven.answers`, `ActionPressed.answers`).
     """
 
     type: Literal["post_message"] = "post_message"
@@ -57,6 +57,7 @@ class PostMessage(_Operation):
     reply_to: MessageId | None = None
     broadcast: bool = False
     stream: bool = False
+    asker: ActorId | None = None
     to: ActorId | None = None
     answers: str | None = None
 
@@ -64,7 +65,7 @@ class PostMessage(_Operation):
 class EditMessage(_Operation):
     """Make the native copies say what the message says now.
 
-    `files_changed`: its files are not those that the copies show.
+    `files_changed`: its files are not those that the copies show. `stream`, `asker`: as in a post.
     """
 
     type: Literal["edit_message"] = "edit_message"
@@ -72,6 +73,8 @@ class EditMessage(_Operation):
     root: MessageId | None = None
     reply_to: MessageId | None = None
     files_changed: bool = False
+    stream: bool = False
+    asker: ActorId | None = None
     to: ActorId | None = None
 
 
@@ -139,7 +142,9 @@ OPERATION: TypeAdapter[Operation] = TypeAdapter(Operation)
 Mark = AddReaction | RemoveReaction | NoteReactions | PinMessage | UnpinMessage
 
 
-def edit_of(post: PostMessage, own_id: OperationId, *, files_changed: bool = False) -> EditMessage:
+def edit_of(
+    post: PostMessage, own_id: OperationId, *, files_changed: bool = False, stream: bool = False
+) -> EditMessage:
     """What brings the copies that a post made up to date."""
     return EditMessage(
         id=own_id,
@@ -151,6 +156,8 @@ def edit_of(post: PostMessage, own_id: OperationId, *, files_changed: bool = Fal
         root=post.root,
         reply_to=post.reply_to,
         files_changed=files_changed,
+        stream=stream,
+        asker=post.asker if stream else None,
         to=post.to,
     )
 

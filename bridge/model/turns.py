@@ -83,10 +83,13 @@ class TextDelta(_Value):
 
 
 class PartGiven(_Value):
-    """A whole part of the answer; text deltas after it begin a new text part."""
+    """A whole part of the answer; text deltas after it begin a new text part. `name` and `size`
+    (bytes) are those of a file, where they are known."""
 
     type: Literal["part_given"] = "part_given"
     part: JsonValue
+    name: str = ""
+    size: int | None = Field(default=None, ge=0)
 
 
 class MessageChanged(_Value):
@@ -136,6 +139,14 @@ class UsageReported(_Value):
     usage: dict[str, JsonValue]
 
 
+class AnswerRecorded(_Value):
+    """What the answer is made of (model, digests of what it was told, tools, losses); goes to
+    `metadata.record` of the message."""
+
+    type: Literal["answer_recorded"] = "answer_recorded"
+    record: dict[str, JsonValue]
+
+
 class TurnDone(_Value):
     """The answer is complete."""
 
@@ -159,6 +170,7 @@ AgentEvent = Annotated[
     | PlanStep
     | ApprovalWanted
     | UsageReported
+    | AnswerRecorded
     | TurnDone
     | TurnFailed,
     Field(discriminator="type"),

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from bridge.model import RoomId
 from bridge.model.turns import AgentEvent, AgentInput, Turn
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Files
+from bridge.ports.connector import Files, Shelf
 from bridge.ports.tokens import TokenSource
 from bridge.uacs import Message
 
@@ -49,6 +49,10 @@ class AgentTools(Protocol):
     @property
     def files(self) -> Files | None:
         """Where the files of messages are kept (`blob:` ids)."""
+        ...
+
+    def shelf(self, agent: str) -> Shelf:
+        """Small durable values of one agent: caches of what a vendor keeps."""
         ...
 
 

@@ -28,6 +28,7 @@ from bridge.content.interactions import (
     interaction_with,
 )
 from bridge.content.rendering import Payload, Rendering, public_url
+from bridge.content.values_shown import is_value, value_nodes
 from bridge.errors import CodecError
 from bridge.model import Loss
 from bridge.model.refs import BRIDGE
@@ -104,6 +105,8 @@ class Cards:
             return ()
         codec = self.codecs.get(part.schema_id)
         data = cast("JsonValue", part.data)
+        if is_value(part.schema_id):
+            return card_parts(value_nodes(part.data))
         try:
             if part.schema_id == SCHEMA_ID:
                 return card_parts(card_from_json(data).nodes)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from bridge.model import ChannelRef, MessageId
+from bridge.model import ActorId, ChannelRef, MessageId
 
 if TYPE_CHECKING:
     from bridge.ports.store import InboxRow
@@ -39,12 +39,30 @@ class Held:
     changed: float = 0.0
 
 
+@dataclass(frozen=True)
+class HeldPin:
+    """A message that stands in a channel and was pinned once: whether it is so now, by whom, and
+    since when (seconds since 1970)."""
+
+    native_id: str
+    thread: str | None
+    message: MessageId
+    pinned: bool
+    actor: ActorId
+    at: float
+
+
 class CatchUpStore(Protocol):
     """Beside the inbox and the archive."""
 
     async def held(self, channel: ChannelRef, since: float, *, limit: int) -> Sequence[Held]:
         """What stands in the channel and its threads since then (seconds since 1970), newest
         first; without what is deleted."""
+        ...
+
+    async def pins(self, channel: ChannelRef) -> Sequence[HeldPin]:
+        """Of the messages that stand in the channel, those that were ever pinned, wherever that
+        was: each by its first part there, by native id."""
         ...
 
     async def orphans(self, since: float, *, limit: int) -> Sequence[Orphan]:

@@ -24,6 +24,7 @@ from bridge.model import (
     Raw,
     Receipt,
 )
+from bridge.model.turns import PlanStep
 from bridge.ports.blobs import Blobs
 from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.clock import Clock
@@ -107,12 +108,28 @@ class ServesHttp(Protocol):
 
 
 @runtime_checkable
+class KnowsDirect(Protocol):
+    """Some of its channels are between one person and our bot alone."""
+
+    def is_direct(self, channel: ChannelRef) -> bool:
+        """Pure."""
+        ...
+
+
+@runtime_checkable
 class FindsSent(Protocol):
     """Whether an unsettled post arrived can be read back."""
 
-    async def find_sent(self, call: Call, after: str | None) -> Receipt | None:
+    async def find_sent(
+        self, call: Call, after: str | None, *, since: float | None = None, changed: bool = False
+    ) -> Receipt | None:
         """The copy that this post made, looked for among our own posts newer than `after` (the
-        native id of the lane's last settled post; None: the last hour). None: it is not there."""
+        native id of the lane's last settled post; None: those since then, in seconds since 1970,
+        or of the last hour). None: it is not there.
+
+        `changed`: it may have been sent with other words than the call has now. Only platforms
+        that know posts by their words need it.
+        """
         ...
 
 
@@ -142,6 +159,38 @@ class ShowsTyping(Protocol):
 
     def typing_call(self, channel: ChannelRef) -> Call | None:
         """What shows it for some seconds; None where this channel cannot. Pure."""
+        ...
+
+
+@runtime_checkable
+class Streams(Protocol):
+    """A message can be shown while it is written in a way of the platform's own, with a beginning
+    and an end. Which streams are open is remembered from `send`, not beyond a restart: there an
+    edit of one that was left open must end it all the same."""
+
+    append_pace: float
+    """Seconds between two steps of a stream."""
+
+    def opening(self, delivery: Delivery, call: Call) -> Call | None:
+        """The post of a growing message as the beginning of a stream, in the same slot. None: it
+        is posted as any other, because of its place, its content or the limits of the moment."""
+        ...
+
+    def growing(
+        self, delivery: Delivery, call: Call, steps: Sequence[PlanStep]
+    ) -> Sequence[Call] | None:
+        """The calls by which the open stream that this edit would change shows what is new; none
+        where nothing is yet. `steps` are the agent's plan. A stream near its end of life is ended
+        by them. None: no stream is open there."""
+        ...
+
+    def ending(self, delivery: Delivery, call: Call) -> Sequence[Call]:
+        """The calls that end the open stream which this edit changes, and leave the message as the
+        edit would. Empty: no stream is open there."""
+        ...
+
+    def unstreamed(self, delivery: Delivery, call: Call) -> Call | None:
+        """The ordinary post in place of an opening that was refused; None: it is no opening."""
         ...
 
 
@@ -201,6 +250,16 @@ class LinksMessages(Protocol):
 
 
 @runtime_checkable
+class OpensDirect(Protocol):
+    """Our bot can write to a person alone."""
+
+    async def direct_channel(self, actor: ActorId) -> ChannelRef:
+        """Where it does, opened if they never wrote to one another. Raises PlatformError, which
+        says what to do where the bot may not."""
+        ...
+
+
+@runtime_checkable
 class KnowsEmails(Protocol):
     """People's e-mail addresses can be asked for, where the installation may know them."""
 
@@ -236,6 +295,16 @@ class TakesChannelIds(Protocol):
 
     def channel_with_id(self, channel: str, workspace: str | None) -> ChannelRef | None:
         """The channel, if the text is an id of this platform; no network."""
+        ...
+
+
+@runtime_checkable
+class KnowsOutsiders(Protocol):
+    """Whether others than those of the workspace read a channel can be asked."""
+
+    async def outsiders(self, channel: ChannelRef) -> Sequence[str]:
+        """Who they are, in words for people ("2 guests"); empty where the platform tells of none.
+        Raises PlatformError."""
         ...
 
 

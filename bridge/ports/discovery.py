@@ -8,9 +8,11 @@ from typing import Any
 from bridge.errors import ConfigError
 from bridge.ports.agent import AgentType
 from bridge.ports.connector import ConnectorType
+from bridge.ports.policy import PolicyType
 
 CONNECTORS = "uacs_bridge.connectors"
 AGENTS = "uacs_bridge.agents"
+POLICIES = "uacs_bridge.policies"
 
 
 def names_of(group: str) -> list[str]:
@@ -24,6 +26,10 @@ def connector_type(platform: str) -> ConnectorType:
 
 def agent_type(kind: str) -> AgentType:
     return _load(AGENTS, kind, "agent kind")
+
+
+def policy_type(kind: str) -> PolicyType:
+    return _load(POLICIES, kind, "policy kind")
 
 
 def _load(group: str, name: str, noun: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -61,6 +61,7 @@ class Standing:
     - `edit`: its last edit in the same way, and when it was made (seconds since 1970, not before
       `edited` and less than `edited_within` later); None where nobody edited it.
     - `own`: it is surely a post of our own.
+    - `ended`: the end of the poll that it is, with its result, in the same way.
     """
 
     native_id: str
@@ -70,6 +71,7 @@ class Standing:
     edited_within: float = 0.0
     own: bool = False
     reactions: tuple[Reactions, ...] = ()
+    ended: Raw | None = None
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,36 @@ class ReadsReactions(Protocol):
     ) -> Raw | None:  # fmt: skip
         """A reaction that was added or taken back, as if it were handed over live; `at` is when it
         was noticed. None for an emoji that the platform cannot have. Pure."""
+        ...
+
+
+@dataclass(frozen=True)
+class Affairs:
+    """What a channel is called, what it is about, and what is pinned in it, as it stands now.
+
+    - `told`: its name and its topic, each as if somebody had just given it and it were handed over
+      live.
+    - `pins`: the native id of each pinned message, and the pinning as if it were handed over live.
+      None: not all of them are told.
+    """
+
+    told: tuple[Raw, ...] = ()
+    pins: Mapping[str, Raw] | None = None
+
+
+@runtime_checkable
+class ReadsAffairs(Protocol):
+    """What stands of a channel itself can be compared with what we know of it."""
+
+    async def affairs(self, channel: ChannelRef) -> Affairs:
+        """With two or three requests."""
+        ...
+
+    def unpinned(
+        self, channel: ChannelRef, target: str, thread: str | None, since: float, at: float
+    ) -> Raw:
+        """That the pin which stood `since` then was taken away, as if it were handed over live;
+        `at` is when it was noticed (both in seconds since 1970). Pure."""
         ...
 
 

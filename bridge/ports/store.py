@@ -35,13 +35,18 @@ from bridge.model import (
     UnpinMessage,
 )
 from bridge.model.turns import TurnState
+from bridge.ports.agent_store import AgentStore
+from bridge.ports.approval_store import ApprovalStore
 from bridge.ports.catch_up_store import CatchUpStore, Orphan
+from bridge.ports.direct_store import DirectStore
+from bridge.ports.reading_store import ReadingStore
 from bridge.uacs import Conversation, Message
 
 InboxState = Literal["waiting", "done", "failed"]
 OutboxState = Literal["waiting", "sending", "done", "dead", "unproved", "cancelled"]
 MessageState = Literal["streaming", "complete", "edited", "deleted", "interrupted"]
 HowLinked = Literal["email", "command", "code"]
+CalledBy = Literal["person", "agent", "bot"]
 CodeUse = Literal["linked", "wrong", "own", "too_many"]
 
 CODE_TRIES = 5  # wrong codes that one account may give ...
@@ -95,24 +100,36 @@ class Timeline:
 
 @dataclass(frozen=True)
 class NewTurn:
-    """A turn to be queued for an agent; those of one `session` are answered in their order."""
+    """A turn to be queued for an agent; those of one `session` are answered in their order.
+
+    `origin` is what a person or a bot said, where it was an agent's answer to it that called this
+    one; it is the trigger itself elsewhere.
+    """
 
     id: TurnId
     agent: str
     room: RoomId
     trigger: MessageId
     session: str = ""
+    origin: MessageId | None = None
+    called_by: CalledBy = "person"
 
 
 @dataclass(frozen=True)
 class View:
-    """The part of a conversation that an agent is shown: what was said in this channel, in the
+    """The part of a conversation that somebody is shown: what was said in this channel, in the
     thread of this message, or by this person, and the answers to it. All of it where none is set.
+
+    - `member`: of a room, only what came into it while this channel (its key) or agent
+      (`agent:NAME`) was in it.
+    - `readers`: what was said to one of them alone is in it, too; it is in nobody else's.
     """
 
     channel: ChannelRef | None = None
     thread: MessageId | None = None
     person: ActorId | None = None
+    member: str | None = None
+    readers: tuple[ActorId, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -351,7 +368,9 @@ class OutboxItem:
 
 @dataclass(frozen=True)
 class DeadLetter:
-    """An operation that nobody works on any more: refused, given up, or unproved."""
+    """An operation that nobody works on any more: refused, given up, or unproved. What became of
+    its message since (`message_state`: edited, deleted) did not reach its copy either, should
+    that stand."""
 
     operation: Operation
     state: Literal["dead", "unproved"]
@@ -359,6 +378,7 @@ class DeadLetter:
     attempts: int
     time: float
     excerpt: str
+    message_state: MessageState = "complete"
 
 
 @dataclass(frozen=True)
@@ -375,6 +395,8 @@ class StoredTurn:
     tool_called: bool = False
     answer: MessageId | None = None
     session: str = ""
+    origin: MessageId | None = None
+    called_by: CalledBy = "person"
 
 
 @dataclass(frozen=True)
@@ -508,7 +530,12 @@ class ArchiveStore(Protocol):
     ) -> Conversation:
         """The timeline as a UACS Conversation, oldest first; at most the `newest` messages, and of
         these only what is in the `view`.
-        Deleted messages are absent. Raises StoreError when there is no such conversation."""
+        Deleted messages are absent, and so is what was said to others than its `readers` alone.
+        Raises StoreError when there is no such conversation."""
+        ...
+
+    async def came_to(self, room: RoomId, member: str, message: MessageId) -> bool:
+        """Whether the message came into the room while this channel or agent was in it."""
         ...
 
     async def conversations(self) -> Sequence[tuple[Timeline, int]]:
@@ -620,7 +647,8 @@ class OutboxStore(Protocol):
     async def begin(self, operation: OperationId) -> None:
         """Mark it `sending`, one attempt more. Durable before the first byte goes out.
 
-        Raises StoreError when it is not open any more (an echo settled it): nothing may be sent.
+        Raises NotOpen when it is over (an echo settled it, a deletion cancelled it): nothing may
+        be sent.
         """
         ...
 
@@ -725,8 +753,12 @@ class Store(
     OutboxStore,
     MarkStore,
     TurnStore,
+    AgentStore,
     SecretStore,
     CatchUpStore,
+    ReadingStore,
+    ApprovalStore,
+    DirectStore,
     Protocol,
 ):
     """All of it."""

@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from bridge.content.additions import KEY, read_bridge_metadata
+from bridge.content.additions import KEY, VERSION, read_bridge_metadata
+from bridge.content.agent_parts import UNSHOWN
 from bridge.content.card import Button, Card
 from bridge.content.card_json import SCHEMA_ID, card_to_json
 from bridge.content.text import Text
+from bridge.content.tool_names import SHOW_CARD
 from bridge.model import MessageId
 from bridge.model.turns import (
     AgentEvent,
+    AnswerRecorded,
     PartGiven,
+    PlanStep,
     TextDelta,
     ToolAnswered,
     ToolCalled,
@@ -27,31 +31,62 @@ RETRY = "bridge.retry"  # the id of the button that asks again; its value is the
 class Answer:
     """Collects text and parts in their order."""
 
-    def __init__(self, message_id: MessageId, agent: str, began: float) -> None:
+    def __init__(
+        self, message_id: MessageId, agent: str, began: float, *, shows_tools: bool = True
+    ) -> None:
+        self._shows_tools = shows_tools
         self.id = message_id
         self.agent = agent
         self._timestamp = datetime.fromtimestamp(began, UTC).isoformat(timespec="milliseconds")
         self._parts: list[Any] = []
         self._text: list[str] = []
+        self._details: dict[str, Any] = {}
         self._metadata: dict[str, Any] = {}
         self._retry: MessageId | None = None
+        self._steps: dict[str, PlanStep] = {}
 
     @property
     def visible(self) -> bool:
         """Whether there is anything to show."""
-        return bool(self._parts) or any(piece.strip() for piece in self._text)
+        return any(piece.strip() for piece in self._text) or any(map(self._is_seen, self._parts))
+
+    @property
+    def said(self) -> bool:
+        """Whether there is anything to keep."""
+        return bool(self._parts) or self.visible
+
+    def _is_seen(self, part: Any) -> bool:
+        kind, name = _field(part, "type"), _field(part, "name")
+        if kind in ("tool_call", "tool_result"):
+            return self._shows_tools and kind == "tool_call" and name != SHOW_CARD
+        return _field(part, "schema_id") not in UNSHOWN
 
     def take(self, event: AgentEvent) -> None:
         match event:
             case TextDelta(text=text):
                 self._text.append(text)
+            case PartGiven(part=part, name=name, size=size) if name or size is not None:
+                self._close_text()
+                details = {"name": name or None, "size": size}
+                known = {key: one for key, one in details.items() if one is not None}
+                self._details[str(len(self._parts))] = known
+                self._parts.append(part)
             case PartGiven(part=part) | ToolCalled(part=part) | ToolAnswered(part=part):
                 self._close_text()
                 self._parts.append(part)
+            case PlanStep(id=own_id):
+                self._steps[own_id] = event
             case UsageReported(usage=usage):
                 self._metadata["usage"] = usage
+            case AnswerRecorded(record=record):
+                self._metadata["record"] = record
             case _:
                 pass
+
+    @property
+    def steps(self) -> tuple[PlanStep, ...]:
+        """The agent's plan, and how far it has come."""
+        return tuple(self._steps.values())
 
     def resume(self, message: Message) -> None:
         """Begin with what was said before an interruption."""
@@ -74,7 +109,10 @@ class Answer:
         parts = [*self._parts, TextPart(text=text)] if text else [*self._parts]
         if self._retry is not None:
             parts.append(_retry_button(self._retry))
-        extra = {"metadata": self._metadata} if self._metadata else {}
+        metadata = dict(self._metadata)
+        if self._details:
+            metadata[KEY] = {"version": VERSION, "parts": dict(self._details)}
+        extra = {"metadata": metadata} if metadata else {}
         return Message(
             message_id=self.id,
             timestamp=self._timestamp,
@@ -102,6 +140,11 @@ def asked_again(answer: Message) -> Message:
     shadows = {index for indices in fallbacks for index in indices}
     kept = [part for index, part in enumerate(answer.content) if index not in shadows]
     return saying(answer, [part for part in kept if part != _retry_button_of(part)])
+
+
+def _field(part: Any, name: str) -> object:
+    """Of a part, or of one that is JSON still."""
+    return part.get(name) if isinstance(part, dict) else getattr(part, name, None)
 
 
 def _retry_button(question: MessageId) -> StructuredDataPart:

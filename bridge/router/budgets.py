@@ -13,6 +13,7 @@ from enum import IntEnum
 from bridge.model import AccountId, BudgetKey, Rate
 from bridge.ports.clock import Clock
 
+_KEPT = 3  # one part in so many of a limit is kept from what nobody needs to see
 _LATENCY = 2.0  # seconds after its start within which a request has reached the platform
 
 
@@ -42,14 +43,19 @@ class _Window:
         self._taken.append(mark)
         return mark
 
-    def free_at(self, now: float) -> float:
-        """When one more request fits; not later than now means that it fits now."""
+    def free_at(self, now: float, priority: Priority) -> float:
+        """When one more request fits; not later than now means that it fits now.
+
+        Edits of what is being written leave room for those that must come: else the end of an
+        answer would wait for the limit that its own growing has used up.
+        """
         while self._taken and self._taken[0][0] + self._longest <= now:
             self._taken.popleft()
         free = self.blocked_until
         for rate in self.rates:
-            if len(self._taken) >= rate.count:
-                free = max(free, self._taken[-rate.count][0] + rate.seconds)
+            kept = rate.count // _KEPT if priority == Priority.STREAM_EDIT else 0
+            if len(self._taken) >= rate.count - kept:
+                free = max(free, self._taken[-(rate.count - kept)][0] + rate.seconds)
         return free
 
 
@@ -97,11 +103,13 @@ class Budgets:
             if any(window.waiters for window in windows):
                 self._grant_what_fits(windows)
 
-    def has_room(self, account: AccountId, keys: Sequence[BudgetKey]) -> bool:
+    def has_room(
+        self, account: AccountId, keys: Sequence[BudgetKey], priority: Priority = Priority.ANSWER
+    ) -> bool:
         """Whether a request would go out at once."""
         now = self._clock.monotonic()
         windows = [self._window(account, key) for key in keys]
-        return all(not window.waiters and window.free_at(now) <= now for window in windows)
+        return _has_room(windows, now, priority)
 
     def block(self, account: AccountId, keys: Sequence[BudgetKey], seconds: float) -> None:
         """The platform asked us to wait: nothing more under these keys until then."""
@@ -124,7 +132,7 @@ class Budgets:
 
     async def _enter(self, windows: list[_Window], priority: Priority) -> list[list[float]]:
         now = self._clock.monotonic()
-        if all(not window.waiters and window.free_at(now) <= now for window in windows):
+        if _has_room(windows, now, priority):
             return [window.take(now) for window in windows]
         waiter = _Waiter(
             priority, next(self._numbers), windows, asyncio.get_running_loop().create_future()
@@ -143,9 +151,12 @@ class Budgets:
         now = self._clock.monotonic()
         waiting = {w.number: w for window in windows for w in window.waiters.values()}
         for waiter in sorted(waiting.values()):
-            free = max(window.free_at(now) for window in waiter.windows)
+            urgency = Priority(waiter.priority)
+            free, window = max(
+                ((one.free_at(now, urgency), one) for one in waiter.windows), key=lambda it: it[0]
+            )
             if free > now:
-                self._look_again(max(waiter.windows, key=lambda w: w.free_at(now)), free)
+                self._look_again(window, free)
             elif not waiter.granted.done():
                 for window in waiter.windows:
                     window.waiters.pop(waiter.number, None)
@@ -163,3 +174,7 @@ class Budgets:
         await self._clock.sleep(max(0.0, when - self._clock.monotonic()))
         self._timers.pop(window, None)
         self._grant_what_fits([window])
+
+
+def _has_room(windows: Sequence[_Window], now: float, priority: Priority) -> bool:
+    return all(not one.waiters and one.free_at(now, priority) <= now for one in windows)

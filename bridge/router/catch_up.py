@@ -13,7 +13,7 @@ from bridge.errors import BridgeError, RateLimited, Refused, StoreError
 from bridge.model import AccountId, ChannelRef, Raw
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
-from bridge.ports.history import ReadsHistory, Unreadable
+from bridge.ports.history import ReadsBack, ReadsHistory, Unreadable
 from bridge.ports.store import Store
 from bridge.router.beginnings import Beginnings
 from bridge.router.gaps import Gaps
@@ -25,6 +25,7 @@ from bridge.router.sources import Sources
 log = structlog.get_logger()
 
 _AT_ONCE = 4  # channels of an account that are read side by side: its limits are few
+_ROUNDS = 3  # times that a channel in trouble is looked back on, each time behind the others
 _SHORTEST_PAUSE = 0.25  # seconds, also where a platform says that a moment will do
 
 
@@ -80,10 +81,45 @@ class CatchUp:
         self._echoes: dict[tuple[AccountId, ChannelRef], str] = {}
         self._noted = 0.0
         self._awaited: set[tuple[AccountId, str]] = set()
+        self._read_upto: dict[tuple[AccountId, str], str] = {}
+        self._comparing: dict[ChannelRef, asyncio.Task[None]] = {}
 
     def is_current(self, channel: ChannelRef) -> bool:
         """Whether live events of the channel may move its cursor."""
         return channel.key in self._current
+
+    def has_passed(self, raw: Raw) -> bool:
+        """Whether its channel was read beyond it: a post that comes only now did not stand there
+        any more, or was in a thread that was not read just then."""
+        channel = raw.channel
+        return channel is not None and raw.order_key <= self._read_upto.get(
+            (raw.account, channel.key), ""
+        )
+
+    def compare_again(self, account: AccountId, channel: ChannelRef) -> None:
+        """Soon, once: something was told so late that what undid it may have been told before, or
+        never will be."""
+        if channel in self._comparing or not isinstance(self._connectors[account], ReadsBack):
+            return
+        task = asyncio.create_task(self._compare_soon(account, channel), name="compare again")
+        self._comparing[channel] = task
+        task.add_done_callback(lambda _: self._comparing.pop(channel, None))
+
+    async def _compare_soon(self, account: AccountId, channel: ChannelRef) -> None:
+        run = self._runs.get(channel.key)
+        self.look_back.behind += 1
+        try:
+            await self._clock.sleep(self._policy.compare_again)
+            upto = await self._store.cursor(account, channel)
+            if upto is not None:
+                allowance = self.look_back.allowance()
+                await self.look_back.read(
+                    account, channel, upto, allowance, lambda: run == self._runs.get(channel.key)
+                )
+        except StoreError as error:
+            log.error("catch_up_broke", account=account, error=str(error))  # noqa: TRY400
+        finally:
+            self.look_back.behind -= 1
 
     async def heard_echo(self, raw: Raw) -> None:
         """Our own posts move the cursor too, but not one by one: to read a few again costs less."""
@@ -95,6 +131,9 @@ class CatchUp:
 
     async def close(self) -> None:
         """Note how far we have heard."""
+        for task in list(self._comparing.values()):
+            task.cancel()
+        await asyncio.gather(*self._comparing.values(), return_exceptions=True)
         try:
             await self._note_echoes()
         except StoreError as error:
@@ -140,34 +179,46 @@ class CatchUp:
     async def read_all(self, account: AccountId, channels: Sequence[ChannelRef]) -> None:
         """Read held channels, those with the latest news first; then look back on what changed."""
         self.look_back.behind += 1
+        gap = self._silence(account)
         try:
             cursors = {one: await self._store.cursor(account, one) or "" for one in channels}
             latest_first = sorted(channels, key=lambda one: cursors[one], reverse=True)
             async with asyncio.TaskGroup() as tasks:
                 reads = {one: tasks.create_task(self.read(account, one)) for one in latest_first}
                 await asyncio.wait(reads.values(), timeout=self._policy.look_back_patience)
-                await self._look_back(account, reads)
+                await self._look_back(account, reads, gap)
         except StoreError as error:
             log.error("catch_up_broke", account=account, error=str(error))  # noqa: TRY400
         finally:
             self.look_back.behind -= 1
 
     async def _look_back(
-        self, account: AccountId, reads: Mapping[ChannelRef, asyncio.Task[None]]
+        self,
+        account: AccountId,
+        reads: Mapping[ChannelRef, asyncio.Task[None]],
+        gap: Unreadable | None,
     ) -> None:
-        """One channel after the other: first those that have been read."""
+        """One channel after the other: first those that have been read. Where the budget ends
+        before all is compared, that is said in the room."""
         runs = {one: self._runs[one.key] for one in reads}
         allowance = self.look_back.allowance()
-        for channel in sorted(reads, key=lambda one: not reads[one].done()):
+        first_read = sorted(reads, key=lambda one: not reads[one].done())
+        waiting = deque((channel, 1) for channel in first_read)
+        while waiting:
+            channel, tries = waiting.popleft()
             await asyncio.wait({reads[channel]})
             upto = await self._store.cursor(account, channel)
-            if upto is None or not self.is_current(channel) or allowance.left <= 0:
+            if upto is None or not self.is_current(channel):
                 continue
 
             def wanted(channel: ChannelRef = channel) -> bool:
                 return self._runs[channel.key] == runs[channel]
 
-            await self.look_back.read(account, channel, upto, allowance, wanted)
+            how = await self.look_back.read(account, channel, upto, allowance, wanted)
+            if how == "trouble" and tries < _ROUNDS:
+                waiting.append((channel, tries + 1))
+            elif how != "whole" and gap is not None:
+                await self._gaps.tell_uncompared(account, channel, gap)
 
     async def read(self, account: AccountId, channel: ChannelRef) -> None:
         """Read one held channel until that succeeds, or a later session has it read anew.
@@ -273,6 +324,7 @@ class CatchUp:
             log.info("caught_up", channel=channel.key, found=kept)
         for gap in missed.gaps(connector):
             await self._gaps.tell(account, channel, gap)
+        self._read_upto[account, channel.key] = newest
         return _Read(newest)
 
 

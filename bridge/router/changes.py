@@ -19,7 +19,7 @@ from bridge.model import (
 from bridge.ports.catch_up_store import Orphan
 from bridge.ports.store import Change, StoredMessage
 from bridge.router.files import MEDIA, with_kept_files
-from bridge.router.moderation import copy_deleted
+from bridge.router.moderation import copy_deleted, is_original
 from bridge.router.passage import Passage, Surroundings
 from bridge.uacs import Message
 
@@ -31,7 +31,7 @@ async def change_by_edit(passage: Passage, event: MessageEdited, around: Surroun
     stored = await _said_here(event.place, event.target, around)
     if stored is None:
         return orphaned(passage, event.place, event.target)
-    if not _is_original(stored, event.place, event.target):
+    if not is_original(stored, event.place.channel, event.target):
         return _TO_A_COPY
     time = event.edited_at.timestamp()
     if stored.state == "deleted" or time <= stored.changed:
@@ -73,7 +73,7 @@ async def change_by_deletion(
             gone = Orphan(event.place.channel, target, passage.row.id, deletion=True)
             passage.orphans.append(gone)
             continue
-        if not _is_original(stored, event.place, target):
+        if not is_original(stored, event.place.channel, target):
             copies.append(await copy_deleted(passage, event, target, stored, around))
             continue
         operations = [
@@ -92,12 +92,6 @@ async def _said_here(place: Place, native_id: str, around: Surroundings) -> Stor
     """The message that this native one is, or shows."""
     known = await around.store.resolve(place.channel, native_id)
     return await around.store.message(known) if known else None
-
-
-def _is_original(stored: StoredMessage, place: Place, native_id: str) -> bool:
-    """Whether it was said there, and is no copy that we made."""
-    said = stored.place
-    return said is not None and said.channel == place.channel and stored.native_id == native_id
 
 
 async def _as_it_is_now(

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 import structlog
 
-from bridge.content.globs import matches
 from bridge.content.markdown import text_to_markdown
 from bridge.content.mentions import mentioned_actors
 from bridge.content.text import Break, Inline, Paragraph, Text
 from bridge.errors import BridgeError
 from bridge.model import ActorId, CommandGiven, Level, MessagePosted, Place
 from bridge.ports.store import Barred
+from bridge.router.direct_command import direct_command, is_direct_command
+from bridge.router.handing import give_back, hand_over, is_admin, take_over
 from bridge.router.notices import notice_id
 from bridge.router.passage import Passage, Surroundings
 from bridge.router.rooms import Member, Room
@@ -28,26 +29,30 @@ log = structlog.get_logger()
 
 _MENTION = re.compile(r"^\s*(?:\[@[^\]\n]{0,200}\]\(<?uacs:actor/[^)\n]{1,300}\)[\s,:]*)+")
 _LONGEST = 500  # characters of a command
+_MOST_LOST = 5  # messages that did not arrive, of which one answer tells
 
 
 @dataclass(frozen=True)
 class Asked:
     """A command as it was given: `words` behind its name, with mentions as actor ids; `answers`
-    is what the answer must name, where the platform waits for one."""
+    is what the answer must name, where the platform waits for one; `key` names the delivery, and
+    `private` says that nobody else could read the command."""
 
     actor: ActorId
     words: tuple[str, ...]
     place: Place
     room: Room
     member: Member
+    key: str
     answers: str | None = None
+    private: bool = False
 
 
 @dataclass(frozen=True)
 class Command:
     """`words`: how many may follow; `everybody`: not only admins may give it; `whispered`: its
-    answer is for the asker alone, where that can be. `run` gives the answer in plain words, a line
-    each."""
+    answer is for the asker alone, where that can be; `fits`: in a mention the words must be so,
+    too. `run` gives the answer in plain words, a line each."""
 
     usage: str
     about: str
@@ -55,6 +60,7 @@ class Command:
     words: range = range(1)
     everybody: bool = False
     whispered: bool = False
+    fits: Callable[[Sequence[str]], bool] | None = None
 
 
 async def hear_command(passage: Passage, around: Surroundings) -> str | None:
@@ -63,15 +69,17 @@ async def hear_command(passage: Passage, around: Surroundings) -> str | None:
     if not isinstance(event, MessagePosted) or not event.addresses_us or event.author.bot:
         return None
     actor = event.author.id
-    name, words = _read(_said(event))
+    name, words = read_words(_said(event))
     rooms = around.rooms.hearing(event.account, event.place.channel)
     command = COMMANDS.get(name)
     if not rooms or command is None or len(words) not in command.words:
         return None
+    if command.fits and not command.fits(words):
+        return None
     member = rooms[0].member(event.place.channel)
     if member is None:
         return None
-    asked = Asked(actor, words, event.place, rooms[0], member)
+    asked = Asked(actor, words, event.place, rooms[0], member, passage.row.raw.dedupe_key)
     answer = await _answer(command, asked, around)
     private = command.whispered and _can_whisper(asked, around)
     await _say(asked, answer, passage.row.raw.dedupe_key, around, private=private)
@@ -83,14 +91,17 @@ async def hear_slash_command(passage: Passage, around: Surroundings) -> str | No
     event = passage.event
     if not isinstance(event, CommandGiven):
         return None
-    name, words = _read(event.text)
+    name, words = read_words(event.text)
     name = name or "help"
     rooms = around.rooms.hearing(event.account, event.place.channel)
     member = rooms[0].member(event.place.channel) if rooms else None
     command = COMMANDS.get(name)
     if member is None:
         return "command: no room"
-    asked = Asked(event.actor, words, event.place, rooms[0], member, answers=event.answers)
+    key = passage.row.raw.dedupe_key
+    asked = Asked(
+        event.actor, words, event.place, rooms[0], member, key, event.answers, private=True
+    )
     if command is None or len(words) not in command.words:
         usage = f"; it is {command.usage!r}" if command else ""
         answer = f"{name!r} is no command in this form{usage}. `{event.command} help` tells them."
@@ -112,11 +123,6 @@ async def _answer(command: Command, asked: Asked, around: Surroundings) -> str:
     return answer
 
 
-def is_admin(actor: ActorId, admins: Sequence[str]) -> bool:
-    """`admins` are actor ids, or globs of them (`platform:workspace:*`)."""
-    return any(matches(one, actor) for one in admins)
-
-
 def _said(event: MessagePosted) -> str:
     """The words behind our name; empty where it is not one short text."""
     first = event.message.content[0]
@@ -127,7 +133,7 @@ def _said(event: MessagePosted) -> str:
     return _MENTION.sub("", first.text, count=1)
 
 
-def _read(text: str) -> tuple[str, tuple[str, ...]]:
+def read_words(text: str) -> tuple[str, tuple[str, ...]]:
     """The command's name, and what follows it."""
     for actor in mentioned_actors(text):
         link = re.compile(r"\[@[^\]\n]{0,200}\]\(<?uacs:actor/" + re.escape(actor) + r">?\)")
@@ -240,6 +246,28 @@ async def _me(asked: Asked, around: Surroundings) -> str:
     return f"Say this on another platform within 10 minutes, to nobody but me: me {code}"
 
 
+async def _why(asked: Asked, around: Surroundings) -> str:
+    lost = await around.told.lost_in(asked.room, asked.place.channel)
+    lines = [line for _, line in lost[:_MOST_LOST]]
+    if more := len(lost) - len(lines):
+        lines.append(f"And {more} more.")
+    return "\n".join(lines) or "All that was said here has arrived, or is on its way."
+
+
+async def _retry(asked: Asked, around: Surroundings) -> str:
+    count = await around.told.retry_in(asked.room, asked.place.channel)
+    if not count:
+        return "There is nothing to try again."
+    return f"Tried again: {count} {'message' if count == 1 else 'messages'}."
+
+
+async def _direct(asked: Asked, around: Surroundings) -> str:
+    account, room = asked.member.account, asked.room.id
+    return await direct_command(
+        asked.actor, account, room, asked.words, asked.key, around, private=asked.private
+    )
+
+
 async def _link(asked: Asked, around: Surroundings) -> str:
     account, channel = asked.words
     return await around.linker().link(asked.room.id, account, channel, asked.actor)
@@ -247,6 +275,18 @@ async def _link(asked: Asked, around: Surroundings) -> str:
 
 async def _unlink(asked: Asked, around: Surroundings) -> str:
     return await around.linker().unlink(asked.room.id, asked.member, asked.actor)
+
+
+async def _take_over(asked: Asked, around: Surroundings) -> str:
+    return await take_over(asked.room, asked.actor, asked.place, asked.words, around)
+
+
+async def _give_back(asked: Asked, around: Surroundings) -> str:
+    return await give_back(asked.room, asked.actor, asked.place, asked.words, around)
+
+
+async def _hand_over(asked: Asked, around: Surroundings) -> str:
+    return await hand_over(asked.room, asked.actor, asked.place, asked.words, around)
 
 
 COMMANDS: Mapping[str, Command] = {
@@ -261,6 +301,34 @@ COMMANDS: Mapping[str, Command] = {
         range(2),
         everybody=True,
         whispered=True,
+    ),
+    "take-over": Command(
+        "take-over [@PERSON]",
+        "agents are silent here, or to this person, until `give-back`",
+        _take_over,
+        range(2),
+        everybody=True,
+    ),
+    "give-back": Command(
+        "give-back [@PERSON]", "agents answer again", _give_back, range(2), everybody=True
+    ),
+    "hand-over": Command(
+        "hand-over AGENT [@PERSON]",
+        "another agent answers here, or to this person, until `give-back`",
+        _hand_over,
+        range(1, 3),
+        everybody=True,
+    ),
+    "why": Command("why", "what did not arrive, and why", _why, everybody=True, whispered=True),
+    "retry": Command("retry", "try that again", _retry, everybody=True, whispered=True),
+    "dm": Command(
+        "dm on|off|@PERSON WORDS",
+        "write to somebody on another platform, or have them write to you",
+        _direct,
+        range(501),
+        everybody=True,
+        whispered=True,
+        fits=is_direct_command,
     ),
     "pause": Command("pause", "carry nothing in this room", _pause),
     "resume": Command("resume", "go on", _resume),

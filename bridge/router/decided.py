@@ -39,9 +39,20 @@ class Decided:
         if self.paused(room):
             return "the room is paused"
         actor = event.author.id if isinstance(event, MessagePosted) else _actor(event)
-        known = self._barred.get(actor, ()) if actor else ()
+        return self._bars(actor, room) if actor else ""
+
+    def refuses_actor(self, actor: ActorId, room: RoomId) -> str:
+        """Why the room lets nothing of theirs in; empty where nothing speaks against it."""
+        return "the room is paused" if self.paused(room) else self._bars(actor, room)
+
+    def _bars(self, actor: ActorId, room: RoomId) -> str:
+        known = self._barred.get(actor, ())
         why = next((one.why for one in known if one.room in (None, room)), None)
         return _SAID[why] if why else ""
+
+    def bars(self, actor: ActorId, room: RoomId) -> bool:
+        """Whether nothing of theirs comes into the room."""
+        return any(one.room in (None, room) for one in self._barred.get(actor, ()))
 
     def paused(self, room: RoomId) -> Paused | None:
         """How it is paused; a pause whose time is over is none."""

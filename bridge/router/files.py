@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import AsyncIterator
 from itertools import islice
+from typing import Annotated
 
 import structlog
+from pydantic import Field, JsonValue, TypeAdapter
 
 from bridge.content.additions import (
     BridgeMetadata,
@@ -16,19 +20,38 @@ from bridge.content.additions import (
 from bridge.content.card import Asset
 from bridge.content.card_assets import assets_in, key_of
 from bridge.content.card_message import part_json
+from bridge.content.media_types import agreed_type
 from bridge.errors import FileError, PlatformError, StoreError
 from bridge.model import Raw
+from bridge.model.turns import PartGiven
+from bridge.ports.abilities import has
+from bridge.ports.blobs import sha256_of
 from bridge.ports.cards import Cards
 from bridge.ports.connector import Files, OwnsFiles
+from bridge.ports.opening import open_part
 from bridge.ports.store import InboxRow, Store
 from bridge.router.passage import Passage, Surroundings
-from bridge.uacs import AudioPart, ContentPart, FilePart, ImagePart, MediaSource, Message, VideoPart
+from bridge.uacs import (
+    AudioPart,
+    ContentPart,
+    FilePart,
+    ImagePart,
+    MediaSource,
+    Message,
+    VideoPart,
+    write,
+)
 
 log = structlog.get_logger()
 
 _MOST = 20  # files of one message that are fetched, and that are made of it
 _PIECE = 64 * 1024
 _JSON = "application/json"
+_LARGEST = 100 * 1024 * 1024
+_PATIENCE = 20.0  # seconds until a file that an agent names stays a link
+_MEDIA: TypeAdapter[ImagePart | VideoPart | AudioPart | FilePart] = TypeAdapter(
+    Annotated[ImagePart | VideoPart | AudioPart | FilePart, Field(discriminator="type")]
+)
 MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
 
 
@@ -43,8 +66,6 @@ class Keeping:
 
     async def message(self, message: Message, row: InboxRow) -> Message:
         """The message of this row with its files kept; what cannot be had stays as it is told."""
-        if not _may_hold_files(message):
-            return message
         card, _ = self._cards.read(message)
         wanted = {key_of(asset): asset for asset in assets_in(card) if key_of(asset)}
         if not wanted:
@@ -76,10 +97,10 @@ class Keeping:
 async def with_kept_files(message: Message, passage: Passage, around: Surroundings) -> Message:
     """The message of this passage with the files of its platform fetched, where they can be, and
     with files of what nothing can show."""
-    connector = around.connectors[passage.event.account]
-    if around.files is None:
+    connector = around.connectors.get(passage.event.account)
+    if around.files is None or not _may_hold_files(message):
         return message
-    if isinstance(connector, OwnsFiles):
+    if has(connector, OwnsFiles):
         keeping = Keeping(connector, around.files, around.cards, around.store)
         message = await keeping.message(message, passage.row)
     return await with_json_files(message, around.cards, around.files)
@@ -100,6 +121,33 @@ async def with_json_files(message: Message, cards: Cards, files: Files | None) -
             continue
         kept[place] = KeptFile(file_id=blob.file_id, media_type=_JSON, size=blob.size)
     return _with_kept(message, kept) if kept else message
+
+
+async def with_kept_media(event: PartGiven, files: Files | None) -> PartGiven:
+    """A file that an agent gives, kept, so that it is shared as people's files are; where it
+    cannot be had it stays as it is told."""
+    part = _MEDIA.validate_python(event.part) if _holds_media(event.part) else None
+    if files is None or part is None or sha256_of(part.source.file_id or "") is not None:
+        return event
+    try:
+        async with asyncio.timeout(_PATIENCE), open_part(part, files) as opened:
+            blob = await files.blobs.put(opened.chunks, limit=_LARGEST)
+    except (FileError, StoreError, TimeoutError) as error:
+        log.warning("file_of_agent_not_kept", reason=str(error) or type(error).__name__)
+        return event
+    kept = KeptFile(
+        file_id=blob.file_id,
+        media_type=agreed_type(part.media_type, blob.media_type),
+        size=blob.size,
+    )
+    key = part.source.file_id or part.source.url or ""
+    held = _held(part.model_copy(update={"source": MediaSource(file_id=key or "own")}),
+                 {key or "own": kept})  # fmt: skip
+    return event.model_copy(update={"part": json.loads(write(held)), "size": blob.size})
+
+
+def _holds_media(part: JsonValue) -> bool:
+    return isinstance(part, dict) and part.get("type") in ("image", "video", "audio", "file")
 
 
 async def _pieces(content: bytes) -> AsyncIterator[bytes]:

@@ -34,6 +34,19 @@ class Gaps:
             if any(member.speaks and member.account == account for member in room.members):
                 await self._tell(account, room, gap, "")
 
+    async def tell_uncompared(
+        self, account: AccountId, channel: ChannelRef, gap: Unreadable
+    ) -> None:
+        """What changed in a channel meanwhile was not looked at to the end."""
+        platform = self._connectors[account].capabilities.platform.capitalize()
+        text = (
+            f"Edits, deletions and reactions on {platform} {_between(gap.since, gap.until)} may be "
+            "missing: there was more to compare than the bridge may ask for."
+        )
+        for room in self._rooms.hearing(account, channel):
+            own_id = notice_id("uncompared", account, str(room.id), f"{gap.since:.3f}")
+            await self._notices.say(own_id, text, room.id, room.listeners(), timeline=room.timeline)
+
     async def _tell(self, account: AccountId, room: Room, gap: Unreadable, channel: str) -> None:
         own_id = notice_id("gap", account, channel, str(room.id), f"{gap.since:.3f}")
         platform = self._connectors[account].capabilities.platform.capitalize()

@@ -29,6 +29,7 @@ from bridge.model import (
     message_id_of,
 )
 from bridge.model.refs import BRIDGE
+from bridge.router.affairs import is_news
 from bridge.router.notices import NAME
 from bridge.router.options import Tells
 from bridge.router.passage import Passage, Surroundings
@@ -52,6 +53,8 @@ async def tell_happening(passage: Passage, around: Surroundings) -> str | None:
     event = passage.event
     if not isinstance(event, Happening):
         return None
+    if isinstance(event, TopicChanged | ChannelRenamed) and not await is_news(around.store, event):
+        return f"kept: {event.type}, as we know it"
     passage.rooms = [room for room in passage.rooms if _TELLS[type(event)] in room.options.tells]
     if not passage.rooms:
         return f"kept: {event.type}"

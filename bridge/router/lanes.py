@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import structlog
 
+from bridge.content.heal import settled
 from bridge.content.rendering import public_url
 from bridge.errors import (
     AuthFailed,
     BridgeError,
     FormRefused,
     NotFound,
+    NotOpen,
     RateLimited,
     Refused,
     StoreError,
@@ -40,29 +43,43 @@ from bridge.model import (
     RemoveReaction,
     UnpinMessage,
 )
+from bridge.ports.abilities import has
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, FindsSent, LeavesFilesOut, SaysInWords
-from bridge.ports.store import OutboxItem, OutboxState, Settlement, Store
+from bridge.ports.connector import Connector, FindsSent, LeavesFilesOut, SaysInWords, Streams
+from bridge.ports.store import NewMessage, OutboxItem, OutboxState, Settlement, Store
 from bridge.router import metrics
 from bridge.router.budgets import Budgets, Priority
 from bridge.router.max_delay import too_late
+from bridge.router.memberships import without_older_words
 from bridge.router.policy import Policy
 from bridge.router.references import References
 from bridge.router.rooms import Rooms
-from bridge.router.showing import UrlOf, as_shown
+from bridge.router.showing import UrlOf, as_shown, of_agent
+from bridge.router.streams import LastEdits, as_streams, streams_of, while_growing
 
 log = structlog.get_logger()
 
 
 @dataclass
+class _Claim:
+    """A lane for whose next operation there is nothing to wait; `alone` until another comes."""
+
+    operation: OperationId
+    begun: bool
+    alone: bool = True
+
+
+@dataclass
 class _Lane:
-    """`echoes`: our own posts that came back while it worked, by operation and slot."""
+    """`echoes`: our own posts that came back while it worked, by operation and slot; `doubtful`:
+    the call that had no answer, as it went out."""
 
     wake: asyncio.Event
     task: asyncio.Task[None]
     echoes: dict[tuple[OperationId, int], Receipt] = field(
         default_factory=dict[tuple[OperationId, int], Receipt]
     )
+    doubtful: Call | None = None
 
 
 @dataclass
@@ -97,8 +114,9 @@ class Lanes:
         self._url_of = url_of
         self._references = references
         self._lanes: dict[LaneId, _Lane] = {}
-        self._claims: dict[LaneId, OperationId] = {}
+        self._claims: dict[LaneId, _Claim] = {}
         self._begun: set[OperationId] = set()
+        self.edits = LastEdits()
         self._closing = False
         self.on_end: Callable[[Operation, OutboxState], Awaitable[None]] | None = None
         self.say_instead: Callable[[Mark], Awaitable[None]] = _nothing
@@ -112,21 +130,54 @@ class Lanes:
         """Whether this operation will be alone in its lane and may be queued as begun, which saves
         a COMMIT. Only where it can be found out after a crash whether it arrived.
 
-        Every claim ends in `unclaim`, when the operation is durable or will never be.
+        Every call is followed by `unclaim`, when the operation is durable or will never be.
         """
-        lane, connector = operation.channel.lane, self._connectors.get(operation.account)
-        busy = self._closing or lane in self._lanes or lane in self._claims
-        if busy or not isinstance(connector, FindsSent):
+        lane = operation.lane
+        if other := self._claims.get(lane):
+            other.alone = False
+        if self._closing or other or lane in self._lanes:
             return False
-        self._claims[lane] = operation.id
-        self._begun.add(operation.id)
-        return True
+        begun = lane == operation.channel.lane and has(
+            self._connectors.get(operation.account), FindsSent
+        )
+        self._claims[lane] = _Claim(operation.id, begun)
+        if begun:
+            self._begun.add(operation.id)
+        return begun
 
-    def unclaim(self, operation: Operation, *, queued: bool) -> None:
-        """Another may claim the lane; one that was not queued is forgotten."""
-        del self._claims[operation.channel.lane]
+    def unclaim(self, operation: Operation, message: NewMessage | None, *, queued: bool) -> None:
+        """It is queued, with this message, or will never be. Where it is alone in its lane it goes
+        on at once, without a look into the store."""
+        lane = operation.lane
+        claim = self._claims.get(lane)
+        if claim is None or claim.operation != operation.id:
+            if queued:
+                self.wake(lane)
+            return
+        del self._claims[lane]
         if not queued:
             self._begun.discard(operation.id)
+            if not claim.alone:
+                self.wake(lane)
+            return
+        alone = claim.alone and lane not in self._lanes
+        self.wake(lane, self._first(operation, message, claim) if alone and message else None)
+
+    def _first(self, operation: Operation, message: NewMessage, claim: _Claim) -> OutboxItem | None:
+        """What `Store.head` would tell of it; None where it would have to look further."""
+        if not isinstance(operation, PostMessage) or operation.root or operation.reply_to:
+            return None
+        if operation.message != message.message.message_id:
+            return None
+        now = self._clock.time()
+        return OutboxItem(
+            delivery=Delivery(operation=operation, message=message.message),
+            state="sending" if claim.begun else "waiting",
+            attempts=int(claim.begun),
+            due=0.0,
+            created=now,
+            message_state=message.state,
+        )
 
     def heard(self, lane: LaneId, operation: OperationId, receipt: Receipt) -> None:
         """A post came back: the proof that it arrived, should its answer be lost. Where nothing of
@@ -135,15 +186,18 @@ class Lanes:
             running.echoes[operation, receipt.slot] = receipt
             running.wake.set()
 
-    def wake(self, lane: LaneId) -> None:
-        """Something in this lane is new: a worker starts, or looks again."""
+    def wake(self, lane: LaneId, first: OutboxItem | None = None) -> None:
+        """Something in this lane is new: a worker starts, or looks again. `first`: what it begins
+        with, where that is known."""
         if self._closing:
             return
+        if claim := self._claims.get(lane):
+            claim.alone = False
         if running := self._lanes.get(lane):
             running.wake.set()
             return
         wake = asyncio.Event()
-        task = asyncio.create_task(self._run(lane, wake), name=f"lane {lane}")
+        task = asyncio.create_task(self._run(lane, wake, first), name=f"lane {lane}")
         self._lanes[lane] = _Lane(wake, task)
 
     @property
@@ -162,21 +216,24 @@ class Lanes:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
 
-    async def _run(self, lane: LaneId, wake: asyncio.Event) -> None:
+    async def _run(self, lane: LaneId, wake: asyncio.Event, first: OutboxItem | None) -> None:
         """Work until nothing is open; what is put in while we look is seen by `wake`."""
         failures = 0
         try:
             while not self._closing:
+                item = None if wake.is_set() else first
+                first = None
                 wake.clear()
-                item = None
                 try:
-                    item = await self._store.head(lane)
+                    item = item or await self._store.head(lane)
                     if item is None:
                         if wake.is_set():
                             continue
                         return
                     await self._advance(item, wake)
                     failures = 0
+                except NotOpen as error:  # it was cancelled while we looked at it
+                    log.info("operation_over", lane=lane, error=str(error))
                 except Exception as error:
                     failures += 1
                     log.exception("lane_failed", lane=lane, error=str(error))
@@ -209,6 +266,12 @@ class Lanes:
             await self._pause(wake, wait)
         elif late := self._given_up(item):
             await self._dead(item, late)
+        elif item.message_state == "deleted" and isinstance(item.delivery.operation, PostMessage):
+            # It was thought to be on its way when it was deleted, and never arrived.
+            over = Settlement(
+                item.delivery.operation.id, "cancelled", error="deleted before it was sent"
+            )
+            await self._end(item, over)
         else:
             await self._send(item, connector, wake)
 
@@ -345,7 +408,8 @@ class Lanes:
         now = await self._store.head(operation.channel.lane)
         if now is None or now.delivery.operation.id != operation.id:
             return
-        if now.delivery.message != item.delivery.message:
+        growing = getattr(operation, "stream", False)  # it may be whole by now
+        if now.delivery.message != item.delivery.message or growing:
             encoded = await self._encode(now.delivery, connector)
             work.calls, work.losses = encoded.calls, [*encoded.losses]
 
@@ -359,18 +423,22 @@ class Lanes:
         except Refused as error:
             receipt = await self._say_otherwise(item, connector, work, call, error)
         work.receipts.append(receipt)
+        if getattr(item.delivery.operation, "stream", False):
+            self.edits.note(connector.account, call)
 
     async def _say_otherwise(
         self, item: OutboxItem, connector: Connector, work: _Work, call: Call, error: Refused
     ) -> Receipt:
         operation = item.delivery.operation
-        for kind, shown_as, way in _other_ways(connector, error):
-            other = way(call)
+        for kind, shown_as, way in self._other_ways(item, connector, error):
+            other = await way(call)
             if other is None:
                 continue
             log.warning("said_otherwise", operation=operation.id, why=kind, error=str(error))
             work.losses.append(Loss(path="", kind=kind, what=str(error), shown_as=shown_as))
             call = other
+            index = len(work.receipts)
+            work.calls = (*work.calls[:index], call, *work.calls[index + 1 :])
             try:
                 async with self._budgets.permission(
                     operation.account, call.budgets, _urgency(item)
@@ -379,6 +447,35 @@ class Lanes:
             except Refused as again:
                 error = again
         raise error
+
+    def _other_ways(
+        self, item: OutboxItem, connector: Connector, error: Refused
+    ) -> Iterator[tuple[str, str, Callable[[Call], Awaitable[Call | None]]]]:
+        """Kind of the loss, what is shown instead, and the call that may pass in its place."""
+        if streams := streams_of(connector):
+            yield "no_stream", "a post that is edited", partial(self._unstreamed, item, streams)
+        if isinstance(error, ThreadClosed):
+            outside = partial(self._outside_the_thread, item, connector)
+            yield "thread_closed", "a post in the channel", outside
+        if isinstance(error, FormRefused) and isinstance(connector, SaysInWords):
+            yield "form_refused", "its words", _at_once(connector.in_words)
+        if isinstance(connector, LeavesFilesOut):
+            yield "files_refused", "their names", _at_once(connector.without_files)
+
+    async def _unstreamed(self, item: OutboxItem, connector: Streams, call: Call) -> Call | None:
+        delivery = item.delivery
+        shown, _ = await self._shown(while_growing(delivery) if _grows(delivery) else delivery)
+        return connector.unstreamed(shown, call)
+
+    async def _outside_the_thread(
+        self, item: OutboxItem, connector: Connector, call: Call
+    ) -> Call | None:
+        """The same part of the message as it is said in the channel."""
+        if call.thread is None:
+            return None
+        delivery = item.delivery.model_copy(update={"thread": None})
+        calls = (await self._encode(delivery, connector)).calls
+        return next((one for one in calls if one.slot == call.slot), None)
 
     async def _begin(self, operation: OperationId) -> None:
         if operation in self._begun:
@@ -398,6 +495,7 @@ class Lanes:
             case Unsettled():
                 operation = item.delivery.operation
                 log.warning("operation_unsettled", operation=operation.id, error=str(error))
+                self._lanes[operation.lane].doubtful = call
                 metrics.RETRIED.labels(operation.account, "unsettled").inc()
             case Refused():
                 await self._dead(item, str(error))
@@ -416,17 +514,54 @@ class Lanes:
             return None
 
     async def _encode(self, delivery: Delivery, connector: Connector) -> Encoded:
-        """The calls of what this channel is to be shown."""
+        """The calls that show this channel what it is to be shown, and that change something."""
+        delivery = await self._whole_or_growing(delivery)
+        encoded = await self.encode(delivery, connector)
+        account = delivery.operation.account
+        calls = self.edits.changed_by(account, encoded.calls)
+        if streams := streams_of(connector):
+            grown = await self.grown(delivery) if _grows(delivery) else delivery
+            calls = as_streams(streams, grown, calls, self._budgets)
+        return encoded.model_copy(update={"calls": calls})
+
+    async def _whole_or_growing(self, delivery: Delivery) -> Delivery:
+        """What was queued while the message grew may find it whole when its turn comes."""
+        if not _grows(delivery):
+            return delivery
         operation = delivery.operation
+        stored = await self._store.message(operation.message)
+        if stored is not None and stored.state == "streaming":
+            return delivery
+        whole = operation.model_copy(update={"stream": False})
+        return delivery.model_copy(update={"operation": whole})
+
+    async def growing_calls(self, delivery: Delivery, connector: Connector) -> Sequence[Call]:
+        """The calls of a message that is being written, for whoever shows it outside of lanes."""
+        return (await self.encode(delivery, connector)).calls
+
+    async def encode(self, delivery: Delivery, connector: Connector) -> Encoded:
+        """The calls of what this channel is to be shown."""
+        shown, losses = await self._shown(while_growing(delivery) if _grows(delivery) else delivery)
+        encoded = connector.encode(shown)
+        if not losses:
+            return encoded
+        return encoded.model_copy(update={"losses": (*losses, *encoded.losses)})
+
+    async def grown(self, delivery: Delivery) -> Delivery:
+        """As this channel is to be shown what of a growing message changes no more."""
+        return (await self._shown(while_growing(delivery, settled)))[0]
+
+    async def _shown(self, delivery: Delivery) -> tuple[Delivery, tuple[Loss, ...]]:
+        """The delivery as the room and the channel want it shown, and what it leaves out."""
+        operation = delivery.operation
+        delivery = of_agent(delivery, self._rooms.tools_shown(operation.room))
         options = self._rooms.altering(operation.room, operation.channel)
+        delivery = await without_older_words(delivery, self._rooms, self._store)
         if self._references is not None:
             delivery = await self._references.resolved(delivery)
         if options is None:
-            return connector.encode(delivery)
-        now = self._clock.time()
-        shown, losses = as_shown(delivery, options, now=now, url_of=self._url_of)
-        encoded = connector.encode(shown)
-        return encoded.model_copy(update={"losses": (*losses, *encoded.losses)})
+            return delivery, ()
+        return as_shown(delivery, options, now=self._clock.time(), url_of=self._url_of)
 
     async def _call(self, connector: Connector, call: Call) -> Receipt:
         files = sum(file.size for file in call.files)
@@ -468,10 +603,9 @@ class Lanes:
         if grace > 0:
             await self._pause(wake, grace)
             return
-        after = item.delivery.copies[-1].native_id if item.delivery.copies else item.after
         try:
             async with asyncio.timeout(self._policy.send_deadline):
-                receipt = await self._found(connector, call, after)
+                receipt = await self._found(item, connector, call, lane.doubtful)
         except (BridgeError, TimeoutError) as error:
             if isinstance(error, StoreError):
                 raise
@@ -480,27 +614,61 @@ class Lanes:
             await self._pause(asyncio.Event(), pause)
             return
         log.info("operation_looked_for", operation=operation.id, found=receipt is not None)
+        lane.doubtful = None
         if receipt:
             await self._store.record(operation.id, [receipt])
         await self._store.postpone(operation.id, 0.0, "" if receipt else "it never arrived")
 
-    async def _found(self, connector: FindsSent, call: Call, after: str | None) -> Receipt | None:
+    async def _found(
+        self, item: OutboxItem, connector: FindsSent, call: Call, sent: Call | None
+    ) -> Receipt | None:
+        """The post, as it was `sent`; after a crash nobody knows that, and its words may have
+        changed since."""
+        if sent is not None and (sent.operation, sent.slot) == (call.operation, call.slot):
+            return await self._found_somewhere(item, connector, sent)
+        receipt = await self._found_somewhere(item, connector, call)
+        if receipt is None and item.message_state == "edited":
+            receipt = await self._found_somewhere(item, connector, call, changed=True)
+        return receipt
+
+    async def _found_somewhere(
+        self, item: OutboxItem, connector: FindsSent, call: Call, *, changed: bool = False
+    ) -> Receipt | None:
         """Where its thread stands, else in the channel: there it went if its thread was gone."""
         receipt = None
         try:
-            receipt = await connector.find_sent(call, after)
+            receipt = await self._found_here(item, connector, call, changed=changed)
         except NotFound:
             if call.thread is None:
                 raise
         if receipt is None and call.thread is not None:
             bare = call.model_copy(update={"thread": None})
-            receipt = await connector.find_sent(bare, after)
+            receipt = await self._found_here(item, connector, bare, changed=changed)
         return receipt
+
+    async def _found_here(
+        self, item: OutboxItem, connector: FindsSent, call: Call, *, changed: bool
+    ) -> Receipt | None:
+        """A post that is known to show another message, or another part of this one, is not the
+        one, however alike they are."""
+        operation = item.delivery.operation
+        parts = {copy.native_id for copy in item.delivery.copies}
+        after = item.delivery.copies[-1].native_id if item.delivery.copies else item.after
+        while True:
+            receipt = await connector.find_sent(call, after, since=item.created, changed=changed)
+            if receipt is None:
+                return None
+            shows = await self._store.resolve(operation.channel, receipt.native_id)
+            if shows is None or (shows == operation.message and receipt.native_id not in parts):
+                return receipt
+            after = receipt.native_id
 
     async def _done(
         self, item: OutboxItem, receipts: Sequence[Receipt], losses: Sequence[Loss]
     ) -> None:
         operation = item.delivery.operation
+        if isinstance(operation, EditMessage) and not operation.stream:
+            self.edits.forget(operation.account, operation.channel, item.delivery.copies)
         thread_of = None
         if item.thread_missing and isinstance(operation, PostMessage) and operation.root:
             thread_of = operation.root
@@ -584,17 +752,13 @@ def _urgency(item: OutboxItem) -> Priority:
     return Priority.FINAL_EDIT if isinstance(operation, EditMessage) else Priority.REACTION
 
 
-def _other_ways(
-    connector: Connector, error: Refused
-) -> Iterator[tuple[str, str, Callable[[Call], Call | None]]]:
-    """Kind of the loss, what is shown instead, and the call that may pass in its place."""
-    if isinstance(error, ThreadClosed):
-        yield "thread_closed", "a post in the channel", _outside_the_thread
-    if isinstance(error, FormRefused) and isinstance(connector, SaysInWords):
-        yield "form_refused", "its words", connector.in_words
-    if isinstance(connector, LeavesFilesOut):
-        yield "files_refused", "their names", connector.without_files
+def _grows(delivery: Delivery) -> bool:
+    operation = delivery.operation
+    return isinstance(operation, PostMessage | EditMessage) and operation.stream
 
 
-def _outside_the_thread(call: Call) -> Call | None:
-    return call.model_copy(update={"thread": None}) if call.thread else None
+def _at_once(way: Callable[[Call], Call | None]) -> Callable[[Call], Awaitable[Call | None]]:
+    async def found(call: Call) -> Call | None:
+        return way(call)
+
+    return found

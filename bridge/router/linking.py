@@ -8,9 +8,7 @@ person alone, for a few minutes, once. Addresses are kept as keyed digests.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import hmac
-import secrets
 from collections.abc import Mapping
 
 import structlog
@@ -20,14 +18,12 @@ from bridge.model import AccountId, ActorId, Person, PersonId
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, KnowsEmails
 from bridge.ports.store import CODE_WINDOW, Store
+from bridge.router.codes import digest_of, new_code
 from bridge.router.names import Names
 
 log = structlog.get_logger()
 
 CODE_SECONDS = 600.0
-_LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: none is taken for another
-_ALIKE = str.maketrans("OIL", "011")
-_LENGTH = 8
 _FRESH = 3600.0  # seconds for which it is remembered who an account belongs to
 _REMEMBERED = 20_000
 _PAUSES = (1.0, 30.0, 0.0)  # seconds after each time that an address was not known
@@ -86,14 +82,14 @@ class Linking:
 
     async def begin_link(self, actor: ActorId) -> str:
         """A code for this person alone: `7F3K-9QXM`, good for CODE_SECONDS, once."""
-        code = "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
-        await self._store.put_link_code(_digest(code), actor, self._clock.time() + CODE_SECONDS)
-        return f"{code[:4]}-{code[4:]}"
+        code = new_code()
+        await self._store.put_link_code(digest_of(code), actor, self._clock.time() + CODE_SECONDS)
+        return code
 
     async def finish_link(self, actor: ActorId, code: str) -> None:
         """Link this account to the one that the code was made for. Raises InvalidData, which says
         what to do."""
-        used = await self._store.use_link_code(_digest(code), actor)
+        used = await self._store.use_link_code(digest_of(code), actor)
         if used == "linked":
             await self._forget(actor)
         elif used == "own":
@@ -163,9 +159,3 @@ class Linking:
         for actor in actors:
             self._persons.pop(actor, None)
         self._names.forget(actors)
-
-
-def _digest(code: str) -> str:
-    """The same for a code however it is typed."""
-    letters = "".join(one for one in code.upper() if one.isalnum()).translate(_ALIKE)
-    return hashlib.sha256(letters.encode()).hexdigest()

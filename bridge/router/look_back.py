@@ -6,18 +6,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import Literal
 
 import structlog
 
 from bridge.content.emoji import one_emoji
 from bridge.errors import BridgeError, RateLimited, Refused
-from bridge.model import AccountId, ActorId, ChannelRef, Raw
+from bridge.model import AccountId, ActorId, ChannelRef, MessageId, Raw
 from bridge.ports.catch_up_store import Held
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
-from bridge.ports.history import FetchesMessages, ReadsBack, ReadsReactions, Standing, Stretch
+from bridge.ports.history import (
+    FetchesMessages,
+    ReadsAffairs,
+    ReadsBack,
+    ReadsReactions,
+    Standing,
+    Stretch,
+)
 from bridge.ports.store import Store
 from bridge.router import metrics
+from bridge.router.affairs import news_of
 from bridge.router.beginnings import Beginnings
 from bridge.router.policy import Policy
 from bridge.router.sources import Sources
@@ -25,6 +34,11 @@ from bridge.router.sources import Sources
 log = structlog.get_logger()
 
 _SHORTEST_PAUSE = 0.25
+_REQUESTS_OF_AFFAIRS = 2  # about
+
+# How a look back of a channel went: nothing is left to compare (or a later one will); the budget
+# ended it; the platform did not let us; it was in trouble, and may be asked again.
+Compared = Literal["whole", "ended", "refused", "trouble"]
 
 
 @dataclass
@@ -75,27 +89,26 @@ class LookBack:
         upto: str,
         allowance: Allowance,
         wanted: Callable[[], bool],
-    ) -> None:
-        """Compare one channel up to this order key, while `wanted`; trouble is waited out."""
+    ) -> Compared:
+        """Compare one channel up to this order key, while `wanted`; some trouble is waited out."""
         connector = self._connectors[account]
         if not isinstance(connector, ReadsBack) or self._policy.look_back <= 0:
-            return
+            return "whole"
         failures = 0
         while wanted() and failures < self._policy.catch_up_tries:
             try:
-                await self._read_once(account, channel, connector, upto, allowance, wanted)
+                return await self._read_once(account, channel, connector, upto, allowance, wanted)
             except RateLimited as error:
                 await self._clock.sleep(max(error.retry_after, _SHORTEST_PAUSE))
             except Refused as error:
                 log.warning("look_back_refused", channel=channel.key, error=str(error))
-                return
+                return "refused"
             except BridgeError as error:
                 pause = self._policy.backoff(failures)
                 failures += 1
                 log.warning("look_back_waits", channel=channel.key, error=str(error), pause=pause)
                 await self._clock.sleep(pause)
-            else:
-                return
+        return "trouble" if wanted() else "whole"
 
     async def _read_once(
         self,
@@ -105,11 +118,17 @@ class LookBack:
         upto: str,
         allowance: Allowance,
         wanted: Callable[[], bool],
-    ) -> None:
+    ) -> Compared:
         began = await self._beginnings.of(account, channel)
-        if began is None or upto <= began:
-            return
+        if allowance.left <= 0:
+            return "ended"
+        if began is None:
+            return "whole"
+        await self._read_affairs(account, channel, allowance)
+        if upto <= began:
+            return "whole"
         since = self._clock.time() - self._policy.look_back
+        await self._sources.worked_off(channel.key)  # what catch-up found is held, too
         held = await self._store.held(channel, since, limit=self._policy.look_back_messages)
         if len(held) == self._policy.look_back_messages:
             since = max(since, held[-1].at)  # what is older is not compared
@@ -122,38 +141,76 @@ class LookBack:
             async for stretch in reading:
                 allowance.left -= 1
                 found += await self._compare(here, stretch, asked)
-                if allowance.left <= 0:
-                    log.warning("look_back_ends", account=account, channel=channel.key,
-                                requests=self._policy.look_back_requests)  # fmt: skip
-                    metrics.LOOK_BACK_ENDED.labels(account).inc()
                 if allowance.left <= 0 or not wanted():
                     break
                 await self._clock.sleep(self._policy.look_back_pause)
                 asked = self._clock.time()
         if found:
             log.info("looked_back", channel=channel.key, found=found)
+        if allowance.left > 0 or not wanted():
+            return "whole"
+        log.warning("look_back_ends", account=account, channel=channel.key,
+                    requests=self._policy.look_back_requests)  # fmt: skip
+        metrics.LOOK_BACK_ENDED.labels(account).inc()
+        return "ended"
+
+    async def _read_affairs(
+        self, account: AccountId, channel: ChannelRef, allowance: Allowance
+    ) -> None:
+        """Its name, its topic and its pins."""
+        connector = self._connectors[account]
+        if not isinstance(connector, ReadsAffairs):
+            return
+        allowance.left -= _REQUESTS_OF_AFFAIRS
+        news = await news_of(self._store, connector, channel, self._clock.time())
+        found = [await self._take(raw) for raw in news]
+        if any(found):
+            log.info("looked_back", channel=channel.key, found=sum(found), of="the channel itself")
+        await self._clock.sleep(self._policy.look_back_pause)
 
     async def _compare(self, here: _Channel, stretch: Stretch, asked: float) -> int:
         """How much in it nobody had told us; it was asked for at `asked`."""
         found = 0
+        new: list[Standing] = []
         for post in stretch.posts:
-            for raw in (*_news(here, post), *await self._marks(here, stretch, post, asked)):
+            known = here.held.get(post.native_id)
+            if known is None:
+                new.append(post)
+            marks = await self._marks(here, stretch, post, known.message, asked) if known else ()
+            for raw in (*_news(here, post), *marks):
                 found += await self._take(raw)
+        for raw in await self._marks_of_new(here, stretch, new, asked):
+            found += await self._take(raw)
         now = self._clock.time()
         for one in await self._gone(here, stretch):
             raw = here.connector.gone(here.channel, one.native_id, one.thread, now)
             found += await self._take(raw)
         return found
 
+    async def _marks_of_new(
+        self, here: _Channel, stretch: Stretch, posts: Sequence[Standing], asked: float
+    ) -> Sequence[Raw]:
+        """Of posts that we did not hold: those that came in now, or just before."""
+        marked = [post for post in posts if post.reactions]
+        if marked:
+            await self._sources.worked_off(here.channel.key)
+        found: list[Raw] = []
+        for post in marked:
+            message = await self._store.resolve(here.channel, post.native_id)
+            stored = await self._store.message(message) if message else None
+            if message and stored and stored.state != "deleted":
+                found += await self._marks(here, stretch, post, message, asked)
+        return found
+
     async def _marks(
-        self, here: _Channel, stretch: Stretch, post: Standing, asked: float
+        self, here: _Channel, stretch: Stretch, post: Standing, message: MessageId, asked: float
     ) -> Sequence[Raw]:
         """Reactions that were put on this post, or taken back, while nobody listened."""
-        known, connector = here.held.get(post.native_id), here.connector
-        if known is None or not isinstance(connector, ReadsReactions):
+        connector = here.connector
+        if not isinstance(connector, ReadsReactions):
             return ()
         held: dict[str, set[ActorId]] = {}
-        for one in await self._store.reactions(known.message):
+        for one in await self._store.reactions(message):
             if (one.channel, one.target) == (here.channel, post.native_id):
                 held.setdefault(one.emoji, set()).add(one.actor)
         changed: list[tuple[str, ActorId, bool]] = []
@@ -218,6 +275,7 @@ def _news(here: _Channel, post: Standing) -> Sequence[Raw]:
     if known is None:
         unheard = not post.own and here.connector.order_key(post.native_id) > here.began
         return (post.post,) if unheard else ()
+    news = [post.ended] if known.said and post.ended else []
     if known.said and post.edit and post.edited + post.edited_within > known.changed:
-        return (post.edit,)
-    return ()
+        news.append(post.edit)
+    return news

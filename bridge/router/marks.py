@@ -24,6 +24,7 @@ from bridge.model import (
 from bridge.ports.connector import Connector, TakesReactions
 from bridge.ports.store import PinChange, ReactionChange, StoredMessage
 from bridge.router.changes import orphaned
+from bridge.router.moderation import is_original, shares_pin
 from bridge.router.notes import standing_note
 from bridge.router.options import seen_event
 from bridge.router.passage import Passage, Surroundings
@@ -58,9 +59,7 @@ async def mark_what_was_said(passage: Passage, around: Surroundings) -> str | No
             await _clear(passage, event, stored, around)
             return "reactions cleared"
         case MessagePinned() | MessageUnpinned():
-            await _meet(passage, event.account, event.actor, around)
-            await _pin(passage, event, stored, around)
-            return "pinned" if isinstance(event, MessagePinned) else "unpinned"
+            return await _pin(passage, event, stored, around)
 
 
 async def _meet(passage: Passage, account: AccountId, actor: ActorId, around: Surroundings) -> None:
@@ -156,18 +155,26 @@ async def _pin(
     event: MessagePinned | MessageUnpinned,
     stored: StoredMessage,
     around: Surroundings,
-) -> None:
+) -> str:
+    """The outcome: a pin of the original is put on every copy, one of a copy goes as far as the
+    room's moderation says."""
+    shared = await shares_pin(stored, event.place, event.target, around)
+    places = [one for one in await _places(stored, event, around) if shared(*one)]
     message, pinned = MessageId(stored.message.message_id), isinstance(event, MessagePinned)
+    if not places and not is_original(stored, event.place.channel, event.target):
+        return "kept: a person pinned a copy" if pinned else "kept: a person unpinned a copy"
+    await _meet(passage, event.account, event.actor, around)
     kind = PinMessage if pinned else UnpinMessage
     operations = [
         kind(
             id=OperationId(around.new_id()), account=member.account, channel=member.channel,
             room=room.id, message=message,
         )
-        for room, member in await _places(stored, event, around)
+        for room, member in places
     ]  # fmt: skip
     time = event.time.timestamp()
     passage.pins.append(PinChange(message, pinned, event.actor, time, tuple(operations)))
+    return "pinned" if pinned else "unpinned"
 
 
 async def _places(
@@ -179,7 +186,7 @@ async def _places(
     found: dict[str, tuple[Room, Member]] = {}
     said = (stored.place.channel,) if stored.place and stored.native_id else ()
     for post in await around.store.posts_of(MessageId(stored.message.message_id)):
-        room = around.rooms.by_id.get(post.room)
+        room = around.rooms.find(post.room)
         for member in room.listeners(besides=event.place.channel) if room else ():
             here = member.channel in (post.channel, *said)
             if room and here and not member.options.sieve.refuses(seen):

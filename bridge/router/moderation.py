@@ -1,15 +1,17 @@
-"""A person deletes a copy of ours: what that means for the original and the other copies.
+"""A person deletes or pins a copy of ours: what that means for the original and the other copies.
 
-`off`: the copy is gone, nothing else; `mirror`: the room's other copies go, too; `room`: so does
-the original, where its platform lets us, and nobody who comes later is shown it.
+`off`: it happened to the copy, nothing else; `mirror`: to the room's other copies, too; `room`: to
+the original as well, where its platform lets us, and to the copies in all rooms. What is deleted so
+is shown to nobody who comes later.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from bridge.model import (
     AccountId,
+    ChannelRef,
     DeleteMessage,
     Level,
     MessageDeleted,
@@ -23,9 +25,33 @@ from bridge.model import (
 from bridge.ports.store import Change, Gone, StoredMessage
 from bridge.router.notices import notice_id
 from bridge.router.passage import Passage, Surroundings
-from bridge.router.rooms import Room
+from bridge.router.rooms import Member, Room
 
 _OWN = "own_echo"
+
+
+def is_original(stored: StoredMessage, channel: ChannelRef, native_id: str) -> bool:
+    """Whether it was said there, and is no copy that we made."""
+    said = stored.place
+    return said is not None and said.channel == channel and stored.native_id == native_id
+
+
+async def shares_pin(
+    stored: StoredMessage, place: Place, native_id: str, around: Surroundings
+) -> Callable[[Room, Member], bool]:
+    """Whether a channel of a room is to show what was pinned here, or is not pinned any more."""
+    if is_original(stored, place.channel, native_id):
+        return lambda _room, _member: True
+    posts = await around.store.posts_of(MessageId(stored.message.message_id))
+    own = _room_of(posts, place, around)
+    home = stored.place.channel if stored.place else None
+    match own and own.options.moderation:
+        case "room":
+            return lambda _room, _member: True
+        case "mirror":
+            return lambda room, member: room is own and member.channel != home
+        case _:
+            return lambda _room, _member: False
 
 
 async def copy_deleted(
@@ -64,7 +90,7 @@ async def copy_deleted(
 
 def _room_of(posts: Sequence[PostMessage], place: Place, around: Surroundings) -> Room | None:
     """The room for which the copy was made there."""
-    rooms = (around.rooms.by_id.get(post.room) for post in posts if post.channel == place.channel)
+    rooms = (around.rooms.find(post.room) for post in posts if post.channel == place.channel)
     return next((room for room in rooms if room is not None), None)
 
 

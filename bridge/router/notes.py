@@ -73,7 +73,7 @@ class Notes:
             await self._put("reactions", mark, member, stored, await self._reactions(mark, member))
 
     def _member(self, mark: Mark) -> Member | None:
-        room = self._rooms.by_id.get(mark.room)
+        room = self._rooms.find(mark.room)
         members = room.listeners() if room else ()
         return next((m for m in members if m.channel == mark.channel), None)
 

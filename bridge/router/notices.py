@@ -154,6 +154,9 @@ class Notices:
         for post in posts:
             self._wake_lane(post.channel.lane)
 
+    async def was_said(self, own_id: MessageId) -> bool:
+        return await self._store.message(own_id) is not None
+
     async def change(self, own_id: MessageId, text: str) -> None:
         """Other words for what was said; nothing where it was never said."""
         await self._change(notice(own_id, text, self._clock.time()).message)

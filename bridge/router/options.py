@@ -14,6 +14,7 @@ from typing import Literal
 from bridge.content.globs import matches
 from bridge.content.parts import message_text
 from bridge.content.patterns import Pattern, Replacement
+from bridge.content.tools_shown import ToolsShown
 from bridge.model import (
     ActionPressed,
     Event,
@@ -41,6 +42,7 @@ Threads = Literal["keep", "flat"]
 Reactions = Literal["native", "note", "off"]
 Late = Literal["mark", "refuse"]
 Moderation = Literal["off", "mirror", "room"]
+History = Literal["shared", "from_joining"]
 Tells = Literal["topics", "names", "polls", "threads", "joins"]
 ALL_BUT_JOINS: frozenset[Tells] = frozenset({"topics", "names", "polls", "threads"})
 
@@ -137,20 +139,25 @@ class RoomOptions:
     """What holds for the room as a whole.
 
     - `sieve`: what passes into the room, from wherever.
-    - `moderation`: what it means when a person deletes, edits or pins a copy of ours.
+    - `history`: whether channels and agents that joined later know what was said before: agents
+      read it, replies quote it. Nothing is said again anywhere.
+    - `moderation`: what it means when a person deletes or pins a copy of ours.
     - `bots_per_minute`: posts of bots after which the room is paused, because something may go
       round; None: no limit.
     - `greets`: whether a channel that joins is told what it is bridged to.
     - `private`: beginnings of messages that are not carried and not kept.
     - `tells`: what of that which happens to its channels is said in the others.
+    - `show_tools`: what is seen of the tools that agents call: nothing, their names, or all.
     """
 
     sieve: Sieve = OPEN
+    history: History = "from_joining"
     moderation: Moderation = "off"
     bots_per_minute: int | None = None
     greets: bool = True
     private: tuple[str, ...] = ()
     tells: frozenset[Tells] = ALL_BUT_JOINS
+    show_tools: ToolsShown = "names"
 
 
 class Seen:

@@ -59,6 +59,7 @@ class Orphans:
         self._waiting: dict[_Key, _Waiting] = {}
         self._known: dict[_Key, list[Orphan]] = {}
         self._given_up: set[int] = set()
+        self._doubted: set[int] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
@@ -78,6 +79,32 @@ class Orphans:
         """Whether the message was deleted before anybody knew it."""
         known = self._known.get((channel.key, native_id)) if self._known else None
         return known is not None and any(orphan.deletion for orphan in known)
+
+    def doubt(self, row: InboxRow) -> None:
+        """Told so late that it may be gone by now."""
+        if len(self._doubted) < _MOST_WAITING:
+            self._doubted.add(row.id)
+
+    def is_doubted(self, row: InboxRow) -> bool:
+        return row.id in self._doubted
+
+    def trust(self, row: InboxRow) -> None:
+        """It is worked on."""
+        self._doubted.discard(row.id)
+
+    async def went_before(self, row: InboxRow, place: Place, native_id: str) -> bool:
+        """Whether a post that was told late was deleted meanwhile. Platforms tell again what was
+        not taken, minutes later and each event by itself: the deletion may come later still, or
+        never. What cannot be known stands."""
+        connector = self._connectors.get(row.raw.account)
+        if row.id not in self._doubted or not isinstance(connector, FetchesMessages):
+            return False
+        try:
+            async with asyncio.timeout(self._policy.send_deadline):
+                return await connector.fetch(place.channel, native_id, place.thread) is None
+        except (BridgeError, TimeoutError) as error:
+            log.warning("message_not_fetched", channel=place.channel.key, error=str(error))
+            return False
 
     def wait(self, row: InboxRow, place: Place, native_id: str) -> bool:
         """Whether the row is kept here until its message comes; once only."""

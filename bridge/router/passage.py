@@ -11,6 +11,7 @@ from bridge.errors import InvalidData
 from bridge.model import (
     AccountId,
     ActorId,
+    ChannelRef,
     DeleteMessage,
     Event,
     LaneId,
@@ -36,12 +37,17 @@ from bridge.ports.store import (
     Store,
     Timeline,
 )
+from bridge.router.approvals import Approvals
 from bridge.router.decided import Decided
+from bridge.router.directs import Directs
+from bridge.router.doors import Doors
+from bridge.router.holdings import Holdings
 from bridge.router.linking import Linking
 from bridge.router.loops import Loops
 from bridge.router.names import Names
 from bridge.router.notices import Notices
 from bridge.router.orphans import Orphans
+from bridge.router.outside import is_outside
 from bridge.router.people import People
 from bridge.router.rooms import Member, Room, Rooms
 from bridge.router.told import Told
@@ -85,8 +91,20 @@ class Surroundings:
     notices: Notices
     told: Told
     decided: Decided
+    directs: Directs
     loops: Loops
     orphans: Orphans
+    holdings: Holdings
+    approvals: Approvals
+    doors: Doors
+
+    async def resolve(self, channel: ChannelRef, native_id: str) -> MessageId | None:
+        """The canonical message that this native id shows there. Programs outside name messages
+        by their canonical ids."""
+        known = await self.store.resolve(channel, native_id)
+        if known is None and is_outside(channel):
+            return MessageId(native_id)
+        return known
 
     async def takes_part(self, agent: str, root: MessageId) -> bool:
         """Whether the agent was called in this thread before."""
@@ -105,6 +123,7 @@ class Press:
 class Passage:
     """Each stage reads and adds; at the end it becomes one Admission.
 
+    - `direct`: the room of two people whose alone it is.
     - `waits_for`: the native id of the message that this happened to, and that nobody knows yet.
     - `buried`: it was deleted before it came: it is kept, and shown to nobody.
     """
@@ -112,6 +131,7 @@ class Passage:
     row: InboxRow
     event: Event
     rooms: list[Room] = field(default_factory=list[Room])
+    direct: Room | None = None
     press: Press | None = None
     message: NewMessage | None = None
     people: list[Person] = field(default_factory=list[Person])

@@ -31,6 +31,8 @@ class Policy:
       `look_back_messages` of a channel at most, with `look_back_requests` of an account in all and
       `look_back_pause` after each; channels that cannot be read yet are not waited for longer than
       `look_back_patience`.
+    - `told_late`: how long ago a thing happened that is told only now, so that its channel is
+      compared anew, `compare_again` later.
     - `most_posts`: how many posts of one channel are caught up with; older ones are counted and
       said to be missing. `announce_after`: how long a gap is that nothing is known of, at least,
       to be worth a word in its rooms.
@@ -46,7 +48,7 @@ class Policy:
     send_deadline: float = 30.0
     upload_pace: float = 256 * 1024
     first_backoff: float = 0.5
-    longest_backoff: float = 300.0
+    longest_backoff: float = 60.0
     auth_pause: float = 60.0
     turn_idle: float = 60.0
     turn_total: float = 600.0
@@ -70,6 +72,8 @@ class Policy:
     look_back_requests: int = 500
     look_back_pause: float = 2.0
     look_back_patience: float = 60.0
+    told_late: float = 45.0
+    compare_again: float = 30.0
     most_posts: int = 5000
     announce_after: float = 60.0
     hearing_interval: float = 15.0

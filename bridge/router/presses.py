@@ -21,6 +21,9 @@ from bridge.model import (
 from bridge.ports.cards import agent_of, hears_presses
 from bridge.ports.store import Change, NewMessage, NewTurn, StoredMessage
 from bridge.router.answers import RETRY, asked_again
+from bridge.router.approvals import approval_of
+from bridge.router.handing import press_to_give_back
+from bridge.router.holdings import GIVE_BACK
 from bridge.router.passage import Passage, Press, Surroundings
 from bridge.router.rooms import Room
 from bridge.router.sessions import session_of
@@ -29,18 +32,23 @@ from bridge.uacs import Actor, JsonTree, Message, StructuredDataPart, TextPart, 
 
 async def press_heard(passage: Passage, event: ActionPressed, around: Surroundings) -> str | None:
     """None where it goes on as a message to its agent, else what came of it."""
-    known = await around.store.resolve(event.place.channel, event.target)
+    known = await around.resolve(event.place.channel, event.target)
     stored = await around.store.message(known) if known else None
     if stored is None:
         return "press: the message is not known"
     if not hears_presses(stored.message):
         return "press: nobody behind this bridge hears it"
     found = around.cards.interaction(stored.message, event.token, event.values)
+    own_id = MessageId(stored.message.message_id)
+    if approval_of(own_id):
+        return await around.approvals.press(own_id, event, found, passage.row.raw.dedupe_key)
     if found is None:
         return "press: no such action"
     agent = agent_of(stored.message)
+    if agent is None and found.id == GIVE_BACK:
+        return await press_to_give_back(event, str(found.value), passage.rooms, around)
     if agent is None:
-        return await around.told.retry(MessageId(stored.message.message_id))
+        return await around.told.retry(own_id)
     if found.id == RETRY:
         return await _ask_again(passage, event, stored, Press(found, agent), around)
     passage.press = Press(found, agent)
@@ -69,6 +77,11 @@ async def _ask_again(
     if question is None:
         return "press: the question is not known"
     passage.turns = turns_for(press, passage.rooms, question, around)
+    for room in passage.rooms:
+        seat = room.seat(press.agent)
+        if seat and await around.doors.refuses(seat, room, event.actor, event.place.channel):
+            passage.turns = []
+            return "press: not theirs to ask"
     if not passage.turns:
         return "press: the agent is not in the room any more"
     answer = MessageId(failed.message.message_id)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
 
+from bridge.content.tools_shown import ToolsShown
 from bridge.model import AccountId, ChannelRef, LaneId, RoomId
 from bridge.ports.store import Timeline
 from bridge.router.options import AS_SAID, USUAL, MemberOptions, RoomOptions
+from bridge.router.outside import ACCOUNT, outside_channel
+from bridge.router.routes import Route
 
 Flow = Literal["in", "out", "both"]
 Listen = Literal["mentions", "always", "threads"]
 Scope = Literal["room", "channel", "thread", "person"]
 Busy = Literal["queue", "merge", "steer", "interrupt"]
-Undelivered = Literal["note", "whisper", "off"]
+AgentsTalk = Literal["off", "mention"]
+Undelivered = Literal["note", "whisper", "reaction", "off"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,13 @@ class AgentSeat:
     - `busy`: what becomes of a question while it answers another: it waits; all that wait are
       answered as one (`merge`); the agent is told at once (`steer`); or it stops (`interrupt`).
     - `gather`: seconds in which further messages belong to the same question.
+    - `routes`: where it answers; nowhere else, unless somebody names it; empty: everywhere.
+    - `beside`: it answers whoever else does, too; of all others the best route alone answers.
+    - `bots`: bots and apps may call it by its name.
+    - `allow`: globs of those who reach it (ids of any of their accounts); empty: everybody in
+      channels, and in direct messages those who are paired. `deny`: those who never do.
+    - `operators`: globs of those who may take over from it and hand it over, beside admins.
+    - `tools`: the servers whose tools it has.
     """
 
     agent: str
@@ -58,6 +69,22 @@ class AgentSeat:
     session: Scope = "room"
     busy: Busy = "queue"
     gather: float = 0.0
+    routes: tuple[Route, ...] = ()
+    beside: bool = False
+    bots: bool = False
+    operators: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Talk:
+    """Whether agents call one another by `@name`, and how many turns agents and bots may call in
+    the room after the last that a person did, within an hour."""
+
+    agents: AgentsTalk = "off"
+    turns: int = 4
 
 
 @dataclass(frozen=True)
@@ -75,6 +102,7 @@ class Room:
     options: RoomOptions = USUAL
     epoch: int | None = None
     joined: Mapping[str, float] = field(default_factory=dict[str, float])
+    talk: Talk = Talk()
 
     @property
     def timeline(self) -> Timeline:
@@ -97,6 +125,7 @@ class Rooms:
     """All rooms, found by the channel where something happens."""
 
     def __init__(self, rooms: Iterable[Room]) -> None:
+        self.find_direct: Callable[[RoomId], Room | None] = lambda _: None
         self.change(rooms)
 
     def change(self, rooms: Iterable[Room]) -> None:
@@ -117,6 +146,11 @@ class Rooms:
                 heard = self._heard[member.account, member.channel]
                 if member.speaks and room not in heard:
                     heard.append(room)
+            self._heard[ACCOUNT, outside_channel(room.id)].append(room)
+
+    def find(self, room: RoomId) -> Room | None:
+        """By its id, rooms of two people included."""
+        return self.by_id.get(room) or self.find_direct(room)
 
     def hearing(self, account: AccountId, channel: ChannelRef) -> list[Room]:
         """Rooms into which this channel speaks through this account; a channel may be in many.
@@ -143,6 +177,11 @@ class Rooms:
     def altering(self, room: RoomId, channel: ChannelRef) -> MemberOptions | None:
         """How the room is shown in this channel; None where it is shown as it was said."""
         return self._altering.get((room, channel.key)) if self._altering else None
+
+    def tools_shown(self, room: RoomId) -> ToolsShown:
+        """What people see there of the tools that agents call."""
+        known = self.by_id.get(room)
+        return known.options.show_tools if known else "names"
 
     def account_of(self, channel: ChannelRef) -> AccountId | None:
         """The account through which a channel of any room is reached."""

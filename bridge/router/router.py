@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 from uuid import uuid4
 
 import structlog
@@ -18,24 +19,35 @@ from bridge.model import (
     ChannelRef,
     ChannelRenamed,
     Echo,
+    Event,
     Operation,
     PostMessage,
     Raw,
+    ReactionAdded,
+    ReactionRemoved,
 )  # fmt: skip
 from bridge.ports.agent import Agent
 from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, Files
+from bridge.ports.connector import Connector, Files, KnowsDirect
 from bridge.ports.store import Admission, Admitted, InboxRow, OutboxState, Store
+from bridge.ports.tools import NoTools, Toolbox
 from bridge.router import metrics
 from bridge.router.answering import Answering
+from bridge.router.approvals import Approvals
+from bridge.router.asking import Asking
 from bridge.router.beginnings import Beginnings
 from bridge.router.budgets import Budgets
+from bridge.router.calling import Calling
 from bridge.router.catch_up import CatchUp
 from bridge.router.decided import Decided
+from bridge.router.directs import Directs
+from bridge.router.doors import Doors
+from bridge.router.feed import Feed
 from bridge.router.gaps import Gaps
 from bridge.router.greeting import greet
 from bridge.router.hearing import Hearing
+from bridge.router.holdings import Holdings
 from bridge.router.lanes import Lanes
 from bridge.router.lateness import Lateness
 from bridge.router.linking import Linking
@@ -45,16 +57,22 @@ from bridge.router.names import Names
 from bridge.router.notes import Notes
 from bridge.router.notices import Notices
 from bridge.router.orphans import Orphans
+from bridge.router.outside import ACCOUNT, decode, raw_of
 from bridge.router.passage import Linker, NoLinker, Passage, Surroundings
 from bridge.router.people import People
 from bridge.router.policy import Policy
+from bridge.router.purses import Allowances, Purses
+from bridge.router.reception import Reception
 from bridge.router.references import Groups, References
 from bridge.router.rooms import Room, Rooms
 from bridge.router.sources import Sources
 from bridge.router.stages import STAGES
+from bridge.router.streams import Showing
 from bridge.router.told import Told
+from bridge.router.tools import Tools
 from bridge.router.turns import Turns
 from bridge.router.typing import Typing
+from bridge.router.voice import Voice
 from bridge.uacs import Message
 
 log = structlog.get_logger()
@@ -78,8 +96,11 @@ class Router:
         email_key: bytes | None = None,
         new_id: Callable[[], str] = lambda: uuid4().hex,
         admins: Sequence[str] = (),
+        tools: Toolbox | None = None,
+        allowances: Allowances | None = None,
     ) -> None:
         policy = policy or Policy()
+        self.allowances = allowances or Allowances()
         self.admins: list[str] = list(admins)
         self._store = store
         self._connectors = connectors
@@ -105,15 +126,45 @@ class Router:
         notes = Notes(store, rooms, self.notices, partial(shows_natively, connectors))
         self.lanes.say_instead = notes.bring_up_to_date
         self._typing = Typing(rooms, connectors, self._budgets, clock)
-        answering = Answering(
-            store, connectors, rooms, agents, self._budgets, self.lanes, clock, policy, new_id,
-            cards, files, self._typing,
+        self.feed = Feed()
+        people = People(store, connectors, clock)
+        self.approvals = Approvals(
+            store, rooms, connectors, people, self.notices, clock, new_id, self.admins
+        )
+        running = Tools(tools or NoTools(), self.approvals, store)
+        voice = Voice(store, self.lanes, clock, new_id, cards, files)
+        showing = Showing(
+            store, connectors, self._budgets, clock, self.lanes.edits, self.lanes.growing_calls,
+            self.lanes.grown, voice.roll_over,
         )  # fmt: skip
-        self.turns = Turns(store, rooms, answering, clock, policy, new_id)
-        self._lateness = Lateness(store, rooms, self.notices, clock, policy)
-        self._told = Told(store, rooms, connectors, self.notices, clock, self.lanes.wake)
-        self.lanes.on_end = self._operation_ended
+        answering = Answering(
+            store, connectors, rooms, agents, Asking(store, policy), voice, showing, clock,
+            policy, self._typing, self.feed, running,
+        )  # fmt: skip
         self.decided = Decided(store, clock)
+        names = Names(store, self.admins)
+        self.linking = Linking(store, connectors, names, clock, email_key)
+        self.holdings = Holdings(store, self.notices, clock)
+        self.doors = Doors(store, connectors, rooms, self.decided, self.notices, clock)
+        self.purses = Purses(store, clock, lambda: self.allowances)
+        reception = Reception(
+            store, rooms, self.holdings, self.doors, self.purses, self.notices,
+            self.linking.person_of,
+        )  # fmt: skip
+        calling = Calling(store, rooms, self.holdings, self.notices, clock, new_id)
+        self.turns = Turns(
+            store, rooms, answering, voice, clock, policy, new_id, calling, reception
+        )
+        self.holdings.on_taken = self.turns.taken_over
+        self._lateness = Lateness(store, rooms, self.notices, clock, policy)
+        self.directs = Directs(store, connectors, clock)
+        self.directs.on_open = self._read_from_now
+        rooms.find_direct = self.directs.find
+        self.told = Told(
+            store, rooms, connectors, self.notices, clock, self.lanes.wake, new_id,
+            self.directs.home,
+        )  # fmt: skip
+        self.lanes.on_end = self._operation_ended
         beginnings = Beginnings(store)
         self._hearing = Hearing(store, connectors, rooms, clock, policy, self._reconnect)
         gaps = Gaps(rooms, connectors, self.notices)
@@ -121,13 +172,11 @@ class Router:
             store, connectors, self._sources, beginnings, gaps, self._hearing, clock, policy
         )
         self._orphans = Orphans(store, connectors, beginnings, clock, policy, self._sources.put)
-        names = Names(store, self.admins)
-        self.linking = Linking(store, connectors, names, clock, email_key)
         self._around = Surroundings(
             store=store,
             rooms=rooms,
             connectors=connectors,
-            people=People(store, connectors, clock),
+            people=people,
             names=names,
             linking=self.linking,
             cards=cards,
@@ -136,21 +185,27 @@ class Router:
             new_id=new_id,
             wake_lane=self.lanes.wake,
             notices=self.notices,
-            told=self._told,
+            told=self.told,
             decided=self.decided,
+            directs=self.directs,
             loops=Loops(),
             linker=lambda: self.linker,
             admins=self.admins,
             orphans=self._orphans,
+            holdings=self.holdings,
+            approvals=self.approvals,
+            doors=self.doors,
         )
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._receivers: dict[AccountId, asyncio.Task[None]] = {}
         self._watches: list[asyncio.Task[None]] = []
         self._receiving: dict[AccountId, asyncio.Task[None]] = {}
         self._untold = set(connectors)  # whose silence before this start was not looked at yet
         self.failed: dict[AccountId, str] = {}
         self.linker: Linker = NoLinker()
+        self.on_direct: Callable[[AccountId, ChannelRef], Awaitable[bool]] | None = None
         self.on_new_channel: Callable[[], None] | None = None
+        self._awaited: dict[int, asyncio.Future[str]] = {}  # by row: who waits for its outcome
 
     # --- Inbox: what connectors call ---------------------------------------------------------
 
@@ -159,7 +214,12 @@ class Router:
 
         What happens in channels of no room is nobody's business here, and is not kept.
         """
-        if raw.channel is not None and not self._rooms.concern(raw.account, raw.channel):
+        if (
+            raw.channel is not None
+            and not self._rooms.concern(raw.account, raw.channel)
+            and not await self._opens_direct(raw, raw.channel)
+            and self.directs.end_at(raw.account, raw.channel) is None
+        ):
             metrics.OUTCOMES.labels("no_room").inc()
             if self.on_new_channel is not None:
                 self._look_for_channels(raw, self.on_new_channel)
@@ -180,6 +240,23 @@ class Router:
             self._spawn(self._finish(keeping), f"keep {raw.account}")
             raise
 
+    def _heard_channels(self, account: AccountId) -> list[ChannelRef]:
+        return [*self._rooms.heard_channels(account), *self.directs.channels(account)]
+
+    def _read_from_now(self, account: AccountId, channel: ChannelRef) -> None:
+        """Somebody may be written to there from now on."""
+        if unread := self._catch_up.lose_sight_of(account, [channel]):
+            self._spawn(self._catch_up.read_all(account, unread), f"catch up {account}")
+
+    async def _opens_direct(self, raw: Raw, channel: ChannelRef) -> bool:
+        """Whether somebody writes to our bot alone, and has a room for that now."""
+        connector = self._connectors[raw.account]
+        if self.on_direct is None or raw.volatile or raw.echo is not None:
+            return False
+        if not isinstance(connector, KnowsDirect) or not connector.is_direct(channel):
+            return False
+        return await self.on_direct(raw.account, channel)
+
     async def _finish(self, keeping: asyncio.Task[bool]) -> None:
         try:
             await keeping
@@ -193,6 +270,8 @@ class Router:
             metrics.REPEATED.labels(raw.account).inc()
             return False
         metrics.KEPT.labels(raw.account).inc()
+        if self._catch_up.has_passed(raw):
+            self._orphans.doubt(row)
         self._sources.put(row)
         return True
 
@@ -214,7 +293,7 @@ class Router:
     async def _operation_ended(self, operation: Operation, state: OutboxState) -> None:
         if state == "done" and isinstance(operation, PostMessage):
             self._hearing.posted(operation.account)
-        await self._told.ended(operation, state)
+        await self.told.ended(operation, state)
 
     async def _hear_echo(self, raw: Raw, echo: Echo) -> None:
         """Our own post came back."""
@@ -225,12 +304,35 @@ class Router:
 
     def session_began(self, account: AccountId) -> None:
         """Something may have been missed: read every channel that this account listens to."""
-        channels = self._rooms.heard_channels(account)
+        channels = self._heard_channels(account)
         if account in self._untold:
             self._untold.discard(account)
             self._spawn(self._catch_up.tell_unheard(account), f"gap of {account}")
         if unread := self._catch_up.lose_sight_of(account, channels):
             self._spawn(self._catch_up.read_all(account, unread), f"catch up {account}")
+
+    async def hear(self, event: Event, key: str) -> str | None:
+        """What a program outside says or does: it is durable when this is cancelled. Its outcome;
+        None: the same key was heard before."""
+        hearing = asyncio.create_task(self._hear_outside(raw_of(event, key)), name="outside")
+        self._tasks.add(hearing)
+        hearing.add_done_callback(self._tasks.discard)
+        return await asyncio.shield(hearing)
+
+    def complete(self, message: Message) -> Message:
+        """With the parts that say the same as its cards, which its author need not write."""
+        return self._around.cards.with_fallbacks(message)
+
+    async def _hear_outside(self, raw: Raw) -> str | None:
+        row = await self._store.accept(raw, advance=False)
+        if row is None:
+            return None
+        outcome = self._awaited[row.id] = asyncio.get_running_loop().create_future()
+        self._sources.put(row)
+        try:
+            return await outcome
+        finally:
+            del self._awaited[row.id]
 
     async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:
         """The canonical message that this native one shows."""
@@ -273,17 +375,25 @@ class Router:
         on, those of accounts that connect anew when they do."""
         before = {(a, c) for a in self._connectors for c in self._rooms.heard_channels(a)}
         self._rooms.change(rooms)
-        self._spawn(greet(self._rooms, self.notices, self._clock.time()), "greet")
+        self._greet()
         for account in self._receivers:
             heard = self._rooms.heard_channels(account)
             new = [channel for channel in heard if (account, channel) not in before]
             if unread := self._catch_up.lose_sight_of(account, new):
                 self._spawn(self._catch_up.read_all(account, unread), f"catch up {account}")
 
+    def _greet(self) -> None:
+        """Beside all else: platforms are asked who reads there."""
+        now = self._clock.time()
+        self._spawn(greet(self._rooms, self._connectors, self.notices, now), "greet")
+
     async def _resume(self) -> None:
         """What was kept, queued and asked before the last stop goes on first."""
         await self.decided.load()
-        heard = {account: self._rooms.heard_channels(account) for account in self._connectors}
+        await self.holdings.load()
+        await self.doors.load()
+        await self.directs.load()
+        heard = {account: self._heard_channels(account) for account in self._connectors}
         self._catch_up.await_sessions(heard)
         await self._orphans.start()
         await self._hearing.start()
@@ -294,8 +404,8 @@ class Router:
         ]
         for row in await self._store.waiting_rows():
             self._sources.put(row)
-        await self._told.start()
-        await greet(self._rooms, self.notices, self._clock.time())
+        await self.told.start()
+        self._greet()
         await self.lanes.start()
         await self.turns.start()
 
@@ -391,6 +501,7 @@ class Router:
                 log.error("store_in_trouble", row=row.id, error=str(error))  # noqa: TRY400
                 await self._clock.sleep(self._policy.backoff(attempts))
             else:
+                self._orphans.trust(row)
                 return
 
     async def _pass_through_or_fail(self, row: InboxRow) -> None:
@@ -404,8 +515,7 @@ class Router:
             await self._fail(row, error)
 
     async def _pass_through(self, row: InboxRow) -> None:
-        events = self._connectors[row.raw.account].decode(row.raw)
-        for index, event in enumerate(events):
+        for index, event in enumerate(events := self._decoded(row.raw)):
             passage = Passage(row, event)
             outcome = "routed"
             for stage in STAGES:
@@ -416,32 +526,52 @@ class Router:
             if target is not None and self._orphans.wait(row, event.place, target):
                 return
             last = index + 1 == len(events)
-            await self._commit(passage.admission(outcome, row=row.id if last else None))
+            outcome = await self._commit(passage.admission(outcome, row=row.id if last else None))
+            self._tell_outcome(row, outcome)
+            self._compare_if_late(row, event)
             for session, by in passage.stops:
                 self.turns.stop(session, by)
             for answer, by in passage.stopped_answers:
-                self.turns.stop_answer(answer, by)
+                await self.turns.stop_answer(answer, by)
         if not events:
             await self._commit(Admission(outcome="nothing", row=row.id))
 
-    async def _commit(self, admission: Admission) -> None:
+    def _compare_if_late(self, row: InboxRow, event: Event) -> None:
+        """Reactions have no order among those of others: what undid one may be told later still."""
+        if isinstance(event, ReactionAdded | ReactionRemoved) and self._orphans.is_doubted(row):
+            late = self._clock.time() - event.time.timestamp()
+            if late > self._policy.told_late:
+                self._catch_up.compare_again(row.raw.account, event.place.channel)
+
+    def _decoded(self, raw: Raw) -> Sequence[Event]:
+        if raw.account == ACCOUNT:
+            return decode(raw)
+        return self._connectors[raw.account].decode(raw)
+
+    def _tell_outcome(self, row: InboxRow, outcome: str) -> None:
+        awaited = self._awaited.get(row.id)
+        if awaited is not None and not awaited.done():
+            awaited.set_result(outcome)
+
+    async def _commit(self, admission: Admission) -> str:
+        """The outcome as it is kept."""
         over = {settlement.operation for settlement in admission.settles}
         open_ones = [one for one in admission.operations if one.id not in over]
-        claimed = [one for one in open_ones if self.lanes.claim(one)]
-        begun = frozenset(operation.id for operation in claimed)
+        begun = frozenset(one.id for one in open_ones if self.lanes.claim(one))
         admitted = Admitted(repeat=True)
         try:
             admitted = await self._store.admit(replace(admission, begun=begun))
         finally:
-            for operation in claimed:
-                self.lanes.unclaim(operation, queued=not admitted.repeat)
+            for operation in open_ones:
+                self.lanes.unclaim(operation, admission.message, queued=not admitted.repeat)
         outcome = "repeat" if admitted.repeat else admission.outcome
         metrics.OUTCOMES.labels(outcome.split(":")[0]).inc()
         if admitted.repeat:
-            return
+            return outcome
+        self.feed.woke()
         changes = (*admission.changes, *admission.reactions, *admission.pins)
         changed = [one for change in changes for one in change.operations]
-        for operation in (*admission.operations, *changed, *admission.removals):
+        for operation in (*changed, *admission.removals):
             self.lanes.wake(operation.lane)
         for orphan in admission.orphans:
             self._orphans.note(orphan)
@@ -452,6 +582,7 @@ class Router:
             await self.turns.question_changed(change)
         for turn in admission.turns:
             await self.turns.ask(turn)
+        return outcome
 
     async def _fail(self, row: InboxRow, error: Exception) -> None:
         metrics.FAILED.labels(row.raw.account).inc()
@@ -459,3 +590,4 @@ class Router:
         # The reason may quote what was said: it is kept in the store, and shown by `status`.
         log.error("event_failed", row=row.id, account=row.raw.account, error=type(error).__name__)
         await self._store.fail_row(row.id, text)
+        self._tell_outcome(row, f"failed: {text}")

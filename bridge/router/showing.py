@@ -16,12 +16,15 @@ from bridge.content.additions import (
     with_bridge_metadata,
 )
 from bridge.content.card import Asset
+from bridge.content.link_targets import with_targets_said
 from bridge.content.markdown import text_to_markdown
 from bridge.content.parts import MediaPart, message_text, parts_text, plain_to_markdown
 from bridge.content.patterns import replaced_in_markdown, replaced_in_text
 from bridge.content.rendering import public_url
 from bridge.content.text import Paragraph, Text, Timestamp
+from bridge.content.tools_shown import ToolsShown, has_tools, with_tools_shown
 from bridge.model import Delivery, EditMessage, Loss, PostMessage
+from bridge.ports.cards import agent_of
 from bridge.router.options import MemberOptions
 from bridge.uacs import (
     AudioPart,
@@ -37,6 +40,20 @@ from bridge.uacs import (
 UrlOf = Callable[[Asset], str]
 _Detailed = tuple[ContentPart, PartDetails | None]
 _MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
+
+
+def of_agent(delivery: Delivery, shown: ToolsShown) -> Delivery:
+    """What an agent said, as people are to see it: links say where they lead, and of the tools that
+    it called there is what the room wants to see."""
+    message = delivery.message
+    if agent_of(message) is None:
+        return delivery
+    message = with_targets_said(message)
+    if has_tools(message):
+        message = with_tools_shown(message, shown)
+    if message is delivery.message:
+        return delivery
+    return delivery.model_copy(update={"message": message})
 
 
 def as_shown(

@@ -56,6 +56,12 @@ class Sources:
         for row in early:
             await self._work(row)
 
+    async def worked_off(self, key: str) -> None:
+        """Wait until what a source has now is worked on, unless it is held."""
+        source = self._sources.get(key)
+        if source is not None and source.task is not None:
+            await asyncio.wait({source.task})
+
     @property
     def idle(self) -> bool:
         return not self._tasks

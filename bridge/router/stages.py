@@ -39,9 +39,11 @@ from bridge.ports.store import NewMessage, NewTurn, Timeline
 from bridge.router.admission import admitted, lets_out
 from bridge.router.changes import change_by_deletion, change_by_edit
 from bridge.router.commands import hear_command, hear_slash_command
+from bridge.router.directs import direct_timeline
 from bridge.router.files import with_kept_files
 from bridge.router.gating import agents_asked, wants_stop
 from bridge.router.happenings import HAPPENINGS, tell_happening
+from bridge.router.hearing_directs import hear_direct
 from bridge.router.marks import mark_what_was_said
 from bridge.router.max_delay import given_up_if_late
 from bridge.router.names import in_form
@@ -95,11 +97,19 @@ async def settle_own_echo(passage: Passage, around: Surroundings) -> str | None:
     return "own_echo"
 
 
+async def hear_pairing(passage: Passage, around: Surroundings) -> str | None:
+    """A code that somebody gives in a direct message opens an agent to them; it is not kept."""
+    event = passage.event
+    return await around.doors.hear_code(event) if isinstance(event, MessagePosted) else None
+
+
 async def admit(passage: Passage, around: Surroundings) -> str | None:
     """Only what is said in a channel of a room comes in, and what the room lets pass. Every event
     kind passes here."""
     event = passage.event
-    passage.rooms, refusal = await admitted(event, around)
+    refusal = ""
+    if not passage.rooms:
+        passage.rooms, refusal = await admitted(event, around)
     if not passage.rooms:
         return f"not admitted: {refusal}" if refusal else "no_room"
     if isinstance(event, Unknown):
@@ -111,7 +121,10 @@ async def bury_what_is_gone(passage: Passage, around: Surroundings) -> str | Non
     """What comes after its own deletion is archived as deleted, and shown to nobody."""
     event = passage.event
     if isinstance(event, MessagePosted):
-        passage.buried = around.orphans.is_gone(event.place.channel, event.native_id)
+        orphans, channel = around.orphans, event.place.channel
+        passage.buried = orphans.is_gone(channel, event.native_id) or await orphans.went_before(
+            passage.row, event.place, event.native_id
+        )
     return None
 
 
@@ -178,12 +191,14 @@ async def place_in_timelines(passage: Passage, around: Surroundings) -> str | No
     if event.place.thread:
         root = await _canonical_root(event.place, around)
     if event.reply_to:
-        reply_to = await around.store.resolve(channel, event.reply_to)
+        reply_to = await around.resolve(channel, event.reply_to)
     passage.message = replace(new, root=root, reply_to=reply_to)
     passage.timelines = [_channel_timeline(Place(channel=channel))]
     if event.place.thread and root:
         passage.timelines.append(_thread_timeline(event.place, root))
-    if event.audience is None:  # whispers stay out of the rooms' common memory
+    if passage.direct:
+        passage.timelines.append(direct_timeline(passage.direct))
+    elif event.audience is None:  # whispers stay out of the rooms' common memory
         passage.timelines += [room.timeline for room in passage.rooms]
     return None
 
@@ -197,7 +212,7 @@ async def route(passage: Passage, around: Surroundings) -> str | None:
         passage.turns = turns_for(passage.press, passage.rooms, new, around)
         return None
     shown = {event.place.channel.key}
-    if event.audience is None:
+    if event.audience is None or passage.direct:
         for room in passage.rooms:
             for member in room.listeners(besides=event.place.channel):
                 if member.channel.key not in shown and lets_out(member, new):
@@ -207,21 +222,26 @@ async def route(passage: Passage, around: Surroundings) -> str | None:
                     passage.operations.append(post)
                     passage.settles += given_up_if_late(post, member, new, around.clock.time())
     for room in passage.rooms:
-        for seat in await agents_asked(room, event, new.root or new.id, around.takes_part):
+        for seat in await agents_asked(room, event, new, around):
             if wants_stop(seat, event):
                 passage.stops.append((session_of(seat, room.id, new), new.author.id))
                 continue
             turn_id = TurnId(around.new_id())
             session = session_of(seat, room.id, new)
-            passage.turns.append(NewTurn(turn_id, seat.agent, room.id, new.id, session))
+            called_by = "bot" if event.author.bot else "person"
+            passage.turns.append(
+                NewTurn(turn_id, seat.agent, room.id, new.id, session, called_by=called_by)
+            )
     return None
 
 
 STAGES: tuple[Stage, ...] = (
     drop_repeats,
     settle_own_echo,
+    hear_direct,
     hear_slash_command,
     hear_command,
+    hear_pairing,
     admit,
     bury_what_is_gone,
     change_what_was_said,
@@ -251,7 +271,7 @@ def _new(passage: Passage) -> NewMessage:
 async def _canonical_root(place: Place, around: Surroundings) -> MessageId:
     """The message that a thread hangs on: said there, or the copy of one said elsewhere."""
     native = place.thread or ""
-    known = await around.store.resolve(place.channel, native)
+    known = await around.resolve(place.channel, native)
     if known is None:
         return message_id_of(place.channel, native)
     stored = await around.store.message(known)

@@ -13,6 +13,8 @@ from bridge.content.text import List, ListItem, Paragraph, Text
 from bridge.errors import StoreError
 from bridge.model import (
     AccountId,
+    ActorId,
+    ChannelRef,
     DeleteMessage,
     EditMessage,
     LaneId,
@@ -27,6 +29,7 @@ from bridge.model.refs import BRIDGE
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store import OperationRecord, OutboxState, Store, StoredMessage
+from bridge.router.lost_marks import LostMarks
 from bridge.router.notices import Notices, notice_id
 from bridge.router.rooms import Member, Room, Rooms
 
@@ -37,7 +40,7 @@ _SHOWN = 86_400.0  # seconds: of older losses nobody is told at a start
 
 class Told:
     """One notice for each message that did not reach every channel: it answers the message, says
-    why, and changes when the message arrives after all."""
+    why, and changes when the message arrives after all. Or a mark on it, which goes then."""
 
     def __init__(
         self,
@@ -47,6 +50,8 @@ class Told:
         notices: Notices,
         clock: Clock,
         wake_lane: Callable[[LaneId], None],
+        new_id: Callable[[], str],
+        direct_home: Callable[[Room, ActorId], Member | None],
     ) -> None:
         self._store = store
         self._rooms = rooms
@@ -54,6 +59,8 @@ class Told:
         self._notices = notices
         self._clock = clock
         self._wake_lane = wake_lane
+        self._marks = LostMarks(store, connectors, new_id, wake_lane)
+        self._direct_home = direct_home
         self._lost: set[MessageId] = set()
         self._telling = asyncio.Lock()  # of two lanes, the later knows more
 
@@ -77,10 +84,36 @@ class Told:
     async def retry(self, own_id: MessageId) -> str:
         """Somebody pressed the button of a notice; the outcome."""
         about = _message_of(own_id)
-        operations = [] if about is None else [one.operation for one in await self._missing(about)]
+        count = 0 if about is None else await self._try_again(about)
+        return f"press: tried again: {count}"
+
+    async def lost_in(self, room: Room, channel: ChannelRef) -> list[tuple[MessageId, str]]:
+        """What was said in this channel and did not reach every other one of the room, the newest
+        first: the beginning of each, with the reasons."""
+        found: dict[MessageId, str] = {}
+        for letter in reversed(await self._store.dead_letters()):
+            about = letter.operation.message
+            if letter.operation.room != room.id or about in found:
+                continue
+            stored = await self._store.message(about)
+            here = stored is not None and stored.place and stored.place.channel == channel
+            if here and (missing := await self._missing(about)):
+                reasons = " ".join(map(self._line, missing))
+                found[about] = f"“{letter.excerpt}”: {reasons}"
+        return list(found.items())
+
+    async def retry_in(self, room: Room, channel: ChannelRef) -> int:
+        """Try all of that again; how many messages."""
+        lost = await self.lost_in(room, channel)
+        for about, _ in lost:
+            await self._try_again(about)
+        return len(lost)
+
+    async def _try_again(self, message: MessageId) -> int:
+        operations = [one.operation for one in await self._missing(message)]
         for operation in operations:
             await self._replay(operation.id)
-        return f"press: tried again: {len(operations)}"
+        return len(operations)
 
     async def _replay(self, operation: OperationId) -> None:
         try:
@@ -93,15 +126,19 @@ class Told:
             await self._say_what_is_missing(message)
 
     async def _say_what_is_missing(self, message: MessageId) -> None:
-        missing = await self._missing(message)
+        missing, stored = await self._missing(message), await self._store.message(message)
         if not missing:
             self._lost.discard(message)
             await self._notices.change(_notice_about(message), "This was delivered after all.")
+            if stored and stored.place:
+                await self._marks.take_back(message, stored.place.channel)
             return
-        stored = await self._store.message(message)
-        room = self._rooms.by_id.get(missing[0].operation.room)
+        room = self._rooms.find(missing[0].operation.room)
         home = stored and room and self._home(stored, room)
-        if stored and room and home:
+        if not (stored and room and home):
+            return
+        marks = room.undelivered == "reaction"
+        if not marks or not await self._marks.put(message, room.id, home):
             await self._notices.say(
                 _notice_about(message),
                 self._words(missing),
@@ -126,8 +163,10 @@ class Told:
     def _home(self, stored: StoredMessage, room: Room) -> Member | None:
         """The channel where it was said; None where the room is not shown there, or says of no
         failures."""
-        if stored.place is None or room.undelivered == "off":
+        if room.undelivered == "off":
             return None
+        if stored.place is None:  # an agent's, or written by a command to one person
+            return self._direct_home(room, stored.author.id)
         member = room.member(stored.place.channel)
         return member if member and member.listens else None
 

@@ -9,15 +9,18 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from bridge.model import ActorId, MessageId, TurnId
+from bridge.model import ActorId, MessageId, RoomId, TurnId
 from bridge.model.refs import join_key
 from bridge.model.turns import Steered
 from bridge.ports.clock import Clock
 from bridge.ports.store import Admission, Change, NewTurn, Store, StoredTurn
-from bridge.router.answering import Answering, answer_id
+from bridge.router.answering import Answering
+from bridge.router.calling import Calling
 from bridge.router.inputs import Inputs
 from bridge.router.policy import Policy
+from bridge.router.reception import Reception
 from bridge.router.rooms import AgentSeat, Rooms
+from bridge.router.voice import Voice, answer_id
 
 log = structlog.get_logger()
 
@@ -55,23 +58,31 @@ class Turns:
         store: Store,
         rooms: Rooms,
         answering: Answering,
+        voice: Voice,
         clock: Clock,
         policy: Policy,
         new_id: Callable[[], str],
+        calling: Calling,
+        reception: Reception,
     ) -> None:
         self._store = store
         self._rooms = rooms
         self._answering = answering
+        self._voice = voice
         self._clock = clock
         self._policy = policy
         self._new_id = new_id
+        self._calling = calling
+        self._reception = reception
         self._sessions: dict[str, _Session] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        """Go on with turns from before. One whose tool call had begun is never run again."""
+        """Go on with turns from before, those that waited for leave to call a tool among them. One
+        whose tool call had begun is never run again."""
         for turn in await self._store.open_turns():
-            if turn.tool_called or turn.attempts >= self._policy.turn_attempts:
+            tried = turn.state != "waiting" and turn.attempts >= self._policy.turn_attempts
+            if turn.tool_called or tried:
                 await self._answering.interrupt(turn)
             else:
                 self._enqueue(turn)
@@ -80,7 +91,8 @@ class Turns:
         """A queued turn: its agent answers as its seat wants."""
         turn = StoredTurn(
             new.id, new.agent, new.room, new.trigger, "queued", 0,
-            asked=self._clock.time(), session=new.session,
+            asked=self._clock.time(), session=new.session, origin=new.origin,
+            called_by=new.called_by,
         )  # fmt: skip
         session = self._sessions.get(_key(turn))
         if session is None or session.running is None:
@@ -100,25 +112,36 @@ class Turns:
         found.running.inputs.stop(by)
         return True
 
-    def stop_answer(self, answer: MessageId, by: ActorId | None) -> bool:
-        """Stop the turn that this message is the answer of."""
-        for session in self._sessions.values():
+    async def stop_answer(self, answer: MessageId, by: ActorId) -> bool:
+        """Stop the turn that this message is the answer of, if they may."""
+        for session in list(self._sessions.values()):
             running = session.running
             if running is not None and answer_id(running.turn) == answer:
+                if not await self._reception.may_stop(running.turn, by):
+                    return False
                 running.inputs.stop(by)
                 return True
         return False
+
+    async def taken_over(self, room: RoomId) -> None:
+        """A person took over somewhere in the room: what is being said there ends."""
+        for session in list(self._sessions.values()):
+            running = session.running
+            if running is None or running.turn.room != room:
+                continue
+            if await self._reception.is_taken(running.turn):
+                running.inputs.stop(None)
 
     async def question_changed(self, change: Change) -> None:
         """An answer to words that nobody says any more stops, and goes; edited words are asked."""
         question = MessageId(change.message.message_id)
         for session in list(self._sessions.values()):
             if change.state == "deleted":
-                for turn in [one for one in session.waiting if one.trigger == question]:
+                for turn in [one for one in session.waiting if _asks(one, question)]:
                     session.waiting.remove(turn)
                     await self._store.set_turn(turn.id, "done", error="the question was deleted")
             running = session.running
-            if running is not None and running.turn.trigger == question:
+            if running is not None and _asks(running.turn, question):
                 running.outdated = True
                 running.inputs.stop(None)
                 if change.state == "edited":
@@ -126,8 +149,9 @@ class Turns:
 
     async def _ask_again(self, turn: StoredTurn) -> None:
         new = NewTurn(
-            TurnId(self._new_id()), turn.agent, turn.room, turn.trigger, session=turn.session
-        )
+            TurnId(self._new_id()), turn.agent, turn.room, turn.trigger, turn.session, turn.origin,
+            turn.called_by,
+        )  # fmt: skip
         await self._store.admit(Admission(outcome="asked again", turns=(new,)))
         await self.ask(new)
 
@@ -172,10 +196,17 @@ class Turns:
             while session.waiting:
                 await self._gather(session)
                 turn = await self._next(session)
+                if why := await self._reception.refuses(turn):
+                    await self._store.set_turn(turn.id, "done", error=why)
+                    continue
+                await self._reception.begins(turn)
                 session.running = _Running(turn)
                 await self._answer(session.running)
+                await self._reception.ends(turn)
                 if session.running.outdated:
-                    await self._answering.withdraw(turn)
+                    await self._voice.withdraw(turn)
+                else:
+                    await self._call_others(turn)
                 unheard = await self._heard_of(session.running)
                 session.running = None
                 session.waiting.extendleft(reversed(unheard))
@@ -202,6 +233,14 @@ class Turns:
             log.exception("turn_broke", turn=running.turn.id, agent=running.turn.agent)
             await self._store.set_turn(running.turn.id, "failed", error=str(error))
 
+    async def _call_others(self, turn: StoredTurn) -> None:
+        """What one agent says in its answer to another is asked."""
+        try:
+            for called in await self._calling.after(turn):
+                await self.ask(called)
+        except Exception:
+            log.exception("call_broke", turn=turn.id, agent=turn.agent)
+
     async def _heard_of(self, running: _Running) -> Sequence[StoredTurn]:
         """Turns whose questions the agent did not look at: they are asked as others are."""
         unread = running.inputs.unread()
@@ -212,6 +251,10 @@ class Turns:
             else:
                 await self._store.set_turn(turn.id, "done", error=f"told to {running.turn.id}")
         return unheard
+
+
+def _asks(turn: StoredTurn, question: MessageId) -> bool:
+    return question in (turn.trigger, turn.origin)
 
 
 def _key(turn: StoredTurn) -> str:

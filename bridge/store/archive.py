@@ -23,7 +23,7 @@ from bridge.ports.store import (
     Timeline,
     View,
 )
-from bridge.store import catch_up, inbox, links, marks, outbox, people, turns
+from bridge.store import catch_up, changes, inbox, links, marks, outbox, people, turns
 from bridge.store.bodies import MESSAGES, PEOPLE
 from bridge.store.conversations import conversation_of
 from bridge.store.queries import read_queries
@@ -115,10 +115,11 @@ def _place(db: sqlite3.Connection, timeline: Timeline, number: int | None, time:
 
 def message(db: sqlite3.Connection, wanted: MessageId) -> StoredMessage | None:
     found = db.execute(SQL["message"], (wanted,)).fetchone()
-    return None if found is None else _stored(found)
+    return None if found is None else stored(found)
 
 
-def _stored(columns: Sequence[Any]) -> StoredMessage:
+def stored(columns: Sequence[Any]) -> StoredMessage:
+    """Of the columns that the query `message` gives, and in their order."""
     body, reactions, author, time, channel, thread, native_id, root, state, changed, *_ = columns
     return StoredMessage(
         message=_with_reactions(body, reactions),
@@ -152,6 +153,7 @@ def change_message(
     body = _body_of(changed)
     if db.execute(SQL["change_message"], (body, state, changed.message_id)).rowcount == 0:
         raise StoreError(f"Message {changed.message_id!r} is not archived")
+    changes.note_change(db, MessageId(changed.message_id), "changed")
     if state == "deleted":
         marks.cancel(db, MessageId(changed.message_id), now)
     for operation in operations:
@@ -162,6 +164,7 @@ def _change_later(db: sqlite3.Connection, change: Change, now: float) -> None:
     body, message = _body_of(change.message), MessageId(change.message.message_id)
     columns = (body, change.state, change.time, message, change.time, change.state)
     if db.execute(SQL["change_later"], columns).rowcount:
+        changes.note_change(db, message, "changed")
         if change.state == "deleted":
             marks.cancel(db, message, now)
         for operation in change.operations:
@@ -195,7 +198,8 @@ def conversation(
         bodies = db.execute(SQL["newest_in_timeline"], (n, limit)).fetchall()
     else:
         channel = None if view.channel is None else view.channel.key
-        asked = (n, channel, view.thread, view.person, limit)
+        readers = json.dumps(view.readers, ensure_ascii=False)
+        asked = (n, channel, view.thread, view.person, readers, view.member, name, limit)
         bodies = db.execute(SQL["newest_in_view"], asked).fetchall()
     return conversation_of(
         Timeline(wanted, kind, name, json.loads(metadata)),
@@ -203,6 +207,10 @@ def conversation(
         updated,
         [_with_reactions(body, shown) for body, shown in reversed(bodies)],
     )
+
+
+def came_to(db: sqlite3.Connection, room: RoomId, member: str, wanted: MessageId) -> bool:
+    return db.execute(SQL["came_to"], (wanted, room, member)).fetchone() is not None
 
 
 def conversations(db: sqlite3.Connection) -> Sequence[tuple[Timeline, int]]:
@@ -223,7 +231,7 @@ def explain(db: sqlite3.Connection, wanted: MessageId) -> Explanation | None:
     kept = inbox.raw_of_row(db, row)
     places = db.execute(SQL["timelines_of_message"], (n,)).fetchall()
     return Explanation(
-        stored=_stored(found),
+        stored=stored(found),
         raw=None if kept is None else kept[0],
         kept_at=None if kept is None else kept[1],
         outcome=outcome,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from bridge.model import ChannelRef, channel_of_key
-from bridge.ports.catch_up_store import Held, Orphan
+from bridge.model import ActorId, ChannelRef, channel_of_key
+from bridge.ports.catch_up_store import Held, HeldPin, Orphan
 from bridge.ports.store import InboxRow
 from bridge.store.inbox import row_of
 from bridge.store.queries import read_queries
@@ -36,6 +36,14 @@ def held(db: sqlite3.Connection, channel: ChannelRef, since: float, limit: int) 
     return [
         Held(native_id, thread, message, said=kind == 0, at=at, changed=changed or 0.0)
         for native_id, thread, kind, at, changed, message in found
+    ]
+
+
+def pins(db: sqlite3.Connection, channel: ChannelRef) -> Sequence[HeldPin]:
+    found = sorted(db.execute(SQL["pins"], (channel.key,)).fetchall())
+    return [
+        HeldPin(native_id, thread, message, bool(pinned), ActorId(actor), at)
+        for native_id, thread, message, pinned, actor, at in found
     ]
 
 

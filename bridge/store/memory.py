@@ -8,7 +8,7 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 from bridge.content.additions import with_reactions
-from bridge.errors import StoreError
+from bridge.errors import NotOpen, StoreError
 from bridge.model import (
     AccountId,
     ActorId,
@@ -33,7 +33,7 @@ from bridge.model import (
     TurnId,
 )
 from bridge.model.turns import TurnState
-from bridge.ports.catch_up_store import Held, Orphan
+from bridge.ports.catch_up_store import Held, HeldPin, Orphan
 from bridge.ports.clock import Clock
 from bridge.ports.store import (
     Admission,
@@ -63,9 +63,13 @@ from bridge.store.bodies import merge_receipts, new_receipts
 from bridge.store.conversations import conversation_of, excerpt_of
 from bridge.store.inbox import without_credentials
 from bridge.store.marks import makes_needless
+from bridge.store.memory_agents import MemoryAgents
+from bridge.store.memory_approvals import MemoryApprovals
 from bridge.store.memory_catch_up import MemoryOrphans
+from bridge.store.memory_directs import MemoryDirects
 from bridge.store.memory_marks import Marks
 from bridge.store.memory_people import MemoryPeople
+from bridge.store.memory_reading import MemoryReading, ReadRoom
 from bridge.store.memory_rooms import MemoryRooms
 from bridge.uacs import Conversation, Message
 
@@ -111,14 +115,6 @@ class _Link:
 
 
 @dataclass
-class _Conversation:
-    timeline: Timeline
-    created: float
-    updated: float
-    messages: list[MessageId] = field(default_factory=list[MessageId])
-
-
-@dataclass
 class _Op:
     operation: Operation
     due: float
@@ -140,19 +136,25 @@ class _Op:
         return self.operation.lane
 
 
-class MemoryStore(MemoryPeople, MemoryRooms):
+class MemoryStore(
+    MemoryPeople, MemoryRooms, MemoryReading, MemoryAgents, MemoryApprovals, MemoryDirects
+):
     """Held to the same contract as SQLite; what survives a restart is nothing."""
 
     def __init__(self, clock: Clock) -> None:
         MemoryPeople.__init__(self, clock)
         MemoryRooms.__init__(self)
+        MemoryReading.__init__(self)
+        MemoryAgents.__init__(self)
+        MemoryApprovals.__init__(self)
+        MemoryDirects.__init__(self)
         self._closed = False
         self._rows: dict[int, _Row] = {}
         self._keys: set[tuple[AccountId, str]] = set()
         self._cursors: dict[tuple[AccountId, ChannelRef], str] = {}
         self._messages: dict[MessageId, _Kept] = {}
         self._links: dict[tuple[str, str, MessageId, bool], _Link] = {}
-        self._timelines: dict[UUID, _Conversation] = {}
+        self._timelines: dict[UUID, ReadRoom] = {}
         self._rooms: dict[RoomId, UUID] = {}
         self._operations: dict[OperationId, _Op] = {}  # in the order of their lanes
         self._last_posts: dict[LaneId, str] = {}
@@ -257,7 +259,7 @@ class MemoryStore(MemoryPeople, MemoryRooms):
         for turn in admission.turns:
             self._turns[turn.id] = StoredTurn(
                 turn.id, turn.agent, turn.room, turn.trigger, "queued", 0, now,
-                session=turn.session,
+                session=turn.session, origin=turn.origin, called_by=turn.called_by,
             )  # fmt: skip
         for settlement in admission.settles:
             self._settle(settlement)
@@ -268,8 +270,8 @@ class MemoryStore(MemoryPeople, MemoryRooms):
             self._change(change.message, change.state, change.operations)
             self._messages[MessageId(change.message.message_id)].changed = change.time
         for reaction in admission.reactions:
-            if self._stands(reaction.message):
-                self._marks.react(reaction)
+            if self._stands(reaction.message) and self._marks.react(reaction):
+                self._note_change(reaction.message, "reacted")
         for pin in admission.pins:
             if self._stands(pin.message):
                 self._marks.pin(pin)
@@ -308,7 +310,7 @@ class MemoryStore(MemoryPeople, MemoryRooms):
     def _place(self, timeline: Timeline, new: NewMessage | None, now: float) -> None:
         time = now if new is None else new.time
         known = self._timelines.setdefault(
-            timeline.id, _Conversation(replace(timeline, epoch=None), time, time)
+            timeline.id, ReadRoom(replace(timeline, epoch=None), time, time)
         )
         if new is None or timeline.id in self._messages[new.id].seqs:
             return
@@ -338,6 +340,7 @@ class MemoryStore(MemoryPeople, MemoryRooms):
     ) -> None:
         kept = self._messages[MessageId(message.message_id)]
         kept.message, kept.state = with_reactions(message, None), state
+        self._note_change(kept.new.id, "changed")
         if state == "deleted":
             self._cancel_marks(MessageId(message.message_id))
         for operation in self._not_said_anyhow(operations):
@@ -418,13 +421,36 @@ class MemoryStore(MemoryPeople, MemoryRooms):
         known = self._timelines.get(conversation)
         if known is None:
             raise StoreError(f"There is no conversation {str(conversation)!r}")
-        all_kept = [self._messages[one] for one in known.messages]
-        if view is not None:
-            all_kept = [kept for kept in all_kept if self._is_in(view, kept.new)]
+        wanted, all_kept = view or View(), [self._messages[one] for one in known.messages]
+        all_kept = [kept for kept in all_kept if self._is_in(wanted, kept.new)]
+        if (member := wanted.member) is not None:
+            room = known.timeline.name
+            all_kept = [
+                kept for kept in all_kept
+                if self._was_member(room, member, kept.epochs[conversation])
+            ]  # fmt: skip
         shown = [self._whole(kept) for kept in all_kept if kept.state != "deleted"]
         if newest is not None:
             shown = shown[max(len(shown) - max(newest, 0), 0) :]
         return conversation_of(known.timeline, known.created, known.updated, shown)
+
+    def _note_change(self, message: MessageId, kind: str) -> None:
+        for room in self._rooms_with(message):
+            self._timelines[room].changes.append((message, kind))
+
+    def _read_room(self, room: UUID) -> ReadRoom | None:
+        return self._timelines.get(room)
+
+    def _rooms_with(self, message: MessageId) -> list[UUID]:
+        kept = self._messages.get(message)
+        seqs = () if kept is None else kept.seqs
+        return [one for one in seqs if self._timelines[one].timeline.kind == "room"]
+
+    def _shown_to(self, viewer: ActorId, message: MessageId) -> StoredMessage | None:
+        kept = self._messages.get(message)
+        if kept is None or (kept.new.audience is not None and viewer not in kept.new.audience):
+            return None
+        return self._stored(kept)
 
     def _is_in(self, view: View, new: NewMessage) -> bool:
         answered = self._messages.get(new.reply_to) if new.place is None and new.reply_to else None
@@ -434,6 +460,17 @@ class MemoryStore(MemoryPeople, MemoryRooms):
             (view.channel is None or (place is not None and place.channel == view.channel))
             and (view.thread is None or any(view.thread in (one.id, one.root) for one in said))
             and (view.person is None or said[-1].author.id == view.person)
+            and (new.audience is None or any(one in view.readers for one in new.audience))
+        )
+
+    async def came_to(self, room: RoomId, member: str, message: MessageId) -> bool:
+        kept = self._messages.get(message)
+        timelines = {} if kept is None else kept.epochs
+        return any(
+            self._timelines[one].timeline.kind == "room"
+            and self._timelines[one].timeline.name == room
+            and self._was_member(room, member, epoch)
+            for one, epoch in timelines.items()
         )
 
     async def conversations(self) -> Sequence[tuple[Timeline, int]]:
@@ -608,7 +645,7 @@ class MemoryStore(MemoryPeople, MemoryRooms):
         self._must_be_open()
         op = self._operations.get(operation)
         if op is None or not op.open:
-            raise StoreError(
+            raise NotOpen(
                 f"Operation {operation!r} is not open any more; take the lane's head anew"
             )
         op.state, op.began, op.attempts = "sending", self._clock.time(), op.attempts + 1
@@ -664,14 +701,15 @@ class MemoryStore(MemoryPeople, MemoryRooms):
         return [self._dead_letter(op) for op in sorted(dead, key=lambda op: op.ended or 0.0)]
 
     def _dead_letter(self, op: _Op) -> DeadLetter:
-        message = self._messages[op.operation.message].message
+        kept = self._messages[op.operation.message]
         return DeadLetter(
             operation=op.operation,
             state="dead" if op.state == "dead" else "unproved",
             error=op.error,
             attempts=op.attempts,
             time=op.ended or 0.0,
-            excerpt=excerpt_of(message),
+            excerpt=excerpt_of(kept.message),
+            message_state=kept.state,
         )
 
     async def replay(self, operation: OperationId) -> LaneId:
@@ -754,6 +792,17 @@ class MemoryStore(MemoryPeople, MemoryRooms):
                 )
         return found[:limit]
 
+    async def pins(self, channel: ChannelRef) -> Sequence[HeldPin]:
+        found = [
+            HeldPin(link.native_id, link.thread, link.message, *pin)
+            for link in self._links.values()
+            if (link.channel, link.slot, link.gone) == (channel.key, 0, False)
+            and link.kind < _STAND_IN
+            and (pin := self._marks.pin_of(link.message)) is not None
+            and self._messages[link.message].state != "deleted"
+        ]
+        return sorted(found, key=lambda one: one.native_id)
+
     async def orphans(self, since: float, *, limit: int) -> Sequence[Orphan]:
         return self._orphans.since(since, limit)
 
@@ -768,11 +817,17 @@ class MemoryStore(MemoryPeople, MemoryRooms):
 
     async def was_called(self, agent: str, root: MessageId) -> bool:
         for turn in self._turns.values():
-            kept = self._messages.get(turn.trigger)
+            kept = self._messages.get(turn.origin or turn.trigger)
             thread = None if kept is None else kept.new.root
-            if turn.agent == agent and root in (turn.trigger, thread):
+            if turn.agent == agent and root in (turn.trigger, turn.origin, thread):
                 return True
         return False
+
+    async def called_by_others(self, room: RoomId, since: float) -> int:
+        here = [turn for turn in self._turns.values() if turn.room == room]
+        people = [index for index, turn in enumerate(here) if turn.called_by == "person"]
+        after = here[people[-1] + 1 :] if people else here
+        return sum(turn.asked >= since for turn in after)
 
     async def open_turns(self) -> Sequence[StoredTurn]:
         return [

@@ -34,12 +34,14 @@ class Marks:
         default_factory=dict[MessageId, tuple[bool, ActorId, float]]
     )
 
-    def react(self, change: ReactionChange) -> None:
+    def react(self, change: ReactionChange) -> bool:
+        """Whether a reaction stands now that did not before, or the other way round."""
         if not self._happened(change):
-            return
+            return False
         for operation in change.operations:
             if isinstance(operation, NoteReactions) or self._is_news(change, operation):
                 self.queue(operation)
+        return True
 
     def _happened(self, change: ReactionChange) -> bool:
         emoji = change.emoji or ""
@@ -82,6 +84,10 @@ class Marks:
         return sorted(
             found, key=lambda one: (one.time, one.emoji, one.actor, one.channel.key, one.target)
         )
+
+    def pin_of(self, message: MessageId) -> tuple[bool, ActorId, float] | None:
+        """Whether it is pinned, by whom, since when; None where it never was."""
+        return self._pins.get(message)
 
     def pinned_by(self, message: MessageId) -> ActorId | None:
         pinned, actor, _ = self._pins.get(message, (False, ActorId(""), 0.0))

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bridge.model import ActorId, RoomId
 from bridge.ports.clock import Clock
 from bridge.ports.store import Barred, BarredWhy, Paused, RoomForm, RoomLink, RoomStanding
+
+
+@dataclass
+class _Period:
+    member: str
+    joined: float
+    since: int
+    until: int | None = None
 
 
 class MemoryRooms:
@@ -19,7 +28,7 @@ class MemoryRooms:
         self._paused: dict[RoomId, Paused] = {}
         self._room_links: dict[tuple[RoomId, str], RoomLink] = {}
         self._epochs: dict[RoomId, tuple[int, str]] = {}
-        self._memberships: dict[RoomId, dict[str, float]] = {}
+        self._periods: dict[RoomId, list[_Period]] = {}
 
     def _must_be_open(self) -> None:
         raise NotImplementedError
@@ -63,8 +72,23 @@ class MemoryRooms:
         if digest != form.digest:
             epoch += 1
             self._epochs[form.room] = epoch, form.digest
-        known = self._memberships.get(form.room, {})
-        since = self._clock.time() if known else 0.0
-        joined = {one: known.get(one, since) for one in form.members}
-        self._memberships[form.room] = joined
-        return RoomStanding(epoch, joined)
+        periods = self._periods.setdefault(form.room, [])
+        first = not periods
+        known = {one.member: one for one in periods if one.until is None}
+        for gone in known.keys() - set(form.members):
+            known[gone].until = epoch
+        for new in form.members:
+            if new not in known:
+                joined = 0.0 if first else self._clock.time()
+                known[new] = _Period(new, joined, 0 if first else epoch)
+                periods.append(known[new])
+        return RoomStanding(epoch, {one: known[one].joined for one in form.members})
+
+    def _was_member(self, room: str, member: str, epoch: int | None) -> bool:
+        """Whether it was in the room under this configuration."""
+        return any(
+            one.member == member
+            and one.since <= (epoch or 0)
+            and (one.until is None or one.until > (epoch or 0))
+            for one in self._periods.get(RoomId(room), ())
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from bridge.errors import StoreError
+from bridge.errors import NotOpen, StoreError
 from bridge.model import (
     DeleteMessage,
     Delivery,
@@ -143,7 +143,7 @@ def _quoted(db: sqlite3.Connection, operation: Operation, lane: LaneId) -> Quote
 
 def begin(db: sqlite3.Connection, operation: OperationId, now: float) -> None:
     if db.execute(SQL["begin"], (now, operation)).rowcount == 0:
-        raise StoreError(f"Operation {operation!r} is not open any more; take the lane's head anew")
+        raise NotOpen(f"Operation {operation!r} is not open any more; take the lane's head anew")
 
 
 def postpone(db: sqlite3.Connection, operation: OperationId, until: float, error: str) -> None:
@@ -204,8 +204,8 @@ def _may_end(state: str, settlement: Settlement) -> bool:
 
 def dead_letters(db: sqlite3.Connection) -> Sequence[DeadLetter]:
     return [
-        DeadLetter(OPERATIONS.read(body), state, error, attempts, ended, _excerpt(message))
-        for body, state, error, attempts, ended, message in db.execute(SQL["dead_letters"])
+        DeadLetter(OPERATIONS.read(body), state, error, attempts, ended, _excerpt(message), now)
+        for body, state, error, attempts, ended, message, now in db.execute(SQL["dead_letters"])
     ]
 
 

@@ -57,9 +57,10 @@ def stand(db: sqlite3.Connection, form: RoomForm, now: float) -> RoomStanding:
         epoch += 1
         db.execute(SQL["begin_epoch"], (form.room, epoch, form.digest, now))
     known = dict(db.execute(SQL["members"], (form.room,)).fetchall())
+    first = db.execute(SQL["had_members"], (form.room,)).fetchone() is None
     for gone in known.keys() - set(form.members):
-        db.execute(SQL["leave"], (form.room, gone))
-    joined = {one: known.get(one, now if known else 0.0) for one in form.members}
+        db.execute(SQL["leave"], (epoch, form.room, gone))
+    joined = {one: known.get(one, 0.0 if first else now) for one in form.members}
     for new in joined.keys() - known.keys():
-        db.execute(SQL["enter"], (form.room, new, joined[new]))
+        db.execute(SQL["enter"], (form.room, new, joined[new], 0 if first else epoch))
     return RoomStanding(epoch, joined)

@@ -31,8 +31,12 @@ from bridge.model import (
     TurnId,
 )
 from bridge.model.turns import TurnState
-from bridge.ports.catch_up_store import Held, Orphan
+from bridge.ports.agent_store import Holding, Pairing, PairingCode, PairingUse, Spent
+from bridge.ports.approval_store import Approval, ApprovalState, Counted, Decision
+from bridge.ports.catch_up_store import Held, HeldPin, Orphan
 from bridge.ports.clock import Clock
+from bridge.ports.direct_store import DirectEnd
+from bridge.ports.reading_store import ApiToken, Happened, Page, Position, Search
 from bridge.ports.store import (
     Admission,
     Admitted,
@@ -61,13 +65,17 @@ from bridge.ports.store import (
     View,
 )
 from bridge.store import (
+    agents,
+    approvals,
     archive,
     catch_up,
+    directs,
     inbox,
     links,
     marks,
     outbox,
     people,
+    reading,
     rooms,
     shelf,
     turns,
@@ -274,6 +282,9 @@ class SqliteStore:
     ) -> Conversation:
         return await self._read(archive.conversation, conversation, newest, view)
 
+    async def came_to(self, room: RoomId, member: str, message: MessageId) -> bool:
+        return self._look(archive.came_to, room, member, message)
+
     async def conversations(self) -> Sequence[tuple[Timeline, int]]:
         return await self._read(archive.conversations)
 
@@ -312,6 +323,23 @@ class SqliteStore:
     async def stand_rooms(self, forms: Sequence[RoomForm]) -> Sequence[RoomStanding]:
         now = self._clock.time()
         return [await self._write(rooms.stand, form, now) for form in forms]
+
+    # --- direct messages ----------------------------------------------------------------------
+
+    async def put_direct_end(self, end: DirectEnd) -> None:
+        await self._write(directs.put_end, end)
+
+    async def remove_direct_ends(self, actor: ActorId) -> bool:
+        return await self._write(directs.remove_ends, actor)
+
+    async def direct_ends(self) -> Sequence[DirectEnd]:
+        return await self._read(directs.ends)
+
+    async def put_direct_pair(self, one: ActorId, other: ActorId) -> None:
+        await self._write(directs.put_pair, one, other)
+
+    async def direct_pairs(self) -> Sequence[tuple[ActorId, ActorId]]:
+        return await self._read(directs.pairs)
 
     # --- people -------------------------------------------------------------------------------
 
@@ -385,10 +413,48 @@ class SqliteStore:
     async def unshown_emoji(self, message: MessageId, channel: ChannelRef) -> Collection[str]:
         return self._look(marks.unshown_emoji, message, channel)
 
+    # --- reading from outside -----------------------------------------------------------------
+
+    async def position(self, room: UUID) -> Position:
+        return self._look(reading.position, room)
+
+    async def happened(
+        self, room: UUID, after: Position, *, limit: int, viewer: ActorId
+    ) -> Sequence[Happened]:
+        return await self._read(reading.happened, room, after, limit, viewer)
+
+    async def page(
+        self, room: UUID, *, limit: int, viewer: ActorId, before: int | None = None
+    ) -> Page:
+        return await self._read(reading.page, room, limit, viewer, before)
+
+    async def rooms_of(self, message: MessageId, *, viewer: ActorId) -> Sequence[UUID]:
+        return self._look(reading.rooms_of, message, viewer)
+
+    async def search(
+        self, rooms: Sequence[UUID], words: Sequence[str], *, limit: int, most: int, viewer: ActorId
+    ) -> Search:
+        return await self._read(reading.search, rooms, words, limit, most, viewer)
+
+    async def put_token(self, token: ApiToken) -> None:
+        await self._write(reading.put_token, token)
+
+    async def token(self, name: str) -> ApiToken | None:
+        return self._look(reading.token, name)
+
+    async def tokens(self) -> Sequence[ApiToken]:
+        return self._look(reading.tokens)
+
+    async def revoke_token(self, name: str) -> bool:
+        return await self._write(reading.revoke_token, name)
+
     # --- catch-up -----------------------------------------------------------------------------
 
     async def held(self, channel: ChannelRef, since: float, *, limit: int) -> Sequence[Held]:
         return await self._read(catch_up.held, channel, since, limit)
+
+    async def pins(self, channel: ChannelRef) -> Sequence[HeldPin]:
+        return await self._read(catch_up.pins, channel)
 
     async def orphans(self, since: float, *, limit: int) -> Sequence[Orphan]:
         return await self._read(catch_up.orphans, since, limit)
@@ -418,6 +484,68 @@ class SqliteStore:
     ) -> None:
         now = self._clock.time()
         await self._write(turns.set_turn, turn, state, tool_called, answer, error, now)
+
+    # --- agents in rooms ----------------------------------------------------------------------
+
+    async def hold(self, holding: Holding) -> None:
+        await self._write(agents.hold, holding)
+
+    async def release(self, room: RoomId, spot: str) -> bool:
+        return await self._write(agents.release, room, spot)
+
+    async def holdings(self) -> Sequence[Holding]:
+        return self._look(agents.holdings)
+
+    async def called_by_others(self, room: RoomId, since: float) -> int:
+        return self._look(agents.called_by_others, room, since)
+
+    async def spend(self, purses: Collection[str], spent: Spent) -> None:
+        await self._write(agents.spend, purses, spent)
+
+    async def spent(self, purse: str, since: float) -> Sequence[Spent]:
+        return self._look(agents.spent, purse, since)
+
+    async def purses(self, since: float) -> Sequence[tuple[str, Spent]]:
+        return await self._read(agents.purses, since)
+
+    async def forget_spending(self, purse: str) -> None:
+        await self._write(agents.forget_spending, purse)
+
+    async def put_pairing_code(self, code: PairingCode) -> None:
+        await self._write(agents.put_pairing_code, code, self._clock.time())
+
+    async def pairing_codes(self) -> Sequence[PairingCode]:
+        return self._look(agents.pairing_codes, self._clock.time())
+
+    async def use_pairing_code(self, digest: str, actor: ActorId) -> PairingUse:
+        return await self._write(agents.use_pairing_code, digest, actor, self._clock.time())
+
+    async def pairings(self) -> Sequence[Pairing]:
+        return self._look(agents.pairings)
+
+    async def unpair(self, actor: ActorId, agent: str | None) -> bool:
+        return await self._write(agents.unpair, actor, agent)
+
+    # --- approvals ----------------------------------------------------------------------------
+
+    async def ask_approval(self, approval: Approval) -> Approval:
+        return await self._write(approvals.ask, approval)
+
+    async def approval(self, approval: str) -> Approval | None:
+        return self._look(approvals.approval, approval)
+
+    async def decide(
+        self, approval: str, decision: Decision, accounts: Collection[ActorId]
+    ) -> tuple[Counted, Approval | None]:
+        return await self._write(approvals.decide, approval, decision, accounts)
+
+    async def end_approval(self, approval: str, state: ApprovalState, at: float) -> bool:
+        return await self._write(approvals.end, approval, state, at)
+
+    async def approvals(
+        self, *, turn: TurnId | None = None, newest: int = 100, open_only: bool = False
+    ) -> Sequence[Approval]:
+        return self._look(approvals.several, turn, newest, open_only)
 
     # --- secrets ------------------------------------------------------------------------------
 

@@ -19,7 +19,11 @@ def queue(db: sqlite3.Connection, turn: NewTurn, now: float) -> None:
     try:
         db.execute(
             SQL["queue"],
-            (turn.id, turn.agent, turn.room, *[turn.trigger] * 3, turn.session, now, now),
+            (
+                *(turn.id, turn.agent, turn.room, turn.trigger),
+                *([turn.origin or turn.trigger] * 2),
+                *(turn.session, turn.origin or "", turn.called_by, now, now),
+            ),
         )
     except sqlite3.IntegrityError as error:
         raise StoreError(f"Turn {turn.id!r} was not queued: its id is taken") from error
@@ -34,9 +38,14 @@ def open_turns(db: sqlite3.Connection) -> Sequence[StoredTurn]:
 
 
 def _stored(columns: Sequence[Any]) -> StoredTurn:
-    turn, agent, room, trigger, state, attempts, asked, tool_called, answer, session = columns
+    tool_called, answer, session, origin, called_by = columns[7:]
     return StoredTurn(
-        turn, agent, room, trigger, state, attempts, asked, bool(tool_called), answer, session
+        *columns[:7],
+        tool_called=bool(tool_called),
+        answer=answer,
+        session=session,
+        origin=origin or None,
+        called_by=called_by,
     )
 
 

@@ -16,7 +16,7 @@ from uuid import UUID
 
 import pytest
 
-from bridge.errors import StoreError
+from bridge.errors import NotOpen, StoreError
 from bridge.model import (
     AccountId,
     ActorId,
@@ -62,6 +62,8 @@ from bridge.ports.store import (
     Timeline,
     View,
 )
+from bridge.testing.store_contract_agents import AgentsContract
+from bridge.testing.store_contract_approvals import ApprovalsContract
 from bridge.testing.store_contract_people import PeopleContract
 from bridge.testing.store_contract_rooms import RoomsContract
 from bridge.uacs import Actor, Conversation, Message, TextPart, to_timestamp
@@ -222,7 +224,7 @@ async def waiting_names(store: Store, channel: ChannelRef = AWAY) -> list[str]:
     return names
 
 
-class StoreContract(PeopleContract, RoomsContract):
+class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsContract):
     """Inherit it in a class whose name begins with Test."""
 
     @pytest.fixture
@@ -888,9 +890,9 @@ class StoreContract(PeopleContract, RoomsContract):
         await admit(store, new, post("p1", new))
         await carry(store, "p1", copy("x1"))
 
-        with pytest.raises(StoreError, match="p1"):
+        with pytest.raises(NotOpen, match="p1"):
             await store.begin(OperationId("p1"))
-        with pytest.raises(StoreError, match="p9"):
+        with pytest.raises(NotOpen, match="p9"):
             await store.begin(OperationId("p9"))
 
     async def test_a_postponed_operation_waits_for_its_time(self, store: Store) -> None:
@@ -1203,6 +1205,8 @@ class StoreContract(PeopleContract, RoomsContract):
             DeadLetter(post("p1", one), "dead", "no such channel", 1, START + 5, "Hello you"),
             DeadLetter(post("p2", one, FAR), "unproved", "no answer", 0, START + 10, "Hello you"),
         ]
+        await store.change_message(one.message, "deleted")
+        assert {letter.message_state for letter in await store.dead_letters()} == {"deleted"}
 
     async def test_a_replayed_letter_begins_anew_at_the_end_of_its_lane(
         self, store: Store, clock: HandClock

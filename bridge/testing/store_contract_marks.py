@@ -20,6 +20,7 @@ from bridge.model import (
     UnpinMessage,
     actor_id_of,
 )
+from bridge.ports.catch_up_store import HeldPin
 from bridge.ports.store import (
     Admission,
     NewMessage,
@@ -237,3 +238,21 @@ class MarksContract:
 
         assert await store.pinned_by(new.id) is None
         assert await waiting_marks(store) == ["UnpinMessage 6"]
+
+    async def test_pins_of_a_channel_are_those_of_messages_that_stand_there(
+        self, store: Store
+    ) -> None:
+        new, other = await standing(store), said("m2")
+        await admit(store, other)
+
+        for number, message in enumerate((new.id, other.id)):
+            change = PinChange(message, True, ANN, START + number)
+            await store.admit(Admission("pinned", pins=(change,)))
+        unpinned = PinChange(new.id, False, BOB, START + 5)
+        await store.admit(Admission("unpinned", pins=(unpinned,)))
+
+        assert await store.pins(HOME) == [
+            HeldPin("m1", None, new.id, False, BOB, START + 5),
+            HeldPin("m2", None, other.id, True, ANN, START + 1),
+        ]
+        assert await store.pins(AWAY) == [HeldPin("x0", None, new.id, False, BOB, START + 5)]

@@ -3,12 +3,14 @@ and of copies of ours that people take away."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from bridge.model import (
     AccountId,
+    ActorId,
     Byline,
     ChannelRef,
     DeleteMessage,
@@ -21,6 +23,7 @@ from bridge.model import (
     RoomId,
     actor_id_of,
     message_id_of,
+    split_key,
 )
 from bridge.ports.store import (
     Admission,
@@ -34,6 +37,7 @@ from bridge.ports.store import (
     Settlement,
     Store,
     Timeline,
+    View,
 )
 from bridge.uacs import Actor, Message, TextPart, to_timestamp
 
@@ -135,6 +139,50 @@ class RoomsContract:
         assert await stand("a", "x", "y", "z") == RoomStanding(
             3, {"x": 0.0, "y": clock.now, "z": since}
         )
+
+    async def test_a_member_is_shown_what_came_while_it_was_in_the_room(self, store: Store) -> None:
+        """Everything for those who were there first; nothing of a time in between."""
+
+        async def come(digest: str, native_id: str, *members: str) -> None:
+            (found,) = await store.stand_rooms([RoomForm(_LOBBY, digest, members)])
+            lobby = Timeline(UUID(int=5), "room", "lobby", epoch=found.epoch)
+            await store.admit(Admission("routed", message=_said(native_id), timelines=(lobby,)))
+
+        async def shown(member: str) -> list[str]:
+            view = View(member=member)
+            found = await store.conversation(UUID(int=5), view=view)
+            ids = [message.message_id for message in found.messages]
+            for native_id in "0123":
+                message = _said(native_id).id
+                assert await store.came_to(_LOBBY, member, message) == (message in ids)
+                assert not await store.came_to(_ATTIC, member, message)
+            return [split_key(one)[-1] for one in ids]
+
+        old = Timeline(UUID(int=5), "room", "lobby")  # of a store without epochs
+        await store.admit(Admission("routed", message=_said("0"), timelines=(old,)))
+        await come("a", "1", "x", "y")
+        await come("b", "2", "x", "z")
+        await come("c", "3", "x", "y", "z")
+
+        assert await shown("x") == ["0", "1", "2", "3"]
+        assert await shown("y") == ["0", "1", "3"]
+        assert await shown("z") == ["2", "3"]
+        assert await shown("nobody") == []
+
+    async def test_what_is_said_to_some_alone_is_shown_to_them_alone(self, store: Store) -> None:
+        channel = Timeline(UUID(int=6), "channel", "home")
+        for native_id, audience in (("1", None), ("2", (_ANN,)), ("3", (_ANN, _BOB))):
+            new = replace(_said(native_id), audience=audience)
+            await store.admit(Admission("routed", message=new, timelines=(channel,)))
+
+        async def shown(*readers: ActorId) -> list[str]:
+            found = await store.conversation(channel.id, view=View(readers=readers))
+            return [split_key(message.message_id)[-1] for message in found.messages]
+
+        assert await shown() == ["1"]
+        assert await shown(_BOB) == ["1", "3"]
+        assert await shown(_BOB, _ANN) == ["1", "2", "3"]
+        assert await shown(ActorId(f"{_BOB}0")) == ["1"]
 
     async def test_an_entry_tells_under_which_configuration_it_was_made(self, store: Store) -> None:
         room = Timeline(UUID(int=5), "room", "lobby", epoch=7)

@@ -57,19 +57,20 @@ async def _register_once(rest: Rest, us: Self) -> None:
 
 
 class Asked:
-    """Commands that wait for their answers: their tokens last 15 minutes, and are not kept longer
-    than this process."""
+    """Commands and presses that wait for answers: their tokens last 15 minutes, and are not
+    kept longer than this process."""
 
     def __init__(self, rest: Rest, us: Self) -> None:
         self._rest = rest
         self._us = us
-        self._tokens: OrderedDict[str, tuple[str, asyncio.Event]] = OrderedDict()
+        self._tokens: OrderedDict[str, tuple[str, asyncio.Event, bool]] = OrderedDict()
 
-    def begin(self, data: Json) -> bool:
-        """False: it was told before."""
+    def begin(self, data: Json, *, press: bool = False) -> bool:
+        """False: it was told before. The first answer to a press stays as it is: it is the message
+        with the button."""
         if str(data.get("id")) in self._tokens:
             return False
-        self._tokens[str(data.get("id"))] = str(data.get("token")), asyncio.Event()
+        self._tokens[str(data.get("id"))] = str(data.get("token")), asyncio.Event(), press
         while len(self._tokens) > _WAITING:
             self._tokens.popitem(last=False)
         return True
@@ -83,9 +84,9 @@ class Asked:
         """The first part takes the place of "thinking"; the others follow it. Raises Refused."""
         waiting = self._tokens.get(call.native_id or "")
         if waiting is None:
-            text = "the command was given before the bridge started anew; give it again"
+            text = "it was given before the bridge started anew; give it again"
             raise Refused(f"Answering a command: {text}", code="command")
-        token, told = waiting
+        token, told, press = waiting
         try:
             async with asyncio.timeout(_ANSWER_S):
                 await told.wait()
@@ -94,7 +95,7 @@ class Asked:
             raise Refused(f"Answering a command: {text}; give it again", code="command") from None
         path = f"/webhooks/{(await self._us.identity()).application}/{token}"
         doing = "Answering a command"
-        if call.slot == 0:
+        if call.slot == 0 and not press:
             return await self._rest.request(
                 "PATCH", f"{path}/messages/@original", bucket="interaction", doing=doing,
                 body=call.body, authorised=False,

@@ -28,6 +28,10 @@ _INTENT_TODO = (
     "Developer portal, your application, page Bot, Privileged Gateway Intents: switch on MESSAGE"
     " CONTENT INTENT and save; without it Discord does not let the bot connect."
 )
+_DEPARTURES = (
+    "Who leaves a server is not said elsewhere: Discord tells it with the privileged intent SERVER"
+    " MEMBERS alone, which the bridge does not ask for"
+)
 
 
 async def check(rest: Rest, us: Self, channels: Sequence[ChannelRef]) -> Sequence[Finding]:
@@ -43,6 +47,7 @@ async def check(rest: Rest, us: Self, channels: Sequence[ChannelRef]) -> Sequenc
         findings.append(Finding("ok", "The intent MESSAGE CONTENT is granted"))
     else:
         findings.append(Finding("error", "The intent MESSAGE CONTENT is missing", _INTENT_TODO))
+    findings.append(Finding("ok", _DEPARTURES))
     return findings + [one async for one in _check_channels(rest, identity, channels)]
 
 

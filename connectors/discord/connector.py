@@ -30,7 +30,7 @@ from bridge.ports.connector import (
     Health,
     Inbox,
 )
-from bridge.ports.history import Stretch, Unreadable
+from bridge.ports.history import Affairs, Stretch, Unreadable
 from connectors.discord import decode, encode, ids, links
 from connectors.discord.asking import Asked, register
 from connectors.discord.capabilities import CAPABILITIES
@@ -41,10 +41,11 @@ from connectors.discord.files import address_of
 from connectors.discord.history import History
 from connectors.discord.identity import Self
 from connectors.discord.marks import typing_call
-from connectors.discord.people import look_up_person
+from connectors.discord.outsiders import outsiders
+from connectors.discord.people import direct_channel, look_up_person
 from connectors.discord.places import Places
 from connectors.discord.putting import Marks
-from connectors.discord.read_back import ReadBack, gone_raw, reaction_raw
+from connectors.discord.read_back import ReadBack, gone_raw, reaction_raw, unpinned_raw
 from connectors.discord.receive import Receiver, use_gateway
 from connectors.discord.rest import Rest, translated
 from connectors.discord.send import Sender
@@ -94,7 +95,9 @@ class DiscordConnector:
             self._receiver.raw,
             self._receiver.learn,
         )
-        self._read_back = ReadBack(self._rest, self._us, self._history, self._receiver.raw)
+        self._read_back = ReadBack(
+            self._rest, self._us, self._history, self._receiver.raw, tools.clock
+        )
 
     async def run(self, inbox: Inbox) -> None:
         use_gateway(self._settings.api_url, self._settings.gateway_url)
@@ -113,6 +116,9 @@ class DiscordConnector:
 
     async def send(self, call: Call) -> Receipt:
         return await self._sender.send(call)
+
+    def is_direct(self, channel: ChannelRef) -> bool:
+        return ids.is_direct(channel)
 
     async def close(self) -> None:
         _addresses.pop(self, None)
@@ -147,6 +153,14 @@ class DiscordConnector:
             self._receiver.raw, channel, target, thread, emoji, actor, at, present=present
         )
 
+    async def affairs(self, channel: ChannelRef) -> Affairs:
+        return await self._read_back.affairs(channel)
+
+    def unpinned(
+        self, channel: ChannelRef, target: str, thread: str | None, since: float, at: float
+    ) -> Raw:
+        return unpinned_raw(self._receiver.raw, channel, target, thread, since, at)
+
     def gone(self, channel: ChannelRef, native_id: str, thread: str | None, at: float) -> Raw:
         return gone_raw(self._receiver.raw, channel, native_id, thread, at)
 
@@ -169,10 +183,12 @@ class DiscordConnector:
     async def file_address(self, asset: Asset, raw: Raw) -> FileAddress | None:
         return address_of(asset, self._cdn)
 
-    async def find_sent(self, call: Call, after: str | None) -> Receipt | None:
+    async def find_sent(
+        self, call: Call, after: str | None, *, since: float | None = None, changed: bool = False
+    ) -> Receipt | None:
         if call.method == ANSWER:
             return None  # seen by nobody but the asker: it is said again, in the same place
-        return await self._history.find_sent(call, after)
+        return await self._history.find_sent(call, after, since, changed=changed)
 
     async def person(self, actor: ActorId) -> Person | None:
         return await look_up_person(self._rest, actor, self._cdn)
@@ -188,6 +204,12 @@ class DiscordConnector:
 
     async def check(self, channels: Sequence[ChannelRef]) -> Sequence[Finding]:
         return await check(self._rest, self._us, channels)
+
+    async def direct_channel(self, actor: ActorId) -> ChannelRef:
+        return await direct_channel(self._rest, actor)
+
+    async def outsiders(self, channel: ChannelRef) -> Sequence[str]:
+        return await outsiders(self._rest, (await self._us.identity()).user, channel)
 
     def health(self) -> Health:
         return self._receiver.state

@@ -84,7 +84,7 @@ from connectors.discord.shapes import (
     WrappedUpdate,
 )
 from connectors.discord.text import Names, discord_to_text
-from connectors.discord.unpinned import UNPINNED
+from connectors.discord.unpinned import PINNED_MESSAGE, UNPINNED
 
 _FORWARD = 1
 _IDS_IN_TEXT = re.compile(r"<(?:#|@&)(\d{1,20})>")
@@ -273,17 +273,20 @@ def _reaction(
     return decoder
 
 
-def _unpinned(origin: _Origin, payload: bytes) -> Event:
-    """Discord does not say who did it."""
-    wrapped = WrappedUpdate.model_validate_json(payload)
-    return MessageUnpinned(
-        account=origin.account,
-        place=origin.place(wrapped.d.channel_id, wrapped.d.id),
-        time=_time(wrapped.at, origin.order_key),
-        actor=origin.actor(None),
-        target=wrapped.d.id,
-        own=wrapped.own.unpinned,
-    )
+def _pin(kind: type[MessagePinned | MessageUnpinned]) -> Callable[[_Origin, bytes], Event]:
+    def decoder(origin: _Origin, payload: bytes) -> Event:
+        """Discord does not say who did it."""
+        wrapped = WrappedUpdate.model_validate_json(payload)
+        return kind(
+            account=origin.account,
+            place=origin.place(wrapped.d.channel_id, wrapped.d.id),
+            time=_time(wrapped.at, origin.order_key),
+            actor=origin.actor(None),
+            target=wrapped.d.id,
+            own=wrapped.own.unpinned,
+        )
+
+    return decoder
 
 
 def _typing(origin: _Origin, payload: bytes) -> Event:
@@ -395,6 +398,7 @@ def _interaction(origin: _Origin, payload: bytes) -> Event:
         token=token,
         native=data.get("data"),
         values=values_in(data),
+        answers=str(data["id"]) if data.get("id") else None,
     )
 
 
@@ -407,7 +411,8 @@ _DECODERS: Mapping[str, Callable[[_Origin, bytes], Event | list[Event]]] = {
     "MESSAGE_REACTION_REMOVE": _reaction(ReactionRemoved),
     "MESSAGE_REACTION_REMOVE_ALL": _reactions_cleared,
     "MESSAGE_REACTION_REMOVE_EMOJI": _reactions_cleared,
-    UNPINNED: _unpinned,
+    UNPINNED: _pin(MessageUnpinned),
+    PINNED_MESSAGE: _pin(MessagePinned),
     "TYPING_START": _typing,
     "THREAD_CREATE": _thread_created,
     "THREAD_UPDATE": _channel_updated,

@@ -60,6 +60,7 @@ from connectors.discord.text import escape, text_to_discord
 WEBHOOK_POST, WEBHOOK_EDIT, WEBHOOK_DELETE = "webhook.execute", "webhook.edit", "webhook.delete"
 BOT_POST, BOT_EDIT, BOT_DELETE = "message.create", "message.edit", "message.delete"
 
+SUPPRESS_EMBEDS = 1 << 2  # a message's flag
 NO_PINGS: dict[str, JsonValue] = {"parse": []}
 _EXCERPT = 80
 _NOTHING = "-# (no text)"
@@ -114,8 +115,11 @@ def _post(delivery: Delivery, byline: Byline, slot: int, shown: Body, thread: st
         return _answer(delivery, operation.answers, slot, shown)
     direct = ids.is_direct(operation.channel)
     # Links keep their previews (no SUPPRESS_EMBEDS): people expect them, and a preview is no copy
-    # of ours that could be edited or relayed again.
+    # of ours that could be edited or relayed again. An agent's have none: a preview asks the
+    # address for it, and the agent's words may carry what they should not.
     body: dict[str, JsonValue] = {**shown.content, "allowed_mentions": _allowed(delivery)}
+    if byline.agent and _is_text(shown):
+        body["flags"] = SUPPRESS_EMBEDS
     if direct:
         body |= {"nonce": ids.nonce_of(operation.id, slot), "enforce_nonce": True}
     else:
@@ -154,6 +158,8 @@ def _answer(delivery: Delivery, command: str, slot: int, shown: Body) -> Call:
 def _edit(delivery: Delivery, copy: Receipt, shown: Body) -> Call:
     """What is not there any more is taken away; files that stand stay where they are named."""
     operation = delivery.operation
+    agent = isinstance(operation, EditMessage) and operation.byline.agent and _is_text(shown)
+    quiet: dict[str, JsonValue] = {"flags": SUPPRESS_EMBEDS} if agent else {}
     return Call(
         kind="edit",
         method=BOT_EDIT if ids.is_direct(operation.channel) else WEBHOOK_EDIT,
@@ -163,7 +169,7 @@ def _edit(delivery: Delivery, copy: Receipt, shown: Body) -> Call:
         thread=copy.thread,
         native_id=copy.native_id,
         budgets=_budgets(delivery, MESSAGE_EDIT),
-        body={**_emptied(shown), **shown.content, "allowed_mentions": _allowed(delivery)},
+        body={**_emptied(shown), **shown.content, **quiet, "allowed_mentions": _allowed(delivery)},
         files=shown.files,
     )
 
@@ -181,6 +187,11 @@ def _allowed(delivery: Delivery) -> dict[str, JsonValue]:
     if roles:
         allowed["roles"] = [*roles]
     return allowed
+
+
+def _is_text(shown: Body) -> bool:
+    """Whether it is text, which Discord would look for links in."""
+    return "content" in shown.content and not (shown.content.keys() & {"embeds", "flags"})
 
 
 def _emptied(shown: Body) -> dict[str, JsonValue]:

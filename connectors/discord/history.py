@@ -29,6 +29,7 @@ log = structlog.get_logger()
 
 _PAGE = 100
 _HOUR_S = 3600.0
+_SKEW_S = 300.0  # by which our clock may be ahead of Discord's
 _CUSTOM_EMOJI = re.compile(r"<a?:(\w+):\d+>")
 _LARGEST_STEP = 1 << 22 << 36  # two years in snowflakes: beyond it there is nothing
 
@@ -86,16 +87,20 @@ class History:
             if (following := await anext(source, None)) is not None:
                 heapq.heappush(heads, (int(following["id"]), number, following, source))
 
-    async def find_sent(self, call: Call, after: str | None) -> Receipt | None:
-        """Our own post with the same words and name, the oldest after `after`."""
+    async def find_sent(
+        self, call: Call, after: str | None, since: float | None = None, *, changed: bool = False
+    ) -> Receipt | None:
+        """Our own post with the same name and, unless they may have `changed`, the same words: the
+        oldest after `after`."""
         us = await self._us.identity()
-        earliest = after or ids.first_snowflake_at(self._clock.time() - _HOUR_S)
+        begin = self._clock.time() - _HOUR_S if since is None else since - _SKEW_S
+        earliest = after or ids.first_snowflake_at(begin)
         place = call.thread or call.channel.channel
         if call.thread is None and await self._is_forum(call.channel):
-            return await self._find_forum_post(call, int(earliest))
+            return await self._find_forum_post(call, int(earliest), changed=changed)
         try:
             async for message in self._messages(place, int(earliest), strict=True):
-                if _is_that_post(message, call, us.user, us.application):
+                if _is_that_post(message, call, us.user, us.application, changed=changed):
                     return Receipt(slot=call.slot, native_id=message["id"], thread=call.thread)
         except NotFound:
             if call.thread is None:
@@ -233,7 +238,7 @@ class History:
         page = [m for m in _objects(answer) if str(m.get("id", "")).isdecimal()]
         return sorted(page, key=lambda message: int(message["id"]))
 
-    async def _find_forum_post(self, call: Call, after: int) -> Receipt | None:
+    async def _find_forum_post(self, call: Call, after: int, *, changed: bool) -> Receipt | None:
         """A forum post is a thread; its first message has the thread's id."""
         us = await self._us.identity()
         for thread in await self._active(call.channel):
@@ -241,7 +246,7 @@ class History:
                 continue
             place = str(thread["id"])
             async for message in self._messages(place, int(place) - 1, strict=True):
-                if _is_that_post(message, call, us.user, us.application):
+                if _is_that_post(message, call, us.user, us.application, changed=changed):
                     return Receipt(slot=call.slot, native_id=message["id"], thread=place)
         return None
 
@@ -253,7 +258,9 @@ def _is_broken_page(error: PlatformError) -> bool:
     return error.code == "500" and not isinstance(error, Unavailable | Refused)
 
 
-def _is_that_post(message: Message, call: Call, user: str, application: str) -> bool:
+def _is_that_post(
+    message: Message, call: Call, user: str, application: str, *, changed: bool
+) -> bool:
     author = message.get("author")
     if not isinstance(author, dict):
         return False
@@ -261,12 +268,12 @@ def _is_that_post(message: Message, call: Call, user: str, application: str) -> 
         ours = author.get("id") == user
         if ours and message.get("nonce") is not None:
             return message["nonce"] == nonce
-        return ours and _says_the_same(message, call)
+        return ours and (changed or _says_the_same(message, call))
     return (
         message.get("application_id") == application
         and bool(message.get("webhook_id"))
         and _same(author.get("username"), call.body.get("username"))
-        and _says_the_same(message, call)
+        and (changed or _says_the_same(message, call))
     )
 
 

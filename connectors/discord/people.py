@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from bridge.errors import NotFound, Unsettled
-from bridge.model import ActorId, Person
+from bridge.model import ActorId, ChannelRef, Person
 from connectors.discord import ids
 from connectors.discord.decode import person_of
 from connectors.discord.rest import Rest
@@ -26,6 +26,18 @@ async def look_up_person(rest: Rest, actor: ActorId, cdn: str) -> Person | None:
         return _read(guild, await _get(rest, f"/users/{user}", "user.get"), {}, cdn)
     except NotFound:
         return None
+
+
+async def direct_channel(rest: Rest, actor: ActorId) -> ChannelRef:
+    """The direct messages of this user and the bot, opened if there are none."""
+    found = ids.split_actor(actor)
+    if found is None:
+        raise NotFound(f"{actor!r} is no user of Discord")
+    doing = f"Opening direct messages of {actor}"
+    body: dict[str, JsonValue] = {"recipient_id": found[1]}
+    path = "/users/@me/channels"
+    opened = await rest.request("POST", path, bucket="dm.open", doing=doing, body=body)
+    return ids.channel_ref(None, str(opened["id"]))
 
 
 async def _member(rest: Rest, guild: str, user: str, cdn: str) -> Person | None:

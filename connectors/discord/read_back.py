@@ -5,21 +5,25 @@ Source: docs.discord.com resources/message "Get Channel Messages" (2026-08).
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
 from bridge.errors import NotFound, PlatformError, Refused
 from bridge.model import ActorId, ChannelRef, Raw
-from bridge.ports.history import Reactions, Standing, Stretch
+from bridge.ports.clock import Clock
+from bridge.ports.history import Affairs, Reactions, Standing, Stretch
 from connectors.discord import ids
 from connectors.discord.capabilities import SPOKEN_TYPES
 from connectors.discord.history import History
 from connectors.discord.identity import Self
-from connectors.discord.rest import UNKNOWN_MESSAGE, Rest
+from connectors.discord.receive import has_result
+from connectors.discord.rest import UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, Rest
+from connectors.discord.unpinned import PINNED_MESSAGE, UNPINNED
 
 _PAGE = 100
+_PINS, _MOST_PAGES_OF_PINS = 50, 6  # a channel has 250 at most (docs, 2026-08)
 _BEFORE_ALL = 0
 
 Message = dict[str, Any]
@@ -29,8 +33,11 @@ class ReadBack:
     """Reads from the newest page backwards: without Read Message History a page is empty and no
     error, so an empty page proves nothing (`fetch` does)."""
 
-    def __init__(self, rest: Rest, us: Self, history: History, wrap: Callable[..., Raw]) -> None:
+    def __init__(
+        self, rest: Rest, us: Self, history: History, wrap: Callable[..., Raw], clock: Clock
+    ) -> None:
         self._rest = rest
+        self._clock = clock
         self._us = us
         self._history = history
         self._wrap = wrap
@@ -38,20 +45,23 @@ class ReadBack:
     async def stretches(
         self, channel: ChannelRef, since: float, upto: str, threads: Sequence[str]
     ) -> AsyncGenerator[Stretch, None]:
-        """The channel, unless it is a forum, then its threads, the latest first."""
+        """The channel, unless it is a forum, then its threads, the latest first. In a thread that
+        was deleted nothing stands."""
         await self._us.identity()
         oldest, newest = int(ids.first_snowflake_at(since)), int(ids.snowflake_of(upto))
-        places = await self._history.places(channel, oldest, threads)
-        found = [place for place in places if place != channel.channel]
-        if len(found) < len(places):
+        places = await self._history.places(channel, oldest, ())
+        found = {*places, *threads} - {channel.channel}
+        if channel.channel in places:
             async for stretch in self._place(channel, None, oldest, newest):
                 yield stretch
         for thread in sorted(found, key=int, reverse=True):
             try:
                 async for stretch in self._place(channel, thread, oldest, newest):
                     yield stretch
-            except (NotFound, Refused):
-                continue  # the thread is gone or hidden: nobody can say what stands there
+            except (NotFound, Refused) as error:
+                if error.code == UNKNOWN_CHANNEL:  # else it is hidden: nobody can say what stands
+                    keys = (ids.order_key(str(oldest)), ids.order_key(str(newest)))
+                    yield Stretch(thread, *keys, ())
 
     async def _place(
         self, channel: ChannelRef, thread: str | None, oldest: int, newest: int
@@ -71,7 +81,8 @@ class ReadBack:
             before = first
 
     async def fetch(self, channel: ChannelRef, message: str, thread: str | None) -> Raw | None:
-        """Only "Unknown Message" says that it is gone; a channel that is hidden says nothing."""
+        """Only "Unknown Message" says that it is gone, or "Unknown Channel" that its thread is: a
+        channel that is hidden says nothing."""
         await self._us.identity()
         place = thread or channel.channel
         try:
@@ -80,7 +91,7 @@ class ReadBack:
                 doing=f"Reading message {message} of channel {place!r}",
             )  # fmt: skip
         except PlatformError as error:
-            if error.code != UNKNOWN_MESSAGE:
+            if error.code != UNKNOWN_MESSAGE and not (thread and error.code == UNKNOWN_CHANNEL):
                 raise
             return None
         if not isinstance(found, dict) or found.get("type") not in SPOKEN_TYPES:
@@ -93,11 +104,57 @@ class ReadBack:
         own = self._is_own(message)
         edited = message.get("edited_timestamp")
         reactions = tuple(_reactions(message))
+        ended = self._ended(channel, message)
         if not isinstance(edited, str):
-            return Standing(message["id"], post, own=own, reactions=reactions)
+            return Standing(message["id"], post, own=own, reactions=reactions, ended=ended)
         edit = self._wrap("MESSAGE_UPDATE", message, channel, "", None)
         at = datetime.fromisoformat(edited).timestamp()
-        return Standing(message["id"], post, edit, at, own=own, reactions=reactions)
+        return Standing(message["id"], post, edit, at, own=own, reactions=reactions, ended=ended)
+
+    def _ended(self, channel: ChannelRef, message: Message) -> Raw | None:
+        """A poll whose votes are counted; when that was, Discord does not tell."""
+        if not has_result(message):
+            return None
+        return self._wrap("MESSAGE_UPDATE", message, channel, "", self._clock.time())
+
+    async def affairs(self, channel: ChannelRef) -> Affairs:
+        """Its name, its topic and its own pins; those in its threads are not looked at."""
+        path = f"/channels/{channel.channel}"
+        doing = f"Looking at channel {channel.channel!r}"
+        found = await self._rest.request("GET", path, bucket=f"GET {path}", doing=doing)
+        if not isinstance(found, dict) or ids.is_direct(channel):
+            return Affairs()
+        now = self._clock.time()
+        told = tuple(
+            self._wrap("CHANNEL_UPDATE", found, channel, f"{key} {now}", now, changed=[key])
+            for key in ("name", "topic")
+            if key in found
+        )
+        return Affairs(told, await self._pins(channel))
+
+    async def _pins(self, channel: ChannelRef) -> Mapping[str, Raw] | None:
+        """Without Read Message History none are shown: where there are none, that is looked at."""
+        path = f"/channels/{channel.channel}/messages/pins"
+        pins: dict[str, Raw] = {}
+        query: dict[str, str | int] = {"limit": _PINS}
+        for _ in range(_MOST_PAGES_OF_PINS):
+            doing = f"Reading the pins of channel {channel.channel!r}"
+            answer = await self._rest.request(
+                "GET", path, bucket=f"GET {path}", doing=doing, query=query
+            )
+            items = answer.get("items") if isinstance(answer, dict) else None
+            for item in items or ():
+                message, at = item["message"], datetime.fromisoformat(item["pinned_at"])
+                about = {"id": message["id"], "channel_id": channel.channel}
+                pins[message["id"]] = self._wrap(
+                    PINNED_MESSAGE, about, channel, item["pinned_at"], at.timestamp()
+                )
+                query["before"] = item["pinned_at"]
+            if not items or not answer.get("has_more"):
+                break
+        if not pins and not await self._history.page(channel.channel, {"limit": 1}):
+            return None
+        return pins
 
     async def reactors(
         self, channel: ChannelRef, message: str, thread: str | None, emoji: str
@@ -147,6 +204,15 @@ def _reactions(message: Message) -> Iterator[Reactions]:
             native = f"{name}:{own_id}" if own_id else name
             count = int(one.get("count") or 0) - bool(one.get("me"))
             yield Reactions(f":{name}:" if own_id else name, count, native)
+
+
+def unpinned_raw(
+    wrap: Callable[..., Raw], channel: ChannelRef, message: str, thread: str | None, since: float,
+    at: float,
+) -> Raw:  # fmt: skip
+    """As we would have told ourselves."""
+    data = {"id": message, "channel_id": thread or channel.channel}
+    return wrap(UNPINNED, data, channel, f"read back {message} {since}", at)
 
 
 def gone_raw(

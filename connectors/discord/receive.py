@@ -299,6 +299,7 @@ class Receiver:
         answer = first_answer(*pressed, data) if pressed else None
         if answer is None:
             data = with_own_values(*pressed, data) if pressed else data
+            self._asked.begin(data, press=True)
             await self._keep(inbox, self.raw("INTERACTION_CREATE", data, channel, at, now))
             answer = last_answer(data)
         await self._reply(data, answer)
@@ -462,7 +463,7 @@ class Receiver:
 
 def _is_wanted(kind: str, data: dict[str, Any], changed: Sequence[str]) -> bool:
     if kind == "MESSAGE_UPDATE":  # links that unfold are no edits
-        return (bool(data.get("edited_timestamp")) and "content" in data) or _has_result(data)
+        return (bool(data.get("edited_timestamp")) and "content" in data) or has_result(data)
     return kind not in _UPDATES or bool(changed)
 
 
@@ -473,7 +474,7 @@ def _begins_post(kind: str, data: dict[str, Any]) -> bool:
     return begins and kind in ("MESSAGE_CREATE", "MESSAGE_UPDATE")
 
 
-def _has_result(data: dict[str, Any]) -> bool:
+def has_result(data: dict[str, Any]) -> bool:
     """Whether it is a poll whose votes are counted."""
     poll = data.get("poll")
     results = poll.get("results") if isinstance(poll, dict) else None
@@ -486,12 +487,14 @@ def _dedupe_key(kind: str, data: dict[str, Any], message: str, at: str) -> str:
             return f"create:{message}"
         case "INTERACTION_CREATE":
             return f"interaction:{data.get('id')}"
-        case "MESSAGE_UPDATE" if _has_result(data):
+        case "MESSAGE_UPDATE" if has_result(data):
             return f"poll:{message}"
         case "MESSAGE_UPDATE":
             return f"update:{message}:{data.get('edited_timestamp')}"
         case "MESSAGE_DELETE":
             return f"delete:{message}"
+        case "MESSAGE_PINNED":
+            return f"pinned:{message}:{at}"
         case "THREAD_CREATE" if data.get("newly_created"):
             return f"thread:{message}"
         case _:

@@ -13,6 +13,7 @@ from bridge.ports.clock import Clock
 
 UNPINNED = "MESSAGE_UNPINNED"  # our own kind of row: the update of a message that lost its pin
 PIN_KINDS = frozenset({"MESSAGE_UPDATE", "CHANNEL_PINS_UPDATE"})
+PINNED_MESSAGE = "MESSAGE_PINNED"  # ... a message that was found pinned when nobody had told us
 _TOGETHER_S = 10.0
 _MOST = 1024  # messages remembered
 _MOST_PER_CHANNEL = 32

@@ -11,10 +11,18 @@ DELETE_PER_WORKSPACE = "delete_per_workspace"
 WHISPER = "chat.postEphemeral"
 ADD_REACTION, REMOVE_REACTION = "reactions.add", "reactions.remove"
 ADD_PIN, REMOVE_PIN = "pins.add", "pins.remove"
+START_STREAM, APPEND_STREAM, STOP_STREAM = (
+    "chat.startStream", "chat.appendStream", "chat.stopStream",
+)  # fmt: skip
 SHARE_FILES = "files.completeUploadExternal"  # the last of three requests that share files
 
 TEXT_LIMIT = 3900  # encoded characters: chat.update refuses more than 4,000, posting advises so
 NAME_LIMIT = 80
+STREAM_TEXT = 11_900  # 12,000
+STREAM_FIELD = 250  # 256
+STREAM_LIFE = 270.0  # seconds; Slack ends it after 300
+STREAM_PACE = 0.7
+MOST_STREAMS = 18  # open or ended within a minute: Slack lets 20 be started and 20 be stopped
 EXCERPT_LIMIT = 200
 METADATA_TYPE = "uacs_bridge_operation"
 
@@ -136,6 +144,9 @@ CAPABILITIES = Capabilities(
         POST_PER_CHANNEL: (Rate(count=4, seconds=4.2),),
         POST_PER_WORKSPACE: (Rate(count=300, seconds=61.0),),
         UPDATE_PER_WORKSPACE: (Rate(count=50, seconds=61.0),),
+        START_STREAM: (Rate(count=20, seconds=61.0),),
+        APPEND_STREAM: (Rate(count=100, seconds=61.0),),
+        STOP_STREAM: (Rate(count=20, seconds=61.0),),
         DELETE_PER_WORKSPACE: (Rate(count=50, seconds=61.0),),
         ADD_REACTION: (Rate(count=50, seconds=61.0),),
         REMOVE_REACTION: (Rate(count=20, seconds=61.0),),
@@ -158,6 +169,7 @@ SCOPES = {
     "groups:read": "find those private channels by their name",
     "im:history": "read direct messages to it",
     "im:read": "find direct messages to it",
+    "im:write": "write to people who want direct messages (/bridge dm)",
     "metadata.message:read": "recognise its own messages by the operation id in their metadata",
     "mpim:history": "read group direct messages that it was added to",
     "mpim:read": "find those group direct messages",

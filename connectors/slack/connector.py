@@ -24,6 +24,7 @@ from bridge.model import (
     Raw,
     Receipt,
 )
+from bridge.model.turns import PlanStep
 from bridge.ports.connector import (
     ChannelInfo,
     ConnectorTools,
@@ -32,10 +33,10 @@ from bridge.ports.connector import (
     Health,
     Inbox,
 )
-from bridge.ports.history import Stretch
+from bridge.ports.history import Affairs, Stretch
 from bridge.ports.tokens import SecretRef
 from connectors.slack import ids, links
-from connectors.slack.capabilities import CAPABILITIES
+from connectors.slack.capabilities import CAPABILITIES, STREAM_PACE
 from connectors.slack.channels import list_channels
 from connectors.slack.check import findings
 from connectors.slack.decode import decode
@@ -45,11 +46,13 @@ from connectors.slack.history import find_post, newest_post, posts_after
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import text_at
 from connectors.slack.marks import takes_reaction
-from connectors.slack.people import look_up, look_up_email
-from connectors.slack.read_back import ReadBack, gone_raw, reaction_raw
+from connectors.slack.outsiders import outsiders
+from connectors.slack.people import direct_channel, look_up, look_up_email
+from connectors.slack.read_back import ReadBack, gone_raw, reaction_raw, unpinned_raw
 from connectors.slack.receive import Keeper, bolt_app, events_route, listen_on_socket, patiently
-from connectors.slack.send import WebApi, send_call
+from connectors.slack.send import WebApi
 from connectors.slack.settings import SlackSettings
+from connectors.slack.streams import Streaming
 from connectors.slack.words import in_words, without_files
 
 
@@ -57,6 +60,7 @@ class SlackConnector:
     """Fills every Protocol of `bridge.ports.connector`: see there for what each method promises."""
 
     link_marks = links.MARKS
+    append_pace = STREAM_PACE
 
     def __init__(self, account: AccountId, settings: SlackSettings, tools: ConnectorTools) -> None:
         self.account = account
@@ -68,6 +72,7 @@ class SlackConnector:
         if settings.app_token is not None:
             token = self._secret(settings.app_token)
             self._app_api = WebApi(settings.api_url, token, tools.clock)
+        self._streaming = Streaming(tools.clock, self.encode)
         self._us: Identity | None = None
         self._asking = asyncio.Lock()
         self._health = Health("stopped")
@@ -101,7 +106,10 @@ class SlackConnector:
     async def send(self, call: Call) -> Receipt:
         if call.files:
             return await share_files(self._api, self._tools.files, call)
-        return await send_call(self._api, call)
+        return await self._streaming.send(self._api, call)
+
+    def is_direct(self, channel: ChannelRef) -> bool:
+        return ids.is_direct(channel.channel)
 
     async def close(self) -> None:
         await self._api.close()
@@ -109,6 +117,20 @@ class SlackConnector:
             await self._app_api.close()
 
     # --- further abilities ----------------------------------------------------------------------
+
+    def opening(self, delivery: Delivery, call: Call) -> Call | None:
+        return self._streaming.opening(delivery, call)
+
+    def growing(
+        self, delivery: Delivery, call: Call, steps: Sequence[PlanStep]
+    ) -> Sequence[Call] | None:
+        return self._streaming.growing(delivery, call, steps)
+
+    def ending(self, delivery: Delivery, call: Call) -> Sequence[Call]:
+        return self._streaming.ending(delivery, call)
+
+    def unstreamed(self, delivery: Delivery, call: Call) -> Call | None:
+        return self._streaming.unstreamed(delivery, call)
 
     def routes(self, inbox: Inbox) -> Sequence[BaseRoute]:
         if self._settings.receive != "http":
@@ -150,14 +172,25 @@ class SlackConnector:
     ) -> Raw | None:  # fmt: skip
         return reaction_raw(self.account, channel, target, emoji, actor, at, present=present)
 
+    async def affairs(self, channel: ChannelRef) -> Affairs:
+        return await (await self._reader(channel)).affairs()
+
+    def unpinned(
+        self, channel: ChannelRef, target: str, thread: str | None, since: float, at: float
+    ) -> Raw:
+        return unpinned_raw(self.account, channel, target, since, at)
+
     def gone(self, channel: ChannelRef, native_id: str, thread: str | None, at: float) -> Raw:
         return gone_raw(self.account, channel, native_id, thread, at)
 
     def order_key(self, native_id: str) -> str:
         return ids.order_key(native_id)
 
-    async def find_sent(self, call: Call, after: str | None) -> Receipt | None:
-        return await find_post(self._api, self._tools.clock, call, after)
+    async def find_sent(
+        self, call: Call, after: str | None, *, since: float | None = None, changed: bool = False
+    ) -> Receipt | None:
+        del changed  # the post tells whose it is
+        return await find_post(self._api, self._tools.clock, call, after, since)
 
     def takes_reaction(self, emoji: str) -> bool:
         return takes_reaction(emoji)
@@ -189,6 +222,12 @@ class SlackConnector:
     async def check(self, channels: Sequence[ChannelRef]) -> Sequence[Finding]:
         public_url = self._tools.public_url
         return await findings(self._api, self._app_api, self._settings, public_url, channels)
+
+    async def direct_channel(self, actor: ActorId) -> ChannelRef:
+        return await direct_channel(self._api, actor)
+
+    async def outsiders(self, channel: ChannelRef) -> Sequence[str]:
+        return await outsiders(self._api, channel)
 
     def health(self) -> Health:
         return self._health

@@ -87,6 +87,8 @@ _TOLD_ELSEWHERE = {
     "pinned_item": "pin_added",
 }
 
+_RENAMES = frozenset({"channel_name", "group_name"})  # read back, nothing else tells of them
+
 
 def decode(raw: Raw, us: Identity | None) -> tuple[Event, ...]:
     """What the payload says; `us` is None while nobody has told us who we are.
@@ -123,6 +125,8 @@ def _message(payload: Payload) -> Event:
     subtype = text_at(payload.inner, "subtype")
     if subtype in POST_SUBTYPES:
         return _posted(payload)
+    if subtype in _RENAMES and payload.raw.kind == "history":
+        return ChannelRenamed(name=text_at(payload.inner, "name"), **payload.common())
     if subtype in _TOLD_ELSEWHERE:
         return _ignored(payload, f"{_TOLD_ELSEWHERE[subtype]} tells it")
     return _SUBTYPES.get(subtype, _unknown)(payload)

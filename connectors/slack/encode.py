@@ -134,30 +134,40 @@ def _files_apart(bodies: list[Body]) -> list[Body]:
 # --- text -----------------------------------------------------------------------------------
 
 
+def parts(delivery: Delivery) -> list[str]:
+    """The Markdown of each message that a text becomes."""
+    return [markdown for markdown, _ in _pieces(delivery)[0]]
+
+
 def _texts(delivery: Delivery) -> tuple[list[str], tuple[Loss, ...]]:
     """The message as mrkdwn, in pieces that fit."""
+    pieces, losses = _pieces(delivery)
+    return [written for _, written in pieces] or [_NOTHING_YET], losses
+
+
+def _pieces(delivery: Delivery) -> tuple[list[tuple[str, str]], tuple[Loss, ...]]:
+    """Markdown and mrkdwn of each."""
     markdown, losses = message_text(delivery.message)
     if delivery.quoted is not None:
         markdown = f"{_quote(delivery.quoted)}\n\n{markdown}"
     known = delivery.counterparts
     whole = _mrkdwn(markdown, known)
     if len(whole) <= TEXT_LIMIT:
-        return [whole if whole.strip() else _NOTHING_YET], losses
+        return [(markdown, whole if whole.strip() else _NOTHING_YET)], losses
     exact = partial(_encoded_length, known=known)
     lengths = (_length_of_prose, _length_of_signs, exact)
-    pieces = [written for piece in _cut(markdown, lengths, known) for written in piece]
-    return [piece for piece in pieces if piece.strip()] or [_NOTHING_YET], losses
+    return [one for one in _cut(markdown, lengths, known) if one[1].strip()], losses
 
 
 def _cut(
     markdown: str, lengths: Sequence[Callable[[str], int]], known: Counterparts
-) -> Iterator[list[str]]:
-    """What is written of each part. To measure is to write, which is slow: the length is guessed,
-    and only a part that came out too long is cut by the next, more careful measure."""
+) -> Iterator[tuple[str, str]]:
+    """Each part, and what is written of it. To measure is to write, which is slow: the length is
+    guessed, and only a part that came out too long is cut by the next, more careful measure."""
     for part in split_text(markdown, TEXT_LIMIT, lengths[0]):
         written = _mrkdwn(part, known)
         if len(written) <= TEXT_LIMIT or len(lengths) == 1:
-            yield [written]
+            yield part, written
         else:
             yield from _cut(part, lengths[1:], known)
 
@@ -204,7 +214,8 @@ def _post(delivery: Delivery, operation: PostMessage | EditMessage, slot: int, s
         **_byline(operation.byline),
         **_harmless(),
         "unfurl_links": False,
-        "unfurl_media": not _OF_SLACK.search(text),
+        # A preview asks the address for it: an agent's words may carry what they should not.
+        "unfurl_media": not operation.byline.agent and not _OF_SLACK.search(text),
         "metadata": {
             "event_type": METADATA_TYPE,
             "event_payload": {"operation": operation.id, "slot": slot},

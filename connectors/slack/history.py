@@ -20,6 +20,7 @@ _PAGE = "999"  # docs.slack.dev conversations.history (2026-08); Slack may give 
 _MOST_PAGES_BACK = 5
 _FEW_THREADS = 3
 _AN_HOUR = 3600.0
+_SKEW = 300.0  # seconds by which our clock may be ahead of Slack's
 
 
 async def newest_post(api: WebApi, channel: ChannelRef) -> str:
@@ -51,16 +52,19 @@ async def posts_after(
             yield post_raw(account, us, channel, found[ts], now)
 
 
-async def find_post(api: WebApi, clock: Clock, call: Call, after: str | None) -> Receipt | None:
+async def find_post(
+    api: WebApi, clock: Clock, call: Call, after: str | None, since: float | None = None
+) -> Receipt | None:
     """The post that carries this call's operation and slot in its metadata. Nobody finds a whisper
     again: whoever did not see it gets it once more."""
     if call.method == WHISPER:
         return None
-    oldest = after or ids.ts_at(clock.time() - _AN_HOUR)
+    begin = clock.time() - _AN_HOUR if since is None else since - _SKEW
+    oldest = after or ids.ts_at(begin)
     channel = call.channel.channel
     if call.thread is not None:
         async for _ts, post in _replies(api, channel, call.thread, oldest):
-            if _is_copy(post, call):
+            if _is_copy(post, call) or _is_stream(post, call):
                 return receipt_of(call, post)
     # Slack posts into the channel when the thread's root is gone.
     async for _ts, post in _channel_posts(api, channel, oldest):
@@ -77,6 +81,12 @@ def _is_copy(post: Json, call: Call) -> bool:
         and text_at(told, "operation") == call.operation
         and whole_at(told, "slot") == call.slot
     )
+
+
+def _is_stream(post: Json, call: Call) -> bool:
+    """Streams carry no metadata before they end: ours is the one that grows here in that name."""
+    growing = text_at(post, "streaming_state") == "in_progress"
+    return growing and text_at(post, "username") == call.body.get("username")
 
 
 async def _channel_posts(api: WebApi, channel: str, after: str) -> AsyncIterator[tuple[str, Json]]:

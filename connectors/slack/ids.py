@@ -141,6 +141,12 @@ def reaction_key(channel: str, ts: str, name: str, user: str, at: str) -> str:
     return join_key("reaction", channel, ts, name, user, at)
 
 
+def pin_key(kind: str, channel: str, ts: str, since: str) -> str:
+    """The dedupe key of a pin that was noticed when the channel was read back, or of its end;
+    `since` is when it was put there."""
+    return join_key(kind, channel, ts, since)
+
+
 def gone_key(channel: str, ts: str) -> str:
     """The dedupe key of a deletion that was noticed when the channel was read back."""
     return join_key("gone", channel, ts)

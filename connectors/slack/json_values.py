@@ -25,8 +25,12 @@ def objects_at(value: object, *path: str) -> list[Json]:
 
 
 def text_at(value: object, *path: str) -> str:
-    found = object_at(value, *path[:-1]).get(path[-1])
-    return found if isinstance(found, str) else ""
+    """The text at this path of keys, "" where there is none."""
+    for key in path:
+        if not isinstance(value, dict):
+            return ""
+        value = cast("Json", value).get(key)
+    return value if isinstance(value, str) else ""
 
 
 def whole_at(value: object, *path: str) -> int | None:

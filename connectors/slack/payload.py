@@ -25,6 +25,15 @@ from connectors.slack.capabilities import METADATA_TYPE
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import Json, object_at, objects_at, text_at, whole_at
 
+_CHANNELS = (
+    ("event", "channel"),
+    ("event", "channel", "id"),
+    ("event", "item", "channel"),
+    ("event", "channel_id"),
+    ("channel_id",),
+    ("channel", "id"),
+    ("container", "channel_id"),
+)
 _PICTURES = ("image_192", "image_72", "image_64", "image_48", "image_36")
 _LAST_SECOND = 10**11  # far beyond any date that a datetime holds; keeps int() small
 
@@ -43,17 +52,7 @@ def parse_payload(payload: bytes) -> Json:
 
 def channel_of(body: Json) -> str:
     """The channel that a payload of any kind is about, "" where there is none."""
-    event = object_at(body, "event")
-    places = (
-        text_at(event, "channel"),
-        text_at(event, "channel", "id"),
-        text_at(event, "item", "channel"),
-        text_at(event, "channel_id"),
-        text_at(body, "channel_id"),
-        text_at(body, "channel", "id"),
-        text_at(body, "container", "channel_id"),
-    )
-    return next((channel for channel in places if channel), "")
+    return next((found for place in _CHANNELS if (found := text_at(body, *place))), "")
 
 
 def team_of(body: Json, us: Identity | None) -> str:
@@ -203,7 +202,7 @@ class Payload:
 
 def picture_of(*sources: Json) -> str | None:
     """The first address of a picture among these objects' sizes."""
-    urls = (text_at(source, size) for source in sources for size in _PICTURES)
+    urls = (text_at(source, size) for source in sources if source for size in _PICTURES)
     return next((url for url in urls if url.startswith(("https://", "http://"))), None)
 
 

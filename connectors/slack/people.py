@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bridge.errors import NotFound
-from bridge.model import ActorId, Person
+from bridge.model import ActorId, ChannelRef, Person
 from connectors.slack import ids
 from connectors.slack.json_values import Json, object_at, text_at
 from connectors.slack.payload import picture_of
@@ -37,6 +37,16 @@ async def look_up_email(api: WebApi, actor: ActorId) -> str | None:
         return None
     unsure = user.get("is_bot") is True or user.get("is_email_confirmed") is False
     return None if unsure else text_at(user, "profile", "email") or None
+
+
+async def direct_channel(api: WebApi, actor: ActorId) -> ChannelRef:
+    """The conversation of this person and the bot, opened if there is none."""
+    parts = ids.split_actor(actor)
+    if parts is None:
+        raise NotFound(f"{actor!r} is nobody on Slack")
+    team, native, _ = parts
+    opened = await api.read("conversations.open", users=native)
+    return ids.channel_ref(team, text_at(opened, "channel", "id"))
 
 
 def _user(actor: ActorId, user: Json, borrowed: str | None) -> Person | None:

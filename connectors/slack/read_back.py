@@ -9,10 +9,10 @@ import hashlib
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass
 
-from bridge.errors import NotFound
+from bridge.errors import NotFound, Refused
 from bridge.model import AccountId, ActorId, ChannelRef, Raw
 from bridge.ports.clock import Clock
-from bridge.ports.history import Reactions, Standing, Stretch
+from bridge.ports.history import Affairs, Reactions, Standing, Stretch
 from connectors.slack import ids
 from connectors.slack.decode import POST_SUBTYPES
 from connectors.slack.emoji import emoji_to_reaction, reaction_to_emoji
@@ -40,7 +40,8 @@ class ReadBack:
     async def stretches(
         self, since: float, upto: str, threads: Sequence[str]
     ) -> AsyncGenerator[Stretch, None]:
-        """The channel from its newest page backwards, then its threads, the latest first."""
+        """The channel from its newest page backwards, then its threads, the latest first. Of a
+        thread whose posts are all deleted nothing is left, and nothing stands in it."""
         oldest, last = ids.order_key_at(since), upto
         latest = {root: "" for root in threads if ids.is_ts(root)}
         async for page in self.api.pages(
@@ -79,6 +80,7 @@ class ReadBack:
         except NotFound as error:
             if error.code not in _NO_THREAD:
                 raise
+            yield self._stretch(root, first, upto, ())
 
     async def fetch(self, ts: str, root: str | None) -> Raw | None:
         """A post of the channel or of a thread. Slack answers a reply's own ts, too."""
@@ -116,6 +118,23 @@ class ReadBack:
         whole = count == len(listed)
         count -= len(listed) - len(others)
         return Reactions(reaction_to_emoji(name), count, name, others if whole else None)
+
+    async def affairs(self) -> Affairs:
+        """Its pins; lines in the channel tell of its name and its topic, and are caught up with."""
+        try:
+            answer = await self.api.read("pins.list", channel=self.channel.channel)
+        except Refused:
+            return Affairs()  # the app may not know
+        pins: dict[str, Raw] = {}
+        for item in objects_at(answer, "items"):
+            ts, by = text_at(item, "message", "ts"), text_at(item, "created_by")
+            if ids.is_ts(ts):
+                pins[ts] = self._pin(ts, by or ids.NOBODY, whole_at(item, "created") or 0)
+        return Affairs(pins=pins)
+
+    def _pin(self, ts: str, user: str, created: int) -> Raw:
+        at = ids.ts_at(created)
+        return _pin_raw(self.account, self.us, self.channel, "pin_added", ts, user, at, at)
 
     async def reactors(self, ts: str, name: str) -> Sequence[ActorId]:
         """All that Slack tells of them."""
@@ -160,6 +179,25 @@ def reaction_raw(
 
 def _nobody(channel: ChannelRef) -> Identity:
     return Identity(team=channel.workspace, team_name="", user="", handle="", bot="")
+
+
+def unpinned_raw(account: AccountId, channel: ChannelRef, ts: str, since: float, at: float) -> Raw:
+    """What Slack would have told when somebody took the pin away that stood `since` then; by whom,
+    nobody knows."""
+    times = ids.ts_at(since), ids.ts_at(at)
+    return _pin_raw(account, _nobody(channel), channel, "pin_removed", ts, ids.NOBODY, *times)
+
+
+def _pin_raw(
+    account: AccountId, us: Identity, channel: ChannelRef, kind: str, ts: str, user: str,
+    since: str, at: str,
+) -> Raw:  # fmt: skip
+    item = {"type": "message", "channel": channel.channel, "message": {"ts": ts}}
+    event: Json = {
+        "type": kind, "user": user, "channel_id": channel.channel, "item": item, "event_ts": at,
+    }  # fmt: skip
+    key = ids.pin_key(kind, channel.channel, ts, since)
+    return enveloped(account, us, channel, event, float(at), key, ids.order_key(at))
 
 
 def gone_raw(

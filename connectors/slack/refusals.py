@@ -11,6 +11,8 @@ from bridge.errors import (
     NotFound,
     PlatformError,
     Refused,
+    StreamStopped,
+    ThreadClosed,
     Unavailable,
     Unsettled,
 )
@@ -46,7 +48,7 @@ _REFUSALS: dict[str, tuple[type[Refused], str]] = {
     "user_not_found": (NotFound, "no such person in this workspace"),
     "users_not_found": (NotFound, "no such person in this workspace"),
     "user_not_visible": (NotFound, "the bot may not see this person"),
-    "cannot_reply_to_message": (Refused, "Slack allows no thread under this message"),
+    "cannot_reply_to_message": (ThreadClosed, "Slack allows no thread under this message"),
     "cant_delete_message": (Refused, "the message is not ours, or deleting is not allowed"),
     "cant_update_message": (Refused, "the message is not ours"),
     "edit_window_closed": (Refused, "the workspace does not allow edits so late"),
@@ -58,8 +60,11 @@ _REFUSALS: dict[str, tuple[type[Refused], str]] = {
         "a setting of the workspace forbids it; ask an admin (posting permissions of the channel)",
     ),
     "restricted_action_read_only_channel": (Refused, "the channel is read-only for this bot"),
-    "restricted_action_thread_locked": (Refused, "the thread is locked"),
+    "restricted_action_thread_locked": (ThreadClosed, "the thread is locked"),
     "restricted_action_thread_only_channel": (Refused, "the channel takes only thread replies"),
+    "message_not_in_streaming_state": (Refused, "the stream has ended"),
+    "stopped_by_user": (StreamStopped, "somebody pressed Stop"),
+    "streaming_state_conflict": (Refused, "it is being streamed"),
     "unknown_method": (Refused, "there is no such method; check api_url"),
 }
 # The blocks or attachments are not to Slack's taste; `_said` tells which.

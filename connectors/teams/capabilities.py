@@ -46,6 +46,8 @@ CARD_NODES = {
 }
 
 CONVERSATION = "conversation"
+STREAM = "stream"  # steps of what is streamed in one chat
+STREAM_LIFE = 105.0  # seconds; Teams ends it after 120
 APP_AND_TENANT = "app_and_tenant"
 
 # Fields of an activity that the service fills in itself; whoever sends does not.
@@ -89,5 +91,6 @@ CAPABILITIES = Capabilities(
             Rate(count=1800, seconds=3600),
         ),
         APP_AND_TENANT: (Rate(count=50, seconds=1),),
+        STREAM: (Rate(count=1, seconds=1.1),),
     },
 )

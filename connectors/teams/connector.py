@@ -23,6 +23,7 @@ from bridge.model import (
     Raw,
     Receipt,
 )
+from bridge.model.turns import PlanStep
 from bridge.ports.connector import (
     ChannelInfo,
     ConnectorTools,
@@ -42,11 +43,13 @@ from connectors.teams.decode import decode
 from connectors.teams.encode import encode, typing_call
 from connectors.teams.files import bring, shared_address
 from connectors.teams.marks import takes_reaction
-from connectors.teams.people import find_email, find_person
+from connectors.teams.outsiders import outsiders
+from connectors.teams.people import direct_channel, find_email, find_person
 from connectors.teams.receive import Receiver
 from connectors.teams.references import References
 from connectors.teams.send import BotToken, HttpClient, Sender
 from connectors.teams.settings import TeamsSettings
+from connectors.teams.streams import Streaming
 from connectors.teams.validate import SigningKeys, TokenValidator
 from connectors.teams.words import in_words
 
@@ -61,6 +64,7 @@ class TeamsConnector:
 
     capabilities = CAPABILITIES
     link_marks = links.MARKS
+    append_pace = CAPABILITIES.stream_pace
 
     def __init__(self, account: AccountId, settings: TeamsSettings, tools: ConnectorTools) -> None:
         self.account = account
@@ -71,6 +75,7 @@ class TeamsConnector:
         self._references = References(tools.shelf)
         self._token = BotToken(settings, tools.tokens, self._http, tools.clock)
         self._sender = Sender(settings, self._references, self._token, self._http)
+        self._streaming = Streaming(tools.clock, self.encode)
         keys = SigningKeys(settings.openid_url, self._http.fetch, tools.clock)
         self._validator = TokenValidator(settings, keys, tools.clock)
         self._health = Health(state="stopped")
@@ -125,7 +130,21 @@ class TeamsConnector:
         return FileAddress(asset.url, Bearer(token, self._settings.service_hosts))
 
     async def send(self, call: Call) -> Receipt:
-        return await self._sender.send(call)
+        return await self._streaming.send(self._sender.send, call)
+
+    def opening(self, delivery: Delivery, call: Call) -> Call | None:
+        return self._streaming.opening(delivery, call)
+
+    def growing(
+        self, delivery: Delivery, call: Call, steps: Sequence[PlanStep]
+    ) -> Sequence[Call] | None:
+        return self._streaming.growing(delivery, call, steps)
+
+    def ending(self, delivery: Delivery, call: Call) -> Sequence[Call]:
+        return self._streaming.ending(delivery, call)
+
+    def unstreamed(self, delivery: Delivery, call: Call) -> Call | None:
+        return self._streaming.unstreamed(delivery, call)
 
     async def person(self, actor: ActorId) -> Person | None:
         return await find_person(actor, self._heard_in.get(actor), self._references, self._sender)
@@ -151,9 +170,18 @@ class TeamsConnector:
             self._settings, self._tools.public_url, self._token, self._references, channels
         )
 
+    async def direct_channel(self, actor: ActorId) -> ChannelRef:
+        return await direct_channel(actor, self._settings.app_id, self._references, self._sender)
+
+    async def outsiders(self, channel: ChannelRef) -> Sequence[str]:
+        return await outsiders(channel, self._references, self._sender)
+
     def health(self) -> Health:
         health = self._health
         return Health(health.state, health.connected_since, self._heard, health.note)
+
+    def is_direct(self, channel: ChannelRef) -> bool:
+        return ids.is_personal(channel)
 
     async def close(self) -> None:
         for task in self._bringing:

@@ -6,7 +6,7 @@ need an entity: only people of the delivery's counterparts get one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from bridge.content.counterparts import with_counterparts
@@ -33,6 +33,7 @@ from bridge.ports.cards import NO_CARDS, Cards, is_rich
 from bridge.ports.connector import Files
 from connectors.teams import ids
 from connectors.teams.above import Above
+from connectors.teams.ai_label import marked_as_ai
 from connectors.teams.capabilities import APP_AND_TENANT, CONVERSATION, TEXT_LIMIT
 from connectors.teams.marks import encode_mark
 from connectors.teams.mentions import with_mentions
@@ -82,7 +83,8 @@ def _bodies(
         markdown, losses = message_text(delivery.message)
         texts, more_losses = _texts(markdown, above, known)
         bodies, losses = [_activity(text) for text in texts], (*losses, *more_losses)
-    return [with_mentions(body, known) for body in bodies], losses
+    bodies = [with_mentions(body, known) for body in bodies]
+    return [marked_as_ai(body) for body in bodies] if byline.agent else bodies, losses
 
 
 def _written(
@@ -114,31 +116,56 @@ def _texts(markdown: str, above: Above, known: Counterparts) -> tuple[list[str],
     """The text of each native message: the author, what is answered (first only), a part."""
     document = with_counterparts(markdown_to_text(markdown), known)
     whole = text_to_teams(document)
-    first, later = _joined(*above.lines()), _joined(*above.without_quote().lines())
-    room = TEXT_LIMIT - _weight(f"{first}\n\n\n\n")
-    parts = [whole] if _weight(whole) <= room else _split(markdown, max(room, 1000), known)
+    first, later = _heads(above)
+    room = _room(first)
+    fits = _weight(whole) <= room
+    parts = [whole] if fits else [part for _, part in _split(markdown, room, known)]
     texts = [_joined(later if slot else first, part) for slot, part in enumerate(parts)]
     return texts, tuple(_losses(document))
+
+
+def parts(delivery: Delivery, byline: Byline) -> list[tuple[str, str, Callable[[str], str]]]:
+    """Of each message that a text becomes: what stands above it, its Markdown, and what writes
+    that, without mentions."""
+    markdown = message_text(delivery.message)[0]
+    first, later = _heads(Above(byline.name, delivery.quoted))
+    pieces = [piece for piece, _ in _split(markdown, _room(first), Counterparts())]
+    return [(later if slot else first, piece, _plainly) for slot, piece in enumerate(pieces)]
+
+
+def _plainly(markdown: str) -> str:
+    return text_to_teams(markdown_to_text(markdown))
+
+
+def _heads(above: Above) -> tuple[str, str]:
+    """What stands above the first message, and above the others."""
+    return _joined(*above.lines()), _joined(*above.without_quote().lines())
+
+
+def _room(head: str) -> int:
+    return max(TEXT_LIMIT - _weight(f"{head}\n\n\n\n"), 1000)
 
 
 def _joined(*blocks: str) -> str:
     return "\n\n".join(block for block in blocks if block)
 
 
-def _split(markdown: str, room: int, known: Counterparts) -> list[str]:
-    """Cut by what the parts weigh when they are written, guessed first: writing costs more."""
+def _split(markdown: str, room: int, known: Counterparts) -> list[tuple[str, str]]:
+    """Each part, and what is written of it. Cut by what the parts weigh when they are written,
+    guessed first: writing costs more."""
 
     def write(piece: str) -> str:
         return text_to_teams(with_counterparts(markdown_to_text(piece), known))
 
-    parts: list[str] = []
+    parts: list[tuple[str, str]] = []
     for piece in split_text(markdown, room, _guess):
         written = write(piece)
         if _weight(written) <= room:
-            parts.append(written)
+            parts.append((piece, written))
         else:
-            parts += map(write, split_text(piece, room, lambda one: _weight(write(one))))
-    return [part for part in parts if part.strip()] or [""]
+            smaller = split_text(piece, room, lambda one: _weight(write(one)))
+            parts += [(one, write(one)) for one in smaller]
+    return [part for part in parts if part[1].strip()] or [("", "")]
 
 
 _GROWING = frozenset("\\`*_~[]{}|^=+$#!<>&\n-")

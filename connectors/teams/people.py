@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from bridge.errors import NotFound, Refused
-from bridge.model import ActorId, Person
+from bridge.model import ActorId, ChannelRef, Person
 from connectors.teams import ids
 from connectors.teams.activity import Json, string
 from connectors.teams.references import Reference, References
@@ -32,6 +32,20 @@ async def find_email(
     if string(member, "userRole") in ("guest", "anonymous"):
         return None
     return string(member, "email") or None
+
+
+async def direct_channel(
+    actor: ActorId, app_id: str, references: References, sender: Sender
+) -> ChannelRef:
+    """The chat of this person and the bot; Teams opens it where the app is installed for them."""
+    tenant, account = ids.split_actor(actor)
+    near = ids.channel_ref(tenant, account)  # any of the tenant: it says where its service is
+    chat = await sender.open_chat(near, ids.bot_account(app_id), account)
+    url = await references.service_url(near) or ""
+    await references.learn(
+        Reference(conversation=chat, tenant=tenant, service_url=url, kind="personal")
+    )
+    return ids.channel_ref(tenant, chat)
 
 
 async def _member(

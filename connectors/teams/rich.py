@@ -6,14 +6,17 @@ written anew. The author stands in bold above: a bot has one name.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import deepcopy
 from typing import cast
 
 from pydantic import JsonValue
 
 from bridge.content.additions import select_parts
 from bridge.content.card import Card
-from bridge.content.card_walk import is_interactive
+from bridge.content.card_walk import actions_of, is_interactive
 from bridge.content.counterparts import with_counterparts
+from bridge.content.json_tree import at_pointer
 from bridge.model import ChannelRef, Counterparts, Loss
 from bridge.model.operations import NO_COUNTERPARTS
 from bridge.ports.cards import Cards
@@ -74,17 +77,36 @@ def _with_author(attachments: JsonValue, above: Above) -> list[JsonValue] | None
             return None
 
 
+def _with_tokens(
+    content: JsonValue, at: str, card: Card, token_of: Callable[[str], str]
+) -> JsonValue:
+    """With our token in the data of each Action.Submit: Teams tells nothing else of what was
+    pressed. What the author receives has it not."""
+    marked = deepcopy(content)
+    for action in actions_of(card):
+        target = at_pointer(marked, action.at[len(at) :]) if action.at.startswith(at) else None
+        if isinstance(target, dict) and target.get("type") == "Action.Submit":
+            data = target.get("data")
+            if data is None or isinstance(data, dict):
+                target["data"] = {**(data or {}), "token": token_of(action.at)}
+    return marked
+
+
 def _as_it_came(message: Message, card: Card, cards: Cards) -> Body | None:
     """The cards themselves, where Teams' own are all there is to show and each of their actions
     reaches its author."""
     if is_interactive(card.nodes) and cards.live_tokens(message) is None:
         return None
+    token_of = cards.live_tokens(message)
     attachments: list[JsonValue] = []
-    for _, part in select_parts(message, CARDS):
+    for index, part in select_parts(message, CARDS):
         if not isinstance(part, StructuredDataPart) or part.schema_id not in CARDS:
             return None
         kind = _ADAPTIVE if part.schema_id == f"{_ADAPTIVE}+json" else part.schema_id
-        attachments.append({"contentType": kind, "content": cast("JsonValue", part.data)})
+        content = cast("JsonValue", part.data)
+        if token_of is not None:
+            content = _with_tokens(content, f"/content/{index}/data", card, token_of)
+        attachments.append({"contentType": kind, "content": content})
     if not attachments or len(str(attachments)) > _LARGEST_CARD:
         return None
     return {"attachments": attachments}

@@ -27,6 +27,7 @@ from bridge.errors import (
     PlatformError,
     RateLimited,
     Refused,
+    StreamStopped,
     Unavailable,
     Unsettled,
 )
@@ -40,6 +41,7 @@ from connectors.teams.references import References
 from connectors.teams.settings import TeamsSettings
 
 DEADLINE = 15.0
+STREAM_METHOD = "STREAM"  # a POST to the conversation, whatever message it is about
 _CONNECT = 5.0
 _TOKEN_WITHIN = 8.0  # with DEADLINE less than a lane waits: what never left is never "unsettled"
 _MAX_ANSWER = 4 * 1024 * 1024
@@ -135,6 +137,8 @@ def error_of(
     match status:
         case 401:
             return AuthFailed(f"{text}; check app_id, app_password and tenant_id", code=code)
+        case 403 if code == "ContentStreamNotAllowed" and "by user" in said:
+            return StreamStopped(text, code=code)
         case 404:
             return NotFound(text, code=code)
         case 429:
@@ -358,6 +362,8 @@ class Sender:
         """Make one call. Raises PlatformError."""
         conversation = ids.conversation_of(call.channel, call.thread)
         path = f"/v3/conversations/{_quoted(conversation)}/activities"
+        if call.method == STREAM_METHOD:
+            return await self._stream(call, path)
         if call.native_id is not None:
             path += f"/{_quoted(call.native_id)}"
         if call.kind == "other" and call.method != "POST":
@@ -374,6 +380,16 @@ class Sender:
         native_id = call.native_id or string(answer.json(), "id")
         if not native_id and call.kind != "other":
             raise Unsettled(f"{call.method} {call.channel}: Teams answered without a message id")
+        return Receipt(slot=call.slot, native_id=native_id, thread=call.thread)
+
+    async def _stream(self, call: Call, path: str) -> Receipt:
+        """A step of a stream: what was lost may be sent again, the order decides. The first one
+        makes the message."""
+        first = call.native_id is None
+        answer = await self._request("POST", call.channel, path, call.body, not first)
+        native_id = call.native_id or string(answer.json(), "id")
+        if not native_id:
+            raise Unsettled(f"stream in {call.channel}: Teams answered without a message id")
         return Receipt(slot=call.slot, native_id=native_id, thread=call.thread)
 
     async def _react(self, call: Call, path: str) -> Receipt:
@@ -399,6 +415,16 @@ class Sender:
         """Read something; `channel` says where its service address is known from."""
         answer = await self._request("GET", channel, path, None, repeatable=True)
         return answer.json()
+
+    async def open_chat(self, near: ChannelRef, bot: str, member: str) -> str:
+        """The id of the chat with one person of `near`'s tenant, opened if there is none."""
+        tenant = near.workspace
+        body = {
+            "bot": {"id": bot}, "members": [{"id": member}], "isGroup": False, "tenantId": tenant,
+            "channelData": {"tenant": {"id": tenant}},
+        }  # fmt: skip
+        answer = await self._request("POST", near, "/v3/conversations", body, repeatable=True)
+        return string(answer.json(), "id")
 
     async def _request(
         self, method: str, channel: ChannelRef, path: str, body: Any, repeatable: bool

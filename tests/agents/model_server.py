@@ -29,6 +29,12 @@ class ModelServer:
     url: str = ""
     requests: list[Any] = field(default_factory=list[Any])
     heads: list[str] = field(default_factory=list[str])
+    raw: list[bytes] = field(default_factory=list[bytes])
+
+    @property
+    def told(self) -> list[tuple[str, Any]]:
+        """Head and body of each request."""
+        return list(zip(self.heads, self.requests, strict=False))
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -43,7 +49,8 @@ class ModelServer:
         self.heads.append(head)
         lengths = [line for line in head.lower().split("\r\n") if line.startswith("content-length")]
         size = int(lengths[0].split(":")[1]) if lengths else 0
-        self.requests.append(json.loads(await reader.readexactly(size)))
+        self.raw.append(await reader.readexactly(size))
+        self.requests.append(_read(self.raw[-1]))
         answer = self.answers[min(len(self.requests), len(self.answers)) - 1]
         lines = [f"HTTP/1.1 {answer.status} X", f"content-type: {answer.kind}",
                  "transfer-encoding: chunked", "connection: close", *answer.headers]  # fmt: skip
@@ -58,6 +65,14 @@ class ModelServer:
             await reader.read()  # until the client goes away
         else:
             writer.transport.abort()
+
+
+def _read(body: bytes) -> Any:
+    """None for what is no JSON, such as a file."""
+    try:
+        return json.loads(body)
+    except ValueError:
+        return None
 
 
 @asynccontextmanager

@@ -82,9 +82,39 @@ def _arguments(call: Any) -> None:
             return
 
 
+def _ailoy(body: Any) -> Any:
+    messages: list[Any] = [*(body.get("messages") or ()), body.get("message") or {}]
+    for message in messages:
+        if isinstance(message.get("contents"), str):
+            message["contents"] = [{"type": "text", "text": message["contents"]}]
+        for call in message.get("tool_calls") or ():
+            _arguments(call.get("function") or {})
+    return body
+
+
+def _acp(body: Any) -> Any:
+    """A part is a text, as it stands, where it does not say otherwise."""
+    for message in [*(body.get("input") or ()), *(body.get("output") or ()), body]:
+        for part in message.get("parts") or ():
+            part.setdefault("content_type", "text/plain")
+            if part.get("content_encoding") == "plain":
+                del part["content_encoding"]
+    return body
+
+
+def _a2a(body: Any) -> Any:
+    """Nothing is said by an empty `metadata`."""
+    if isinstance(body, dict):
+        return {key: _a2a(one) for key, one in body.items() if (key, one) != ("metadata", {})}
+    return [_a2a(one) for one in body] if isinstance(body, list) else body
+
+
 _READERS: dict[str, Callable[[Any], Any]] = {
     "openai-chat": _chat,
     "anthropic": _anthropic,
     "openai-responses": _responses,
     "gemini": _gemini,
+    "acp": _acp,
+    "ailoy": _ailoy,
+    "a2a": _a2a,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -35,11 +35,31 @@ class OneKey:
         return KEY
 
 
+class OneShelf:
+    """Durable as long as the test."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, str] = {}
+
+    async def get(self, key: str) -> str | None:
+        return self.kept.get(key)
+
+    async def put(self, key: str, value: str, *, sealed: bool = False) -> None:
+        self.kept[key] = value
+
+    async def remove(self, key: str) -> None:
+        self.kept.pop(key, None)
+
+
 @dataclass
 class Tools:
     clock: QuickClock
     tokens: OneKey
     files: Files | None = None
+    kept: OneShelf = field(default_factory=OneShelf)
+
+    def shelf(self, agent: str) -> OneShelf:
+        return self.kept
 
 
 def tools(files: Files | None = None) -> Tools:

@@ -160,6 +160,37 @@ REQUESTS: dict[str, Any] = {
                              "responseJsonSchema": SCHEMA},
         "toolConfig": {"functionCallingConfig": {"mode": "AUTO"}},
     },
+    "ailoy": {
+        "temperature": 0.2,
+        "messages": [
+            {"role": "system", "contents": [{"type": "text", "text": "Be kind."}]},
+            {"role": "user", "id": "m1", "contents": [
+                {"type": "text", "text": "Look:"},
+                {"type": "image", "image": {"data": B64}},
+                {"type": "image", "image": {"media-type": "image/png", "data": B64}},
+                {"type": "image", "image": {"media-type": "image/x-binary", "height": 1,
+                                            "width": 1, "colorspace": "rgb", "data": "AAAA"}},
+                {"type": "value", "value": {"a": [1, None]}}, {"type": "value", "value": 7},
+                {"type": "value", "value": {"title": "D", "text": "It is."}},
+                {"type": "hologram", "data": [1]}]},
+            {"role": "assistant", "thinking": "Hm.", "signature": "c2ln", "contents": [
+                {"type": "text", "text": "Let me see."}], "tool_calls": [
+                {"type": "function", "id": "c1", "function": {"name": "f", "arguments": {"a": 1}}},
+                {"type": "function", "function": {"name": "f", "arguments": {}}},
+                {"type": "function", "function": {"id": "c3", "name": "g", "arguments": "{}"}},
+                {"type": "function", "function": {"name": "g", "arguments": "{oh"}}]},
+            {"role": "tool", "tool_call_id": "c1", "name": "f", "contents": [
+                {"type": "text", "text": "12.3"}]},
+            {"role": "tool", "name": "f", "contents": [{"type": "value", "value": {"t": 1}}]},
+            {"role": "tool", "tool_call_id": "c3", "contents": [
+                {"type": "text", "text": "a"}, {"type": "text", "text": "b"}]},
+            {"role": "user", "contents": "Thanks"},
+        ],
+        "tools": [{"name": "f", "description": "F.", "parameters": {"type": "object"},
+                   "returns": {"type": "number"}}],
+        "documents": [{"title": "FAQ", "text": "Load it."}],
+        "response_format": {"type": "json_schema", "schema": SCHEMA, "strict": True},
+    },
 }  # fmt: skip
 
 
@@ -332,7 +363,8 @@ def test_any_json_is_read_or_refused_in_words(api: str, value: Any) -> None:
 
 
 TOP = {"openai-chat": ("messages", "choices"), "openai-responses": ("input", "output"),
-       "anthropic": ("messages", "content"), "gemini": ("contents", "candidates")}  # fmt: skip
+       "anthropic": ("messages", "content"), "gemini": ("contents", "candidates"),
+       "ailoy": ("messages", "contents")}  # fmt: skip
 
 
 @apis

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from bridge.agents.deltas import deltas_of
+from bridge.agents.faults import failure_of, fault_of
 from bridge.content.agent_parts import STATE
-from bridge.errors import PlatformError
+from bridge.errors import PlatformError, Refused
 from bridge.model.turns import AgentEvent, TurnDone
 from bridge.uacs import (
     Accumulator,
@@ -34,13 +35,34 @@ AGENT = "bot"
 ALL = recordings()
 
 
-def of(kind: str, *, answered: bool = True) -> list[Any]:
-    found = [one for one in ALL if one.kind == kind and one.api in CODECS]
-    if answered:
-        found = [one for one in found if one.status == 200 and "error" not in one.body]
+def is_refusal(one: Recording) -> bool:
+    """Whether this is the error of an API. Whole answers may have an `error` that is null."""
+    return one.status != 200 or (isinstance(one.body, dict) and bool(one.body.get("error")))
+
+
+def refusals() -> list[Any]:
+    found = [one for one in ALL if one.kind == "response" and is_refusal(one)]
     return [pytest.param(one, id=one.name) for one in found] or [
         pytest.param(None, marks=pytest.mark.skip("UACS_CORPUS names no recordings"))
     ]
+
+
+def of(kind: str, *, answered: bool = True) -> list[Any]:
+    found = [one for one in ALL if one.kind == kind and one.api in CODECS]
+    if answered:
+        found = [one for one in found if not is_refusal(one)]
+    return [pytest.param(one, id=one.name) for one in found] or [
+        pytest.param(None, marks=pytest.mark.skip("UACS_CORPUS names no recordings"))
+    ]
+
+
+@pytest.mark.parametrize("one", refusals())
+def test_an_error_of_an_api_is_one_of_ours(one: Recording) -> None:
+    status = one.status if one.status != 200 else None
+    error = fault_of(one.body.get("error", one.body.get("detail")), status)
+
+    assert isinstance(error, Refused)
+    assert failure_of(error).reason
 
 
 @pytest.mark.parametrize("one", of("request", answered=False))

@@ -45,7 +45,7 @@ CITY = {
 }
 
 
-@pytest.fixture(params=VENDORS)
+@pytest.fixture(params=PATHS)
 def api(request: pytest.FixtureRequest, llmock: LLMock) -> tuple[Vendor, str, LLMock]:
     return VENDORS[request.param], llmock.url + PATHS[request.param], llmock
 
@@ -164,3 +164,24 @@ async def test_a_call_that_is_no_json_is_told(api: Api) -> None:
 async def _inputs(given: asyncio.Queue[Any]) -> AsyncIterator[AgentInput]:
     while True:
         yield await given.get()
+
+
+async def test_a_picture_that_a_tool_answers_with_is_seen_by_the_model(api: Api) -> None:
+    vendor, url, mock = api
+    mock.call_tool("get_weather", {"city": "Paris"})
+    mock.reply("It is blue.")
+    conversation = room(said("slack:T1:U1", "Show me the sky", "Alice"), tools=[WEATHER])
+    agent = build(vendor, url, tools())
+    given: asyncio.Queue[AgentInput] = asyncio.Queue()
+    source = {"base64": "iVBORw0KGgo="}
+    picture: Any = {"type": "image", "media_type": "image/png", "source": source}
+    text: Any = {"type": "text", "text": "The sky:", "format": "plain"}
+
+    async for event in agent.run(turn(conversation), _inputs(given)):
+        if isinstance(event, ToolCalled):
+            result = ToolResultPart(tool_call_id=event.part.id, content={"parts": [text, picture]})
+            given.put_nowait(ToolResultGiven(part=result))
+
+    last = str(mock.last_request.body)
+    assert "Files that the tools answered with" in last
+    assert last.count("iVBORw0KGgo=") >= 2

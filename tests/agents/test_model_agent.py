@@ -18,6 +18,7 @@ from bridge.model.refs import ActorId
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,
+    AnswerRecorded,
     ApprovalGiven,
     MessageGiven,
     PartGiven,
@@ -97,6 +98,29 @@ async def test_usage_is_told_in_the_same_words_by_all(vendor: Vendor) -> None:
 
 
 @vendors
+async def test_an_answer_records_what_it_was_made_of_and_none_of_the_words(vendor: Vendor) -> None:
+    streams = [vendor.stream(vendor.says("Hi"))] * 4
+    async with model_server(*streams) as api:
+        records = [
+            one.record
+            for text, system in (("a", "S"), ("a", "S"), ("b", "S"), ("a", "T"))
+            for one in await answer(
+                vendor, api.url, room(said("slack:T:U1", text, "Alice")), system=system
+            )
+            if isinstance(one, AnswerRecorded)
+        ]
+
+    first, again, other_words, other_system = records
+    assert (first["api"], first["model"], first["messages"]) == (vendor.type.kind, "m", 1)
+    assert first == again
+    assert other_words["history_sha256"] != first["history_sha256"]
+    assert other_words["instructions_sha256"] == first["instructions_sha256"]
+    assert other_system["instructions_sha256"] != first["instructions_sha256"]
+    assert other_system["history_sha256"] == first["history_sha256"]
+    assert "Alice" not in str(first)
+
+
+@vendors
 async def test_an_answer_that_was_not_streamed_is_taken_whole(vendor: Vendor) -> None:
     whole = {"openai-chat": {"choices": [{"index": 0, "finish_reason": "stop", "message": {
                   "role": "assistant", "content": "Whole."}}]},
@@ -106,7 +130,9 @@ async def test_an_answer_that_was_not_streamed_is_taken_whole(vendor: Vendor) ->
                   {"type": "message", "role": "assistant", "content": [
                       {"type": "output_text", "text": "Whole."}]}]},
               "gemini": {"candidates": [{"finishReason": "STOP", "content": {
-                  "role": "model", "parts": [{"text": "Whole."}]}}]}}[vendor.type.kind]  # fmt: skip
+                  "role": "model", "parts": [{"text": "Whole."}]}}]},
+              "ailoy": {"role": "assistant", "contents": [{"type": "text", "text": "Whole."}]},
+              }[vendor.type.kind]  # fmt: skip
     body = json.dumps(whole).encode()
     async with model_server(Answer([body], 200, "application/json; charset=utf-8")) as api:
         events = await answer(vendor, api.url)
@@ -291,6 +317,8 @@ def test_wrong_settings_are_told_with_what_to_do(
     with pytest.raises(ConfigError) as caught:
         settings_of({"agents": {"a": {"kind": vendor.type.kind, **options}}})
 
+    if vendor is VENDORS["ailoy"]:  # it has one model, at an address of one's own
+        words = words.replace("model: this key", "base_url: this key")
     assert words in str(caught.value)
     assert "secret1234567890" not in str(caught.value)
 
@@ -299,4 +327,4 @@ def test_wrong_settings_are_told_with_what_to_do(
 def test_members_that_the_bridge_writes_cannot_be_set(vendor: Vendor) -> None:
     for key in vendor.type.settings.reserved:
         with pytest.raises(ValidationError, match="written by the bridge"):
-            vendor.type.settings(model="m", extra_body={key: 1})
+            vendor.type.settings(model="m", base_url="https://x.example", extra_body={key: 1})

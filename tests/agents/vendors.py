@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from bridge.agents.ailoy.agent import agent_type as ailoy
 from bridge.agents.anthropic.agent import agent_type as anthropic
 from bridge.agents.gemini.agent import agent_type as gemini
 from bridge.agents.openai_chat.agent import agent_type as openai_chat
@@ -28,6 +29,7 @@ class Vendor:
     cut_at_limit: Callable[[str], list[Any]]
     fails: Callable[[], list[Any]]
     error: Callable[[str, str], Any]
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def stream(self, events: list[Any]) -> Answer:
         return Answer(sse(*events))
@@ -148,6 +150,28 @@ def gemini_calls(call_id: str, name: str, arguments: dict[str, Any]) -> list[Any
     return [gemini_chunk([{"functionCall": call, "thoughtSignature": "c2ln"}], "STOP")]
 
 
+def ailoy_delta(finish: str | None = None, **delta: Any) -> Any:
+    whole = {"delta": {"contents": [], "tool_calls": [], **delta}, "finish_reason": None}
+    if finish is None:
+        return whole
+    usage = {"input_tokens": 9, "output_tokens": 3}
+    return {**whole, "finish_reason": {"type": finish}, "usage": usage, "model": "m"}
+
+
+def ailoy_says(text: str, finish: str = "stop") -> list[Any]:
+    words = [ailoy_delta(contents=[{"type": "text", "text": one}]) for one in pieces(text)]
+    return [ailoy_delta(role="assistant", thinking="so"), *words, ailoy_delta(finish)]
+
+
+def ailoy_calls(call_id: str, name: str, arguments: dict[str, Any]) -> list[Any]:
+    first, second = halves(json.dumps(arguments))
+    calls = [{"type": "function", "id": call_id, "function": {"name": name, "arguments": first}},
+             {"type": "function", "function": {"name": "", "arguments": second}}]  # fmt: skip
+    deltas = [ailoy_delta(tool_calls=[one]) for one in calls]
+    thought = ailoy_delta(role="assistant", thinking="so", signature="c2ln")
+    return [thought, *deltas, ailoy_delta("tool_call")]
+
+
 def pieces(text: str) -> list[str]:
     return [text[start : start + 5] for start in range(0, len(text), 5)]
 
@@ -187,5 +211,13 @@ VENDORS = {
         lambda text: gemini_says(text, "MAX_TOKENS"),
         lambda: [{"error": {"code": 503, "status": "UNAVAILABLE", "message": f"oh {KEY}"}}],
         lambda kind, text: {"error": {"status": kind, "message": text}},
+    ),
+    "ailoy": Vendor(
+        ailoy, ailoy_says, ailoy_calls,
+        lambda text: ailoy_says(text, "refusal"),
+        lambda text: ailoy_says(text, "length"),
+        lambda: [ailoy_delta(role="assistant"), {"error": {"code": "server_error",
+                                                           "message": f"oh {KEY}"}}],
+        lambda kind, text: {"error": {"type": kind, "message": text}},
     ),
 }  # fmt: skip

@@ -145,12 +145,21 @@ async def test_archive_show_prints_a_valid_conversation(house: House) -> None:
     assert read_conversation(own.stdout.encode()).messages == room.messages
 
 
+async def test_archive_show_prints_what_a_member_may_know(house: House) -> None:
+    async def shown(*args: str) -> int:
+        return len((await house.json("archive", "show", "general", *args))["messages"])
+
+    assert await shown("--member", "agent:echo", "--reader", "slack:T1:U1") == 1
+    assert await shown("--member", "agent:nobody") == 0
+
+
 async def test_archive_show_of_what_is_not_there_is_told(house: House) -> None:
     for args, code, told in (
         (["nowhere"], 1, "known are: general"),
         (["--channel", "slack:T0:C9"], 1, "no conversation"),
         (["--channel", "general"], 2, "platform:workspace:channel"),
         ([], 2, "name a room"),
+        (["--channel", "slack:T0:C9", "--member", "agent:echo"], 2, "--member is of a room"),
         (["general", "--newest", "0"], 2, "newest"),
     ):
         result = await house.cli("archive", "show", *args)
@@ -323,3 +332,14 @@ def test_schema_prints_and_writes_what_docs_hold(tmp_path: Path) -> None:
     assert json.loads(cli("schema").stdout) == json.loads(docs)
     cli("schema", "--write", str(tmp_path / "s.json"))
     assert (tmp_path / "s.json").read_text() == docs
+
+
+async def test_archive_show_between_two_people_is_of_them_alone(house: House) -> None:
+    """Nobody wrote anything yet, so there is none; and no other option goes with it."""
+    ann, bob = ActorId("slack:T1:U1"), ActorId("discord:G1:2")
+
+    nothing = await house.cli("archive", "show", "--between", ann, bob)
+    mixed = await house.cli("archive", "show", "general", "--between", ann, bob)
+
+    assert (nothing.exit_code, "no conversation" in nothing.stderr) == (1, True)
+    assert (mixed.exit_code, "stands alone" in mixed.stderr) == (2, True)

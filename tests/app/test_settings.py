@@ -11,9 +11,17 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from bridge.app.settings import Settings, read_settings, settings_of
+from bridge.app.settings import Settings, read_settings, settings_of, store_named_in
 from bridge.errors import ConfigError
-from bridge.ports.discovery import AGENTS, CONNECTORS, agent_type, connector_type, names_of
+from bridge.ports.discovery import (
+    AGENTS,
+    CONNECTORS,
+    POLICIES,
+    agent_type,
+    connector_type,
+    names_of,
+    policy_type,
+)
 from bridge.ports.tokens import SecretRef
 
 ROOT = Path(__file__).parents[2]
@@ -27,6 +35,8 @@ def models() -> Iterator[tuple[str, type[BaseModel]]]:
         yield f"accounts.{name}", connector_type(name).settings
     for name in names_of(AGENTS):
         yield f"agents.{name}", agent_type(name).settings
+    for name in names_of(POLICIES):
+        yield f"policies.{name}", policy_type(name).settings
 
 
 def _below(path: str, model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
@@ -119,6 +129,27 @@ def test_the_documentation_describes_every_setting(path: str) -> None:
             {"rooms": {"R!": {"members": []}}},
             ["rooms.R!.members: Tuple should have at least 1 item after validation, not 0 (is [])"],
         ),
+        (
+            {
+                "agents": {"a": {"kind": "echo"}, "b": {"kind": "echo"}},
+                "accounts": {},
+                "rooms": {
+                    "r": {
+                        "members": [{"account": "x", "channel": "#a"}],
+                        "agents": [
+                            {"agent": "a", "routes": [{"channels": ["#help-*"]}]},
+                            {"agent": "b", "routes": [{"channels": ["#help-de"]}]},
+                        ],
+                    }
+                },
+            },
+            [
+                "rooms.r.members[0].account: there is no account 'x'",
+                "rooms.r.agents[0] (a) and [1] (b) are ambiguous: route 0 of the one and route 0 "
+                "of the other may fit the same; make one more specific, give it a priority, or let "
+                "one sit `beside` the other",
+            ],
+        ),
         ({"web": {"port": 99999}},
          ["web.port: Input should be less than or equal to 65535 (is 99999)"]),
     ],
@@ -191,3 +222,19 @@ def test_an_absolute_store_path_stays_and_a_tilde_is_home(tmp_path: Path) -> Non
         path.write_text(yaml.safe_dump({"store": {"path": written}}))
 
         assert read_settings(path).store.path == meant
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("store:\n  synchronous: FULL\n  path: here/a.sqlite3\nrooms: [\n", "here/a.sqlite3"),
+        ("rooms: {a: }}\nstore: {synchronous: FULL, path: 'b.sqlite3'}\n", "b.sqlite3"),
+        ("store:  # all of it\n\n  path: /var/c.sqlite3  # on the large disk\n", "/var/c.sqlite3"),
+        ("rooms: [\n  path: no.sqlite3\n", "data/bridge.sqlite3"),
+    ],
+)
+def test_the_store_of_a_wrong_file_is_found(tmp_path: Path, text: str, found: str) -> None:
+    path = tmp_path / "bridge.yaml"
+    path.write_text(text)
+
+    assert store_named_in(path) == tmp_path / found

@@ -10,9 +10,11 @@ from typing import Any
 
 import orjson
 
-from tests.benchmarks import cards, dialects, files, links, relay, uacs_codec
+from tests.benchmarks import cards, dialects, files, links, relay, streams, uacs_codec
 
-PARTS = ("codec", "cards", "dialects", "links", "starts", "files", "cpu", "pace", "limits")
+PARTS = (
+    "codec", "cards", "dialects", "links", "starts", "files", "cpu", "pace", "limits", "streams",
+)  # fmt: skip
 
 
 def main() -> None:
@@ -50,6 +52,9 @@ def _measure(part: str, size: relay.Size, *, quick: bool) -> Any:
             return asyncio.run(relay.cpu_ratios(size))
         case "pace":
             return asyncio.run(relay.pace(size))
+        case "streams":
+            sizes = [streams.QUICK] if quick else [streams.FULL, streams.ONE_WORKSPACE]
+            return [asyncio.run(streams.measure(one)) for one in sizes]
         case _:
             return asyncio.run(relay.within_limits(size))
 
@@ -70,6 +75,8 @@ def _table(part: str, found: Any) -> str:
             return "\nA large file\n" + files.table(found)
         case "cpu":
             return _cpu_table(found)
+        case "streams":
+            return "\nAnswers that grow\n" + "\n".join(map(str, found))
         case "pace":
             return _pace_table(found)
         case _:

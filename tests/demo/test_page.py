@@ -71,7 +71,7 @@ def page(chromium: Browser, address: str) -> Generator[Page]:
     complaints: list[str] = []
     page = chromium.new_page(viewport={"width": 1440, "height": 900})
     page.add_init_script(_WATCH)
-    page.on("console", lambda said: complaints.append(said.text) if _is_trouble(said) else None)
+    page.on("console", lambda said: complaints.extend(_troubles(said)))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("dialog", lambda dialog: complaints.append(f"a dialog: {dialog.message}"))
     page.goto(address)
@@ -82,9 +82,11 @@ def page(chromium: Browser, address: str) -> Generator[Page]:
     page.close()
 
 
-def _is_trouble(said: ConsoleMessage) -> bool:
+def _troubles(said: ConsoleMessage) -> list[str]:
     """Browsers note every refused request; one test has one refused."""
-    return said.type != "log" and "status of 409" not in said.text
+    if said.type == "log" or "status of 409" in said.text:
+        return []
+    return [f"{said.text} {said.location}"]
 
 
 def pane(page: Page, platform: str) -> Locator:

@@ -147,6 +147,20 @@ def _planned_comes_last(scene: Scene, there: str) -> bool:
     return len(shown) == 2 and words[0] in shown[1]
 
 
+async def _reply(scene: Scene) -> None:
+    root = await scene.say("what a reply answers")
+    await scene.arrived("what a reply answers")
+    words = scene.words("the reply itself")
+    await _discord(scene).reply_as(*scene.home, scene.person, root, words)
+
+
+def _says_what_it_answers(scene: Scene, there: str) -> bool:
+    """By a quote of it, or its author's name and a link."""
+    found = scene.found(there, "the reply itself")
+    author = next(one.name for one in _platform(scene).world().people if one.id == scene.person)
+    return [author in f"{one.text} {one.raw}" for one in found] == [True]
+
+
 async def _sticker(scene: Scene) -> None:
     await _discord(scene).sticker_as(*scene.home, scene.person, "Wumpus waves")
 
@@ -178,6 +192,43 @@ def _can_be_heard(scene: Scene, there: str) -> bool:
     return [file[kind] for file in files if name in str(file)] == ["audio/ogg"]
 
 
+# --- commands ---------------------------------------------------------------------------------
+
+
+async def _command(scene: Scene) -> None:
+    place = _platform(scene)
+    if scene.origin == "discord":
+        await scene.local.until(lambda: any(app.commands for app in place.state.apps.values()))
+    outcome = await place.command_as(*scene.home, scene.person, "/bridge", "status")
+    assert outcome.answered
+    await scene.local.until(lambda: "bridged to" in _whispered(scene))
+    await scene.say("said after a command")
+
+
+def _whispered(scene: Scene) -> str:
+    whispers = _platform(scene).whispers(scene.home[0], scene.person)
+    return "\n".join(one.text for one in whispers)
+
+
+async def _mention_command(scene: Scene) -> None:
+    platform = _platform(scene)
+    app = platform.world().apps[0]
+    bot = {"slack": "bot_user", "discord": "bot_id"}.get(scene.origin)
+    mention = f"<@{app[bot]}>" if bot else "@Bridge"
+    await platform.post_as(*scene.home, scene.person, f"{mention} status")
+    at_home = lambda: [one.text for one in platform.messages(*scene.home)]  # noqa: E731
+    await scene.local.until(lambda: any("bridged to" in text for text in at_home()))
+    await scene.say("said after a mention")
+
+
+def _nothing_but(words: str) -> Callable[[Scene, str], bool]:
+    """Neither the command nor its answer stands there, though what was said after it does."""
+    return lambda scene, there: (
+        bool(scene.found(there, words))
+        and not any("bridged to" in one.text for one in scene.there(there))
+    )
+
+
 async def _bot_post(scene: Scene) -> None:
     """The app "plain" of the platform speaks, by a bare request."""
     apps = scene.local.platforms[scene.origin].world().apps
@@ -202,6 +253,16 @@ def _only(platform: str, why: str) -> dict[str, str]:
     return {name: why for name in PLATFORMS if name != platform}
 
 
+async def _nobody_does(scene: Scene) -> None:
+    raise AssertionError(f"{scene.origin} tells nothing of it")
+
+
+def _never(scene: Scene, there: str) -> bool:
+    raise AssertionError(f"{there} is never shown it, from {scene.origin}")
+
+
+_FOR_THE_ASKER = "nothing: its answer is for the asker alone"
+_OTHERS_WHISPERS = "apps are told of nothing that is not for them"
 _ONLY_DISCORD_POLLS = _only("discord", "it has no polls of its own")
 
 HAPPENINGS: tuple[Row, ...] = (
@@ -277,6 +338,40 @@ HAPPENINGS: tuple[Row, ...] = (
             "discord": "in the channel, with a line that names the root",
             "teams": "in the channel, with a quote of the root",
         },
+    ),
+    Row(
+        "reply",
+        _reply,
+        _says_what_it_answers,
+        lacks={
+            "slack": "an answer stands in a thread: see there",
+            "teams": "an answer stands in a thread: see there",
+        },
+        shown_as={
+            "slack": "a quote of what it answers",
+            "discord": "a line with a link to what it answers",
+            "teams": "a quote of what it answers",
+        },
+    ),
+    Row(
+        "command (`/bridge`)",
+        _command,
+        _nothing_but("said after a command"),
+        lacks={"teams": "it has none of its own: people mention the bot"},
+        shown_as=dict.fromkeys(PLATFORMS, _FOR_THE_ASKER),
+    ),
+    Row(
+        "command by a mention",
+        _mention_command,
+        _nothing_but("said after a mention"),
+        shown_as=dict.fromkeys(PLATFORMS, "nothing: it is answered where it was given"),
+    ),
+    Row(
+        "what one person alone sees",
+        _nobody_does,
+        _never,
+        lacks=dict.fromkeys(PLATFORMS, _OTHERS_WHISPERS),
+        cannot=dict.fromkeys(PLATFORMS, "it is for nobody else"),
     ),
     Row(
         "scheduled post",

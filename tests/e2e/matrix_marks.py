@@ -52,18 +52,29 @@ def _has(emoji: str, words: str) -> Callable[[Scene, str], bool]:
     return lambda scene, there: emoji in scene.found(there, words)[0].reactions
 
 
-def _has_none(scene: Scene, there: str) -> bool:
-    return not scene.found(there, "liked for a moment")[0].reactions
+def _has_none(words: str) -> Callable[[Scene, str], bool]:
+    return lambda scene, there: not scene.found(there, words)[0].reactions
+
+
+async def _clear(scene: Scene) -> None:
+    message = await _marked(scene, "liked until a moderator comes")
+    discord = scene.local.platforms["discord"]
+    assert isinstance(discord, LocalDiscord)
+    await discord.react_as(*scene.home, scene.person, message, _THUMB)
+    await scene.local.until(_everywhere(scene, _has(_THUMB, "liked until a moderator comes")))
+    await discord.clear_reactions_as(*scene.home, scene.person, message)
 
 
 async def _pin(scene: Scene) -> None:
-    message = await _marked(scene, "worth keeping")
+    message = await scene.say("worth keeping")
+    await scene.arrived("worth keeping")
     platform = scene.local.platforms[scene.origin]
     await platform.pin_as(*scene.home, scene.person, message)
 
 
 async def _unpin(scene: Scene) -> None:
-    message = await _marked(scene, "kept for a moment")
+    message = await scene.say("kept for a moment")
+    await scene.arrived("kept for a moment")
     platform = scene.local.platforms[scene.origin]
     await platform.pin_as(*scene.home, scene.person, message)
     await scene.local.until(_everywhere(scene, _is_pinned("kept for a moment")))
@@ -107,7 +118,11 @@ def _is_typed(scene: Scene, there: str) -> bool:
 
 MARKS: tuple[Row, ...] = (
     Row("reaction", _react, _has(_THUMB, "something to like")),
-    Row("reaction taken back", _unreact, _has_none),
+    Row("reaction taken back", _unreact, _has_none("liked for a moment")),
+    Row(
+        "reactions cleared", _clear, _has_none("liked until a moderator comes"),
+        lacks=dict.fromkeys(("slack", "teams"), "nobody takes another's reaction away"),
+    ),
     Row(
         "pin", _pin, _is_pinned("worth keeping"),
         lacks={"teams": _NO_PINS}, shown_as={"teams": _NOTED},

@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from bridge.app.build import Bridge
+from bridge.sandbox.discord import LocalDiscord
 from bridge.sandbox.feed import Shown
+from bridge.sandbox.slack import LocalSlack
 from tests.e2e.house import Street, configuration, running, street
 
 READ_BACK = ("slack", "discord")
@@ -257,3 +259,112 @@ async def test_reactions_of_the_meantime_are_found_on_originals_and_copies(tmp_p
                     lambda words=words: reactions_on(local, "discord", words) == {"🎉", "👍"}, 15
                 )
             assert await bridge.store.dead_letters() == []
+
+
+async def test_threads_that_were_deleted_whole_while_we_were_away_are_gone_everywhere(
+    tmp_path: Path,
+) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",)) | {
+            "catch_up": {"requests_per_minute": 6000}
+        }
+        said: dict[str, list[str]] = {}
+        async with running(local, settings):
+            for platform in READ_BACK:
+                root = await local.say(platform, "general", f"root on {platform}")
+                more = [
+                    await local.say(platform, "general", f"{word} on {platform}", thread=root)
+                    for word in ("one", "two")
+                ]
+                said[platform] = [root, *more]
+            await local.until(
+                lambda: all(len(local.standing(one, "general")) == 6 for one in EVERYWHERE)
+            )
+
+        team, channel = local.place("slack", "general")
+        person = local.person("slack", team)
+        for message in said["slack"]:
+            await local.platforms["slack"].delete_as(team, channel, person, message)
+        discord = local.platforms["discord"]
+        assert isinstance(discord, LocalDiscord)
+        guild, channel = local.place("discord", "general")
+        owner = local.person("discord", guild)
+        await discord.delete_thread_as(guild, channel, owner, said["discord"][0])
+
+        def standing(platform: str) -> list[str]:
+            return [one.text for one in local.standing(platform, "general") if " on " in one.text]
+
+        async with running(local, settings) as (bridge, _):
+            await local.until(lambda: not bridge.router.looking_back, 15)
+            for platform in EVERYWHERE:
+                await local.until(lambda platform=platform: len(standing(platform)) == 1, 15)
+            assert await bridge.store.dead_letters() == []
+
+
+async def test_pins_names_topics_and_polls_of_the_meantime_are_found(tmp_path: Path) -> None:
+    async with street() as local:
+        settings: dict[str, Any] = configuration(
+            local, tmp_path / "bridge.sqlite3", channels=("general",)
+        ) | {"catch_up": {"requests_per_minute": 6000}}
+        settings["rooms"]["general"]["tells"] = ["topics", "names", "polls"]
+        slack, discord = local.platforms["slack"], local.platforms["discord"]
+        assert isinstance(slack, LocalSlack)
+        assert isinstance(discord, LocalDiscord)
+        people = {one: _person_of(local, one) for one in EVERYWHERE}  # channels change their names
+        at_slack, at_discord = people["slack"], people["discord"]
+
+        def standing(platform: str) -> list[Shown]:
+            return local.platforms[platform].messages(*people[platform][:2])
+
+        def pinned(platform: str) -> set[str]:
+            found = standing(platform)
+            return {one.text.rpartition(" ")[2] for one in found if one.pinned}
+
+        async with running(local, settings) as (bridge, _):
+            one = await local.say("slack", "general", "message one")
+            two = await local.say("discord", "general", "message two")
+            three = await local.say("discord", "general", "message three")
+            poll = await discord.poll_as(*at_discord, "Tea?", ["Yes", "No"])
+            await discord.vote_as(*at_discord, poll.id, [1])
+            await local.until(lambda: all(len(standing(one)) == 4 for one in EVERYWHERE))
+            await slack.pin_as(*at_slack, one)
+            await discord.pin_as(*at_discord, two)
+            for platform in READ_BACK:
+                await local.until(lambda platform=platform: pinned(platform) == {"one", "two"})
+            await local.until(lambda: not bridge.router.looking_back, 15)
+
+        await slack.pin_as(*at_slack, one, pinned=False)
+        await discord.pin_as(*at_discord, three)
+        await slack.rename_as(*at_slack, "on-slack")
+        await slack.set_topic_as(*at_slack, "Slack's topic")
+        await discord.rename_as(*at_discord, "on-discord")
+        await discord.set_topic_as(*at_discord, "Discord's topic")
+        await discord.end_poll_as(*at_discord, poll.id)
+
+        def told(platform: str) -> set[str]:
+            ours = [one for one in standing(platform) if one.bot]
+            texts = "\n".join(one.text for one in ours)
+            wanted = ("on-slack", "Slack's topic", "on-discord", "Discord's topic", "Yes: 1")
+            return {words for words in wanted if words in texts}
+
+        of_slack, of_discord = {"on-slack", "Slack's topic"}, {"on-discord", "Discord's topic"}
+        for _ in range(2):  # once: what was found once is known
+            async with running(local, settings) as (bridge, _):
+                await local.until(lambda: not bridge.router.looking_back, 15)
+                for platform in READ_BACK:
+                    await local.until(
+                        lambda platform=platform: pinned(platform) == {"two", "three"}, 15
+                    )
+                await local.until(lambda: told("slack") == of_discord | {"Yes: 1"}, 15)
+                await local.until(lambda: told("discord") == of_slack, 15)
+                await local.until(lambda: told("teams") == of_slack | of_discord | {"Yes: 1"}, 15)
+                await bridge.router.settled()
+                assert await bridge.store.dead_letters() == []
+        for words in of_slack | of_discord:
+            shown = [one.text for one in standing("teams")]
+            assert sum(words in text for text in shown) == 1
+
+
+def _person_of(local: Street, platform: str) -> tuple[str, str, str]:
+    workspace, channel = local.place(platform, "general")
+    return workspace, channel, local.person(platform, workspace)

@@ -77,6 +77,7 @@ async def test_pins_are_put_and_taken_away(tmp_path: Path, origin: str) -> None:
             return local.standing(platform, "general")[0].pinned
 
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        settings["rooms"]["general"]["moderation"] = "room"  # copies may be unpinned for all
         async with running(local, settings) as (bridge, _):
             await local.say(origin, "general", "hello")
             await local.until(lambda: all(len(texts(local, one)) == 1 for one in PLATFORMS))

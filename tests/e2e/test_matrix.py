@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import get_args
 
 import pytest
 import pytest_asyncio
 
 from bridge.app.build import Bridge
+from bridge.model import Event
 from tests.e2e.house import Street, configuration, running, street
-from tests.e2e.matrix import PAGE, ROWS, page
+from tests.e2e.matrix import ASIDES, EVENTS, KINDS, PAGE, ROWS, page
 from tests.e2e.scene import PLATFORMS, ROOMS, Row, Scene, away
 
+ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
@@ -57,6 +61,26 @@ async def test_the_event_reaches_every_platform_as_the_table_says(
             await local.until(lambda there=there: row.holds(scene, there))
 
     assert await bridge.store.dead_letters() == []
+
+
+async def test_every_kind_of_event_is_in_the_tables() -> None:
+    kinds = {kind.model_fields["type"].default for kind in get_args(get_args(Event)[0])}
+    asides = [one.event for one in ASIDES]
+
+    assert sorted([*EVENTS, *asides]) == sorted(kinds)
+    assert set(EVENTS.values()) <= {row.name for row in ROWS}
+    for one in (*ASIDES, *KINDS):
+        file, _, test = one.test.partition("::")
+        assert f"def {test}(" in (ROOT / file).read_text(), one.test
+
+
+async def test_every_cell_is_tested_or_says_why_not() -> None:
+    assert len({row.name for row in ROWS}) == len(ROWS)
+    for row in ROWS:
+        for reasons in (row.lacks, row.cannot, row.shown_as):
+            assert reasons.keys() <= set(PLATFORMS), row.name
+            assert all(reasons.values()), row.name
+        assert not row.cannot.keys() & row.shown_as.keys(), row.name
 
 
 async def test_the_page_of_features_is_this_table() -> None:

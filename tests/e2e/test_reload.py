@@ -16,6 +16,7 @@ from bridge.app.build import Bridge
 from bridge.app.run import run
 from bridge.app.settings import read_settings
 from bridge.errors import BridgeError, ConfigError
+from tests.app.running import cli
 from tests.e2e.house import Street, configuration, connect, street
 
 
@@ -113,6 +114,13 @@ async def test_a_wrong_file_keeps_the_last_good_one_and_says_what_is_wrong(tmp_p
             assert "did you mean 'members'" in " ".join(bridge.problems)
             await local.say("slack", "general", "still here")
             await local.until(lambda: texts(local, "discord") == ["still here"])
+            for wrong in (path.read_text(), "rooms: [\n" + path.read_text()):
+                await asyncio.to_thread(path.write_text, wrong)
+                bridge.problems.clear()
+                told = await asyncio.to_thread(cli, "reload", "-c", str(path))
+                assert told.exit_code == 1
+                assert "the last good one holds" in told.stderr
+                assert len(bridge.problems) == 1  # the bridge itself has read it
 
             write(path, settings)
             assert await asyncio.to_thread(running.ask, "/admin/reload", {}) == {"changes": []}

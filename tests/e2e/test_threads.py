@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bridge.app.build import Bridge
 from bridge.model import MessageId
 from bridge.ports.store import Explanation, OperationRecord
 from bridge.sandbox.discord import LocalDiscord
 from bridge.sandbox.discord.permissions import Permission
+from bridge.sandbox.slack import LocalSlack
 from tests.e2e.house import Street, configuration, running, street
 
 OTHERS = ("slack", "teams")
@@ -133,15 +135,37 @@ async def test_where_we_may_not_open_a_thread_its_channel_shows_it_and_it_is_tol
             await bridge.router.settled()
 
             assert local.standing("discord", "general")[-1].thread is None
-            (losses,) = [
-                [loss.kind for loss in record.losses]
-                for stored in (await bridge.store.conversations())
-                if stored[0].kind == "room"
-                for message in (await bridge.store.conversation(stored[0].id)).messages[-1:]
-                for record in _operations(await bridge.store.explain(MessageId(message.message_id)))
-                if record.operation.account == "discord"
-            ]
-            assert losses == ["thread_closed"]
+            assert await _losses_of_the_last(bridge, "discord") == ["thread_closed"]
+
+
+async def test_what_a_locked_thread_of_slack_does_not_take_is_said_in_its_channel(
+    tmp_path: Path,
+) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        team, channel = local.place("slack", "general")
+        slack = local.platforms["slack"]
+        assert isinstance(slack, LocalSlack)
+        async with running(local, settings) as (bridge, _):
+            root = await local.say("discord", "general", "root")
+            await local.until(lambda: len(local.standing("slack", "general")) == 1)
+            copy = local.standing("slack", "general")[0].id
+            await slack.lock_thread_as(team, channel, local.person("slack", team), copy)
+            await local.say("discord", "general", "answer", thread=root)
+            await local.until(lambda: len(local.standing("slack", "general")) == 2)
+            await bridge.router.settled()
+
+            assert local.standing("slack", "general")[-1].thread is None
+            assert await _losses_of_the_last(bridge, "slack") == ["thread_closed"]
+            assert await bridge.store.dead_letters() == []
+
+
+async def _losses_of_the_last(bridge: Bridge, account: str) -> list[str]:
+    """What the copy of the room's last message lost in the account's channel."""
+    (room,) = [one for one, _ in await bridge.store.conversations() if one.kind == "room"]
+    (message,) = (await bridge.store.conversation(room.id)).messages[-1:]
+    told = _operations(await bridge.store.explain(MessageId(message.message_id)))
+    return [loss.kind for one in told if one.operation.account == account for loss in one.losses]
 
 
 def _last(local: Street) -> str:

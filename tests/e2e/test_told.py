@@ -9,7 +9,9 @@ import pytest
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import Handled, Press
+from bridge.sandbox.slack.local import LocalSlack
 from tests.e2e.house import configuration, running, street
+from tests.e2e.test_commands import mention
 
 
 @pytest.mark.parametrize("origin", ["slack", "discord", "teams"])
@@ -54,4 +56,44 @@ async def test_a_refused_message_is_told_to_its_author_and_tried_again(
             await platform.press(press)
             await local.until(lambda: len(local.standing(other, "general")) == 1)
             await local.until(lambda: says("delivered after all"))
+            assert await bridge.store.dead_letters() == []
+
+
+@pytest.mark.parametrize("origin", ["slack", "discord", "teams"])
+async def test_a_refused_message_bears_a_mark_until_it_has_arrived(
+    tmp_path: Path, origin: str
+) -> None:
+    """`why` and `retry`, said to the bot, do what the notice's words and button do."""
+    other = "discord" if origin != "discord" else "teams"
+    async with street(names=sorted({origin, other})) as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        settings["rooms"]["general"]["undelivered"] = "reaction"
+        _, channel = local.place(other, "general")
+        refusal = Fault(kind="status", where=f"{other}:*:{channel}", status=403, times=None)
+        bot = mention(local, origin)
+
+        def said(words: str) -> bool:
+            """In the channel, or whispered."""
+            shown = [*local.standing(origin, "general")]
+            platform, workspace = local.platforms[origin], local.place(origin, "general")[0]
+            if isinstance(platform, LocalSlack):
+                shown += platform.whispers(workspace, local.person(origin, workspace))
+            return any(one.bot and words in one.text for one in shown)
+
+        def marks() -> set[str]:
+            return set(local.standing(origin, "general")[0].reactions)
+
+        async with running(local, settings) as (bridge, _):
+            local.around.faults.add(refusal)
+            await local.say(origin, "general", "news")
+            await local.until(lambda: marks() == {"❌"})
+            await local.say(origin, "general", f"{bot} why")
+            await local.until(lambda: said("“news”: This did not reach"))
+
+            local.around.faults.clear()
+            await local.say(origin, "general", f"{bot} retry")
+            await local.until(lambda: said("Tried again: 1 message."))
+            await local.until(lambda: not marks())
+            (arrived,) = local.standing(other, "general")
+            assert "news" in arrived.text
             assert await bridge.store.dead_letters() == []

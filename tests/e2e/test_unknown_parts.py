@@ -73,7 +73,9 @@ async def test_an_agents_part_that_nobody_knows_is_a_file_of_json(tmp_path: Path
 async def test_in_a_personal_chat_of_teams_it_is_offered(tmp_path: Path) -> None:
     async with street() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
-        settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
+        settings["rooms"]["general"]["agents"] = [
+            {"agent": "echo", "listen": "always", "allow": ["**"]}
+        ]
         chat, hand = in_personal_chat(local, settings)
         teams = local.platforms["teams"]
         tenant, _ = local.place("teams", "general")

@@ -14,7 +14,10 @@ from bridge.ports.agent import Agent
 from bridge.ports.cards import NO_CARDS
 from bridge.ports.connector import Files
 from bridge.ports.store import Store
+from bridge.ports.tools import Toolbox
 from bridge.router import AgentSeat, Member, Policy, Room, Rooms, Router
+from bridge.router.purses import Allowances
+from bridge.router.rooms import Talk
 from bridge.store.memory import MemoryStore
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector
@@ -37,7 +40,11 @@ class House:
         self.agents: dict[str, Agent] = {}
         self.cards = NO_CARDS
         self.files: Files | None = None
+        self.talk = Talk()
+        self.admins: list[str] = []
+        self.allowances = Allowances()
         self.seats: tuple[AgentSeat, ...] = ()
+        self.tools: Toolbox | None = None
         self.policy = Policy(settle_grace=1.0, drain=0.5)
         self.rooms: list[Room] = []
 
@@ -48,6 +55,7 @@ class House:
                 UUID(int=len(self.rooms) + 1),
                 tuple(Member(c.account, c.channel(ch), flow) for c, ch, flow in members),  # type: ignore[arg-type]
                 self.seats,
+                talk=self.talk,
             )
         )
 
@@ -62,6 +70,9 @@ class House:
             cards=self.cards,
             files=self.files,
             policy=self.policy,
+            tools=self.tools,
+            admins=self.admins,
+            allowances=self.allowances,
         )
         ready = asyncio.Event()
         running = asyncio.create_task(router.run(ready.set))

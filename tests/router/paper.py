@@ -367,7 +367,10 @@ class PaperConnector:
 
 
 class PaperWithHistory(PaperConnector):
-    """The same platform, where what was said can be read back."""
+    """The same platform, where what was said can be read back. `knows_by_words`: its posts do not
+    tell which operation made them."""
+
+    knows_by_words = False
 
     async def newest(self, channel: ChannelRef) -> str:
         posts = self.channels[channel.channel]
@@ -386,9 +389,14 @@ class PaperWithHistory(PaperConnector):
                     channel=channel, payload=orjson.dumps(payload),
                 )  # fmt: skip
 
-    async def find_sent(self, call: Call, after: str | None) -> Receipt | None:
+    async def find_sent(
+        self, call: Call, after: str | None, *, since: float | None = None, changed: bool = False
+    ) -> Receipt | None:
+        del since
         for post in self.channels[call.channel.channel]:
-            mine = post.operation == call.operation and post.text == call.body["text"]
+            ours = post.operation is not None
+            known = post.operation == call.operation or self.knows_by_words
+            mine = ours and known and (changed or post.text == call.body["text"])
             if mine and post.id > (after or ""):
                 return Receipt(slot=call.slot, native_id=post.id, thread=post.thread)
         return None

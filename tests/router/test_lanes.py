@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+import structlog
+from structlog.testing import capture_logs
 
 from bridge.errors import (
     AuthFailed,
@@ -18,7 +20,7 @@ from bridge.errors import (
     Unavailable,
     Unsettled,
 )
-from bridge.model import AccountId, Call, Delivery, Encoded, Rate, Receipt, Upload
+from bridge.model import AccountId, Call, Delivery, Encoded, OperationId, Rate, Receipt, Upload
 from bridge.store.memory import MemoryStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -458,3 +460,116 @@ async def test_a_token_that_was_refused_for_a_moment_holds_nobody_up_for_long(
         await clock.advance(2)
 
     assert board.texts("b") == board.texts("c") == ["one"]
+
+
+async def test_a_post_that_is_deleted_just_before_it_is_sent_is_no_failure(
+    clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house, slate, board = two(clock)
+    board.before_send = fail_once(RateLimited("slow down", retry_after=5))
+    begin = house.store.begin
+
+    async def late(operation: OperationId) -> None:
+        """The deletion is quicker than the lane."""
+        if not gone:
+            gone.append(operation)
+            await slate.delete("s", one)
+            await clock.let_work()
+        await begin(operation)
+
+    gone: list[OperationId] = []
+    async with house.run():
+        one = await slate.say("s", "one")
+        monkeypatch.setattr(house.store, "begin", late)
+        monkeypatch.setattr("bridge.router.lanes.log", structlog.get_logger())  # not bound yet
+        with capture_logs() as logs:
+            await clock.advance(60)
+            await slate.say("s", "two")
+            await clock.advance(60)
+
+    assert gone
+    assert board.texts("b") == board.texts("c") == ["two"]
+    assert [one["event"] for one in logs if one["event"] in ("lane_failed", "operation_over")] == [
+        "operation_over"
+    ]
+
+
+@pytest.fixture
+def by_words(clock: FakeClock) -> tuple[House, PaperWithHistory, PaperWithHistory]:
+    """A platform that knows our posts by their words alone."""
+    slate, board = PaperWithHistory("slate", clock), PaperWithHistory("board", clock)
+    board.knows_by_words = True
+    house = House(clock, MemoryStore(clock), (slate, board))
+    house.room("all", (slate, "s", "both"), (board, "b", "both"))
+    return house, slate, board
+
+
+ByWords = tuple[House, PaperWithHistory, PaperWithHistory]
+
+
+async def test_of_two_equal_posts_the_one_that_never_arrived_is_sent_again(
+    by_words: ByWords,
+) -> None:
+    house, slate, board = by_words
+    async with house.run():
+        await slate.say("s", "ok")
+        await house.clock.advance(5)
+        # What an edit added stands behind the lane's last post, and is not it.
+        await slate.edit("s", slate.channels["s"][0].id, "x" * 100 + "ok")
+        await house.clock.advance(5)
+        assert board.texts("b")[-1] == "ok"
+        board.before_send = fail_once(Unsettled("broken"))
+        await slate.say("s", "ok")
+        await house.clock.advance(30)
+
+    assert board.texts("b").count("ok") == 2
+
+
+async def test_of_two_equal_posts_the_one_that_arrived_is_not_sent_again(
+    by_words: ByWords,
+) -> None:
+    house, slate, board = by_words
+    async with house.run():
+        await slate.say("s", "ok")
+        await house.clock.advance(5)
+        board.after_send = fail_once(Unsettled("broken"))
+        await slate.say("s", "ok")
+        await house.clock.advance(30)
+
+    assert board.texts("b") == ["ok", "ok"]
+
+
+@pytest.mark.parametrize("crash", [False, True])
+async def test_a_post_that_was_edited_while_its_answer_was_lost_is_found_as_it_was_sent(
+    by_words: ByWords, crash: bool
+) -> None:
+    house, slate, board = by_words
+    async with house.run():
+        await slate.say("s", "hello")
+        await house.clock.advance(5)
+        board.after_send = fail_once(Unsettled("broken"))
+        own_id = await slate.say("s", "ok")
+        await house.clock.let_work()
+        await slate.edit("s", own_id, "ok, changed")
+        if not crash:
+            await house.clock.advance(30)
+    async with house.run():
+        await house.clock.advance(30)
+
+    assert board.texts("b") == ["hello", "ok, changed"]
+
+
+async def test_a_post_that_was_deleted_while_its_answer_was_lost_is_not_sent_again(
+    by_words: ByWords,
+) -> None:
+    house, slate, board = by_words
+    board.before_send = fail_once(Unsettled("broken"))
+    async with house.run():
+        own_id = await slate.say("s", "secret")
+        await house.clock.let_work()
+        await slate.delete("s", own_id)
+        await slate.say("s", "next")
+        await house.clock.advance(30)
+
+    assert board.texts("b") == ["next"]
+    assert [text for _, _, text in board.sent] == ["next"]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+from typing import Any
 
+import orjson
 import pytest
 
-from bridge.errors import Refused
-from bridge.model import ChannelRef, Raw
-from bridge.ports.history import Standing, Stretch, Unreadable
+from bridge.errors import Refused, Unavailable
+from bridge.model import ActorId, ChannelRef, Raw, actor_id_of, split_key
+from bridge.ports.history import Reactions, Standing, Stretch, Unreadable
 from bridge.store.memory import MemoryStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -38,9 +41,33 @@ class PaperReadBack(PaperThatFetches):
 
     def _standing(self, native_id: str, text: str, *, own: bool) -> Standing:
         post, at = posted(self, native_id, text), self.edits.get(native_id)
+        told = tuple(
+            Reactions(emoji, 1, emoji, (actor_id_of("paper", str(self.account), who),))
+            for emoji, who in sorted(self.post("s", native_id).reactions)
+            if who != "us"
+        )
         if at is None:
-            return Standing(native_id, post, own=own)
-        return Standing(native_id, post, edited(self, native_id, text, at), at, own=own)
+            return Standing(native_id, post, own=own, reactions=told)
+        edit = edited(self, native_id, text, at)
+        return Standing(native_id, post, edit, at, own=own, reactions=told)
+
+    async def reactors(
+        self, channel: ChannelRef, native_id: str, thread: str | None, native: str
+    ) -> Sequence[ActorId]:
+        return ()
+
+    def reacted(
+        self, channel: ChannelRef, target: str, thread: str | None, emoji: str, actor: ActorId,
+        at: float, *, present: bool,
+    ) -> Raw | None:  # fmt: skip
+        payload = {
+            "id": target, "emoji": emoji, "author": split_key(actor)[-1], "at": at,
+            "taken_back": not present,
+        }  # fmt: skip
+        return Raw(
+            account=self.account, kind="reaction", dedupe_key=f"{target} {emoji} {actor} {at}",
+            order_key=f"{target}~", channel=channel, payload=orjson.dumps(payload),
+        )  # fmt: skip
 
     async def fetch(self, channel: ChannelRef, native_id: str, thread: str | None) -> Raw | None:
         if self.blind:
@@ -203,6 +230,43 @@ async def test_posts_beyond_the_budget_are_counted_and_said_to_be_missing(
     ]
 
 
+async def test_a_look_back_that_its_budget_ends_is_said_once_in_the_room(pair: Pair) -> None:
+    house, slate, board = pair
+    house.policy = replace(house.policy, look_back_requests=1)
+    async with house.run() as router:
+        one, _ = await said(house, slate, "one", "two")
+        slate.silently(one, "one, mended")
+        for _ in range(2):
+            house.clock.now += 600
+            router.session_began(slate.account)
+            await house.clock.advance(30)
+
+    (told,) = [text for text in board.texts("b") if "may be missing: there was more" in text]
+    assert told.startswith("Edits, deletions and reactions on Paper between 22:13 and 22:")
+    assert "one, mended" in board.texts("b")
+
+
+async def test_a_channel_in_trouble_is_looked_back_on_again_behind_the_others(pair: Pair) -> None:
+    house, slate, board = pair
+    failures = iter([Unavailable("not now")] * (house.policy.catch_up_tries + 1))
+    whole = slate.read_back
+
+    async def broken(*asked: Any) -> AsyncGenerator[Stretch, None]:
+        for error in failures:
+            raise error
+        async for stretch in whole(*asked):
+            yield stretch
+
+    slate.read_back = broken  # type: ignore[method-assign]
+    async with house.run() as router:
+        one, _ = await said(house, slate, "one", "two")
+        slate.silently(one, "one, mended")
+        router.session_began(slate.account)
+        await house.clock.advance(120)
+
+    assert board.texts("b") == ["one, mended", "two"]
+
+
 async def test_an_unreadable_post_is_said_to_be_missing(pair: Pair) -> None:
     house, slate, board = pair
     whole = slate.read_after
@@ -219,3 +283,66 @@ async def test_an_unreadable_post_is_said_to_be_missing(pair: Pair) -> None:
         await house.clock.advance(30)
 
     assert any("could not be read" in text for text in board.texts("b"))
+
+
+async def test_reactions_to_posts_that_nobody_told_us_of_are_found_with_them(pair: Pair) -> None:
+    house, slate, board = pair
+    async with house.run() as router:
+        await said(house, slate, "one")
+        missed = slate.raw("s", "never told").dedupe_key
+        slate.post("s", missed).reactions.add(("👍", "bob"))
+        await slate.say("s", "last")
+        await house.clock.let_work()
+        router.session_began(slate.account)
+        await house.clock.advance(60)
+
+    (copy,) = [post for post in board.channels["b"] if post.text == "never told"]
+    assert copy.emoji() == {"👍"}
+
+
+async def test_a_post_that_is_told_after_it_was_deleted_is_not_shown(pair: Pair) -> None:
+    house, slate, board = pair
+    async with house.run() as router:
+        await said(house, slate, "one")
+        late, gone = slate.raw("s", "told late"), slate.raw("s", "deleted meanwhile")
+        slate.silently(gone.dedupe_key, None)
+        slate.hidden = frozenset({late.dedupe_key})
+        whole = slate.read_after
+
+        async def without(channel: ChannelRef, cursor: str, threads: Sequence[str]):  # type: ignore[no-untyped-def]
+            async for raw in whole(channel, cursor, threads):
+                if raw.dedupe_key != late.dedupe_key:
+                    yield raw
+
+        slate.read_after = without  # type: ignore[method-assign]
+        slate.raw("s", "two")
+        router.session_began(slate.account)
+        await house.clock.advance(60)
+        assert board.texts("b") == ["one", "two"]
+
+        await router.accept(gone)
+        await router.accept(late)
+        await house.clock.advance(5)
+        await router.accept(deleted(slate, gone.dedupe_key, at=house.clock.now))
+        await house.clock.advance(5)
+
+    assert [text for _, _, text in board.sent] == ["one", "two", "told late"]
+
+
+async def test_a_reaction_that_is_told_after_it_was_taken_back_does_not_stay(pair: Pair) -> None:
+    house, slate, board = pair
+    async with house.run() as router:
+        one, _ = await said(house, slate, "one", "two")
+        router.session_began(slate.account)
+        await house.clock.advance(10)
+        bob, long_ago = actor_id_of("paper", "slate", "bob"), house.clock.now - 300
+        place = slate.channel("s")
+        late = slate.reacted(place, one, None, "👍", bob, long_ago, present=True)
+        assert late is not None
+
+        await router.accept(late)
+        await house.clock.advance(5)
+        assert board.channels["b"][0].emoji() == {"👍"}
+        await house.clock.advance(60)
+
+    assert board.channels["b"][0].emoji() == set()

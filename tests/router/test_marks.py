@@ -9,6 +9,7 @@ import pytest
 from bridge.content.additions import read_bridge_metadata
 from bridge.errors import FormRefused, RateLimited, Refused, Unavailable, Unsettled
 from bridge.model import AddReaction, Call, Rate, message_id_of
+from bridge.router import RoomOptions
 from bridge.store.memory import MemoryStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -351,8 +352,9 @@ async def test_what_a_platform_refuses_for_now_is_noted_with_a_loss(trio: Trio) 
 # --- pins ---------------------------------------------------------------------------------------
 
 
-async def test_a_pin_is_on_every_copy_until_it_is_taken_away_anywhere(trio: Trio) -> None:
+async def test_a_pin_is_on_every_copy_until_it_is_taken_away_where_it_may_be(trio: Trio) -> None:
     house, slate, board = trio
+    house.rooms = [replace(house.rooms[0], options=RoomOptions(moderation="room"))]
     async with house.run():
         said = await hello(house, slate)
         await slate.pin("s", said)

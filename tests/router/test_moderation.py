@@ -116,3 +116,54 @@ async def test_an_edit_does_not_bring_back_what_a_person_took_away(trio: Trio) -
 
     assert board.texts("c") == ["hello"]
     assert board.texts("b") == []
+
+
+@pytest.mark.parametrize(
+    ("moderation", "elsewhere", "original"),
+    [("off", False, False), ("mirror", True, False), ("room", True, True)],
+)
+async def test_a_moderators_pin_goes_as_far_as_the_room_wants(
+    trio: Trio, moderation: Moderation, elsewhere: bool, original: bool
+) -> None:
+    house, slate, board = moderated(trio, moderation)
+    async with house.run():
+        await slate.say("s", "hello")
+        await house.clock.let_work()
+        copy = board.channels["b"][0]
+        await board.pin("b", copy.id)
+        await house.clock.let_work()
+        (other,), (said,) = board.channels["c"], slate.channels["s"]
+        assert (other.pinned, said.pinned) == (elsewhere, original)
+        await board.pin("b", copy.id, pinned=False)
+        await house.clock.let_work()
+
+    assert (copy.pinned, other.pinned, said.pinned) == (False, False, False)
+    assert len(board.marked) == 2 * elsewhere
+    assert len(slate.marked) == 2 * original
+
+
+async def test_a_pin_of_the_original_is_on_every_copy_whatever_the_moderation(trio: Trio) -> None:
+    house, slate, board = moderated(trio, "off")
+    async with house.run():
+        said = await slate.say("s", "hello")
+        await house.clock.let_work()
+        await slate.pin("s", said)
+        await house.clock.let_work()
+        await board.pin("b", board.channels["b"][0].id, pinned=False)  # there alone
+        await house.clock.let_work()
+
+    assert slate.channels["s"][0].pinned
+    assert board.channels["c"][0].pinned
+    assert not board.channels["b"][0].pinned
+
+
+async def test_nobody_puts_words_into_the_mouth_of_a_copys_author(trio: Trio) -> None:
+    house, slate, board = moderated(trio, "room")
+    async with house.run():
+        await slate.say("s", "hello")
+        await house.clock.let_work()
+        await board.edit("b", board.channels["b"][0].id, "something else")
+        await house.clock.let_work()
+
+    assert slate.texts("s") == board.texts("c") == ["hello"]
+    assert await said(house.store, house.rooms[0].conversation) == ["hello"]

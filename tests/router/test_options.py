@@ -175,7 +175,7 @@ async def test_a_late_post_is_shown_with_its_time_or_becomes_a_dead_letter(trio:
         raise Unavailable("down")
 
     board.before_send = down
-    async with house.run():
+    async with house.run() as router:
         await slate.say("s", "old news")
         await house.clock.advance(100)
         board.before_send = None
@@ -187,12 +187,10 @@ async def test_a_late_post_is_shown_with_its_time_or_becomes_a_dead_letter(trio:
         assert "said" in late
         assert board.texts("c") == []
 
-        await house.store.replay(letter.operation.id)
-        house_lane = letter.operation.channel.lane
+        router.lanes.wake(await house.store.replay(letter.operation.id))
         await slate.say("s", "on time")
         await house.clock.advance(1)
 
-    assert house_lane
     assert [text.rpartition("\n")[2] for text in board.texts("c")] == ["old news", "on time"]
 
 

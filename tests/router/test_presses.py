@@ -65,8 +65,9 @@ class PressedPaper(PaperConnector):
             )
         ]  # fmt: skip
 
-    async def press(self, channel: str, target: str, token: str) -> None:
-        raw = self.raw(channel, "", target=target, token=token)
+    async def press(self, channel: str, target: str, token: str, author: str = "ann") -> None:
+        raw = self.raw(channel, "", target=target, token=token, author=author)
+        self.channels[channel].pop()  # a press is no post
         payload = {**orjson.loads(raw.payload), "values": {}}
         assert self.inbox
         await self.inbox.accept(

@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from bridge.content.interactions import action_token
-from bridge.errors import Refused
+from bridge.errors import FormRefused, Refused
 from bridge.model import Call, MessageId
 from bridge.ports.cards import Cards
+from bridge.router.lost_marks import MARK
 from bridge.router.notices import notice_id
 from bridge.store.memory import MemoryStore
 from tests.router.conftest import House
@@ -129,3 +130,62 @@ async def test_several_channels_that_missed_it_stand_in_one_notice(clock: FakeCl
     notice = "".join(slate.texts("s")[1:])  # two pieces: paper takes 100 characters
     assert notice.count("Paper b") == notice.count("Paper c") == 1
     assert await house.store.message(notice_id("undelivered", message))
+
+
+async def test_a_mark_is_put_once_and_taken_away_when_it_arrived(pair: Pair) -> None:
+    house, slate, board = pair
+    house.rooms = [replace(room, undelivered="reaction") for room in house.rooms]
+    board.before_send = refusing("not yet")
+    async with house.run() as router:
+        await undelivered(house, slate)
+        assert slate.channels["s"][0].emoji() == {MARK}
+        told = router.told
+        await told.retry_in(house.rooms[0], slate.channel("s"))
+        await house.clock.let_work()
+        assert slate.marked == [("add_reaction", MARK)]
+        ((_, why),) = await told.lost_in(house.rooms[0], slate.channel("s"))
+        assert why == "“news”: This did not reach Paper b: not yet"
+        assert await told.lost_in(house.rooms[0], board.channel("b")) == []
+        board.before_send = None
+        assert await told.retry_in(house.rooms[0], slate.channel("s")) == 1
+        await house.clock.let_work()
+        assert await told.lost_in(house.rooms[0], slate.channel("s")) == []
+
+    assert slate.texts("s") == ["news"]
+    assert slate.channels["s"][0].emoji() == set()
+
+
+async def test_where_the_mark_is_not_taken_a_notice_says_it(pair: Pair) -> None:
+    house, slate, board = pair
+    house.rooms = [replace(room, undelivered="reaction") for room in house.rooms]
+    board.before_send = refusing()
+
+    def refuse_marks(call: Call) -> None:
+        if call.method == "add_reaction":
+            raise FormRefused("reactions are closed")
+
+    slate.before_send = refuse_marks
+    async with house.run():
+        _, notice = await undelivered(house, slate)
+
+    assert "did not reach Paper b" in notice
+    assert slate.channels["s"][0].emoji() == set()
+
+
+async def test_a_mark_that_somebody_elsewhere_put_there_too_stays(pair: Pair) -> None:
+    house, slate, board = pair
+    house.room("more", (slate, "s", "both"), (board, "c", "both"))
+    house.rooms = [replace(room, undelivered="reaction") for room in house.rooms]
+    board.before_send = lambda call: (
+        refusing()(call) if call.channel == board.channel("b") else None
+    )
+    async with house.run() as router:
+        await undelivered(house, slate)
+        await board.react("c", board.channels["c"][0].id, MARK, author="bob")
+        await house.clock.let_work()
+        board.before_send = None
+        await router.told.retry_in(house.rooms[0], slate.channel("s"))
+        await house.clock.let_work()
+        assert board.texts("b") == ["news"]
+
+    assert slate.channels["s"][0].emoji() == {MARK}

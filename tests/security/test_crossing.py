@@ -63,7 +63,7 @@ def check(shown: Shown) -> None:
             )
             assert "\u202e" not in shown.author
         case _:
-            assert not raw.get("entities")
+            assert not [one for one in raw.get("entities", ()) if one["type"] == "mention"]
             assert "<at" not in raw["text"]
             assert "\u202e" not in raw["text"].split("\n\n")[0]
 

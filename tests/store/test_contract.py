@@ -11,11 +11,13 @@ from bridge.ports.store import Store
 from bridge.store import MemoryStore, open_sqlite
 from bridge.testing.store_contract import HandClock, StoreContract
 from bridge.testing.store_contract_catch_up import CatchUpContract
+from bridge.testing.store_contract_directs import DirectsContract
+from bridge.testing.store_contract_reading import ReadingContract
 
 KEY = bytes(range(32))
 
 
-class TestSqliteStore(StoreContract, CatchUpContract):
+class TestSqliteStore(StoreContract, CatchUpContract, ReadingContract, DirectsContract):
     @pytest.fixture
     async def store(self, clock: HandClock, tmp_path: Path) -> AsyncIterator[Store]:
         store = await open_sqlite(tmp_path / "bridge.sqlite3", clock=clock, key=KEY)
@@ -23,7 +25,7 @@ class TestSqliteStore(StoreContract, CatchUpContract):
         await store.close()
 
 
-class TestMemoryStore(StoreContract, CatchUpContract):
+class TestMemoryStore(StoreContract, CatchUpContract, ReadingContract, DirectsContract):
     @pytest.fixture
     async def store(self, clock: HandClock) -> Store:
         return MemoryStore(clock)

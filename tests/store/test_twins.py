@@ -10,10 +10,12 @@ import pytest
 
 from bridge.errors import StoreError
 from bridge.model import OperationId, RoomId, TurnId
+from bridge.ports.reading_store import Position
 from bridge.ports.store import Admission, NewTurn, Settlement, Store
 from bridge.store import MemoryStore, SqliteStore
 from bridge.testing.store_contract import (
     ACME,
+    ANN,
     AWAY,
     FAR,
     HOME,
@@ -111,6 +113,8 @@ async def _picture(store: Store) -> object:
         await store.open_turns(),
         await store.cursor(ACME, HOME),
         await store.conversations(),
+        await store.position(ROOM_TIMELINE.id),
+        await store.happened(ROOM_TIMELINE.id, Position(), limit=50, viewer=ANN.id),
         await store.live_threads(AWAY, START),
         await store.status(),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bridge.agents.anthropic.files import FILES, VERSION
 from bridge.agents.anthropic.read import read_response, read_usage
 from bridge.agents.anthropic.settings import AnthropicSettings
 from bridge.agents.anthropic.stream import Stream
@@ -13,7 +14,6 @@ from bridge.agents.model_agent import Api, ModelAgent
 from bridge.agents.settings import ModelSettings
 from bridge.ports.agent import AgentTools
 
-VERSION = "2023-06-01"
 _MOST_TOKENS = 8192
 
 
@@ -45,6 +45,7 @@ API_OF = Api(
     settings_of_request=request_of,
     address=address,
     headers=headers,
+    files=FILES,
 )
 
 

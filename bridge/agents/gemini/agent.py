@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
+from bridge.agents.gemini.files import FILES
 from bridge.agents.gemini.read import read_response, read_usage
 from bridge.agents.gemini.settings import GeminiSettings
 from bridge.agents.gemini.stream import Stream
@@ -43,6 +44,8 @@ API_OF = Api(
     settings_of_request=request_of,
     address=address,
     headers=headers,
+    files=FILES,
+    hears=lambda media_type: True,
 )
 
 

@@ -20,7 +20,8 @@ _REFUSALS = frozenset((
     "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "IMAGE_SAFETY",
     "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "ESCALATION",
 ))  # fmt: skip
-_GOOD = frozenset(("STOP", "MAX_TOKENS", "FINISH_REASON_UNSPECIFIED"))
+# FUNCTION_CALL is no word of the vendor's, but servers that speak its API say it.
+_GOOD = frozenset(("STOP", "MAX_TOKENS", "FINISH_REASON_UNSPECIFIED", "FUNCTION_CALL"))
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['([^']*)'\]")
 _DEEPEST = 64
 

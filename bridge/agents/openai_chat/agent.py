@@ -9,7 +9,8 @@ from bridge.agents.model_agent import Api, ModelAgent
 from bridge.agents.openai_chat.read import read_response, read_usage
 from bridge.agents.openai_chat.settings import OpenAIChatSettings
 from bridge.agents.openai_chat.stream import Stream
-from bridge.agents.openai_chat.write import API, write_request
+from bridge.agents.openai_chat.write import API, SOUNDS, write_request
+from bridge.agents.openai_files import CHAT_FILES
 from bridge.agents.settings import ModelSettings
 from bridge.ports.agent import AgentTools
 
@@ -44,6 +45,8 @@ API_OF = Api(
     settings_of_request=request_of,
     address=address,
     headers=headers,
+    files=CHAT_FILES,
+    hears=SOUNDS.__contains__,
 )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from bridge.agents.json_values import Json
 from bridge.agents.model_agent import Api, ModelAgent
+from bridge.agents.openai_files import RESPONSES_FILES
 from bridge.agents.openai_responses.read import read_response, read_usage
 from bridge.agents.openai_responses.settings import OpenAIResponsesSettings
 from bridge.agents.openai_responses.stream import Stream
@@ -46,6 +47,7 @@ API_OF = Api(
     settings_of_request=request_of,
     address=address,
     headers=headers,
+    files=RESPONSES_FILES,
 )
 
 

@@ -22,7 +22,8 @@ def command() -> None:
     """Look after what could not be delivered.
 
     A `dead` operation was refused by its platform. An `unproved` one may have arrived: look there
-    before you replay it.
+    before you replay it. A message that was edited or deleted since is marked so: its copy, should
+    it stand, is as it was. One that was deleted is not posted any more.
     """
 
 
@@ -41,7 +42,7 @@ def list_(config: Path, as_json: bool) -> None:
         print_json([_facts(letter) for letter in letters])
         return
     rows = [
-        (o.id, letter.state, when(letter.time), o.channel.key, letter.error, letter.excerpt)
+        (o.id, letter.state, when(letter.time), o.channel.key, letter.error, _message_in(letter))
         for letter in letters
         for o in [letter.operation]
     ]
@@ -171,4 +172,12 @@ def _facts(letter: DeadLetter) -> dict[str, Any]:
         "room": operation.room,
         "message": operation.message,
         "excerpt": letter.excerpt,
+        "message_state": letter.message_state,
     }
+
+
+def _message_in(letter: DeadLetter) -> str:
+    """What it says, and what happened to it since: a copy that arrived all the same shows none of
+    that."""
+    since = letter.message_state
+    return f"({since}) {letter.excerpt}" if since in ("edited", "deleted") else letter.excerpt

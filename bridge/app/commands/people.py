@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -144,13 +143,14 @@ def _row(one: dict[str, Any]) -> tuple[str, ...]:
 
 
 async def _linked(config: Path, who: str | None) -> list[dict[str, Any]]:
+    from bridge.app.commands.find_person import found_person
     from bridge.app.commands.stores import reading
 
     async with reading(settings_from(config)) as store:
         if who is None:
             accounts = await store.linked_accounts()
         else:
-            accounts = await store.accounts_of(await _found(store, who))
+            accounts = await store.accounts_of(await found_person(store, who))
         return [await _facts(store, one) for one in accounts]
 
 
@@ -167,11 +167,12 @@ async def _facts(store: Store, one: LinkedAccount) -> dict[str, Any]:
 
 async def _link(config: Path, one: str, other: str) -> tuple[ActorId, ActorId]:
     from bridge.app.admin import running_bridge
+    from bridge.app.commands.find_person import found_person
     from bridge.app.commands.stores import reading, writing
 
     settings = settings_from(config)
     async with reading(settings) as store:
-        first, second = await _found(store, one), await _found(store, other)
+        first, second = await found_person(store, one), await found_person(store, other)
     if first == second:
         raise StoreError(f"{one!r} and {other!r} are one account, {first}; name two")
     if running := running_bridge(settings.store.path):
@@ -184,11 +185,12 @@ async def _link(config: Path, one: str, other: str) -> tuple[ActorId, ActorId]:
 
 async def _unlink(config: Path, who: str) -> tuple[ActorId, bool]:
     from bridge.app.admin import running_bridge
+    from bridge.app.commands.find_person import found_person
     from bridge.app.commands.stores import reading, writing
 
     settings = settings_from(config)
     async with reading(settings) as store:
-        actor = await _found(store, who)
+        actor = await found_person(store, who)
     if running := running_bridge(settings.store.path):
         return actor, bool(running.ask("/admin/people", {"unlink": actor})["unlinked"])
     async with writing(settings) as store:
@@ -197,6 +199,7 @@ async def _unlink(config: Path, who: str) -> tuple[ActorId, bool]:
 
 async def _bar(config: Path, who: str, room: str | None, *, blocked: bool) -> tuple[ActorId, bool]:
     from bridge.app.admin import running_bridge
+    from bridge.app.commands.find_person import found_person
     from bridge.app.commands.stores import reading, writing
     from bridge.model import RoomId
     from bridge.ports.clock import SystemClock
@@ -206,34 +209,10 @@ async def _bar(config: Path, who: str, room: str | None, *, blocked: bool) -> tu
     if room is not None and room not in settings.rooms:
         raise ConfigError(f"There is no room {room!r}; there are: {', '.join(settings.rooms)}")
     async with reading(settings) as store:
-        actor = await _found(store, who)
+        actor = await found_person(store, who)
     if running := running_bridge(settings.store.path):
         wish = {"block" if blocked else "unblock": actor, "room": room}
         return actor, bool(running.ask("/admin/people", wish)["done"])
     async with writing(settings) as store:
         decided, where = Decided(store, SystemClock()), None if room is None else RoomId(room)
         return actor, await decided.set_blocked(actor, "command", where, blocked=blocked)
-
-
-async def _found(store: Store, who: str) -> ActorId:
-    """The account that is meant. An id is taken at its word: they need not have spoken yet."""
-    from bridge.model import ActorId
-
-    segments = who.split(":")
-    if len(segments) == 3 and all(segments):
-        return ActorId(who)
-    platform, name = (segments[0], segments[1]) if len(segments) == 2 else ("", who)
-    people = await store.people_named(name)
-    actors = [one.id for one in people if not platform or one.id.startswith(f"{platform}:")]
-    if len(actors) == 1:
-        return actors[0]
-    if actors:
-        raise StoreError(f"{who!r} could be any of: {_listed(actors)}; give the id")
-    raise StoreError(
-        f"Nobody called {who!r} is known; people are known when they have spoken in a room. Give "
-        "the id: platform:workspace:user"
-    )
-
-
-def _listed(actors: Sequence[ActorId]) -> str:
-    return ", ".join(actors)

@@ -38,6 +38,7 @@ def command(config: Path, as_json: bool) -> None:
 
 
 async def _facts(config: Path) -> dict[str, Any]:
+    from bridge.app.commands.budget import spent_by
     from bridge.app.commands.stores import reading
 
     settings = settings_from(config)
@@ -45,6 +46,7 @@ async def _facts(config: Path) -> dict[str, Any]:
     async with reading(settings) as store:
         status = await store.status()
         failed = await store.failed_rows(5)
+        spent = await spent_by(store)
     now = time.time()
     accounts = {name: {"platform": entry.platform} for name, entry in settings.accounts.items()}
     health = told.get("accounts", {})
@@ -59,6 +61,7 @@ async def _facts(config: Path) -> dict[str, Any]:
         "outbox": dict(status.outbox),
         "turns": dict(status.turns),
         "messages": status.messages,
+        "spent": spent,
         "lanes": [
             {"lane": lane.lane, "account": lane.account, "waiting": lane.waiting,
              "state": lane.state, "age": round(now - lane.oldest, 1), "error": lane.error}
@@ -112,6 +115,10 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     yield f"  outbox    {counted(found['outbox'])}"
     yield f"  turns     {counted(found['turns'])}"
     yield f"  messages  {found['messages']}"
+    if found["spent"]:
+        yield "\n" + heading("What agents cost in 24 hours")
+        rows = [tuple(str(value) for value in one.values()) for one in found["spent"]]
+        yield table(("purse", "messages", "tokens", "money"), rows)
     yield "\n" + heading("Waiting longest, lane by lane")
     yield table(
         ("lane", "account", "waiting", "state", "age", "error"),

@@ -17,6 +17,7 @@ from bridge.model.operations import EditMessage
 from bridge.ports.clock import SystemClock
 from bridge.ports.connector import Connector
 from bridge.ports.store import Explanation, OperationRecord, Store, StoredMessage
+from bridge.router import outside
 from bridge.router.stages import STAGES
 from bridge.store.conversations import excerpt_of
 from bridge.uacs import write
@@ -84,11 +85,12 @@ def _payload(payload: bytes) -> Any:
 
 
 def _decoded(raw: Raw, connectors: Mapping[AccountId, Connector]) -> Any:
-    connector = connectors.get(raw.account)
-    if connector is None:
+    decoders = {account: one.decode for account, one in connectors.items()}
+    decode = {**decoders, outside.ACCOUNT: outside.decode}.get(raw.account)
+    if decode is None:
         return {"error": f"account {raw.account!r} is no longer configured"}
     try:
-        return [_json(event) for event in connector.decode(raw)]
+        return [_json(event) for event in decode(raw)]
     except UndecodableEvent as error:
         return {"error": str(error)}
 
@@ -209,6 +211,8 @@ def _text_lines(way: Way) -> Iterator[str]:
     yield printable(f"{message['id']}")
     yield printable(f"  by {message['author']} ({message['author_id']}), {message['state']}")
     yield f"  {message['time']}" + (f", thread of {message['root']}" if message["root"] else "")
+    metadata = message["uacs"].get("metadata")
+    yield from _record_lines(metadata if isinstance(metadata, dict) else {})
     yield ""
     if way["receive"] is None:
         yield "1-3 receive, inbox, decode   none: no platform handed it over, an agent said it"
@@ -227,6 +231,27 @@ def _text_lines(way: Way) -> Iterator[str]:
         way["outbox"], way["lane"], way["encode"], way["send"], way["receipt"], strict=True
     ):
         yield from _operation_lines(*steps)
+
+
+def _record_lines(metadata: Mapping[str, Any]) -> Iterator[str]:
+    """What an agent's answer was made of, where it is known."""
+    record, usage = metadata.get("record"), metadata.get("usage")
+    if isinstance(record, dict):
+        left_out = many(len(record.get("losses") or ()), "thing")
+        yield printable(
+            f"  made by {record.get('model')} ({record.get('api')}) of "
+            f"{many(record.get('messages', 0), 'message')}, {left_out} left out"
+        )
+        digests = (f"{name} {record.get(f'{name}_sha256')}" for name in _DIGESTS)
+        yield printable(f"  sha256 of {', '.join(digests)}")
+        if record.get("tools"):
+            yield printable(f"  tools {', '.join(map(str, record['tools']))}")
+    if isinstance(usage, dict):
+        counts = (f"{name} {count}" for name, count in usage.items() if isinstance(count, int))
+        yield printable(f"  usage {', '.join(counts)}")
+
+
+_DIGESTS = ("instructions", "history")
 
 
 def _operation_lines(operation: Way, lane: Way, encoded: Way, sent: Way, receipt: Way) -> list[str]:

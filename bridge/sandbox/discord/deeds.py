@@ -117,6 +117,17 @@ class Deeds(ABC):
         data.archive_time = iso_time(self._acts.state.now())
         self._acts.change_channel(place)
 
+    async def delete_thread_as(
+        self, workspace: str, channel: str, person: str, thread: str
+    ) -> None:
+        """Those who manage threads take one away, with all that was said in it."""
+        place, user = self._managed(workspace, thread, person)
+        if place.thread is None or str(place.root.id) != channel:
+            raise NotFound(f"No thread {thread!r} in {channel!r}")
+        if not permissions_in(place, user.id) & Permission.MANAGE_THREADS:
+            raise Refused(f"{user.display_name!r} may not delete thread {thread}")
+        self._acts.delete_channel(place)
+
     async def poll_as(
         self, workspace: str, channel: str, person: str, question: str, answers: Sequence[str],
         hours: int = 24, *, several: bool = False,
@@ -155,6 +166,17 @@ class Deeds(ABC):
         """A person sends a sticker, with words or without."""
         sticker: Json = {"id": str(STICKER), "name": name, "format_type": 1}
         return self._send(workspace, channel, person, Draft(content=text), stickers=[sticker])
+
+    async def reply_as(
+        self, workspace: str, channel: str, person: str, message: str, text: str
+    ) -> Shown:
+        """A person answers a message, in its channel or thread."""
+        place, user = self._allowed(workspace, channel, person, Permission.SEND_MESSAGES)
+        found = self._message(place, message)
+        shape = self._acts.post(
+            found.channel, user, Draft(content=text), reply_to=found, reference=reference_to(found)
+        )
+        return self._acts.shown(found.channel.messages[int(shape["id"])], shape)
 
     async def forward_as(
         self, workspace: str, channel: str, person: str, message: str, to: str, text: str = ""

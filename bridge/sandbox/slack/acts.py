@@ -106,6 +106,23 @@ class Acts:
         self._publish("edited", workspace, channel, message, raw)
         return at
 
+    def grow(self, workspace: Workspace, channel: Channel, message: Message, wanted: Json) -> None:
+        """More of a stream is seen; apps hear of it when it ends."""
+        for name, value in wanted.items():
+            setattr(message, name, value)
+        raw = message_json(message, workspace.id)
+        self._publish("edited", workspace, channel, message, raw)
+
+    def settle(
+        self, workspace: Workspace, channel: Channel, message: Message, wanted: Json
+    ) -> None:
+        """A stream ends: the message is as any other, and no edited one."""
+        before = message_json(message, workspace.id)
+        self.grow(workspace, channel, message, wanted)
+        raw = message_json(message, workspace.id)
+        at = channel.next_at(self.now())
+        self._announce(workspace, channel, events.changed(channel, at, raw, before), message.app)
+
     def retype(self, workspace: Workspace, channel: Channel, message: Message, text: str) -> None:
         """A person's message gets other words, and the blocks that go with them.
 

@@ -12,6 +12,7 @@ from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import GivenFile
 from bridge.sandbox.slack.acts import Acts, Draft
 from bridge.sandbox.slack.state import Channel, File, Message, Person, Workspace
+from bridge.sandbox.slack.streaming import stop
 
 LONGEST_TOPIC = 250
 _NAME = re.compile(r"[\w-]{1,80}")
@@ -86,6 +87,13 @@ class Deeds(ABC):
         draft.broadcast = True
         return self._acts.post(team, place, draft)[1]
 
+    async def lock_thread_as(
+        self, workspace: str, channel: str, person: str, thread: str, *, locked: bool = True
+    ) -> None:
+        """A person closes a thread to replies, or opens it again; those with a say may."""
+        _, place, _ = self._member(workspace, channel, person)
+        self._message(place, thread).locked = locked
+
     async def forward_as(
         self, workspace: str, channel: str, person: str, message: str, to: str, text: str = ""
     ) -> Shown:
@@ -98,6 +106,12 @@ class Deeds(ABC):
             attachments=[shared_message(team, place, shared)],
         )  # fmt: skip
         return self._acts.post(team, target, draft)[1]
+
+    async def stop_as(self, workspace: str, channel: str, person: str, message: str) -> None:
+        """A person presses Stop under a message that is being streamed."""
+        _, place, _ = self._member(workspace, channel, person)
+        if not stop(self._message(place, message), self._acts.now()):
+            raise Refused(f"Nothing is being written in message {message!r}")
 
     async def voice_as(
         self, workspace: str, channel: str, person: str, file: GivenFile, seconds: float = 1.0

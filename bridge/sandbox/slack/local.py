@@ -232,7 +232,7 @@ class LocalSlack(Deeds):
             speaker.id, self._typed(team, text), client_msg_id=str(uuid.uuid4()), files=shared
         )
         if thread is not None:
-            draft.parent = _parent(place, thread).at
+            draft.parent = _open_parent(place, thread).at
         return self._acts.post(team, place, draft)[1]
 
     def _own(
@@ -350,6 +350,13 @@ class LocalSlack(Deeds):
         self.pace.ack_seconds = wanted.ack_seconds
         self.pace.retry_delays = wanted.retry_delays
         return Response(status_code=204)
+
+
+def _open_parent(channel: Channel, thread: str) -> Message:
+    parent = _parent(channel, thread)
+    if parent.locked:
+        raise Refused(f"The thread of message {parent.ts} is locked")
+    return parent
 
 
 def _parent(channel: Channel, thread: str) -> Message:

@@ -62,7 +62,12 @@ EVENTS = frozenset(
 
 def seeded_slack(base_url: str, channels: int) -> Slack:
     """Two workspaces of `channels` channels, each with the apps "bridge" and "plain" installed."""
-    return Slack([_workspace(key, base_url, channels) for key in _TEAMS])
+    return Slack([_workspace(key, *_TEAMS[key], base_url, channels) for key in _TEAMS])
+
+
+def further_workspace(number: int, base_url: str, channels: int) -> Workspace:
+    """One more for benchmarks, as the first one in everything but its ids."""
+    return _workspace(f"W{number}", f"Team {number}", _TEAMS["ACME"][1], base_url, channels)
 
 
 def world_of(slack: Slack, base_url: str) -> World:
@@ -90,9 +95,10 @@ def world_of(slack: Slack, base_url: str) -> World:
     )  # fmt: skip
 
 
-def _workspace(key: str, base_url: str, channels: int) -> Workspace:
-    name, people = _TEAMS[key]
-    workspace = Workspace(f"T0{key}", name, name.lower())
+def _workspace(
+    key: str, name: str, people: tuple[str, ...], base_url: str, channels: int
+) -> Workspace:
+    workspace = Workspace(f"T0{key}", name, name.lower().replace(" ", "-"))
     workspace.apps = [_app(workspace, key, n, app, base_url) for n, app in enumerate(_APPS, 1)]
     for number, full_name in enumerate(people, 1):
         user = f"U0{key}{number:02d}"

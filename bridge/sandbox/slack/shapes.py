@@ -83,7 +83,7 @@ def _thread_facts(message: Message) -> Json:
         "reply_users_count": len(message.repliers),
         "latest_reply": ts_of(message.replies[-1]),
         "reply_users": list(message.repliers)[:5],
-        "is_locked": False,
+        "is_locked": message.locked,
         "subscribed": False,
     }
 
@@ -125,8 +125,9 @@ def person_json(person: Person, team: str, *, email: bool) -> Json:
         "color": "4bbe2e", "real_name": person.name, "tz": "Etc/UTC",
         "tz_label": "Coordinated Universal Time", "tz_offset": 0,
         "profile": profile_json(person, team, email=email),
-        "is_admin": False, "is_owner": False, "is_primary_owner": False, "is_restricted": False,
-        "is_ultra_restricted": False, "is_bot": app is not None, "is_app_user": False,
+        "is_admin": False, "is_owner": False, "is_primary_owner": False,
+        "is_restricted": person.guest, "is_ultra_restricted": False, "is_bot": app is not None,
+        "is_app_user": False,
         "updated": person.updated, "is_email_confirmed": app is None,
         "who_can_share_contact_card": "EVERYONE",
     }  # fmt: skip
@@ -167,8 +168,8 @@ def channel_json(channel: Channel, viewer: App) -> Json:
         "id": channel.id, "name": channel.name, "is_channel": not private, "is_group": private,
         "is_im": False, "is_mpim": False, "is_private": private, "created": channel.created,
         "is_archived": channel.archived, "is_general": channel.general, "unlinked": 0,
-        "name_normalized": channel.name, "is_shared": False, "is_org_shared": False,
-        "is_pending_ext_shared": False, "pending_shared": [], "is_ext_shared": False,
+        "name_normalized": channel.name, "is_shared": channel.connected, "is_org_shared": False,
+        "is_pending_ext_shared": False, "pending_shared": [], "is_ext_shared": channel.connected,
         "context_team_id": channel.team, "updated": channel.created * 1000,
         "parent_conversation": None, "creator": channel.creator,
         "shared_team_ids": [channel.team], "pending_connected_team_ids": [],

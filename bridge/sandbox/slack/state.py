@@ -67,6 +67,7 @@ class Person:
     email: str | None = None
     app: App | None = None
     updated: int = 0
+    guest: bool = False
 
 
 @dataclass(slots=True)
@@ -103,6 +104,18 @@ class File:
 
 
 @dataclass(slots=True)
+class LiveText:
+    """What was streamed into a message so far; `tasks` by their id."""
+
+    begun: float
+    state: Literal["in_progress", "completed", "errored", "stopped"] = "in_progress"
+    text: str = ""
+    plan: str = ""
+    tasks: dict[str, Json] = field(default_factory=dict[str, Json])
+    blocks: list[Any] = field(default_factory=list[Any])
+
+
+@dataclass(slots=True)
 class Message:
     """A message in a channel. Either a person or an app said it (`app` set, `user` its bot user).
 
@@ -128,11 +141,13 @@ class Message:
     facts: Json | None = None  # what its subtype adds to it
     audience: str | None = None  # the one person who sees it
     removed: bool = False  # a deleted parent that stays as a tombstone over its replies
+    locked: bool = False  # a parent whose thread takes no replies any more
     replies: list[int] = field(default_factory=list[int])
     repliers: dict[str, int] = field(default_factory=dict[str, int])  # author -> replies
     reactions: dict[str, Reaction] = field(default_factory=dict[str, Reaction])
     pinned_by: str | None = None
     pinned_at: int = 0
+    live: LiveText | None = None  # of a message that was streamed
 
     @property
     def ts(self) -> str:
@@ -156,6 +171,7 @@ class Channel:
     created: int
     general: bool = False
     archived: bool = False
+    connected: bool = False  # with another organisation (Slack Connect)
     topic: str = ""
     purpose: str = ""
     members: dict[str, None] = field(default_factory=dict[str, None])
@@ -244,12 +260,19 @@ class Slack:
     """Everything there is: the workspaces, and who holds which token."""
 
     def __init__(self, workspaces: list[Workspace]) -> None:
-        self.workspaces = {workspace.id: workspace for workspace in workspaces}
-        apps = [app for workspace in workspaces for app in workspace.apps]
-        self.apps = {app.id: app for app in apps}
-        self.bot_tokens = {app.bot_token: app for app in apps}
-        self.app_tokens = {app.app_token: app for app in apps}
-        self.bots = {app.bot_id: app for app in apps}
+        self.workspaces: dict[str, Workspace] = {}
+        self.apps: dict[str, App] = {}
+        self.bot_tokens: dict[str, App] = {}
+        self.app_tokens: dict[str, App] = {}
+        self.bots: dict[str, App] = {}
+        for workspace in workspaces:
+            self.add(workspace)
+
+    def add(self, workspace: Workspace) -> None:
+        self.workspaces[workspace.id] = workspace
+        for app in workspace.apps:
+            self.apps[app.id] = self.bots[app.bot_id] = app
+            self.bot_tokens[app.bot_token] = self.app_tokens[app.app_token] = app
 
 
 def _author(message: Message) -> str:

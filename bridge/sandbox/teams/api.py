@@ -33,6 +33,17 @@ from bridge.sandbox.teams.state import (
     Team,
     split_thread,
 )
+from bridge.sandbox.teams.streaming import (
+    PER_CHAT,
+    Growing,
+    Step,
+    bad_request,
+    check_open,
+    check_text,
+    not_allowed,
+    out_of_order,
+    step_of,
+)
 from bridge.sandbox.teams.tokens import Login
 
 # msteams-docs, "Optimize your bot with rate limiting", 2026-10. Edits and deletes count as sends.
@@ -72,6 +83,7 @@ class Connector:
         self._room = room
         self._tenant = room.tenant
         self._login = login
+        self._growing: dict[str, Growing] = {}
 
     def routes(self) -> list[BaseRoute]:
         one = "/v3/conversations/{target}"
@@ -170,11 +182,76 @@ class Connector:
         root = self._root(conversation, call)
         if conversation.blocked & {call.bot.app_id}:
             raise refusals.writes_blocked()
+        if step := step_of(call.body):
+            return self._stream(call, conversation, step)
         if kind == "typing":
             self._room.type_in(conversation, call.bot)
             return answer({"id": self._tenant.next_id(time.time())}, 201)
         message = self._add(conversation, call, call.body, call.sent, root)
         return answer({"id": message.id}, 201)
+
+    def _stream(self, call: Call, conversation: Conversation, step: Step) -> Response:
+        """One step of a message that grows."""
+        wait = self._around.limits.retry_after(
+            time.monotonic(), (f"teams:stream:{call.bot.app_id}:{conversation.id}", PER_CHAT)
+        )
+        if wait is not None:
+            raise refusals.throttled(wait)
+        now = time.monotonic()
+        if conversation.kind != "personal":
+            raise not_allowed()
+        if not step.stream:
+            return self._begin_stream(call, conversation, step, now)
+        growing = self._growing.get(step.stream)
+        if growing is None or growing.conversation is not conversation:
+            raise bad_request("Unknown streamId")
+        check_open(growing, now)
+        if step.sequence is not None and step.sequence <= growing.sequence:
+            return answer(out_of_order(), 202)
+        self._grow(call, growing, step)
+        return answer({}, 202)
+
+    def _begin_stream(
+        self, call: Call, conversation: Conversation, step: Step, now: float
+    ) -> Response:
+        for other in self._growing.values():
+            other.look(now)
+            if other.conversation is conversation and other.state == "open":
+                raise not_allowed()
+        own_id = self._tenant.next_id(time.time())
+        growing = Growing(own_id, conversation, now, sequence=0)
+        self._growing[own_id] = growing
+        self._grow(call, growing, step)
+        return answer({"id": own_id}, 201)
+
+    def _grow(self, call: Call, growing: Growing, step: Step) -> None:
+        text = call.body.get("text") or ""
+        check_text(growing, step, text)
+        growing.sequence = step.sequence or growing.sequence
+        if step.kind == "informative":
+            return
+        growing.text = text
+        text_format = call.body.get("textFormat") or "markdown"
+        if growing.message is None:
+            growing.message = Message(
+                growing.id, growing.conversation, call.bot, None, text, text_format, sent=call.sent
+            )
+            self._tenant.add_message(growing.message)
+            self._published("posted", growing.message)
+        else:
+            growing.message.text, growing.message.sent = text, call.sent
+            growing.message.text_format = text_format
+            self._published("edited", growing.message)
+        if step.kind == "final":
+            growing.state = "completed"
+
+    def stop_stream(self, message: str) -> bool:
+        """A person presses Stop. False: nothing grows there."""
+        growing = self._growing.get(message)
+        if growing is None or growing.state != "open":
+            return False
+        growing.state = "cancelled"
+        return True
 
     def _root(self, conversation: Conversation, call: Call) -> str | None:
         """The reply chain that a post goes to.
@@ -194,6 +271,12 @@ class Connector:
 
     def _update(self, call: Call) -> Response:
         message = self._own(call)
+        if growing := self._growing.get(message.id):
+            growing.look(time.monotonic())
+            if growing.state == "cancelled":
+                raise not_allowed("Content stream was canceled by user.")
+            if growing.state == "open":
+                raise not_allowed()
         if _checked(call.body, message.conversation.kind) != "message":
             raise refusals.bad_argument("Unknown activity type")
         if call.body.get("text") and call.body.get("attachments"):

@@ -106,6 +106,12 @@ class LocalTeams(Deeds):
         """A person deletes a message of theirs; nobody else may."""
         self._room.delete(self._own(workspace, channel, person, message))
 
+    async def stop_as(self, workspace: str, channel: str, person: str, message: str) -> None:
+        """A person presses Stop under a message that is being streamed."""
+        self._seen(workspace, channel, person, message)
+        if not self._connector.stop_stream(message):
+            raise Refused(f"Nothing is being written in message {message!r}")
+
     async def react_as(
         self, workspace: str, channel: str, person: str, message: str, emoji: str
     ) -> None:

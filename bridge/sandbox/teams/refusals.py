@@ -46,16 +46,16 @@ def answer(body: Json, status: int = 200, headers: dict[str, str] | None = None)
     return Response(orjson.dumps(body), status, headers, media_type=kind)
 
 
-def _coded(status: int, code: str, text: str) -> Refusal:
+def coded(status: int, code: str, text: str) -> Refusal:
     return Refusal(status, {"error": {"code": code, "message": text}})
 
 
 def bad_syntax(text: str) -> Refusal:
-    return _coded(400, "BadSyntax", text)
+    return coded(400, "BadSyntax", text)
 
 
 def bad_argument(text: str) -> Refusal:
-    return _coded(400, "BadArgument", text)
+    return coded(400, "BadArgument", text)
 
 
 def unauthorized() -> Refusal:
@@ -63,42 +63,42 @@ def unauthorized() -> Refusal:
 
 
 def bot_not_registered() -> Refusal:
-    return _coded(401, "BotNotRegistered", "No registration found for this bot.")
+    return coded(401, "BotNotRegistered", "No registration found for this bot.")
 
 
 def not_in_roster() -> Refusal:
     text = "The bot is not part of the conversation roster."
-    return _coded(403, "BotNotInConversationRoster", text)
+    return coded(403, "BotNotInConversationRoster", text)
 
 
 def not_installed_personally() -> Refusal:
     text = "Bot is not installed in user's personal scope"
-    return _coded(403, "ForbiddenOperationException", text)
+    return coded(403, "ForbiddenOperationException", text)
 
 
 def writes_blocked() -> Refusal:
-    return _coded(403, "MessageWritesBlocked", "User blocked the conversation with the bot.")
+    return coded(403, "MessageWritesBlocked", "User blocked the conversation with the bot.")
 
 
 def not_enough_permissions(text: str) -> Refusal:
-    return _coded(403, "NotEnoughPermissions", text)
+    return coded(403, "NotEnoughPermissions", text)
 
 
 def conversation_not_found() -> Refusal:
-    return _coded(404, "ConversationNotFound", "Conversation not found.")
+    return coded(404, "ConversationNotFound", "Conversation not found.")
 
 
 def activity_not_found() -> Refusal:
     text = "Message does not exist in the thread."
-    return _coded(404, "ActivityNotFoundInConversation", text)
+    return coded(404, "ActivityNotFoundInConversation", text)
 
 
 def member_not_found() -> Refusal:
-    return _coded(404, "MemberNotFoundInConversation", "Member not found in conversation.")
+    return coded(404, "MemberNotFoundInConversation", "Member not found in conversation.")
 
 
 def attachment_not_found() -> Refusal:
-    return _coded(404, "AttachmentNotFound", "Attachment not found.")
+    return coded(404, "AttachmentNotFound", "Attachment not found.")
 
 
 def no_such_method(method: str) -> Refusal:
@@ -107,11 +107,11 @@ def no_such_method(method: str) -> Refusal:
 
 
 def too_big() -> Refusal:
-    return _coded(413, "MessageSizeTooBig", "Message size too large.")
+    return coded(413, "MessageSizeTooBig", "Message size too large.")
 
 
 def throttled(seconds: float) -> Refusal:
-    refusal = _coded(429, "Throttled", "Too many requests.")
+    refusal = coded(429, "Throttled", "Too many requests.")
     refusal.headers = {"Retry-After": str(max(1, math.ceil(seconds)))}
     return refusal
 
@@ -130,4 +130,4 @@ def with_status(status: int) -> Refusal:
     """What Teams says with this status, for faults on request."""
     if status == 401:
         return unauthorized()
-    return _coded(status, *_BY_STATUS.get(status, ("ServiceError", "Internal server error")))
+    return coded(status, *_BY_STATUS.get(status, ("ServiceError", "Internal server error")))

@@ -201,7 +201,7 @@ def member(tenant: Tenant, person: Person) -> Json:
         "email": person.email,
         "userPrincipalName": person.email,
         "tenantId": tenant.id,
-        "userRole": "user",
+        "userRole": "guest" if person.guest else "user",
     }
 
 
@@ -221,7 +221,7 @@ def team_channels(team: Team) -> Json:
     # Teams names General null, so that clients can translate the word (docs, get-teams-context).
     return {
         "conversations": [
-            {"id": c.id, "name": None if c.id == team.id else c.name, "type": "standard"}
+            {"id": c.id, "name": None if c.id == team.id else c.name, "type": c.membership}
             for c in team.channels
         ]
     }

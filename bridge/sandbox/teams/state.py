@@ -22,6 +22,7 @@ class Person:
     aad_id: str
     name: str
     email: str
+    guest: bool = False
 
 
 @dataclass
@@ -115,6 +116,7 @@ class Conversation:
     kind: Kind
     name: str
     team: Team | None = None
+    membership: Literal["standard", "private", "shared"] = "standard"
     members: list[Person] = field(default_factory=lambda: list[Person]())
     apps: set[str] = field(default_factory=lambda: set[str]())  # of a chat; a team has its own
     blocked: set[str] = field(default_factory=lambda: set[str]())  # bots that may not write

@@ -50,7 +50,7 @@ WHERE e.message = ? ORDER BY t.n;
 
 -- name: newest_in_timeline
 SELECT m.body, m.reactions FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
-WHERE e.timeline = ? AND m.state <> 'deleted'
+WHERE e.timeline = ? AND m.state <> 'deleted' AND m.audience IS NULL
 ORDER BY e.seq DESC LIMIT ?;
 
 -- An answer of an agent, which stands in no channel, belongs to what it answers.
@@ -62,7 +62,25 @@ WHERE e.timeline = ?1 AND m.state <> 'deleted'
   AND (?3 IS NULL OR ?3 IN (m.id, m.root, asked.id, asked.root))
   AND (?4 IS NULL
        OR json_extract(CAST(coalesce(asked.author, m.author) AS TEXT), '$.id') = ?4)
-ORDER BY e.seq DESC LIMIT ?5;
+  AND (m.audience IS NULL OR EXISTS (
+    SELECT 1 FROM json_each(m.audience) AS one WHERE instr(?5, '"' || one.value || '"')
+  ))
+  AND (?6 IS NULL OR EXISTS (
+    SELECT 1 FROM periods AS during
+    WHERE during.room = ?7 AND during.member = ?6 AND during.since <= coalesce(e.epoch, 0)
+      AND (during.until IS NULL OR during.until > coalesce(e.epoch, 0))
+  ))
+ORDER BY e.seq DESC LIMIT ?8;
+
+-- name: came_to
+SELECT 1 FROM messages AS m
+JOIN entries AS e ON e.message = m.n
+JOIN timelines AS t ON t.n = e.timeline
+JOIN periods AS during ON during.room = t.name
+WHERE m.id = ?1 AND t.kind = 'room' AND t.name = ?2 AND during.member = ?3
+  AND during.since <= coalesce(e.epoch, 0)
+  AND (during.until IS NULL OR during.until > coalesce(e.epoch, 0))
+LIMIT 1;
 
 -- name: person
 SELECT body FROM people WHERE id = ?;

@@ -18,3 +18,10 @@ ORDER BY links.at DESC LIMIT ?;
 -- name: row
 SELECT id, account, kind, dedupe_key, order_key, channel, payload
 FROM inbox JOIN payloads ON row = id WHERE id = ?;
+
+-- name: pins
+SELECT links.native_id, links.thread, m.id, pins.pinned, pins.actor, pins.at
+FROM pins CROSS JOIN messages AS m ON m.n = pins.message
+CROSS JOIN links INDEXED BY links_of_message ON links.message = pins.message
+WHERE links.channel = (SELECT n FROM channels WHERE key = ?) AND links.slot = 0 AND links.gone = 0
+  AND m.state <> 'deleted';

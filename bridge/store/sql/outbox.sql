@@ -59,7 +59,7 @@ INSERT INTO lanes (lane, last_post) VALUES (?, ?)
 ON CONFLICT (lane) DO UPDATE SET last_post = excluded.last_post;
 
 -- name: dead_letters
-SELECT o.body, o.state, o.error, o.attempts, o.ended, m.body
+SELECT o.body, o.state, o.error, o.attempts, o.ended, m.body, m.state
 FROM operations AS o JOIN messages AS m ON m.n = o.message
 WHERE o.state IN ('dead', 'unproved', 'cancelled') AND o.state <> 'cancelled' ORDER BY o.ended, o.seq;
 

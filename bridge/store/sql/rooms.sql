@@ -36,10 +36,14 @@ SELECT epoch, digest FROM epochs WHERE room = ? ORDER BY epoch DESC LIMIT 1;
 INSERT INTO epochs (room, epoch, digest, at) VALUES (?, ?, ?, ?);
 
 -- name: members
-SELECT member, joined FROM memberships WHERE room = ?;
+SELECT member, joined FROM periods WHERE room = ? AND until IS NULL;
+
+-- name: had_members
+SELECT 1 FROM periods WHERE room = ? LIMIT 1;
 
 -- name: enter
-INSERT INTO memberships (room, member, joined) VALUES (?, ?, ?);
+INSERT INTO periods (room, member, joined, since) VALUES (?, ?, ?, ?)
+ON CONFLICT (room, member, since) DO UPDATE SET until = NULL;
 
 -- name: leave
-DELETE FROM memberships WHERE room = ? AND member = ?;
+UPDATE periods SET until = ? WHERE room = ? AND member = ? AND until IS NULL;

@@ -1,6 +1,7 @@
 -- name: queue
-INSERT INTO turns (id, agent, room, trigger_message, thread, session, asked, changed)
-VALUES (?, ?, ?, ?, coalesce((SELECT root FROM messages WHERE id = ?), ?), ?, ?, ?);
+INSERT INTO turns (id, agent, room, trigger_message, thread, session, origin, called_by, asked,
+  changed)
+VALUES (?, ?, ?, ?, coalesce((SELECT root FROM messages WHERE id = ?), ?), ?, ?, ?, ?, ?);
 
 -- name: was_called
 SELECT 1 FROM turns WHERE agent = ? AND thread = ?
@@ -8,7 +9,8 @@ UNION ALL SELECT 1 FROM turns WHERE agent = ? AND trigger_message = ?
 LIMIT 1;
 
 -- name: open_turns
-SELECT id, agent, room, trigger_message, state, attempts, asked, tool_called, answer, session
+SELECT id, agent, room, trigger_message, state, attempts, asked, tool_called, answer, session,
+  origin, called_by
 FROM turns WHERE state IN ('queued', 'running', 'waiting') ORDER BY n;
 
 -- name: set_turn

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 import orjson
@@ -165,6 +166,11 @@ async def test_a_post_is_found_only_when_words_and_name_are_the_same(local: Loca
     assert await connector.find_sent(wanted, before.native_id) == receipt
     assert await connector.find_sent(wanted, receipt.native_id) is None
     assert await connector.find_sent(wanted, None) == receipt
+    assert await connector.find_sent(wanted, None, since=time.time()) == receipt
+    assert await connector.find_sent(wanted, None, since=time.time() + 3600) is None
+    other = wanted.model_copy(update={"body": {**wanted.body, "content": "other words"}})
+    assert await connector.find_sent(other, before.native_id) is None
+    assert await connector.find_sent(other, before.native_id, changed=True) == receipt
 
 
 async def test_a_post_for_a_thread_that_never_began_is_not_there(local: Local) -> None:

@@ -8,8 +8,10 @@ import aiohttp
 import pytest
 
 from bridge.model import Call
-from bridge.testing.connector_contract import ConnectorContract, ConnectorRig
+from bridge.testing.connector_contract import ConnectorContract, ConnectorRig, post_of
 from bridge.testing.inbox import ListInbox
+from bridge.testing.streams_contract import Growing, StreamsContract, growing_post
+from connectors.slack import ids
 from connectors.slack.connector import SlackConnector
 from connectors.slack.decode import KINDS
 from connectors.slack.send import translated
@@ -27,6 +29,24 @@ class TestSlackOverASocket(ConnectorContract):
 
     def pings(self, call: Call) -> bool:
         return _pings(call)
+
+
+class TestSlackStreams(StreamsContract):
+    @pytest.fixture
+    async def rig(self) -> AsyncIterator[ConnectorRig]:
+        async with serving() as sandbox:
+            sandbox.around.limits.on = False
+            rig = await _rig(sandbox, sandbox.connector(), ListInbox())
+            rig.fields = {"restarted": sandbox.connector()}
+            yield rig
+            await rig.fields["restarted"].close()
+
+    @pytest.fixture
+    async def growing(self, rig: ConnectorRig) -> Growing:
+        root = await rig.say("a question", None)
+        asker = ids.actor_id(GENERAL.workspace, rig.standing()[-1].author_id)
+        post = growing_post(rig, post_of(rig, "x"), asker, root)
+        return Growing(post, rig.standing, rig.fields["restarted"])
 
 
 class TestSlackOverHttp:

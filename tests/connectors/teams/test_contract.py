@@ -7,10 +7,13 @@ from collections.abc import AsyncIterator
 import aiohttp
 import pytest
 
-from bridge.model import Call
-from bridge.testing.connector_contract import ConnectorContract, ConnectorRig
+from bridge.model import Call, ChannelRef
+from bridge.testing.connector_contract import ConnectorContract, ConnectorRig, post_of
+from bridge.testing.streams_contract import Growing, StreamsContract, growing_post
+from connectors.teams import ids
+from connectors.teams.connector import TeamsConnector
 from connectors.teams.send import translated
-from tests.connectors.teams.local import Bench, bench
+from tests.connectors.teams.local import ACCOUNT, Bench, bench
 from tests.connectors.teams.sdk_errors import sdk_errors
 
 
@@ -25,8 +28,27 @@ class TestTeamsContract(ConnectorContract):
         return bool(call.body.get("entities")) or "<at" in text or "<" in text.replace("<br>", "")
 
 
-def _rig(made: Bench) -> ConnectorRig:
-    channel = made.channel
+class TestTeamsStreams(StreamsContract):
+    @pytest.fixture
+    async def rig(self) -> AsyncIterator[ConnectorRig]:
+        async with bench() as made:
+            chat = made.teams.personal_chat("bridge", made.person)
+            rig = _rig(made, ids.channel_ref(made.channel.workspace, chat))
+            tools = made.connector._tools  # pyright: ignore[reportPrivateUsage]  # a new process has
+            rig.fields = {"restarted": TeamsConnector(ACCOUNT, made.settings, tools)}
+            yield rig
+            await rig.fields["restarted"].close()
+
+    @pytest.fixture
+    async def growing(self, rig: ConnectorRig) -> Growing:
+        await rig.say("a question", None)
+        await rig.inbox.until(lambda: bool(rig.inbox.raws))
+        post = growing_post(rig, post_of(rig, "x"), "teams:t:somebody", None)
+        return Growing(post, rig.standing, rig.fields["restarted"])
+
+
+def _rig(made: Bench, channel: ChannelRef | None = None) -> ConnectorRig:
+    channel = channel or made.channel
 
     async def say(text: str, thread: str | None) -> str:
         shown = await made.teams.post_as(

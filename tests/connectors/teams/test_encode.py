@@ -86,6 +86,24 @@ def test_a_post_names_its_author_in_bold_and_counts_against_both_budgets() -> No
     )
 
 
+@pytest.mark.parametrize("kind", ["post", "edit"])
+def test_what_an_agent_says_is_labelled_as_made_by_ai(kind: str) -> None:
+    made = delivery("hello", kind, copies=(Receipt(slot=0, native_id="1"),) * (kind == "edit"))
+    operation = made.operation.model_copy(update={"byline": Byline(name="helper", agent=True)})
+    (call,) = encode(made.model_copy(update={"operation": operation}), APP_ID).calls
+
+    assert call.body["entities"] == [
+        {
+            "type": "https://schema.org/Message",
+            "@type": "Message",
+            "@context": "https://schema.org",
+            "additionalType": ["AIGeneratedContent"],
+        }
+    ]
+    (of_a_person,) = encode(delivery("hello"), APP_ID).calls
+    assert "entities" not in of_a_person.body
+
+
 def test_a_reply_shows_what_it_answers_in_a_quote() -> None:
     quoted = Quoted(author="Bo", excerpt="shall we\n> *meet*?")
 

@@ -138,6 +138,23 @@ async def test_a_poll_is_asked_answered_and_ended_with_its_result(local: Running
         await local.discord.poll_as(*somebody(local), "Lunch?", ["x" * 56])
 
 
+async def test_a_reply_names_what_it_answers_and_pings_its_author(local: Running) -> None:
+    async with local.program(bot := Diary()):
+        said = await local.say("who is coming?")
+        reply = await local.discord.reply_as(*owner(local), said.id, "me")
+        await until(lambda: len(bot.messages) == 2)
+
+    answer = bot.messages[1]
+    assert (answer.id, answer.content, answer.type) == (
+        int(reply.id), "me", discord.MessageType.reply,
+    )  # fmt: skip
+    assert answer.reference is not None
+    assert answer.reference.message_id == int(said.id)
+    assert [one.id for one in answer.mentions] == [int(local.person)]
+    with pytest.raises(NotFound):
+        await local.discord.reply_as(*owner(local), "1", "to nothing")
+
+
 async def test_stickers_forwards_and_voice_arrive_as_discord_py_knows_them(local: Running) -> None:
     sound = GivenFile(name="voice-message.ogg", data=b"OggS", content_type="audio/ogg")
     async with local.program(bot := Diary()):

@@ -7,7 +7,16 @@ page; the docs page is taken. chat.postMessage's "several hundred a minute" is t
 
 from __future__ import annotations
 
-from bridge.sandbox.slack.methods import chat, conversations, files, people, pins, reactions, views
+from bridge.sandbox.slack.methods import (
+    chat,
+    conversations,
+    files,
+    people,
+    pins,
+    reactions,
+    streams,
+    views,
+)
 from bridge.sandbox.slack.methods.call import Method
 
 TIER_2, TIER_3, TIER_4, SPECIAL = 20, 50, 100, 600
@@ -17,11 +26,14 @@ METHODS: dict[str, Method] = {
     "apps.connections.open": Method(people.open_connection, TIER_3),
     "auth.test": Method(people.auth_test, SPECIAL),
     "bots.info": Method(people.bot_info, TIER_3, "users:read"),
+    "chat.appendStream": Method(streams.append_stream, TIER_4, "chat:write"),
     "chat.delete": Method(chat.delete, TIER_3, "chat:write"),
     "chat.getPermalink": Method(chat.get_permalink, SPECIAL),
     "chat.meMessage": Method(chat.me_message, TIER_3, "chat:write"),
     "chat.postEphemeral": Method(chat.post_ephemeral, TIER_4, "chat:write"),
     "chat.postMessage": Method(chat.post_message, SPECIAL, "chat:write"),
+    "chat.startStream": Method(streams.start_stream, TIER_2, "chat:write"),
+    "chat.stopStream": Method(streams.stop_stream, TIER_2, "chat:write"),
     "chat.update": Method(chat.update, TIER_3, "chat:write"),
     "conversations.history": Method(conversations.history, TIER_3),
     "conversations.info": Method(conversations.info, TIER_3),

@@ -12,6 +12,7 @@ from bridge.sandbox.slack.content import LONGEST_TEXT, edited_content, new_conte
 from bridge.sandbox.slack.methods.call import ApiError, Call, Json
 from bridge.sandbox.slack.shapes import icons_of, message_json
 from bridge.sandbox.slack.state import Channel, Message, at_of, ts_of
+from bridge.sandbox.slack.streaming import is_growing
 from bridge.sandbox.slack.text import posted_text
 
 LONGEST_UPDATE = 4_000
@@ -24,11 +25,11 @@ SILENT_SUBTYPES = ("channel_join", "channel_leave")
 
 
 def post_message(call: Call) -> Json:
-    channel = _destination(call)
+    channel = destination(call)
     content = new_content(call.args, call.workspace, call.app)
-    draft = Draft(call.app.bot_user, app=call.app, **content, **_identity(call))
-    draft.metadata = _metadata(call)
-    draft.parent = _thread(call, channel)
+    draft = Draft(call.app.bot_user, app=call.app, **content, **identity(call))
+    draft.metadata = metadata(call)
+    draft.parent = thread(call, channel)
     draft.broadcast = draft.parent is not None and call.args.flag("reply_broadcast")
     message, shown = call.acts.post(call.workspace, channel, draft)
     raw = shown.raw
@@ -40,13 +41,13 @@ def post_message(call: Call) -> Json:
 
 def post_ephemeral(call: Call) -> Json:
     """Only one person sees it, and no app hears of it."""
-    channel = _destination(call)
+    channel = destination(call)
     user = call.args.required("user")
     if user not in channel.members:
         raise ApiError("user_not_in_channel")
     content = new_content(call.args, call.workspace, call.app)
-    draft = Draft(call.app.bot_user, app=call.app, **content, **_identity(call))
-    draft.parent = _thread(call, channel)
+    draft = Draft(call.app.bot_user, app=call.app, **content, **identity(call))
+    draft.parent = thread(call, channel)
     return {"message_ts": call.acts.whisper(channel, draft, user).ts}
 
 
@@ -55,6 +56,8 @@ def update(call: Call) -> Json:
     message = call.message(channel)
     if message.app is not call.app:
         raise ApiError("cant_update_message")
+    if is_growing(message, call.acts.now()):
+        raise ApiError("streaming_state_conflict")
     if channel.archived:
         raise ApiError("is_archived")
     if len(call.args.text("text")) > LONGEST_UPDATE:
@@ -68,7 +71,7 @@ def update(call: Call) -> Json:
 def delete(call: Call) -> Json:
     channel = call.channel()
     message = call.message(channel)
-    if message.app is not call.app:
+    if message.app is not call.app or is_growing(message, call.acts.now()):
         raise ApiError("cant_delete_message")
     call.acts.delete(call.workspace, channel, message)
     return {"channel": channel.id, "ts": message.ts}
@@ -85,7 +88,7 @@ def get_permalink(call: Call) -> Json:
 
 
 def me_message(call: Call) -> Json:
-    channel = _destination(call)
+    channel = destination(call)
     text = posted_text(call.args.text("text"))
     if not text.strip():
         raise ApiError("no_text")
@@ -94,7 +97,7 @@ def me_message(call: Call) -> Json:
     return {"channel": channel.id, "ts": message.ts}
 
 
-def _destination(call: Call) -> Channel:
+def destination(call: Call) -> Channel:
     """Where to post: a channel's id or name, or a person's id for the direct messages."""
     wanted = call.args.required("channel")
     if wanted in call.workspace.people:
@@ -115,7 +118,7 @@ def _truncation(call: Call) -> Json:
     return {"warning": "message_truncated", "response_metadata": about}
 
 
-def _metadata(call: Call) -> Json | None:
+def metadata(call: Call) -> Json | None:
     metadata = call.args.mapping("metadata", "invalid_metadata_format")
     if not metadata:
         return None
@@ -128,7 +131,7 @@ def _metadata(call: Call) -> Json | None:
     return metadata
 
 
-def _identity(call: Call) -> Json:
+def identity(call: Call) -> Json:
     """Another name and picture, for apps that may; without the scope Slack ignores them."""
     if "chat:write.customize" not in call.app.scopes:
         return {}
@@ -141,7 +144,7 @@ def _identity(call: Call) -> Json:
     return {"username": args.text("username") or None, "icons": icons}
 
 
-def _thread(call: Call, channel: Channel) -> int | None:
+def thread(call: Call, channel: Channel) -> int | None:
     """The parent's time. A well-formed ts that names nothing is no error: Slack posts to the
     channel (seen by several clients, e.g. python-slack-sdk #840); a reply stands for its parent.
     """
@@ -157,7 +160,10 @@ def _thread(call: Call, channel: Channel) -> int | None:
         return None
     if target.subtype in SILENT_SUBTYPES:
         raise ApiError("cannot_reply_to_message")
-    return target.at if target.parent is None else target.parent
+    parent = target if target.parent is None else channel.messages[target.parent]
+    if parent.locked:
+        raise ApiError("restricted_action_thread_locked")
+    return parent.at
 
 
 def _edited_fields(call: Call, message: Message) -> Json:
@@ -166,10 +172,10 @@ def _edited_fields(call: Call, message: Message) -> Json:
     if not any(call.args.has(name) for name in ("text", "markdown_text", "blocks", "attachments")):
         if "metadata" not in call.args.values and not kept:
             raise ApiError("no_text")
-        return kept | ({"metadata": _metadata(call)} if "metadata" in call.args.values else {})
+        return kept | ({"metadata": metadata(call)} if "metadata" in call.args.values else {})
     content = edited_content(call.args, message, call.workspace, call.app)
     if "metadata" in call.args.values:
-        content["metadata"] = _metadata(call)
+        content["metadata"] = metadata(call)
     return content | kept
 
 

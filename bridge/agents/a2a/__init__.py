@@ -1,0 +1,1 @@
+"""The Agent2Agent protocol, over its own SDK (the extra `a2a`)."""

@@ -1,0 +1,226 @@
+"""The agent that speaks A2A."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import structlog
+
+from bridge.agents.a2a.settings import A2aSettings
+from bridge.agents.a2a.stream import Stream
+from bridge.agents.a2a.write import API, write_request
+from bridge.agents.faults import without_keys
+from bridge.agents.files import inline_files
+from bridge.agents.heard import Heard
+from bridge.agents.history import within
+from bridge.agents.http import Http
+from bridge.agents.json_values import Json, arr, obj, text
+from bridge.agents.memory import memory_part, remembered
+from bridge.agents.running import one_turn, tried
+from bridge.errors import BridgeError, ConfigError, Refused, Unavailable, Unsettled
+from bridge.model.turns import (
+    AgentEvent,
+    AgentInput,
+    PartGiven,
+    TextDelta,
+    Turn,
+    TurnDone,
+    TurnFailed,
+)
+from bridge.ports.agent import AgentTools
+from bridge.uacs import Conversation, Message, write
+
+if TYPE_CHECKING:
+    from bridge.agents.a2a.client import Peer
+
+log = structlog.get_logger()
+
+_CANCEL_SECONDS = 2.0
+_SIGN_IN = "It waits until it is allowed in elsewhere. Say something here when that is done."
+_END: Json = {}
+
+
+@dataclass
+class _Task:
+    """What is sent, and the reader of its answer."""
+
+    params: Json
+    known: bool = False
+    """Whether the server must know a context or task for it."""
+    reader: Stream = field(default_factory=Stream)
+
+
+class A2aAgent:
+    """Answers from the room; the context on its server is a cache of it."""
+
+    def __init__(self, name: str, settings: A2aSettings, tools: AgentTools) -> None:
+        self.name = name
+        self._settings = settings
+        self._tools = tools
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Answer one turn; ends with TurnDone or TurnFailed."""
+
+        def answer(heard: Heard, http: Http) -> AsyncGenerator[AgentEvent, None]:
+            return self._answer(turn, heard, http)
+
+        async with aclosing(one_turn(self.name, self._settings, inputs, answer)) as events:
+            async for event in events:
+                yield event
+
+    async def _answer(self, turn: Turn, heard: Heard, http: Http) -> AsyncGenerator[AgentEvent]:
+        """One task, and another for what people said meanwhile. What it needs is asked in the room;
+        the answer is the next turn's."""
+        task = await self._begun(turn.conversation)
+        said = False
+        while True:
+            try:
+                async with aclosing(self._tried(task, heard, http)) as events:
+                    async for event in events:
+                        said = True
+                        yield event
+            except Refused:
+                if said or not task.known:
+                    raise
+                log.info("agent_forgot", agent=self.name, api=API)
+                task = _Task(await self._told(turn.conversation))
+                continue
+            if failure := self._failure(task.reader):
+                yield failure
+                return
+            if task.reader.state == "TASK_STATE_AUTH_REQUIRED":
+                yield TextDelta(text=f"\n\n{_SIGN_IN}" if said else _SIGN_IN)
+                said = True
+            more = heard.new_messages()
+            if not more:
+                break
+            task = await self._next(turn.conversation, task, more)
+        if said and (task.reader.context_id or task.reader.waits):
+            yield PartGiven(part=orjson.loads(write(self._memory(turn.conversation, task.reader))))
+        yield TurnDone()
+
+    def _failure(self, reader: Stream) -> TurnFailed | None:
+        status = obj(obj(reader.response.get("task")).get("status"))
+        parts = arr(obj(status.get("message")).get("parts"))
+        words = " ".join(text(obj(one).get("text")) for one in parts)
+        match reader.state:
+            case "TASK_STATE_FAILED":
+                log.warning("agent_failed", agent=self.name, api=API, error=without_keys(words))
+                return TurnFailed(reason="its task failed on its server; the log says more")
+            case "TASK_STATE_REJECTED":
+                return TurnFailed(reason="it refused to do this", retry=False)
+            case "TASK_STATE_CANCELED":
+                return TurnFailed(reason="its task was cancelled on its server")
+            case _:
+                return None
+
+    def _memory(self, conversation: Conversation, reader: Stream) -> Any:
+        ids: Json = {"context_id": reader.context_id}
+        if reader.waits:
+            ids["task_id"] = reader.task_id
+        return memory_part(conversation, API, ids)
+
+    async def _begun(self, conversation: Conversation) -> _Task:
+        """A task that waits goes on, a context that knows the room is told what is new, and where
+        nothing is known all is told."""
+        known = remembered(conversation, self.name, API)
+        if known is not None and known.unheard:
+            context, task = text(known.ids.get("context_id")), text(known.ids.get("task_id"))
+            if task or (context and self._settings.contexts):
+                new = conversation.model_copy(update={"messages": known.unheard})
+                return await self._continued(new, context, task)
+        return _Task(await self._told(conversation))
+
+    async def _next(self, conversation: Conversation, task: _Task, more: list[Message]) -> _Task:
+        new = conversation.model_copy(update={"messages": tuple(more)})
+        waiting = task.reader.task_id if task.reader.waits else ""
+        return await self._continued(new, task.reader.context_id, waiting)
+
+    async def _continued(self, new: Conversation, context: str, task: str) -> _Task:
+        params = await self._told(new)
+        ids: Json = {key: one for key, one in (("contextId", context), ("taskId", task)) if one}
+        return _Task({**params, "message": {**obj(params["message"]), **ids}}, known=True)
+
+    async def _told(self, conversation: Conversation) -> Json:
+        """A part of the room as one message."""
+        settings = self._settings
+        room = within(conversation, self.name, settings.history_tokens)
+        limit = int(settings.inline_mb * 1_000_000)
+        room, losses = await inline_files(room, self._tools.files, limit)
+        written = write_request(room, self.name)
+        for loss in (*losses, *written.losses):
+            log.debug("agent_loss", agent=self.name, kind=loss.kind, path=loss.path)
+        return {"message": written.body["message"]}
+
+    def _tried(self, task: _Task, heard: Heard, http: Http) -> AsyncGenerator[AgentEvent]:
+        def attempt() -> AsyncGenerator[AgentEvent]:
+            task.reader = Stream()
+            return self._events(task, heard, http)
+
+        settings, clock = self._settings, self._tools.clock
+        may_repeat = lambda: not task.reader.task_id  # noqa: E731
+        return tried(self.name, attempt, settings.retries, heard, clock, may_repeat)
+
+    async def _events(self, task: _Task, heard: Heard, http: Http) -> AsyncGenerator[AgentEvent]:
+        from bridge.agents.a2a.client import open_peer  # the SDK takes seconds
+
+        settings = self._settings
+        key = settings.api_key
+        secret = "" if key is None else await self._tools.tokens.secret(key)
+        opening = open_peer(
+            settings.base_url, secret, settings.hosts, http, streaming=settings.streaming
+        )
+        peer = await heard.first(opening)
+        reader = task.reader
+        try:
+            try:
+                async with aclosing(peer.send(task.params)) as events:
+                    while (event := await heard.first(anext(events, _END))) is not _END:
+                        for said in reader.take(event):
+                            yield said
+            except (Unavailable, Unsettled):
+                if not reader.task_id:
+                    raise
+                log.info("agent_stream_lost", agent=self.name, api=API)
+            while reader.is_at_work and reader.task_id:
+                await heard.first(self._tools.clock.sleep(settings.poll_seconds))
+                for said in reader.take(await heard.first(peer.task(reader.task_id))):
+                    yield said
+            for said in reader.end():
+                yield said
+        finally:
+            if reader.task_id and reader.is_at_work:
+                await self._cancel(peer, reader.task_id)
+
+    async def _cancel(self, peer: Peer, task_id: str) -> None:
+        """Nobody waits for it any more; that the server may not hear it changes nothing for us."""
+        try:
+            async with asyncio.timeout(_CANCEL_SECONDS):
+                await peer.cancel(task_id)
+        except (BridgeError, TimeoutError) as error:
+            log.info("task_not_cancelled", agent=self.name, error=type(error).__name__)
+
+
+class _Type:
+    kind = API
+    settings = A2aSettings
+
+    def build(self, name: str, settings: Any, tools: AgentTools) -> A2aAgent:
+        try:
+            import_module("bridge.agents.a2a.client")
+        except ImportError:
+            raise ConfigError(
+                f"agents.{name}: kind a2a needs the SDK; install uacs-bridge[a2a]"
+            ) from None
+        return A2aAgent(name, settings, tools)
+
+
+agent_type = _Type()

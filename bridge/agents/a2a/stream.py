@@ -1,0 +1,165 @@
+"""Events of an A2A answer (StreamResponse as JSON) -> agent events, and the whole answer. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import orjson
+from pydantic import JsonValue
+
+from bridge.agents.a2a.read import part_parts
+from bridge.agents.json_values import Json, arr, obj, text, without
+from bridge.agents.streams import Ending
+from bridge.errors import AgentError
+from bridge.model.turns import AgentEvent, PartGiven, TextDelta
+from bridge.uacs import ContentPart, TextPart, write
+
+_AT_WORK = ("", "TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", "TASK_STATE_UNSPECIFIED")
+_WAITS = ("TASK_STATE_INPUT_REQUIRED", "TASK_STATE_AUTH_REQUIRED")
+
+
+class Stream:
+    """Events, in order. What is told again (a whole task behind its updates) is said once."""
+
+    def __init__(self) -> None:
+        self._task: Json = {}
+        self._message: Json | None = None
+        self._artifacts: dict[str, list[JsonValue]] = {}
+        self._beside: dict[str, Json] = {}  # what artifacts have beside their parts
+        self._heard: set[str] = set()  # ids of messages
+        self._last = ""  # what spoke last: another thing begins a paragraph
+        self._said = False
+
+    def take(self, event: JsonValue) -> Sequence[AgentEvent]:
+        match obj(event):
+            case {"message": dict(message)}:
+                self._message = message
+                return self._say_message(message)
+            case {"task": dict(task)}:
+                return self._take_task(task)
+            case {"statusUpdate": dict(update)}:
+                self._know(update)
+                return self._take_status(obj(update.get("status")))
+            case {"artifactUpdate": dict(update)}:
+                self._know(update)
+                append = update.get("append") is True
+                return self._take_artifact(obj(update.get("artifact")), append=append)
+            case _:
+                return ()
+
+    def end(self) -> Sequence[AgentEvent]:
+        if self.is_at_work:
+            raise AgentError("the stream ended before the answer did")
+        return ()
+
+    @property
+    def task_id(self) -> str:
+        return text(self._task.get("id"))
+
+    @property
+    def context_id(self) -> str:
+        own = self._message or {}
+        return text(self._task.get("contextId")) or text(own.get("contextId"))
+
+    @property
+    def state(self) -> str:
+        return text(obj(self._task.get("status")).get("state"))
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether more is to come."""
+        return self._message is None and self.state in _AT_WORK
+
+    @property
+    def waits(self) -> bool:
+        """Whether the task waits for somebody: its next message goes to it."""
+        return self._message is None and self.state in _WAITS
+
+    @property
+    def ending(self) -> Ending:
+        refused = self.state == "TASK_STATE_REJECTED"
+        return Ending("refused" if refused else "done", self.state)
+
+    @property
+    def response(self) -> Json:
+        if self._message is not None:
+            return {"message": self._message}
+        artifacts: list[JsonValue] = [
+            {**self._beside[key], "parts": list(parts)} for key, parts in self._artifacts.items()
+        ]
+        return {"task": {**self._task, **({"artifacts": artifacts} if artifacts else {})}}
+
+    def _know(self, update: Json) -> None:
+        for own, theirs in (("id", "taskId"), ("contextId", "contextId")):
+            if text(update.get(theirs)):
+                self._task[own] = update[theirs]
+
+    def _take_task(self, task: Json) -> list[AgentEvent]:
+        self._task = {**self._task, **without(task, "artifacts", "status")}
+        events: list[AgentEvent] = []
+        for one in arr(task.get("artifacts")):
+            events += self._take_artifact(obj(one), append=False)
+        return [*events, *self._take_status(obj(task.get("status")))]
+
+    def _take_status(self, status: Json) -> list[AgentEvent]:
+        """What a task says when it has failed may hold anything: it is for the log."""
+        self._task["status"] = status
+        message = status.get("message")
+        if not isinstance(message, dict) or self.state == "TASK_STATE_FAILED":
+            return []
+        return self._say_message(message)
+
+    def _say_message(self, message: Json) -> list[AgentEvent]:
+        own_id = text(message.get("messageId")) or orjson.dumps(message).decode()
+        if own_id in self._heard:
+            return []
+        self._heard.add(own_id)
+        return self._say(own_id, arr(message.get("parts")), "")
+
+    def _take_artifact(self, artifact: Json, *, append: bool) -> list[AgentEvent]:
+        """An artifact that is told again in other words says what is new of it."""
+        key = text(artifact.get("artifactId"))
+        name = text(artifact.get("name"))
+        parts = arr(artifact.get("parts"))
+        known = self._artifacts.setdefault(key, [])
+        self._beside[key] = {**self._beside.get(key, {}), **without(artifact, "parts")}
+        if append or not known:
+            known += parts
+            return self._say(f"artifact {key}", parts, name)
+        if parts == known:
+            return []
+        before, after = _joined(known), _joined(parts)
+        self._artifacts[key] = list(parts)
+        if parts[: len(known)] == known:
+            return self._say(f"artifact {key}", parts[len(known) :], name)
+        if _is_text(known) and _is_text(parts) and after.startswith(before):
+            rest: Json = {"text": after[len(before) :]}
+            return self._say(f"artifact {key}", [rest] if rest["text"] else [], name)
+        return self._say(f"artifact {key} again", parts, name)
+
+    def _say(self, speaker: str, parts: Sequence[JsonValue], name: str) -> list[AgentEvent]:
+        events: list[AgentEvent] = []
+        for native in parts:
+            named = text(obj(native).get("filename")) or name
+            events += [_event(part, named) for part in part_parts(native)]
+        said = [one for one in events if one != TextDelta(text="")]
+        if said and self._said and self._last != speaker and isinstance(said[0], TextDelta):
+            said.insert(0, TextDelta(text="\n\n"))
+        if said:
+            self._said, self._last = True, speaker
+        return said
+
+
+def _event(part: ContentPart, name: str) -> AgentEvent:
+    if isinstance(part, TextPart):
+        return TextDelta(text=part.text)
+    is_file = part.type in ("image", "audio", "video", "file")
+    return PartGiven(part=orjson.loads(write(part)), name=name[:200] if is_file else "")
+
+
+def _is_text(parts: Sequence[JsonValue]) -> bool:
+    return all("text" in obj(one) for one in parts)
+
+
+def _joined(parts: Sequence[JsonValue]) -> str:
+    return "".join(text(obj(one).get("text")) for one in parts)

@@ -1,0 +1,146 @@
+"""UACS -> A2A 1.0: a conversation as the message that is sent, a message as the task that would
+have said it. Pure JSON, as the protocol has it.
+
+Lost: instructions, tools and wanted formats, for which A2A has no place; the agent's own calls of
+tools and thoughts; files of which there are neither bytes nor an address become text. All of it is
+told in `Loss`es.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pydantic import JsonValue
+
+from bridge.agents.json_values import Json, obj, patched, text
+from bridge.agents.lines import MEDIA, Line, Written, as_text, private_state, request_settings, view
+from bridge.agents.media import MediaPart, name_of
+from bridge.agents.memory import is_memory
+from bridge.agents.native import Piece, pieces_of, reasoning_text
+from bridge.content.agent_parts import CITATIONS, VALUE
+from bridge.model import Loss
+from bridge.uacs import (
+    Conversation,
+    Message,
+    RequestedResponseFormatPart,
+    StructuredDataPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+API = "a2a"
+JSON = "application/json"
+
+
+def write_request(conversation: Conversation, agent: str) -> Written:
+    """The params of `SendMessage`: all lines are one message, each under who said it."""
+    seen = view(conversation, agent, API)
+    body = request_settings(conversation, agent, API)
+    rest = obj(body.pop("message", None))
+    parts: list[JsonValue] = []
+    for line in seen.lines:
+        if line.voice == "instructions":
+            path = line.pieces[0].path if line.pieces else ""
+            what = "this API has no instructions"
+            seen.losses.append(Loss(path=path, kind="instructions", what=what))
+        else:
+            parts += _line(line, agent, seen.losses)
+    if seen.wanted is not None:
+        what = "the format that is wanted of the answer"
+        seen.losses.append(Loss(path="/requested_response_format", kind="format", what=what))
+    message: JsonValue = patched({"role": "ROLE_USER", "parts": parts}, rest)
+    return Written({**body, "message": message}, tuple(seen.losses))
+
+
+def _line(line: Line, agent: str, losses: list[Loss]) -> list[JsonValue]:
+    """Its own words, too: what a server was told before, it may have forgotten."""
+    own = line.voice in ("agent", "tool")
+    header = f'[from "{agent}" (you)]' if own else line.header
+    parts = list(_parts(line, line.pieces, losses))
+    if not header or not parts:
+        return list(parts)
+    first = parts[0]
+    if first.keys() == {"text"}:
+        return [_text(f"{header}\n{text(first['text'])}"), *parts[1:]]
+    return [_text(header), *parts]
+
+
+def write_response(message: Message, agent: str) -> Json:
+    """The task, or the message, that would have said this."""
+    kept = tuple(part for part in message.content if not is_memory(part))
+    pieces = pieces_of(message.model_copy(update={"content": kept}), API, [], "")
+    own = private_state(message.metadata, agent)
+    rest = obj(own.get("response")) if own.get("api") == API else {}
+    line = Line("agent", ())
+    artifacts: list[JsonValue] = []
+    said: JsonValue = None
+    run: list[Piece] = []
+    for piece in pieces:
+        if piece.message is None:
+            run.append(piece)
+            continue
+        whole: Json = {"parts": list(_parts(line, run, []))}
+        run = []
+        if "artifact" in piece.message:
+            artifacts.append(patched(whole, piece.message["artifact"]))
+        else:
+            said = patched({"role": "ROLE_AGENT", **whole}, piece.message.get("said") or {})
+    if left := list(_parts(line, run, [])):
+        said = {"role": "ROLE_AGENT", "parts": list[JsonValue](left)}
+    if "message" in rest or not ("task" in rest or artifacts):
+        return {"message": said}
+    task = obj(rest.get("task"))
+    if said is not None:
+        task["status"] = {**obj(task.get("status")), "message": said}
+    return {"task": {**task, **({"artifacts": artifacts} if artifacts else {})}}
+
+
+def _parts(line: Line, pieces: Sequence[Piece], losses: list[Loss]) -> Iterator[Json]:
+    for piece in pieces:
+        if piece.part is None:
+            if piece.item is not None:
+                yield obj(piece.item)
+        elif found := part_of(piece, line, losses):
+            yield obj(piece.onto(found))
+
+
+def part_of(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
+    """A part of the protocol; None where there is nothing to say."""
+    match piece.part:
+        case TextPart(text=said):
+            return _text(line.text(said)) if said or piece.fields else None
+        case part if isinstance(part, MEDIA):
+            return _media(piece, part, line, losses)
+        case RequestedResponseFormatPart():
+            return None
+        case ToolCallPart() | ToolResultPart() if line.voice != "user":
+            losses.append(Loss(path=piece.path, kind="own_tools", what="its calls of tools"))
+            return None
+        case StructuredDataPart(schema_id=schema) if schema == CITATIONS and line.voice == "agent":
+            shown = as_text(piece, losses)
+            return _text(shown) if shown else None
+        case part if reasoning_text(part) is not None:
+            losses.append(Loss(path=piece.path, kind="reasoning", what="thoughts of earlier"))
+            return None
+        case StructuredDataPart(schema_id=schema, data=data):
+            named: Json = {} if schema == VALUE else {"mediaType": schema}
+            return {"data": data, **named}  # pyright: ignore[reportReturnType] - JSON, as UACS checked it
+        case _:
+            shown = as_text(piece, losses)
+            return _text(line.text(shown)) if shown else None
+
+
+def _text(said: str) -> Json:
+    return {"text": said}
+
+
+def _media(piece: Piece, part: MediaPart, line: Line, losses: list[Loss]) -> Json | None:
+    source = part.source
+    named: Json = {"filename": name} if (name := name_of(piece)) else {}
+    if source.base64 is not None:
+        return {"raw": source.base64, "mediaType": part.media_type, **named}
+    if source.url:
+        return {"url": source.url, "mediaType": part.media_type, **named}
+    shown = as_text(piece, losses, "its bytes are not here")
+    return _text(line.text(shown)) if shown else None

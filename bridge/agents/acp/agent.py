@@ -1,0 +1,227 @@
+"""The agent on a server that speaks ACP."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+from uuid import uuid4
+
+import orjson
+import structlog
+from pydantic import JsonValue
+
+from bridge.agents.acp.settings import AcpSettings
+from bridge.agents.acp.stream import Stream
+from bridge.agents.acp.write import API, items_of, write_request
+from bridge.agents.files import inline_files
+from bridge.agents.heard import Heard
+from bridge.agents.history import within
+from bridge.agents.http import Http, Request
+from bridge.agents.json_values import Json, arr, obj, text
+from bridge.agents.memory import memory_part, remembered
+from bridge.agents.running import one_turn, tried
+from bridge.errors import BridgeError, Refused
+from bridge.model.turns import AgentEvent, AgentInput, PartGiven, Turn, TurnDone
+from bridge.ports.agent import AgentTools
+from bridge.uacs import Conversation, Message, write
+
+log = structlog.get_logger()
+
+Headers = Mapping[str, str]
+_CANCEL_SECONDS = 2.0
+_END: JsonValue = "end of the stream, which no event is"
+
+
+@dataclass
+class _Run:
+    """One run: where it is begun or goes on, what it is told, and the reader of its answer."""
+
+    path: str
+    body: Json
+    session: str
+    reader: Stream = field(default_factory=Stream)
+    resumed: bool = False
+
+
+class AcpAgent:
+    """Answers from the room; the session on the server is a cache of it."""
+
+    def __init__(self, name: str, settings: AcpSettings, tools: AgentTools) -> None:
+        self.name = name
+        self._settings = settings
+        self._tools = tools
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Answer one turn; ends with TurnDone or TurnFailed."""
+
+        def answer(heard: Heard, http: Http) -> AsyncGenerator[AgentEvent, None]:
+            return self._answer(turn, heard, http)
+
+        async with aclosing(one_turn(self.name, self._settings, inputs, answer)) as events:
+            async for event in events:
+                yield event
+
+    async def _answer(self, turn: Turn, heard: Heard, http: Http) -> AsyncGenerator[AgentEvent]:
+        """One run, and another for what people said meanwhile. What it asks is said; the answer is
+        the next turn's."""
+        headers = await self._headers()
+        run = await self._begun(turn.conversation, headers, http)
+        said = False
+        while True:
+            try:
+                async with aclosing(self._tried(run, headers, heard, http)) as events:
+                    async for event in events:
+                        said = True
+                        yield event
+            except Refused:
+                if said or not run.resumed:
+                    raise
+                log.info("agent_forgot", agent=self.name, api=API)
+                run = self._fresh(await self._told(turn.conversation), str(uuid4()))
+                continue
+            for event in run.reader.question():
+                said = True
+                yield event
+            more = heard.new_messages()
+            if not more:
+                break
+            run = await self._next(turn.conversation, run, more)
+        if said:
+            yield PartGiven(part=orjson.loads(write(self._memory(turn.conversation, run))))
+        yield TurnDone()
+
+    def _memory(self, conversation: Conversation, run: _Run) -> Any:
+        ids: Json = {"session_id": run.reader.session_id or run.session}
+        if run.reader.awaited is not None:
+            ids["run_id"] = run.reader.run_id
+        return memory_part(conversation, API, ids)
+
+    async def _begun(self, conversation: Conversation, headers: Headers, http: Http) -> _Run:
+        """A run that waits goes on, a session that knows the room is told what is new, and where
+        nothing is known all is told."""
+        known = remembered(conversation, self.name, API)
+        if known is not None and known.unheard:
+            session = text(known.ids.get("session_id"))
+            run_id = text(known.ids.get("run_id"))
+            new = conversation.model_copy(update={"messages": known.unheard})
+            if run_id and await self._waits(run_id, headers, http):
+                return self._resumed(await self._told(new), session, run_id)
+            if (
+                not run_id
+                and self._settings.sessions
+                and await self._is_known(session, headers, http)
+            ):
+                return self._fresh(await self._told(new), session)
+        return self._fresh(await self._told(conversation), str(uuid4()))
+
+    async def _is_known(self, session: str, headers: Headers, http: Http) -> bool:
+        """Whether the server has the session still: it would begin it anew without a word."""
+        url = f"{self._settings.base_url}/sessions/{quote(session, safe='')}"
+        try:
+            found = await http.json(Request(url, headers, method="GET"))
+        except Refused:
+            return False
+        return bool(arr(obj(found).get("history")))
+
+    async def _waits(self, run_id: str, headers: Headers, http: Http) -> bool:
+        """Whether the run is there and waits still. The SDK's server takes an answer also where it
+        does not, and then never says a word (acp-sdk 1.0.3)."""
+        url = f"{self._settings.base_url}/runs/{quote(run_id, safe='')}"
+        try:
+            found = await http.json(Request(url, headers, method="GET"))
+        except Refused:
+            return False
+        return obj(found).get("status") == "awaiting"
+
+    async def _next(self, conversation: Conversation, run: _Run, more: list[Message]) -> _Run:
+        new = await self._told(conversation.model_copy(update={"messages": tuple(more)}))
+        session = run.reader.session_id or run.session
+        if run.reader.awaited is not None:
+            return self._resumed(new, session, run.reader.run_id)
+        return self._fresh(new, session)
+
+    def _fresh(self, body: Json, session: str) -> _Run:
+        own: Json = {"agent_name": self._settings.agent_name, "session_id": session}
+        return _Run("/runs", {**own, **body, "mode": self._settings.mode}, session)
+
+    def _resumed(self, body: Json, session: str, run_id: str) -> _Run:
+        """All that was said meanwhile is one message: that is what a run waits for."""
+        parts = [part for one in items_of(body, "input") for part in arr(one.get("parts"))]
+        message: Json = {"role": "user", "parts": parts}
+        resume: Json = {"type": "message", "message": message}
+        again: Json = {"await_resume": resume, "mode": self._settings.mode}
+        return _Run(f"/runs/{quote(run_id, safe='')}", again, session, resumed=True)
+
+    async def _told(self, conversation: Conversation) -> Json:
+        """A part of the room as the protocol has it."""
+        settings = self._settings
+        room = within(conversation, self.name, settings.history_tokens)
+        limit = int(settings.inline_mb * 1_000_000)
+        room, losses = await inline_files(room, self._tools.files, limit)
+        written = write_request(room, self.name)
+        for loss in (*losses, *written.losses):
+            log.debug("agent_loss", agent=self.name, kind=loss.kind, path=loss.path)
+        return {"input": written.body["input"]}
+
+    def _tried(
+        self, run: _Run, headers: Headers, heard: Heard, http: Http
+    ) -> AsyncGenerator[AgentEvent]:
+        def attempt() -> AsyncGenerator[AgentEvent]:
+            run.reader = Stream()
+            return self._events(run, headers, heard, http)
+
+        return tried(self.name, attempt, self._settings.retries, heard, self._tools.clock)
+
+    async def _events(
+        self, run: _Run, headers: Headers, heard: Heard, http: Http
+    ) -> AsyncGenerator[AgentEvent]:
+        request = Request(f"{self._settings.base_url}{run.path}", headers, run.body)
+        try:
+            async with aclosing(http.events(request)) as events:
+                while (event := await heard.first(anext(events, _END))) is not _END:
+                    for said in run.reader.take(event):
+                        yield said
+            while self._settings.mode == "async" and run.reader.is_at_work:
+                await heard.first(self._tools.clock.sleep(self._settings.poll_seconds))
+                for said in run.reader.take(await http.json(self._look(run, headers))):
+                    yield said
+            for said in run.reader.end():
+                yield said
+        finally:
+            if run.reader.run_id and run.reader.is_at_work:
+                await self._cancel(run, headers, http)
+
+    def _look(self, run: _Run, headers: Headers) -> Request:
+        url = f"{self._settings.base_url}/runs/{quote(run.reader.run_id, safe='')}"
+        return Request(url, headers, method="GET")
+
+    async def _cancel(self, run: _Run, headers: Headers, http: Http) -> None:
+        """Nobody waits for it any more; that the server may not hear it changes nothing for us."""
+        one = self._look(run, headers)
+        try:
+            async with asyncio.timeout(_CANCEL_SECONDS):
+                await http.json(Request(f"{one.url}/cancel", headers))
+        except (BridgeError, TimeoutError) as error:
+            log.info("run_not_cancelled", agent=self.name, error=type(error).__name__)
+
+    async def _headers(self) -> Headers:
+        key = self._settings.api_key
+        secret = "" if key is None else await self._tools.tokens.secret(key)
+        return {"authorization": f"Bearer {secret}"} if secret else {}
+
+
+class _Type:
+    kind = API
+    settings = AcpSettings
+
+    def build(self, name: str, settings: Any, tools: AgentTools) -> AcpAgent:
+        return AcpAgent(name, settings, tools)
+
+
+agent_type = _Type()

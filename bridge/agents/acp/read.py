@@ -1,0 +1,181 @@
+"""ACP -> UACS: a run's output as a message, its input as a conversation. Pure.
+
+Raises CodecError where the JSON is no run or request for one.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from datetime import datetime
+from typing import cast
+
+import orjson
+from pydantic import JsonValue
+
+from bridge.agents.acp import write
+from bridge.agents.acp.write import API, JSON, MADE_ID, PLAIN
+from bridge.agents.json_values import Json, arr, obj, patch_of, text, without
+from bridge.agents.lines import Line
+from bridge.agents.media import url_source
+from bridge.agents.native import Piece, cited, reasoning, state
+from bridge.agents.reading import Said, conversation_of, message_of
+from bridge.content.agent_parts import VALUE
+from bridge.errors import CodecError
+from bridge.uacs import (
+    AudioPart,
+    ContentPart,
+    Conversation,
+    FilePart,
+    ImagePart,
+    JsonTree,
+    MediaSource,
+    Message,
+    StructuredDataPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    VideoPart,
+)
+
+_LINE = Line("agent", ())
+_TEXTS = (PLAIN, "text/markdown")
+
+
+def read_response(response: JsonValue, agent: str) -> Message:
+    """A run that is over, or waits."""
+    body = obj(response)
+    if not isinstance(body.get("output"), list):
+        raise CodecError("/output", "is missing; this is no run of this protocol")
+    parts: list[ContentPart] = []
+    for number, one in enumerate(write.items_of(body, "output")):
+        parts += message_parts(one, f"agent/{agent}", f"{number}")
+    created = _seconds(body.get("created_at"))
+    message = message_of(Said("agent", parts), agent, text(body.get("run_id")) or "answer", created)
+    metadata: Json = {"agents": {agent: {"api": API, "response": without(body, "output")}}}
+    return message.model_copy(update={"metadata": metadata})
+
+
+def read_usage(body: Json) -> Json:
+    """The protocol counts nothing."""
+    del body
+    return {}
+
+
+def read_request(request: JsonValue, agent: str) -> Conversation:
+    """The body of `POST /runs`."""
+    body = obj(request)
+    if not isinstance(body.get("input"), list):
+        raise CodecError("/input", "is missing; this is no request for a run")
+    said = [_said(one, agent, f"{n}") for n, one in enumerate(write.items_of(body, "input"))]
+    return conversation_of(said, agent, API, without(body, "input"), (), ())
+
+
+def _said(message: Json, agent: str, number: str) -> Said:
+    own = text(message.get("role")).startswith("agent")
+    role = f"agent/{agent}" if own else "user"
+    *parts, rest = message_parts(message, role, number)
+    kept = parts if rest == state(API, message={}) else [*parts, rest]
+    return Said("agent" if own else "user", kept)
+
+
+def message_parts(message: Json, role: str, number: str) -> list[ContentPart]:
+    """A message of the protocol; the last part is what it has beside its parts, and its end."""
+    parts = [
+        part
+        for index, one in enumerate(arr(message.get("parts")))
+        for part in part_parts(one, f"{number}_{index}")
+    ]
+    rest = patch_of({"role": role}, without(message, "parts"))
+    return [*parts, state(API, message=rest)]
+
+
+def part_parts(native: JsonValue, number: str) -> list[ContentPart]:
+    """A message part; what no part of ours says stands there as it is. Steps that an agent tells
+    (trajectory) come before what it says with them."""
+    block = obj(native)
+    part = _part(block)
+    details = obj(block.get("metadata"))
+    steps = _steps(details, number)
+    if part is None:
+        return [*steps, state(API, item=native)]
+    base = write.part_of(Piece("", part), _LINE, []) or {}
+    plain = block.get("content_encoding") == "plain" and "content_encoding" not in base
+    patch = patch_of(base, without(block, "content_encoding") if plain else block)
+    sources = _sources(details)
+    return [*steps, part, *sources, *([state(API, fields=patch)] if patch else [])]
+
+
+def _steps(details: Mapping[str, JsonValue], number: str) -> list[ContentPart]:
+    """What an agent tells of its way: thoughts, and tools that it ran itself."""
+    if details.get("kind") != "trajectory":
+        return []
+    found: list[ContentPart] = []
+    if thought := text(details.get("message")):
+        found += [reasoning(thought), state(API, fields={"as": "step"})]
+    if name := text(details.get("tool_name")):
+        call_id = f"{MADE_ID}{number}"
+        given = details.get("tool_input")
+        arguments = given if isinstance(given, dict) else {} if given is None else {"input": given}
+        output = details.get("tool_output")
+        found.append(ToolCallPart(id=call_id, name=name, arguments=arguments))
+        found.append(ToolResultPart(tool_call_id=call_id, content="" if output is None else output))
+    return found
+
+
+def _sources(details: Mapping[str, JsonValue]) -> list[ContentPart]:
+    if details.get("kind") != "citation":
+        return []
+    named = {"title": "title", "url": "url", "quote": "description"}
+    return cited([{key: text(details.get(name)) for key, name in named.items()}])
+
+
+def _part(block: Json) -> ContentPart | None:
+    kind = text(block.get("content_type")) or PLAIN
+    content, url = block.get("content"), text(block.get("content_url"))
+    if url:
+        source = url_source(url)
+        return media(source, kind) if source else None
+    if not isinstance(content, str):
+        return None
+    if block.get("content_encoding") == "base64":
+        return media(MediaSource(base64=content), kind)
+    plain = kind.partition(";")[0].strip().lower()
+    if plain in _TEXTS and not block.get("name"):
+        return TextPart(text=content)
+    if plain == JSON and not block.get("name"):
+        return _value(content)
+    return media(MediaSource(base64=base64.b64encode(content.encode()).decode()), kind)
+
+
+def _value(content: str) -> ContentPart | None:
+    try:
+        value = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return TextPart(text=content)
+    data = value if isinstance(value, (dict, list)) else {"value": value}
+    return StructuredDataPart(schema_id=VALUE, data=cast("JsonTree", data))
+
+
+def media(source: MediaSource, kind: str) -> ContentPart:
+    match kind.partition("/")[0]:
+        case "image":
+            return ImagePart(source=source, media_type=kind)
+        case "audio":
+            return AudioPart(source=source, media_type=kind)
+        case "video":
+            return VideoPart(source=source, media_type=kind)
+        case _:
+            return FilePart(source=source, media_type=kind)
+
+
+def file_name(native: JsonValue) -> str:
+    """The name of an artifact as people would call it."""
+    return text(obj(native).get("name")).rpartition("/")[2][:200]
+
+
+def _seconds(value: JsonValue) -> int | None:
+    try:
+        return int(datetime.fromisoformat(text(value)).timestamp())
+    except (ValueError, OverflowError, OSError):
+        return None

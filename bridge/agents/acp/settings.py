@@ -1,0 +1,28 @@
+"""Settings of an agent of kind `acp`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from bridge.agents.settings import RemoteSettings
+
+
+class AcpSettings(RemoteSettings):
+    """An agent on a server that speaks ACP."""
+
+    agent_name: str = Field(
+        min_length=1, pattern="^[A-Za-z0-9_.-]+$", description="the agent's name on its server"
+    )
+    mode: Literal["stream", "sync", "async"] = Field(
+        "stream",
+        description="stream: as it is said; sync: when it is whole; async: asked for it again",
+    )
+    sessions: bool = Field(
+        True,
+        description="whether a session on its server is told only what is new; false: all, always",
+    )
+    poll_seconds: float = Field(
+        1.0, gt=0, le=60, description="seconds between two looks at a run, with mode async"
+    )

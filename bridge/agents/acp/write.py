@@ -1,0 +1,207 @@
+"""UACS -> ACP: a conversation as the input of a run, a message as its output. Pure.
+
+Lost: instructions and tools, for which ACP has no place; files of which there are neither bytes nor
+an address, cards and other structured data become text; wanted formats are left out. All of it is
+told in `Loss`es.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from pydantic import JsonValue
+
+from bridge.agents.json_values import Json, arr, obj, patched, text
+from bridge.agents.lines import MEDIA, Line, Written, as_text, private_state, request_settings, view
+from bridge.agents.media import MediaPart, name_of
+from bridge.agents.memory import is_memory
+from bridge.agents.native import Piece, pieces_of, reasoning_text
+from bridge.content.agent_parts import CITATIONS, VALUE
+from bridge.model import Loss
+from bridge.uacs import (
+    Conversation,
+    Message,
+    RequestedResponseFormatPart,
+    StructuredDataPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+API = "acp"
+PLAIN = "text/plain"
+JSON = "application/json"
+MADE_ID = "acp_call_"
+"""How ids of calls begin that the agent made itself: what it told of them is kept as a whole."""
+
+_ILLEGAL = re.compile(r"[^A-Za-z0-9._-]+")
+_NO_ROLE = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+def write_request(conversation: Conversation, agent: str) -> Written:
+    """The body of `POST /runs`."""
+    seen = view(conversation, agent, API)
+    body = request_settings(conversation, agent, API)
+    messages = [one for line in seen.lines for one in _messages(line, agent, seen.losses)]
+    body["input"] = list(messages)
+    if seen.wanted is not None:
+        what = "the format that is wanted of the answer"
+        seen.losses.append(Loss(path="/requested_response_format", kind="format", what=what))
+    return Written(body, tuple(seen.losses))
+
+
+def write_response(message: Message, agent: str) -> Json:
+    """The run that would have said this."""
+    pieces = list(pieces_of(_without_memory(message), API, [], ""))
+    base: Json = {"output": list(_runs(Line("agent", ()), pieces, f"agent/{_role(agent)}", []))}
+    own = private_state(message.metadata, agent)
+    return obj(patched(base, obj(own.get("response")) if own.get("api") == API else {}))
+
+
+def _without_memory(message: Message) -> Message:
+    kept = tuple(part for part in message.content if not is_memory(part))
+    return message.model_copy(update={"content": kept})
+
+
+def _role(agent: str) -> str:
+    return _NO_ROLE.sub("_", agent) or "agent"
+
+
+def _messages(line: Line, agent: str, losses: list[Loss]) -> Iterator[JsonValue]:
+    if line.voice == "instructions":
+        path = line.pieces[0].path if line.pieces else ""
+        losses.append(Loss(path=path, kind="instructions", what="this API has no instructions"))
+        return
+    role = f"agent/{_role(agent)}" if line.voice in ("agent", "tool") else "user"
+    yield from _runs(line, line.pieces, role, losses)
+
+
+def _runs(
+    line: Line, pieces: Sequence[Piece], role: str, losses: list[Loss]
+) -> Iterator[JsonValue]:
+    """Messages; one ends where a `message` says what it had beside its parts."""
+    run: list[Piece] = []
+    for piece in pieces:
+        if piece.message is None:
+            run.append(piece)
+            continue
+        yield patched(_message(line, run, role, losses), dict(piece.message))
+        run = []
+    said = _message(line, run, role, losses)
+    if said["parts"]:
+        yield said
+
+
+def _message(line: Line, pieces: Sequence[Piece], role: str, losses: list[Loss]) -> Json:
+    parts = list(_named(_parts(line, pieces, losses)))
+    headed = _headed(line.header, parts) if line.header and parts else parts
+    return {"role": role, "parts": list[JsonValue](headed)}
+
+
+def _headed(header: str, parts: list[Json]) -> list[Json]:
+    first = parts[0]
+    if first.keys() == {"content_type", "content"} and first["content_type"] == PLAIN:
+        return [_text(f"{header}\n{text(first['content'])}"), *parts[1:]]
+    return [_text(header), *parts]
+
+
+def _parts(line: Line, pieces: Sequence[Piece], losses: list[Loss]) -> Iterator[Json]:
+    names = {p.part.id: p.part.name for p in pieces if isinstance(p.part, ToolCallPart)}
+    for piece in pieces:
+        if piece.part is None:
+            if piece.item is not None:
+                yield obj(piece.item)
+        elif _is_told(piece):
+            continue
+        elif isinstance(piece.part, ToolResultPart) and line.voice != "user":
+            yield _result(piece.part, names)
+        elif found := part_of(piece, line, losses):
+            yield obj(piece.onto(found))
+
+
+def _is_told(piece: Piece) -> bool:
+    """Whether this is read from a step that stands in the message as it was told."""
+    match piece.part:
+        case ToolCallPart(id=call_id) | ToolResultPart(tool_call_id=call_id):
+            return call_id.startswith(MADE_ID)
+        case _:
+            return piece.fields.get("as") == "step"
+
+
+def part_of(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
+    """A message part of the API; None where there is nothing to say."""
+    match piece.part:
+        case TextPart(text=said):
+            return _text(line.text(said)) if said or piece.fields else None
+        case part if isinstance(part, MEDIA):
+            return _media(piece, part, line, losses)
+        case RequestedResponseFormatPart():
+            return None
+        case ToolCallPart(name=name, arguments=arguments) if line.voice == "agent":
+            return _step(tool_name=name, tool_input=dict(arguments))
+        case StructuredDataPart(schema_id=schema) if schema == CITATIONS and line.voice == "agent":
+            return None  # the part before has them, as the API gave them
+        case StructuredDataPart(schema_id=schema, data=data) if schema == VALUE:
+            content = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+            return {"content_type": JSON, "content": content}
+        case part if (thought := reasoning_text(part)) is not None:
+            return _step(message=thought)
+        case _:
+            shown = as_text(piece, losses)
+            return _text(line.text(shown)) if shown else None
+
+
+def _text(said: str) -> Json:
+    return {"content_type": PLAIN, "content": said}
+
+
+def _step(**what: JsonValue) -> Json:
+    return {"metadata": {"kind": "trajectory", **what}}
+
+
+def _result(part: ToolResultPart, names: Mapping[str, str]) -> Json:
+    content = part.content
+    output: JsonValue = content if isinstance(content, dict) else {"result": content}
+    if part.is_error:
+        output = {"error": content}
+    return _step(tool_name=names.get(part.tool_call_id, "tool"), tool_output=output)
+
+
+def _media(piece: Piece, part: MediaPart, line: Line, losses: list[Loss]) -> Json | None:
+    source = part.source
+    kind = part.media_type
+    name = path_name(name_of(piece))
+    named: Json = {"name": name} if name else {}
+    if source.base64 is not None:
+        inline: Json = {"content_type": kind, "content": source.base64}
+        return {**named, **inline, "content_encoding": "base64"}
+    if source.url:
+        return {**named, "content_type": kind, "content_url": source.url}
+    shown = as_text(piece, losses, "its bytes are not here")
+    return _text(line.text(shown)) if shown else None
+
+
+def path_name(name: str) -> str:
+    """A file's name as an absolute path, which is how the protocol wants names; empty for none."""
+    plain = _ILLEGAL.sub("_", name.replace("\\", "/").rpartition("/")[2]).strip("_")
+    return f"/{plain}" if plain.strip(".") else ""
+
+
+def _named(parts: Iterator[Json]) -> Iterator[Json]:
+    """Names are given once in a message: another file of the same name gets a number."""
+    seen: set[str] = set()
+    for part in parts:
+        name = text(part.get("name"))
+        number = 2
+        stem, dot, end = name.rpartition(".")
+        while name and name in seen:
+            name = f"{stem}-{number}{dot}{end}" if stem else f"{end}-{number}"
+            number += 1
+        seen.add(name)
+        yield {**part, "name": name} if name != text(part.get("name")) else part
+
+
+def items_of(body: Json, key: str) -> list[Json]:
+    return [obj(one) for one in arr(body.get(key))]

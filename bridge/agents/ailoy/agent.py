@@ -1,0 +1,56 @@
+"""The agent that posts Ailoy's messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bridge.agents.ailoy.read import read_response, read_usage
+from bridge.agents.ailoy.settings import AiloySettings
+from bridge.agents.ailoy.stream import Stream
+from bridge.agents.ailoy.write import API, write_request
+from bridge.agents.json_values import Json
+from bridge.agents.model_agent import Api, ModelAgent
+from bridge.agents.settings import ModelSettings
+from bridge.ports.agent import AgentTools
+
+
+def request_of(settings: ModelSettings) -> Json:
+    body: Json = {"stream": True}
+    if settings.model:
+        body["model"] = settings.model
+    if settings.temperature is not None:
+        body["temperature"] = settings.temperature
+    if settings.max_tokens is not None:
+        body["max_tokens"] = settings.max_tokens
+    return body
+
+
+def address(settings: ModelSettings) -> str:
+    return settings.base_url
+
+
+def headers(key: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {key}"} if key else {}
+
+
+API_OF = Api(
+    name=API,
+    write_request=write_request,
+    read_response=read_response,
+    usage=read_usage,
+    stream=Stream,
+    settings_of_request=request_of,
+    address=address,
+    headers=headers,
+)
+
+
+class _Type:
+    kind = API
+    settings = AiloySettings
+
+    def build(self, name: str, settings: Any, tools: AgentTools) -> ModelAgent:
+        return ModelAgent(name, API_OF, settings, tools)
+
+
+agent_type = _Type()

@@ -1,0 +1,216 @@
+"""UACS -> Ailoy's messages: a conversation as a request, a message as a response. Pure.
+
+Lost: sounds, videos and files become text; so do structured data of other schemas and the calls of
+others. All of it is told in `Loss`es.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import orjson
+from pydantic import JsonValue
+
+from bridge.agents.json_values import Json, obj, patched, text
+from bridge.agents.lines import Line, Written, as_text, private_state, request_settings, view
+from bridge.agents.media import as_file_text, name_of, text_in
+from bridge.agents.native import Piece, cut_at_results, pieces_of, reasoning_text
+from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
+from bridge.content.agent_parts import CITATIONS, DOCUMENT, VALUE
+from bridge.model import Loss
+from bridge.uacs import (
+    Conversation,
+    FilePart,
+    ImagePart,
+    Message,
+    RequestedResponseFormatPart,
+    StructuredDataPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    write,
+)
+
+API = "ailoy"
+MADE_ID = "uacs_call_"
+"""How ids begin that the bridge made, because a call had none; the server is not told them."""
+
+
+def write_request(conversation: Conversation, agent: str) -> Written:
+    """What is posted: `{"messages", "tools", "documents", "response_format", ...}`."""
+    seen = view(conversation, agent, API)
+    body = request_settings(conversation, agent, API)
+    names = _names(seen.lines)
+    body["messages"] = [one for line in seen.lines for one in _messages(line, names, seen.losses)]
+    if documents := [one for line in seen.lines for one in _apart(line)]:
+        body["documents"] = documents
+    if tools := write_tools(tools_of(conversation), API, tool, seen.losses):
+        body["tools"] = tools
+    if seen.wanted is not None:
+        body["response_format"] = patched(response_format(seen.wanted), seen.wanted_fields)
+    return Written(body, tuple(seen.losses))
+
+
+def write_response(message: Message, agent: str) -> Json:
+    """The message that would have said this, and why it ended."""
+    line = Line("agent", pieces_of(message, API, [], ""))
+    said = _message(line, list(line.pieces), "assistant", {}, [])
+    own = private_state(message.metadata, agent)
+    rest = obj(own.get("response")) if own.get("api") == API else {}
+    return obj(patched({"message": said}, rest))
+
+
+def response_format(part: RequestedResponseFormatPart) -> Json:
+    if not part.schema_ or part.schema_ == {"type": "object"}:
+        return {"type": "json_object"}
+    return {"type": "json_schema", "schema": dict(part.schema_)}
+
+
+def tool(one: Json) -> Json:
+    """As the seed has it, with what it `returns`."""
+    written: Json = {"name": legal_tool_name(text(one.get("name")))}
+    if "description" in one:
+        written["description"] = one["description"]
+    written["parameters"] = schema_of(one)
+    return {**written, "returns": one["returns"]} if "returns" in one else written
+
+
+def _names(lines: Sequence[Line]) -> Mapping[str, str]:
+    """Names of tools by the ids of their calls: results name them, too."""
+    return {
+        piece.part.id: piece.part.name
+        for line in lines
+        for piece in line.pieces
+        if isinstance(piece.part, ToolCallPart)
+    }
+
+
+def _apart(line: Line) -> Iterator[JsonValue]:
+    """Documents that stood beside the messages."""
+    for piece in line.pieces:
+        if isinstance(piece.part, StructuredDataPart) and piece.fields.get("as") == "documents":
+            yield orjson.loads(write(piece.part))["data"]
+
+
+def _messages(line: Line, names: Mapping[str, str], losses: list[Loss]) -> Iterator[JsonValue]:
+    """Results of tools are messages of their own; so is what is said between them."""
+    if line.voice == "instructions":
+        yield _message(line, list(line.pieces), "system", names, losses)
+        return
+    for results, run in cut_at_results(line.pieces, _is_result):
+        if results and line.voice != "user":
+            yield from _results(run, names)
+            continue
+        role = "assistant" if line.voice == "agent" else "user"
+        said = _message(line, run, role, names, losses)
+        if said.keys() > {"role", "contents"} or said.get("contents") or _says(run):
+            yield said
+
+
+def _says(run: Sequence[Piece]) -> bool:
+    return any(isinstance(one.part, TextPart) or one.message for one in run)
+
+
+def _is_result(piece: Piece) -> bool:
+    return isinstance(piece.part, ToolResultPart)
+
+
+def _results(run: Sequence[Piece], names: Mapping[str, str]) -> list[JsonValue]:
+    found: list[JsonValue] = []
+    for piece in run:
+        if isinstance(piece.part, ToolResultPart):
+            found.append(piece.onto(result(piece.part, names)))
+        elif piece.message is not None and found:
+            found[-1] = patched(found[-1], dict(piece.message))
+    return found
+
+
+def result(part: ToolResultPart, names: Mapping[str, str]) -> Json:
+    """A text as text, all else as a value; that it failed stands in it."""
+    content = part.content
+    if part.is_error and not (isinstance(content, dict) and "error" in content):
+        content = {"error": content}
+    said: Json = {"type": "value", "value": content}
+    if isinstance(content, str):
+        said = {"type": "text", "text": content}
+    written: Json = {"role": "tool"}
+    if not part.tool_call_id.startswith(MADE_ID):
+        written["tool_call_id"] = part.tool_call_id
+    if name := names.get(part.tool_call_id):
+        written["name"] = legal_tool_name(name)
+    return {**written, "contents": [said]}
+
+
+def _message(
+    line: Line, run: Sequence[Piece], role: str, names: Mapping[str, str], losses: list[Loss]
+) -> Json:
+    del names
+    said: Json = {"role": role}
+    thoughts = [(p, t) for p in run if (t := reasoning_text(p.part)) is not None]
+    if thoughts and role == "assistant":
+        said["thinking"] = "".join(thought for _, thought in thoughts)
+        for piece, _ in thoughts:
+            said.update({key: one for key, one in piece.fields.items() if key == "signature"})
+    contents: list[JsonValue] = []
+    calls: list[JsonValue] = []
+    for piece in run:
+        is_call = isinstance(piece.part, ToolCallPart) and role == "assistant"
+        if is_call or "function" in obj(piece.item):
+            own = call(piece.part) if isinstance(piece.part, ToolCallPart) else obj(piece.item)
+            calls.append(piece.onto(own))
+        elif piece.part is None:
+            contents += [piece.item] if piece.item is not None else []
+        elif found := block(piece, line, losses):
+            contents.append(piece.onto(found))
+    said["contents"] = _headed(line.header, contents) if line.header and contents else contents
+    if calls:
+        said["tool_calls"] = calls
+    for piece in run:
+        if piece.message is not None:
+            said = obj(patched(said, dict(piece.message)))
+    return said
+
+
+def _headed(header: str, contents: list[JsonValue]) -> list[JsonValue]:
+    first = obj(contents[0])
+    if first.keys() == {"type", "text"}:
+        return [_text(f"{header}\n{text(first['text'])}"), *contents[1:]]
+    return [_text(header), *contents]
+
+
+def call(part: ToolCallPart) -> Json:
+    function: Json = {"name": legal_tool_name(part.name), "arguments": dict(part.arguments)}
+    own: Json = {} if part.id.startswith(MADE_ID) else {"id": part.id}
+    return {"type": "function", "function": function, **own}
+
+
+def block(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
+    """A part of the format; None where there is nothing to say here."""
+    match piece.part:
+        case TextPart(text=said):
+            return _text(line.text(said))
+        case ImagePart(source=source, media_type=kind) if source.base64 is not None:
+            return {"type": "image", "image": {"media-type": kind, "data": source.base64}}
+        case ImagePart(source=source, media_type=kind) if source.url:
+            return {"type": "image", "image": {"media-type": kind, "url": source.url}}
+        case FilePart(media_type=kind) as part if (said := text_in(part)) is not None:
+            return _text(line.text(as_file_text(name_of(piece), kind, said)))
+        case StructuredDataPart(schema_id=schema) if schema == CITATIONS and line.voice == "agent":
+            return None
+        case StructuredDataPart() if piece.fields.get("as") == "documents":
+            return None  # it stands beside the messages
+        case StructuredDataPart(schema_id=schema) as part if schema in (VALUE, DOCUMENT):
+            value: JsonValue = orjson.loads(write(part))["data"]
+            bare = piece.fields.get("as") == "bare"
+            return {"type": "value", "value": obj(value).get("value") if bare else value}
+        case part if reasoning_text(part) is not None:
+            return None  # a member of the message has it
+        case RequestedResponseFormatPart():
+            return None
+        case _:
+            shown = as_text(piece, losses)
+            return _text(line.text(shown)) if shown else None
+
+
+def _text(value: str) -> Json:
+    return {"type": "text", "text": value}

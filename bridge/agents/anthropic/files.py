@@ -1,0 +1,35 @@
+"""Files of Anthropic's `/v1/files` (beta)."""
+
+from __future__ import annotations
+
+from bridge.agents.anthropic.write import IMAGES, PDF
+from bridge.agents.forms import form
+from bridge.agents.http import Http, Request
+from bridge.agents.json_values import obj, text
+from bridge.agents.media import MediaPart
+from bridge.agents.settings import ModelSettings
+from bridge.agents.uploads import FileApi, Kept, Uploaded
+from bridge.errors import AgentError
+from bridge.uacs import FilePart, ImagePart, MediaSource
+
+VERSION = "2023-06-01"
+BETA = {"anthropic-beta": "files-api-2025-04-14"}
+
+
+async def upload(http: Http, settings: ModelSettings, key: str, kept: Kept) -> Uploaded:
+    kind, body = form({}, kept.name, kept.media_type, kept.content)
+    headers = {"content-type": kind, "anthropic-version": VERSION, **BETA,
+               **({"x-api-key": key} if key else {})}  # fmt: skip
+    found = obj(await http.json(Request(f"{settings.base_url}/v1/files", headers, body)))
+    if not text(found.get("id")):
+        raise AgentError("its API took a file and gave no id for it")
+    return Uploaded(MediaSource(file_id=text(found["id"])))
+
+
+def takes(part: MediaPart) -> bool:
+    if isinstance(part, ImagePart):
+        return part.media_type in IMAGES
+    return isinstance(part, FilePart) and part.media_type in (PDF, "text/plain")
+
+
+FILES = FileApi(upload, takes, BETA)

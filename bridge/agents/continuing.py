@@ -1,0 +1,49 @@
+"""A turn of several requests: what an agent said so far, as its message of the room. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from bridge.agents.deltas import deltas_of
+from bridge.agents.speakers import agent_id
+from bridge.model.turns import AgentEvent, ToolAnswered, ToolCalled, TurnDone
+from bridge.uacs import (
+    Accumulator,
+    Actor,
+    Conversation,
+    Message,
+    MessageEnvelope,
+    ToolCallPart,
+    to_timestamp,
+)
+
+
+def answer_of(
+    said: Sequence[AgentEvent], agent: str, when: datetime, number: int
+) -> Message | None:
+    """None where nothing was said."""
+    actor = Actor(id=agent_id(agent), role="assistant", name=agent)
+    envelope = MessageEnvelope(
+        message_id=f"answer:{number}", timestamp=to_timestamp(when), actor=actor
+    )
+    whole = Accumulator()
+    begun = False
+    for delta in deltas_of([*said, TurnDone()], envelope):
+        begun = True
+        whole.add(delta)
+    return whole.message if begun and whole.message.content else None
+
+
+def unanswered(said: Sequence[AgentEvent]) -> list[ToolCallPart]:
+    """Calls whose results were not said, too."""
+    answered = {one.part.tool_call_id for one in said if isinstance(one, ToolAnswered)}
+    calls = [one.part for one in said if isinstance(one, ToolCalled)]
+    return [one for one in calls if one.id not in answered]
+
+
+def continued(
+    conversation: Conversation, own: Message | None, more: Sequence[Message]
+) -> Conversation:
+    messages = (*conversation.messages, *([own] if own else []), *more)
+    return conversation.model_copy(update={"messages": messages})

@@ -1,0 +1,29 @@
+"""Forms with one file (RFC 7578), as the file APIs of vendors want them. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+
+def form(
+    fields: Mapping[str, str], name: str, media_type: str, content: bytes
+) -> tuple[str, bytes]:
+    """The content type, and the body. The boundary follows from the content."""
+    boundary = f"uacs-{hashlib.sha256(content).hexdigest()[:32]}"
+    pieces = [
+        f'--{boundary}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{value}\r\n'.encode()
+        for key, value in fields.items()
+    ]
+    head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{_safe(name)}"'
+    pieces.append(f"{head}\r\nContent-Type: {_line(media_type)}\r\n\r\n".encode())
+    pieces += [content, f"\r\n--{boundary}--\r\n".encode()]
+    return f"multipart/form-data; boundary={boundary}", b"".join(pieces)
+
+
+def _line(value: str) -> str:
+    return "".join(one for one in value if one.isprintable())
+
+
+def _safe(name: str) -> str:
+    return _line(name).replace("\\", "_").replace('"', "_") or "file"

@@ -1,0 +1,70 @@
+"""Files of Gemini's `/upload/v1beta/files`: announced, then sent, and ready when ACTIVE."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from pydantic import JsonValue
+
+from bridge.agents.http import Http, Request
+from bridge.agents.json_values import Json, obj, text
+from bridge.agents.settings import ModelSettings
+from bridge.agents.uploads import FileApi, Kept, Uploaded
+from bridge.errors import AgentError
+from bridge.uacs import MediaSource
+
+_LOOKS = 60  # at a file that is not ready, one a second
+
+
+async def upload(http: Http, settings: ModelSettings, key: str, kept: Kept) -> Uploaded:
+    own: dict[str, str] = {"x-goog-api-key": key} if key else {}
+    file = await _sent(http, await _announced(http, settings, own, kept), own, kept)
+    for _ in range(_LOOKS):
+        if text(file.get("state")) != "PROCESSING":
+            break
+        await asyncio.sleep(1)
+        url = f"{settings.base_url}/v1beta/{text(file.get('name'))}"
+        file = obj(await http.json(Request(url, own, method="GET")))
+    if text(file.get("state")) not in ("ACTIVE", "") or not text(file.get("uri")):
+        raise AgentError("its API took a file and cannot read it")
+    return Uploaded(MediaSource(url=text(file["uri"])), _seconds(file.get("expirationTime")))
+
+
+async def _announced(http: Http, settings: ModelSettings, own: dict[str, str], kept: Kept) -> str:
+    """The address that the bytes go to; the key goes along, so it must be the same host."""
+    headers = {
+        **own,
+        "x-goog-upload-protocol": "resumable",
+        "x-goog-upload-command": "start",
+        "x-goog-upload-header-content-length": str(len(kept.content)),
+        "x-goog-upload-header-content-type": kept.media_type,
+    }
+    body: Json = {"file": {"display_name": kept.name}}
+    request = Request(f"{settings.base_url}/upload/v1beta/files", headers, body)
+    async with http.answer(request) as answer:
+        url = answer.headers.get("x-goog-upload-url", "")
+    if urlsplit(url).netloc != urlsplit(settings.base_url).netloc:
+        raise AgentError("its API names another host for a file")
+    return url
+
+
+async def _sent(http: Http, url: str, own: dict[str, str], kept: Kept) -> Json:
+    headers = {
+        **own,
+        "content-type": kept.media_type,
+        "x-goog-upload-offset": "0",
+        "x-goog-upload-command": "upload, finalize",
+    }
+    return obj(obj(await http.json(Request(url, headers, kept.content))).get("file"))
+
+
+def _seconds(value: JsonValue) -> float | None:
+    try:
+        return datetime.fromisoformat(text(value)).timestamp()
+    except ValueError:
+        return None
+
+
+FILES = FileApi(upload, lambda part: "*" not in part.media_type)

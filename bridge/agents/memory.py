@@ -1,0 +1,70 @@
+"""What an agent's server remembers of a room, as a cache: the archive is the truth. Pure.
+
+The last part of an answer names what the server calls the conversation, the message up to which it
+was told, and the hash of all up to there. Where something of that was edited or deleted, or the
+answer itself was, the hash is another, and the server is told all anew under a new name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bridge.agents.json_values import Json, obj, text
+from bridge.agents.native import state
+from bridge.agents.speakers import agent_id, is_edited
+from bridge.content.agent_parts import STATE
+from bridge.uacs import ContentPart, Conversation, Message, StructuredDataPart, write
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What the server calls things, and what was said since it was told."""
+
+    ids: Json
+    unheard: tuple[Message, ...]
+
+
+def memory_part(conversation: Conversation, api: str, ids: Json) -> StructuredDataPart:
+    """For the end of an answer to the last message of this conversation."""
+    messages = conversation.messages
+    kept: Json = {"ids": ids, "upto": messages[-1].message_id, "hash": _hash(messages)}
+    return state(api, memory=kept)
+
+
+def remembered(conversation: Conversation, agent: str, api: str) -> Memory | None:
+    """None where the server must be told all."""
+    own = agent_id(agent)
+    last = next((one for one in reversed(conversation.messages) if one.actor.id == own), None)
+    kept = obj(_memory_of(last, api)) if last is not None and not is_edited(last) else {}
+    upto = text(kept.get("upto"))
+    found = [n for n, one in enumerate(conversation.messages) if one.message_id == upto]
+    if not found or _hash(conversation.messages[: found[0] + 1]) != kept.get("hash"):
+        return None
+    unheard = [one for one in conversation.messages[found[0] + 1 :] if one.actor.id != own]
+    return Memory(obj(kept.get("ids")), tuple(unheard))
+
+
+def is_memory(part: ContentPart) -> bool:
+    return isinstance(part, StructuredDataPart) and part.schema_id == STATE and (
+        isinstance(part.data, Mapping) and "memory" in part.data
+    )  # fmt: skip
+
+
+def _memory_of(message: Message, api: str) -> Json:
+    for part in reversed(message.content):
+        if isinstance(part, StructuredDataPart) and is_memory(part):
+            data = obj(part.data)  # pyright: ignore[reportArgumentType] - JSON, whatever it holds
+            return obj(data.get("memory")) if data.get("api") == api else {}
+    return {}
+
+
+def _hash(messages: Sequence[Message]) -> str:
+    """Of who said what, not of what is noted beside it (reactions, where it was shown)."""
+    found = hashlib.sha256()
+    for one in messages:
+        parts = (write(part) for part in one.content)
+        for piece in (one.message_id.encode(), one.actor.id.encode(), *parts):
+            found.update(len(piece).to_bytes(8, "big") + piece)
+    return found.hexdigest()

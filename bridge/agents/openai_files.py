@@ -1,0 +1,30 @@
+"""Files of OpenAI's `/files`, for both of its APIs."""
+
+from __future__ import annotations
+
+from bridge.agents.forms import form
+from bridge.agents.http import Http, Request
+from bridge.agents.json_values import number, obj, text
+from bridge.agents.settings import ModelSettings
+from bridge.agents.uploads import FileApi, Kept, Uploaded
+from bridge.errors import AgentError
+from bridge.uacs import FilePart, ImagePart, MediaSource
+
+_DAYS = 30 * 86_400  # seconds; asked for, so that nothing stays for ever
+_PDF = "application/pdf"
+
+
+async def upload(http: Http, settings: ModelSettings, key: str, kept: Kept) -> Uploaded:
+    fields = {"purpose": "user_data", "expires_after[anchor]": "created_at",
+              "expires_after[seconds]": str(_DAYS)}  # fmt: skip
+    kind, body = form(fields, kept.name, kept.media_type, kept.content)
+    headers = {"content-type": kind, **({"authorization": f"Bearer {key}"} if key else {})}
+    found = obj(await http.json(Request(f"{settings.base_url}/files", headers, body)))
+    if not text(found.get("id")):
+        raise AgentError("its API took a file and gave no id for it")
+    until = number(found.get("expires_at"))
+    return Uploaded(MediaSource(file_id=text(found["id"])), None if until is None else float(until))
+
+
+CHAT_FILES = FileApi(upload, lambda part: isinstance(part, FilePart) and part.media_type == _PDF)
+RESPONSES_FILES = FileApi(upload, lambda part: isinstance(part, (FilePart, ImagePart)))

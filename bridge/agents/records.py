@@ -1,0 +1,51 @@
+"""What an answer was made of, to be looked up later: the model, and what it was told. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+
+from bridge.agents.json_values import Json
+from bridge.agents.speakers import instructions_id
+from bridge.agents.tools import tool_names
+from bridge.model import Loss
+from bridge.uacs import Conversation, Message, write
+
+_MOST = 20  # losses in one record
+
+
+def record_of(api: str, model: str, told: Conversation, agent: str, losses: Sequence[Loss]) -> Json:
+    """For `metadata.record` of the answer. `told` is the conversation as the model was given it:
+    two answers whose digests are the same were given the same words."""
+    own = instructions_id(agent)
+    instructions = [one for one in told.messages if one.actor.id == own]
+    history = [one for one in told.messages if one.actor.id != own]
+    return {
+        "api": api,
+        "model": model,
+        "bridge": _version(),
+        "instructions_sha256": _digest(instructions),
+        "history_sha256": _digest(history),
+        "messages": len(history),
+        "tools": [*sorted(tool_names(told))],
+        "losses": [loss.model_dump(mode="json") for loss in losses[:_MOST]],
+    }
+
+
+def _digest(messages: Iterable[Message]) -> str:
+    digest = hashlib.sha256()
+    for message in messages:
+        written = write(message)
+        digest.update(len(written).to_bytes(8, "big"))
+        digest.update(written)
+    return digest.hexdigest()
+
+
+@cache
+def _version() -> str:
+    try:
+        return version("uacs-bridge")
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,83 @@
+"""What every turn over the network has: a deadline, what is said meanwhile, repeats, and failures
+in words for people."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
+
+import structlog
+
+from bridge.agents.faults import failure_of
+from bridge.agents.heard import Heard, Stopped, TookTooLong, listening
+from bridge.agents.http import Http, Patience, open_http
+from bridge.agents.settings import TurnSettings
+from bridge.errors import BridgeError, RateLimited, Unavailable, Unsettled
+from bridge.model.turns import AgentEvent, AgentInput, TurnDone, TurnFailed
+from bridge.ports.clock import Clock
+
+log = structlog.get_logger()
+
+_LONGEST_PAUSE = 30.0  # seconds; a vendor that asks for more is not waited for
+
+Said = AsyncGenerator[AgentEvent, None]
+
+
+async def one_turn(
+    agent: str,
+    settings: TurnSettings,
+    inputs: AsyncIterator[AgentInput],
+    answer: Callable[[Heard, Http], Said],
+    *,
+    open_hosts_only: bool = False,
+) -> Said:
+    """The events of `answer`, which ends with TurnDone or TurnFailed or raises BridgeError."""
+    until = asyncio.get_running_loop().time() + settings.total_seconds
+    patience = Patience(settings.connect_seconds, settings.idle_seconds)
+    try:
+        async with (
+            listening(inputs, until) as heard,
+            open_http(patience, open_hosts_only=open_hosts_only) as http,
+            aclosing(answer(heard, http)) as events,
+        ):
+            async for event in events:
+                yield event
+    except Stopped:
+        yield TurnDone()
+    except TookTooLong:
+        yield TurnFailed(reason=f"its answer took longer than {settings.total_seconds:g} s")
+    except BridgeError as error:
+        log.warning("agent_failed", agent=agent, error=str(error))
+        yield failure_of(error)
+
+
+async def tried(
+    agent: str,
+    attempt: Callable[[], Said],
+    retries: int,
+    heard: Heard,
+    clock: Clock,
+    may_repeat: Callable[[], bool] = lambda: True,
+) -> Said:
+    """The events of an attempt. It is made again after a fault that may pass, `retries` times, as
+    long as nothing was said and `may_repeat`."""
+    for number in range(retries + 1):
+        said = False
+        try:
+            async with aclosing(attempt()) as events:
+                async for event in events:
+                    said = True
+                    yield event
+        except (RateLimited, Unavailable, Unsettled) as error:
+            pause = _pause(error, number)
+            if said or number == retries or pause > _LONGEST_PAUSE or not may_repeat():
+                raise
+            log.info("agent_retries", agent=agent, error=str(error), pause=pause)
+            await heard.first(clock.sleep(pause))
+        else:
+            return
+
+
+def _pause(error: RateLimited | Unavailable | Unsettled, attempt: int) -> float:
+    return error.retry_after if isinstance(error, RateLimited) else 0.5 * 2.0**attempt

@@ -1,0 +1,182 @@
+"""`show_card`: a tool of the agent's own with which any model shows buttons and forms. Pure.
+
+In: the arguments of a call. Out: a card for all platforms, or what is wrong with it, for the model.
+What is shown is what a model wrote: links say where they lead, and nothing is fetched for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, cast
+
+import orjson
+from pydantic import JsonValue, ValidationError
+
+from bridge.agents.json_values import Json
+from bridge.agents.schemas import fault_of
+from bridge.content.additions import BridgeMetadata, with_bridge_metadata
+from bridge.content.card import Button
+from bridge.content.card_json import SCHEMA_ID, card_from_json, card_schema, card_to_json
+from bridge.content.interactions import SCHEMA_ID as INTERACTION
+from bridge.content.interactions import Interaction, told
+from bridge.content.link_targets import with_targets
+from bridge.content.tool_names import SHOW_CARD
+from bridge.errors import CodecError
+from bridge.uacs import (
+    Conversation,
+    JsonTree,
+    Message,
+    StructuredDataPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+# What a model may show. No pictures: they would be fetched from an address of its choice.
+_KINDS = (
+    "Prose", "Table", "Divider", "Fields", "Alert", "Progress", "Container", "Actions", "Button",
+    "TextInput", "NumberInput", "DateInput", "Toggle", "Choice",
+)  # fmt: skip
+_DOES = ("press", "submit")
+_NOT = frozenset(("link", "url", "icon", "targets", "source", "external"))
+_NOISE = frozenset(("default", "contentMediaType", "$schema", "$id"))
+_DESCRIPTION = (
+    "Shows people a card with buttons, menus and input fields, beside what you say. Give every "
+    "button and input an `id` of yours. A string among the nodes is text in Markdown. A button "
+    "that `does` `submit` sends all inputs with it. When somebody presses a button you are told "
+    "who, which, and what was filled in, as the next message; so end your answer after showing it."
+)
+_SHOWN = "The card is shown. You are told when somebody presses a button; do not wait for it."
+
+
+def tool() -> Json:
+    """As `metadata.tools` describes it: the schema of the neutral card, less what it may not."""
+    parameters = cast("JsonValue", _parameters())
+    return {"name": SHOW_CARD, "description": _DESCRIPTION, "parameters": parameters}
+
+
+def shown(call: ToolCallPart) -> tuple[StructuredDataPart | None, ToolResultPart]:
+    """The card, None where there is something wrong with it; and what the model is told."""
+    arguments = {"type": "card", **dict(call.arguments)}
+    try:
+        card = card_from_json(arguments)
+    except CodecError as error:
+        return None, _wrong(call, f"at {error.pointer or '/'}: {error.reason}")
+    fault = _fault(card) or fault_of(dict(call.arguments), _parameters())
+    if fault:
+        return None, _wrong(call, fault)
+    data = cast("JsonTree", card_to_json(with_targets(card)))
+    part = StructuredDataPart(schema_id=SCHEMA_ID, data=data)
+    return part, ToolResultPart(tool_call_id=call.id, content=_SHOWN)
+
+
+def with_presses(room: Conversation) -> Conversation:
+    """With what was pressed in the ids and values that the card's author knows."""
+    messages = tuple(_press(message) for message in room.messages)
+    return room.model_copy(update={"messages": messages})
+
+
+def _press(message: Message) -> Message:
+    first = message.content[0]
+    if not isinstance(first, StructuredDataPart) or first.schema_id != INTERACTION:
+        return message
+    try:
+        press = Interaction.model_validate(first.data)
+    except ValidationError:
+        return message
+    known = {"id": press.id, "value": press.value, "inputs": press.inputs, "card": press.message}
+    text = f"{press.kind} {told(press)}\n{orjson.dumps(known).decode()}"
+    part = TextPart(text=text, format="plain")
+    return with_bridge_metadata(message.model_copy(update={"content": (part,)}), BridgeMetadata())
+
+
+def _wrong(call: ToolCallPart, fault: str) -> ToolResultPart:
+    text = f"The card was not shown; {fault}. Mend it and call {SHOW_CARD} again."
+    return ToolResultPart(tool_call_id=call.id, content=text, is_error=True)
+
+
+def _fault(card: object) -> str | None:
+    """What a card of a model may not have."""
+    ids: set[str] = set()
+    if not getattr(card, "nodes", ()):
+        return "at /nodes: it is empty"
+    for node in _nodes(card):
+        kind = type(node).__name__
+        at = getattr(node, "at", "") or "/"
+        if getattr(node, "type", None) is not None and kind not in (*_KINDS, "Card"):
+            return f"at {at}: {node.type!r} cannot be shown; there are {', '.join(_types())}"
+        if isinstance(node, Button) and node.does not in _DOES:
+            return f"at {at}/does: a button can {' or '.join(_DOES)}; write links as text"
+        if (own_id := getattr(node, "id", "")) and kind != "Container":
+            if own_id in ids:
+                return f"at {at}/id: {own_id!r} stands twice"
+            ids.add(own_id)
+    return None
+
+
+def _nodes(value: Any) -> Iterator[Any]:
+    if isinstance(value, tuple):
+        for one in value:
+            yield from _nodes(one)
+    elif is_dataclass(value) and not isinstance(value, type):
+        yield value
+        for one in fields(value):
+            yield from _nodes(getattr(value, one.name))
+
+
+def _types() -> list[str]:
+    schema = card_schema()["$defs"]
+    return [schema[kind]["properties"]["type"]["const"] for kind in _KINDS]
+
+
+@cache
+def _parameters() -> dict[str, Any]:
+    schema = card_schema()
+    names = schema["$defs"]
+    kept = {name: names[name] for name in (*_KINDS, *_HELPERS) if name in names}
+    dropped = names.keys() - kept.keys() - {"Node"}
+    choices = [one for one in names["Node"]["oneOf"] if not _refers(one, dropped)]
+    kept["Node"] = {"anyOf": choices}
+    listed = {"type": "array", "items": {"$ref": "#/$defs/Node"}, "minItems": 1}
+    plain: dict[str, Any] = {name: _plain(one, dropped) for name, one in kept.items()}
+    plain["Button"]["properties"]["does"] = {"enum": list(_DOES)}
+    return {
+        "type": "object",
+        "properties": {"nodes": listed, "summary": {"type": "string"}},
+        "required": ["nodes"],
+        "$defs": plain,
+    }
+
+
+_HELPERS = ("LabelledValue", "Option", "Confirm", "JsonValue")
+
+
+def _refers(value: object, names: Any) -> bool:
+    if isinstance(value, dict):
+        ref = value.get("$ref")
+        if isinstance(ref, str) and ref.rpartition("/")[2] in names:
+            return True
+        return any(_refers(one, names) for one in value.values())
+    return isinstance(value, list) and any(_refers(one, names) for one in value)
+
+
+def _plain(value: Any, dropped: Any) -> Any:
+    """Without defaults and what refers to kinds that are not there."""
+    if isinstance(value, list):
+        return [_plain(one, dropped) for one in value if not _refers(one, dropped)]
+    if not isinstance(value, dict):
+        return value
+    found: dict[str, Any] = {}
+    for key, one in value.items():
+        if key in _NOISE and not isinstance(one, dict):
+            continue
+        if key == "properties":
+            kept = {
+                name: p for name, p in one.items() if name not in _NOT and not _refers(p, dropped)
+            }
+            found[key] = {name: _plain(p, dropped) for name, p in kept.items()}
+        else:
+            found["anyOf" if key == "oneOf" else key] = _plain(one, dropped)
+    return found

@@ -1,0 +1,126 @@
+"""Sounds for models that cannot hear: their words, written down by another API."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Callable
+
+import structlog
+
+from bridge.agents.faults import without_keys
+from bridge.agents.forms import form
+from bridge.agents.http import Http, Request
+from bridge.agents.json_values import obj, text
+from bridge.agents.settings import ModelSettings
+from bridge.content.additions import PartDetails, read_bridge_metadata
+from bridge.errors import BridgeError, StoreError
+from bridge.model import Loss
+from bridge.ports.agent import AgentTools
+from bridge.ports.blobs import sha256_of
+from bridge.uacs import AudioPart, ContentPart, Conversation, Message, TextPart
+
+log = structlog.get_logger()
+
+_LARGEST = 25_000_000  # bytes, of OpenAI's API (docs, 2026-08)
+_ENDS = {
+    "audio/mpeg": "mp3", "audio/wav": "wav", "audio/x-wav": "wav", "audio/ogg": "ogg",
+    "audio/mp4": "m4a", "audio/webm": "webm", "audio/flac": "flac", "audio/aac": "m4a",
+}  # fmt: skip
+
+
+class Transcripts:
+    """Those of one agent, kept once they were made. What its API `hears` stays a sound."""
+
+    def __init__(
+        self,
+        agent: str,
+        settings: ModelSettings,
+        tools: AgentTools,
+        hears: Callable[[str], bool],
+    ) -> None:
+        self._agent = agent
+        self._hears = hears
+        self._settings = settings
+        self._tools = tools
+        self._shelf = tools.shelf(agent)
+
+    async def given(
+        self, conversation: Conversation, http: Http
+    ) -> tuple[Conversation, tuple[Loss, ...]]:
+        """The conversation with words in place of sounds, and a Loss for each. What cannot be
+        written down stays as it is."""
+        losses: list[Loss] = []
+        messages = [
+            await self._message(message, f"/messages/{number}", http, losses)
+            for number, message in enumerate(conversation.messages)
+        ]
+        whole = conversation.model_copy(update={"messages": tuple(messages)})
+        return whole, tuple(losses)
+
+    async def _message(self, message: Message, at: str, http: Http, losses: list[Loss]) -> Message:
+        details = read_bridge_metadata(message)[0].parts
+        parts: list[ContentPart] = []
+        for index, part in enumerate(message.content):
+            known = details.get(str(index)) or PartDetails()
+            wanted = isinstance(part, AudioPart) and not self._hears(part.media_type)
+            words = await self._words(part, http) if wanted else None
+            if words is None:
+                parts.append(part)
+                continue
+            name = " ".join((known.name or "a recording").split())[:200]
+            said = TextPart(text=f"(transcript of {name}, made by a machine)\n{words}")
+            losses.append(Loss(path=f"{at}/content/{index}", kind="transcript", what="audio",
+                               shown_as=words[:200]))  # fmt: skip
+            parts.append(said)
+        same = all(one is other for one, other in zip(parts, message.content, strict=True))
+        return message if same else message.model_copy(update={"content": tuple(parts)})
+
+    async def _words(self, part: ContentPart, http: Http) -> str | None:
+        if not isinstance(part, AudioPart):
+            return None
+        try:
+            content = await self._content(part)
+            if content is None or len(content) > _LARGEST:
+                return None
+            model = f"{self._settings.transcriber_url} {self._settings.transcriber}"
+            whole = hashlib.sha256(model.encode() + b"\0" + content).hexdigest()
+            place = f"transcript:{whole}"
+            if (known := await self._shelf.get(place)) is not None:
+                return known
+            words = await self._asked(part.media_type, content, http)
+            await self._shelf.put(place, words)
+        except StoreError:
+            raise
+        except BridgeError as error:
+            log.warning("not_transcribed", agent=self._agent, error=without_keys(str(error)))
+            return None
+        return words
+
+    async def _content(self, part: AudioPart) -> bytes | None:
+        files = self._tools.files
+        if part.source.base64 is not None:
+            try:
+                return base64.b64decode(part.source.base64, validate=True)
+            except binascii.Error:
+                return None
+        file_id = part.source.file_id or ""
+        if files is None or sha256_of(file_id) is None:
+            return None
+        async with files.blobs.open(file_id) as chunks:
+            return b"".join([chunk async for chunk in chunks])
+
+    async def _asked(self, media_type: str, content: bytes, http: Http) -> str:
+        settings = self._settings
+        key = settings.transcriber_key
+        secret = "" if key is None else await self._tools.tokens.secret(key)
+        name = f"audio.{_ENDS.get(media_type.partition(';')[0], 'mp3')}"
+        fields = {"model": settings.transcriber, "response_format": "json"}
+        kind, body = form(fields, name, media_type, content)
+        headers = {
+            "content-type": kind,
+            **({"authorization": f"Bearer {secret}"} if secret else {}),
+        }
+        url = f"{settings.transcriber_url}/audio/transcriptions"
+        return text(obj(await http.json(Request(url, headers, body))).get("text")).strip()

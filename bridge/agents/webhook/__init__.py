@@ -1,0 +1,1 @@
+"""A program of your own behind an address: UACS in, UACS out."""

@@ -1,0 +1,193 @@
+"""The agent that is a program behind an address."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from typing import Any
+
+import structlog
+
+from bridge.agents.continuing import answer_of, continued, unanswered
+from bridge.agents.files import inline_files
+from bridge.agents.heard import Heard
+from bridge.agents.history import within
+from bridge.agents.http import Answer, Http, Request, read_json
+from bridge.agents.running import one_turn, tried
+from bridge.agents.streams import DONE
+from bridge.agents.tools import tool_names
+from bridge.agents.webhook.read import Stream, read_answer
+from bridge.agents.webhook.settings import WebhookSettings
+from bridge.agents.webhook.signing import ID, SIGNATURE, TIMESTAMP, check, key_of, sign
+from bridge.agents.webhook.write import shown_to, write_turn
+from bridge.errors import AgentError
+from bridge.model.turns import (
+    AgentEvent,
+    AgentInput,
+    ApprovalWanted,
+    MessageGiven,
+    ToolAnswered,
+    ToolResultGiven,
+    Turn,
+    TurnDone,
+    TurnFailed,
+)
+from bridge.ports.agent import AgentTools
+from bridge.uacs import Conversation
+
+log = structlog.get_logger()
+
+_ROUNDS = 25  # requests of one turn
+_DONE = DONE.encode()
+
+
+class WebhookAgent:
+    """Posts each turn, and says what is answered."""
+
+    def __init__(self, name: str, settings: WebhookSettings, tools: AgentTools) -> None:
+        self.name = name
+        self._settings = settings
+        self._tools = tools
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Answer one turn; ends with TurnDone or TurnFailed."""
+
+        def answer(heard: Heard, http: Http) -> AsyncGenerator[AgentEvent, None]:
+            return self._answer(turn, heard, http)
+
+        settings = self._settings
+        closed = not settings.private_addresses
+        said = one_turn(self.name, settings, inputs, answer, open_hosts_only=closed)
+        async with aclosing(said) as events:
+            async for event in events:
+                yield event
+
+    async def _answer(self, turn: Turn, heard: Heard, http: Http) -> AsyncGenerator[AgentEvent]:
+        """Rounds of requests, until nothing is left that it waits for."""
+        conversation = await self._conversation(turn)
+        given: Sequence[AgentInput] = ()
+        for number in range(_ROUNDS):
+            own_id = turn.id if number == 0 else f"{turn.id}/{number}"
+            body = write_turn(turn, conversation, given)
+            said: list[AgentEvent] = []
+            async with aclosing(self._round(own_id, body, heard, http)) as events:
+                async for event in events:
+                    if isinstance(event, TurnFailed):
+                        yield event
+                        return
+                    if not isinstance(event, TurnDone):
+                        said.append(event)
+                        yield event
+            given = await self._meanwhile(said, conversation, heard)
+            for one in given:
+                if isinstance(one, ToolResultGiven):
+                    said.append(ToolAnswered(part=one.part))
+                    yield said[-1]
+            if not given:
+                yield TurnDone()
+                return
+            own = answer_of(said, self.name, turn.asked_at, number)
+            more = [one.message for one in given if isinstance(one, MessageGiven)]
+            conversation = continued(conversation, own, more)
+        yield TurnFailed(reason=f"it did not come to an answer in {_ROUNDS} requests")
+
+    async def _meanwhile(
+        self, said: Sequence[AgentEvent], conversation: Conversation, heard: Heard
+    ) -> list[AgentInput]:
+        """What it waits for: results of the bridge's tools, approvals, and what people said."""
+        known = tool_names(conversation)
+        calls = [one.id for one in unanswered(said) if one.name in known]
+        wanted = [one.part.id for one in said if isinstance(one, ApprovalWanted)]
+        given: list[AgentInput] = [await heard.approval(call) for call in wanted]
+        results = await heard.results(calls)
+        given += [ToolResultGiven(part=one) for one in results]
+        return [*given, *(MessageGiven(message=one) for one in heard.new_messages())]
+
+    async def _conversation(self, turn: Turn) -> Conversation:
+        settings = self._settings
+        room = within(turn.conversation, self.name, settings.history_tokens)
+        limit = int(settings.inline_mb * 1_000_000)
+        room, losses = await inline_files(shown_to(room, self.name), self._tools.files, limit)
+        for loss in losses:
+            log.info("agent_not_given", agent=self.name, turn=turn.id, what=loss.what)
+        return room
+
+    def _round(
+        self, own_id: str, body: bytes, heard: Heard, http: Http
+    ) -> AsyncGenerator[AgentEvent]:
+        def attempt() -> AsyncGenerator[AgentEvent]:
+            return self._events(own_id, body, heard, http)
+
+        return tried(self.name, attempt, self._settings.retries, heard, self._tools.clock)
+
+    async def _events(
+        self, own_id: str, body: bytes, heard: Heard, http: Http
+    ) -> AsyncGenerator[AgentEvent]:
+        """One request. A repeat has the same id, so that a program answers once."""
+        key = await self._key()
+        timestamp = str(int(self._tools.clock.time()))
+        headers = {ID: own_id, "idempotency-key": own_id, TIMESTAMP: timestamp}
+        headers["accept"] = "application/json, text/event-stream"
+        if key is not None:
+            headers[SIGNATURE] = sign(key, own_id, timestamp, body)
+        pieces = self._pieces(Request(self._settings.url, headers, body), own_id, key, http)
+        async with aclosing(pieces) as events:
+            while (event := await heard.first(anext(events, None))) is not None:
+                yield event
+
+    async def _key(self) -> bytes | None:
+        ref = self._settings.secret
+        return None if ref is None else key_of(await self._tools.tokens.secret(ref))
+
+    async def _pieces(
+        self, request: Request, own_id: str, key: bytes | None, http: Http
+    ) -> AsyncGenerator[AgentEvent]:
+        most = int(self._settings.max_answer_mb * 1_000_000)
+        async with http.answer(request) as answer:
+            if answer.kind == "text/event-stream":
+                async with aclosing(self._streamed(answer, own_id, key, most)) as events:
+                    async for event in events:
+                        yield event
+                return
+            whole = await answer.whole(most)
+            self._check(key, f"answer:{own_id}", answer, whole, answer.headers.get(SIGNATURE, ""))
+            for event in read_answer(read_json(whole) if whole.strip() else None):
+                yield event
+
+    async def _streamed(
+        self, answer: Answer, own_id: str, key: bytes | None, most: int
+    ) -> AsyncGenerator[AgentEvent]:
+        stream = Stream()
+        number = size = 0
+        async with aclosing(answer.sent()) as sent:
+            async for one in sent:
+                size += len(one.data)
+                if size > most:
+                    raise AgentError("its answer is too large")
+                self._check(key, f"answer:{own_id}/{number}", answer, one.data, one.id)
+                number += 1
+                for event in stream.take(DONE if one.data == _DONE else read_json(one.data)):
+                    yield event
+                if stream.ended:
+                    return
+        stream.end()
+
+    def _check(
+        self, key: bytes | None, own_id: str, answer: Answer, body: bytes, given: str
+    ) -> None:
+        if key is not None:
+            timestamp = answer.headers.get(TIMESTAMP, "")
+            check(key, own_id, timestamp, body, given, self._tools.clock.time())
+
+
+class _Type:
+    kind = "webhook"
+    settings = WebhookSettings
+
+    def build(self, name: str, settings: Any, tools: AgentTools) -> WebhookAgent:
+        return WebhookAgent(name, settings, tools)
+
+
+agent_type = _Type()

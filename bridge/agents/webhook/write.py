@@ -1,0 +1,83 @@
+"""A turn -> the JSON that a webhook is sent. Pure.
+
+Lost: what other agents keep for themselves. Files are base64 up to the agent's limit; others keep
+the id or address that they have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import orjson
+from pydantic import JsonValue
+
+from bridge.agents.json_values import Json, obj
+from bridge.agents.speakers import agent_id
+from bridge.content.additions import BridgeMetadata, read_bridge_metadata, with_bridge_metadata
+from bridge.content.agent_parts import is_unshown
+from bridge.model.turns import AgentInput, Turn
+from bridge.uacs import Conversation, Message, write
+
+VERSION = 1
+
+
+def write_turn(turn: Turn, conversation: Conversation, given: Sequence[AgentInput]) -> bytes:
+    """`given` is what was said to the agent since its last answer in this turn."""
+    body: Json = {
+        "version": VERSION,
+        "turn": turn.id,
+        "agent": turn.agent,
+        "room": turn.room,
+        "trigger": turn.trigger,
+        "asked_at": turn.asked_at.isoformat(),
+        "platforms": list(turn.platforms),
+        "inputs": [one.model_dump(mode="json") for one in given],
+    }
+    return orjson.dumps({**body, "conversation": orjson.Fragment(write(conversation))})
+
+
+def shown_to(conversation: Conversation, agent: str) -> Conversation:
+    """Without what other agents keep for themselves."""
+    shown = (_shown(one, agent) for one in conversation.messages)
+    messages = tuple(one for one in shown if one.content)
+    metadata = _own_state(conversation.metadata, agent)
+    changed: dict[str, object] = {"messages": messages}
+    if conversation.metadata is not None:
+        changed["metadata"] = metadata
+    return conversation.model_copy(update=changed)
+
+
+def _shown(message: Message, agent: str) -> Message:
+    if message.metadata is not None and "agents" in message.metadata:
+        own = _own_state(message.metadata, agent)
+        message = message.model_copy(update={"metadata": own})
+    if message.actor.id == agent_id(agent) or not any(map(is_unshown, message.content)):
+        return message
+    kept = [index for index, part in enumerate(message.content) if not is_unshown(part)]
+    if not kept:
+        return message.model_copy(update={"content": message.content[:0]})
+    content = tuple(message.content[index] for index in kept)
+    places = {old: new for new, old in enumerate(kept)}
+    found, _ = read_bridge_metadata(message)
+    moved = found.model_copy(update=_moved(found, places))
+    shorter = message.model_copy(update={"content": content})
+    return with_bridge_metadata(shorter, moved) if found.fallbacks or found.parts else shorter
+
+
+def _moved(found: BridgeMetadata, places: Mapping[int, int]) -> dict[str, object]:
+    """Additions that name parts by their place."""
+    return {
+        "parts": {str(places[int(k)]): v for k, v in found.parts.items() if int(k) in places},
+        "fallbacks": {
+            str(places[int(k)]): tuple(places[one] for one in v if one in places)
+            for k, v in found.fallbacks.items()
+            if int(k) in places
+        },
+    }
+
+
+def _own_state(metadata: Mapping[str, JsonValue] | None, agent: str) -> Json:
+    """Metadata with the private state of this agent alone."""
+    rest = {key: value for key, value in (metadata or {}).items() if key != "agents"}
+    own = obj((metadata or {}).get("agents")).get(agent)
+    return {**rest, "agents": {agent: own}} if own is not None else rest

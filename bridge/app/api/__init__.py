@@ -1,0 +1,1 @@
+"""The bridge serves UACS itself: rooms, their events and messages, to programs with a token."""

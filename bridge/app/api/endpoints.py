@@ -1,0 +1,286 @@
+"""What the API answers, as a table: the web server's routes and the OpenAPI document are made of
+it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp
+
+from bridge.app.api import reading, saying
+from bridge.app.api.following import Streams
+from bridge.app.api.gateway import Gateway, RoomView
+from bridge.app.api.problems import Problem
+from bridge.app.api.shapes import Changed, Hits, Post, Posted, Press, Pressed, RoomList, Said
+from bridge.app.api.tokens import Caller
+from bridge.app.file_links import FileResponse, Linked, safe_headers
+from bridge.errors import StoreError
+from bridge.ports.reading_store import Scope
+from bridge.uacs import Conversation, write
+
+_LONGEST_QUERY = 500
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request: who asks whom for what, in which room (where the address names one)."""
+
+    request: Request
+    gateway: Gateway
+    streams: Streams
+    caller: Caller
+    room: RoomView | None = None
+
+    @property
+    def where(self) -> RoomView:
+        if self.room is None:
+            raise TypeError("only addresses with {room} have one")
+        return self.room
+
+    @property
+    def message(self) -> str:
+        return str(self.request.path_params["message"])
+
+    @property
+    def key(self) -> str | None:
+        return self.request.headers.get("idempotency-key")
+
+    def text(self, name: str) -> str | None:
+        value = self.request.query_params.get(name)
+        if value is not None and len(value) > _LONGEST_QUERY:
+            raise Problem(422, f"{name}: at most {_LONGEST_QUERY} characters", value=value)
+        return value
+
+    def number(self, name: str, usual: int | None, most: int) -> int | None:
+        given = self.text(name)
+        if given is None:
+            return usual
+        if not given.isascii() or not given.isdigit() or not 1 <= int(given[:16]) <= most:
+            raise Problem(
+                422, f"{name}: a whole number from 1 to {most}", value=given,
+                todo=f"leave it out, or write {name}={usual or 1}",
+            )  # fmt: skip
+        return int(given)
+
+
+Answer = Callable[[Asked], Awaitable[ASGIApp]]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One of an endpoint's parameters, as the document tells it."""
+
+    name: str
+    about: str
+    schema: Mapping[str, Any]
+    where: str = "query"
+    required: bool = False
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """`takes` and `gives` are the shapes of the bodies; `media` what else it gives."""
+
+    method: str
+    path: str
+    name: str
+    about: str
+    scope: Scope | None
+    answer: Answer
+    parameters: tuple[Parameter, ...] = ()
+    takes: type[BaseModel] | None = None
+    gives: type[BaseModel] | None = None
+    media: str = "application/json"
+    status: int = 200
+    problems: tuple[int, ...] = field(default=())
+
+
+def _json(body: BaseModel | Mapping[str, Any], status: int = 200) -> Response:
+    content = body.model_dump(mode="json") if isinstance(body, BaseModel) else body
+    return _bytes(orjson.dumps(content), status)
+
+
+def _bytes(content: bytes, status: int = 200) -> Response:
+    headers = {"Cache-Control": "no-store"}
+    return Response(content, status, headers, media_type="application/json")
+
+
+async def _rooms(asked: Asked) -> ASGIApp:
+    return _json(await reading.room_list(asked.gateway, asked.caller))
+
+
+async def _conversation(asked: Asked) -> ASGIApp:
+    limit = asked.number("limit", 50, reading.MOST_MESSAGES) or 50
+    before = asked.number("before", None, 2**53)
+    return _bytes(
+        write(await reading.conversation(asked.gateway, asked.caller, asked.where, limit, before))
+    )
+
+
+async def _events(asked: Asked) -> ASGIApp:
+    after = asked.request.headers.get("last-event-id") or asked.text("after")
+    deltas = asked.text("deltas") or "1"
+    if deltas not in ("0", "1"):
+        raise Problem(422, "deltas: 0 or 1", value=deltas)
+    return await asked.streams.follow(asked.caller, asked.where, after, deltas=deltas == "1")
+
+
+async def _post(asked: Asked) -> ASGIApp:
+    body = await asked.request.body()
+    posted = await saying.post(asked.gateway, asked.caller, asked.where, body, asked.key)
+    return _json(posted, 200 if posted.repeat else 201)
+
+
+async def _message(asked: Asked) -> ASGIApp:
+    stored = await reading.visible(asked.gateway, asked.caller, asked.where, asked.message)
+    return _json(reading.said(asked.caller, asked.where, stored))
+
+
+async def _edit(asked: Asked) -> ASGIApp:
+    body = await asked.request.body()
+    return _json(await saying.edit(asked.gateway, asked.caller, asked.where, asked.message, body))
+
+
+async def _delete(asked: Asked) -> ASGIApp:
+    return _json(await saying.delete(asked.gateway, asked.caller, asked.where, asked.message))
+
+
+async def _press(asked: Asked) -> ASGIApp:
+    body = await asked.request.body()
+    return _json(await saying.press(asked.gateway, asked.caller, asked.where, body, asked.key))
+
+
+async def _search(asked: Asked) -> ASGIApp:
+    query = asked.text("q")
+    if query is None:
+        raise Problem(422, "q: the words that are looked for", todo="write q=deploy")
+    limit = asked.number("limit", 20, reading.MOST_FOUND) or 20
+    wanted = asked.text("room")
+    if wanted is None:
+        rooms = [one for one in asked.gateway.rooms() if asked.caller.sees(one.id)]
+    else:
+        rooms = [reading.room_of(asked.gateway, asked.caller, wanted)]
+    return _json(await reading.search(asked.gateway, asked.caller, rooms, query, limit))
+
+
+async def _blob(asked: Asked) -> ASGIApp:
+    """A file, to whoever may see a message that holds it."""
+    file_id, room = str(asked.request.path_params["blob"]), asked.text("room")
+    message = asked.text("message")
+    if room is None or message is None:
+        raise Problem(
+            422, "A file is given to whoever may see a message that holds it",
+            todo="write room=ROOM&message=MESSAGE_ID",
+        )  # fmt: skip
+    view = reading.room_of(asked.gateway, asked.caller, room)
+    stored = await reading.visible(asked.gateway, asked.caller, view, message)
+    media_type = reading.holds(stored.message, file_id)
+    found = None if media_type is None else await asked.gateway.blobs.stat(file_id)
+    if media_type is None or found is None:
+        raise Problem(404, "The message holds no such file", value=file_id)
+    linked = Linked(file_id, "file", media_type, 0)
+    headers = {**safe_headers(linked), "Cache-Control": "private, no-store"}
+    return FileResponse(200, headers, asked.gateway.blobs, file_id, 0, found.size, found.size)
+
+
+_WHOLE = {"type": "integer", "minimum": 1}
+_TEXT = {"type": "string", "maxLength": _LONGEST_QUERY}
+_KEY = Parameter(
+    "Idempotency-Key", "The same key is taken once: ask again without fear.",
+    {"type": "string", "maxLength": 200}, "header",
+)  # fmt: skip
+_LIMIT = {**_WHOLE, "maximum": reading.MOST_MESSAGES, "default": 50}
+_FOUND = {**_WHOLE, "maximum": reading.MOST_FOUND, "default": 20}
+_POSITION = {"type": "string", "pattern": r"^\d{1,15}\.\d{1,15}$"}
+
+ENDPOINTS: tuple[Endpoint, ...] = (
+    Endpoint(
+        "GET", "/v1/rooms", "list_rooms", "Who the token is, and the rooms that it may see.",
+        None, _rooms, gives=RoomList,
+    ),
+    Endpoint(
+        "GET", "/v1/rooms/{room}", "read_room",
+        "A page of the room as a UACS Conversation, oldest first. `metadata.uacs_bridge` has "
+        "`next_before` for the next older page, and `position` for /events.",
+        "read", _conversation,
+        (
+            Parameter("limit", "How many messages.", _LIMIT),
+            Parameter("before", "Only what stands before this number.", _WHOLE),
+        ),
+        gives=Conversation,
+    ),
+    Endpoint(
+        "GET", "/v1/rooms/{room}/events", "follow_room",
+        "What happens in the room, as Server-Sent Events: hello, message_posted, message_changed, "
+        "message_deleted, reactions_changed, delta (a UACS delta of an answer that grows), end.",
+        "read", _events,
+        (
+            Parameter("after", "Go on behind this position; from now on where absent.", _POSITION),
+            Parameter("Last-Event-ID", "The same, as browsers send it.", _POSITION, "header"),
+            Parameter("deltas", "0: without answers while they grow.", {"enum": ["0", "1"]}),
+        ),
+        media="text/event-stream",
+    ),
+    Endpoint(
+        "POST", "/v1/rooms/{room}/messages", "post_message",
+        "Say something in the room, as the token's actor. 200: it was said before.",
+        "post", _post, (_KEY,), takes=Post, gives=Posted, status=201, problems=(409, 503),
+    ),
+    Endpoint(
+        "GET", "/v1/rooms/{room}/messages/{message}", "read_message",
+        "One message as it stands now.", "read", _message, gives=Said,
+    ),
+    Endpoint(
+        "PUT", "/v1/rooms/{room}/messages/{message}", "edit_message",
+        "Other words for what the token said.", "post", _edit, takes=Post, gives=Changed,
+        problems=(409, 503),
+    ),
+    Endpoint(
+        "DELETE", "/v1/rooms/{room}/messages/{message}", "delete_message",
+        "Take back what the token said, wherever it is shown.", "post", _delete, gives=Changed,
+        problems=(409, 503),
+    ),
+    Endpoint(
+        "POST", "/v1/rooms/{room}/interactions", "press",
+        "Press a button, choose or submit on the card of a message.",
+        "interact", _press, (_KEY,), takes=Press, gives=Pressed, problems=(409, 503),
+    ),
+    Endpoint(
+        "GET", "/v1/search", "search",
+        f"Messages that hold all these words; the newest {reading.LOOKED_AT} of each room are "
+        "looked at.",
+        "read", _search,
+        (
+            Parameter("q", "The words.", _TEXT, required=True),
+            Parameter("room", "One room only.", _TEXT),
+            Parameter("limit", "How many messages.", _FOUND),
+        ),
+        gives=Hits,
+    ),
+    Endpoint(
+        "GET", "/v1/blobs/{blob}", "read_file",
+        "The bytes of a file, to whoever may see a message that holds it (`source.file_id`).",
+        "read", _blob,
+        (
+            Parameter("room", "The room of the message.", _TEXT, required=True),
+            Parameter("message", "A message that holds the file.", _TEXT, required=True),
+        ),
+        media="application/octet-stream",
+    ),
+)  # fmt: skip
+
+
+async def answer(endpoint: Endpoint, asked: Asked) -> ASGIApp:
+    """Raises Problem, which says what is wrong."""
+    if endpoint.scope is not None:
+        asked.caller.must(endpoint.scope)
+    try:
+        return await endpoint.answer(asked)
+    except StoreError as error:
+        raise Problem(503, f"The store is in trouble: {error}", todo="try again later") from error

@@ -1,0 +1,111 @@
+"""What the API needs of a running bridge, and nothing more of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+from bridge.app.build import Bridge
+from bridge.content.tools_shown import ToolsShown
+from bridge.model import ChannelRef, Event, RoomId
+from bridge.ports.blobs import Blobs
+from bridge.ports.clock import Clock
+from bridge.ports.store import Store
+from bridge.uacs import Message
+
+
+@dataclass(frozen=True)
+class RoomView:
+    """A room as programs know it: its Conversation, who is in it, and what is seen there of the
+    tools that agents call."""
+
+    id: RoomId
+    conversation: UUID
+    channels: tuple[ChannelRef, ...]
+    agents: tuple[str, ...]
+    tools: ToolsShown = "names"
+
+
+class Gateway(Protocol):
+    """A bridge that runs."""
+
+    @property
+    def store(self) -> Store: ...
+
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def blobs(self) -> Blobs: ...
+
+    def rooms(self) -> Sequence[RoomView]: ...
+
+    def name_of(self, channel: ChannelRef) -> str:
+        """What people call it."""
+        ...
+
+    async def hear(self, event: Event, key: str) -> str | None:
+        """Through the gate and all stages, durably; the outcome. None: the key was heard before."""
+        ...
+
+    def growing(self, room: RoomId) -> Sequence[Message]:
+        """Answers that agents are writing there, as they stand now."""
+        ...
+
+    def reading(self) -> AbstractContextManager[asyncio.Event]:
+        """An event that is set whenever there may be news of any room."""
+        ...
+
+    def complete(self, message: Message) -> Message:
+        """With the parts that say the same as its cards do; their author need not write them."""
+        ...
+
+
+class BridgeGateway:
+    """The Gateway of this process."""
+
+    def __init__(self, bridge: Bridge) -> None:
+        self._bridge = bridge
+
+    @property
+    def store(self) -> Store:
+        return self._bridge.store
+
+    @property
+    def clock(self) -> Clock:
+        return self._bridge.clock
+
+    @property
+    def blobs(self) -> Blobs:
+        return self._bridge.files.blobs
+
+    def rooms(self) -> Sequence[RoomView]:
+        return [
+            RoomView(
+                room.id,
+                room.conversation,
+                tuple(dict.fromkeys(member.channel for member in room.members)),
+                tuple(seat.agent for seat in room.agents),
+                room.options.show_tools,
+            )
+            for room in self._bridge.rooms.all
+        ]
+
+    def name_of(self, channel: ChannelRef) -> str:
+        return self._bridge.rooms.name_of(channel)
+
+    async def hear(self, event: Event, key: str) -> str | None:
+        return await self._bridge.router.hear(event, key)
+
+    def growing(self, room: RoomId) -> Sequence[Message]:
+        return self._bridge.router.feed.growing(room)
+
+    def reading(self) -> AbstractContextManager[asyncio.Event]:
+        return self._bridge.router.feed.reading()
+
+    def complete(self, message: Message) -> Message:
+        return self._bridge.router.complete(message)

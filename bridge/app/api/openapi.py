@@ -1,0 +1,113 @@
+"""The table of endpoints -> an OpenAPI 3.1 document.
+
+`python -m bridge.app.api.openapi` prints it; `docs/openapi.json` is kept equal to it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import cache
+from typing import Any
+
+import orjson
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from bridge.app.api.endpoints import ENDPOINTS, Endpoint, Parameter
+from bridge.app.api.shapes import ProblemBody
+
+Json = dict[str, Any]
+_ALWAYS = (401, 429, 500)  # what any address may answer
+
+
+def document() -> Json:
+    """The whole document."""
+    shapes = _shapes()
+    paths: dict[str, Json] = {}
+    for endpoint in ENDPOINTS:
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "uacs-bridge",
+            "version": "1",
+            "description": "Rooms of Slack, Discord, Teams and AI agents as UACS; docs/api.md.",
+        },
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": shapes,
+        },
+    }
+
+
+@cache
+def document_text() -> bytes:
+    """As the file under `docs/` has it."""
+    return orjson.dumps(document(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _shapes() -> dict[str, Json]:
+    wanted: list[type[BaseModel]] = [ProblemBody]
+    for endpoint in ENDPOINTS:
+        wanted += [one for one in (endpoint.takes, endpoint.gives) if one is not None]
+    _, generated = models_json_schema(
+        [(one, "validation") for one in dict.fromkeys(wanted)],
+        ref_template="#/components/schemas/{model}",
+    )
+    return dict(sorted(generated["$defs"].items()))
+
+
+def _operation(endpoint: Endpoint) -> Json:
+    inside = [Parameter(name, "", {"type": "string"}, "path", required=True)
+              for name in re.findall(r"{(\w+)}", endpoint.path)]  # fmt: skip
+    operation: Json = {
+        "operationId": endpoint.name,
+        "summary": endpoint.about,
+        "parameters": [_parameter(one) for one in (*inside, *endpoint.parameters)],
+        "responses": _responses(endpoint),
+    }
+    if endpoint.scope is not None:
+        operation["description"] = f"Needs the scope `{endpoint.scope}`."
+    if endpoint.takes is not None:
+        operation["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": _ref(endpoint.takes)}},
+        }
+    return operation
+
+
+def _parameter(one: Parameter) -> Json:
+    shown: Json = {"name": one.name, "in": one.where, "schema": dict(one.schema)}
+    if one.about:
+        shown["description"] = one.about
+    return {**shown, "required": True} if one.required else shown
+
+
+def _responses(endpoint: Endpoint) -> Json:
+    schema: Json = {} if endpoint.gives is None else {"schema": _ref(endpoint.gives)}
+    good: Json = {"description": endpoint.about, "content": {endpoint.media: schema}}
+    found: Json = {str(endpoint.status): good}
+    if endpoint.status != 200:
+        found["200"] = {**good, "description": "It was there before."}
+    statuses = {*_ALWAYS, *endpoint.problems}
+    statuses |= {403} if endpoint.scope is not None else set()
+    statuses |= {404} if "{" in endpoint.path or endpoint.name == "search" else set()
+    statuses |= {422} if endpoint.parameters or endpoint.takes is not None else set()
+    statuses |= {400, 413} if endpoint.takes is not None else set()
+    for status in sorted(statuses):
+        found[str(status)] = {
+            "description": "A problem.",
+            "content": {"application/problem+json": {"schema": _ref(ProblemBody)}},
+        }
+    return found
+
+
+def _ref(shape: type[BaseModel]) -> Json:
+    return {"$ref": f"#/components/schemas/{shape.__name__}"}
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(document_text())

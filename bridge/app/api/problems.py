@@ -1,0 +1,69 @@
+"""What is wrong with a request, as JSON: what, which value, what to do (RFC 9457)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import orjson
+from starlette.responses import Response
+
+from bridge.errors import BridgeError
+
+_SHOWN = 120  # characters of a value
+_TITLES = {
+    400: "the request cannot be read",
+    401: "no valid token",
+    403: "the token may not do this",
+    404: "not found",
+    405: "the method is not for this address",
+    409: "it was not taken",
+    413: "it is too large",
+    422: "the request is not what it must be",
+    429: "too many requests",
+    500: "a fault of the bridge",
+    503: "not possible just now",
+}
+
+
+class Problem(BridgeError):
+    """A request that is refused. `value` is what was given; `todo` what would help."""
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        *,
+        todo: str = "",
+        value: object = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        self.status = status
+        self.detail = detail
+        self.todo = todo
+        self.value = None if value is None else _short(value)
+        self.headers = dict(headers or {})
+        super().__init__(detail)
+
+    def response(self) -> Response:
+        body = {
+            "type": "about:blank",
+            "title": _TITLES.get(self.status, "refused"),
+            "status": self.status,
+            "detail": self.detail,
+        }
+        if self.value is not None:
+            body["value"] = self.value
+        if self.todo:
+            body["todo"] = self.todo
+        return Response(
+            orjson.dumps(body),
+            self.status,
+            {"Cache-Control": "no-store", **self.headers},
+            media_type="application/problem+json",
+        )
+
+
+def _short(value: object) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    text = text.encode("utf-8", "replace").decode()
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -1,0 +1,190 @@
+"""Rooms, their Conversations, single messages, files and searches, as far as a token sees them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from bridge.app.api.gateway import Gateway, RoomView
+from bridge.app.api.problems import Problem
+from bridge.app.api.shapes import Channel, Room, RoomList, You
+from bridge.app.api.tokens import Caller
+from bridge.app.api.view import conversation_view, mentions, outside_view
+from bridge.content.additions import read_bridge_metadata
+from bridge.errors import StoreError
+from bridge.model import MessageId
+from bridge.ports.clock import datetime_of
+from bridge.ports.reading_store import Position
+from bridge.ports.store import StoredMessage
+from bridge.store.reading import says
+from bridge.uacs import Conversation, Message, to_timestamp, write
+
+MOST_MESSAGES = 200  # of one page
+MOST_FOUND = 50  # of one search
+LOOKED_AT = 5000  # newest messages of each room that a search reads
+_MOST_WORDS = 10
+_POSITION = re.compile(r"(\d{1,15})\.(\d{1,15})")
+
+
+def room_of(gateway: Gateway, caller: Caller, wanted: str) -> RoomView:
+    """Raises Problem for a room that is not there, or none of the token's business."""
+    for room in gateway.rooms():
+        if room.id == wanted and caller.sees(room.id):
+            return room
+    raise Problem(
+        404,
+        "There is no such room, or the token may not see it",
+        value=wanted,
+        todo="GET /v1/rooms lists those that it sees",
+    )
+
+
+async def room_list(gateway: Gateway, caller: Caller) -> RoomList:
+    rooms = [room for room in gateway.rooms() if caller.sees(room.id)]
+    return RoomList(you=you_are(caller), rooms=[await _shown(gateway, one) for one in rooms])
+
+
+def you_are(caller: Caller) -> You:
+    expires = caller.token.expires
+    return You(
+        name=caller.name,
+        actor_id=caller.actor,
+        role=caller.token.role,
+        scopes=list(caller.token.scopes),
+        expires=None if expires is None else to_timestamp(datetime_of(expires)),
+    )
+
+
+async def _shown(gateway: Gateway, room: RoomView) -> Room:
+    channels = [Channel(platform=one.platform, name=gateway.name_of(one)) for one in room.channels]
+    return Room(
+        id=room.id,
+        conversation_id=str(room.conversation),
+        channels=channels,
+        agents=list(room.agents),
+        position=position_text(await gateway.store.position(room.conversation)),
+    )
+
+
+async def conversation(
+    gateway: Gateway, caller: Caller, room: RoomView, limit: int, before: int | None
+) -> Conversation:
+    """A page of it; `metadata.uacs_bridge` says where the next older one begins, and from which
+    position on events are news to whoever has read this."""
+    position = await gateway.store.position(room.conversation)
+    try:
+        page = await gateway.store.page(
+            room.conversation, limit=limit, viewer=caller.actor, before=before
+        )
+    except StoreError:
+        if position != Position():
+            raise
+        return _empty(gateway, room)
+    found = conversation_view(page.conversation, room.tools)
+    metadata: dict[str, Any] = dict(found.metadata or {})
+    ours = dict(metadata.get("uacs_bridge") or {})
+    ours |= {"next_before": page.first if page.more else None, "position": position_text(position)}
+    return found.model_copy(update={"metadata": {**metadata, "uacs_bridge": ours}})
+
+
+def _empty(gateway: Gateway, room: RoomView) -> Conversation:
+    """Nothing was ever said in it."""
+    now = to_timestamp(datetime_of(gateway.clock.time()))
+    about: dict[str, Any] = {"kind": "room", "name": room.id, "next_before": None}
+    return Conversation(
+        conversation_id=str(room.conversation),
+        created_at=now,
+        updated_at=now,
+        messages=(),
+        metadata={"uacs_bridge": {**about, "position": position_text(Position())}},
+    )
+
+
+async def visible(gateway: Gateway, caller: Caller, room: RoomView, message: str) -> StoredMessage:
+    """A message of this room. Raises Problem for one that is not there for the token."""
+    rooms = await gateway.store.rooms_of(MessageId(message), viewer=caller.actor)
+    stored = None
+    if room.conversation in rooms:
+        stored = await gateway.store.message(MessageId(message))
+    if stored is None or stored.state == "deleted":
+        raise Problem(
+            404,
+            "There is no such message in this room",
+            value=message,
+            todo="GET /v1/rooms/{room} has the ids of those that there are",
+        )
+    return stored
+
+
+def said(caller: Caller, room: RoomView, stored: StoredMessage) -> dict[str, Any]:
+    """As `Said`, ready for JSON."""
+    message = outside_view(stored.message, room.tools)
+    yours = stored.author.id == caller.actor
+    return {
+        "room": room.id,
+        "message": orjson.Fragment(write(message)),
+        "state": stored.state,
+        "thread": stored.root,
+        "yours": yours,
+        "mentions_you": not yours and mentions(message, caller.name, caller.actor),
+    }
+
+
+async def search(
+    gateway: Gateway, caller: Caller, rooms: Sequence[RoomView], query: str, limit: int
+) -> dict[str, Any]:
+    """As `Hits`, ready for JSON. All words must be found; their case counts for nothing."""
+    words = re.findall(r"\w+", query)
+    if not words or len(words) > _MOST_WORDS:
+        raise Problem(
+            422,
+            f"A search is for 1 to {_MOST_WORDS} words",
+            value=query,
+            todo="give the words that the message holds: q=deploy friday",
+        )
+    by_id = {room.conversation: room for room in rooms}
+    result = await gateway.store.search(
+        list(by_id), words, limit=limit, most=LOOKED_AT, viewer=caller.actor
+    )
+    wanted = [word.casefold() for word in words]
+    hits: list[dict[str, Any]] = []
+    for one in result.found:
+        room = by_id[one.room]
+        message = outside_view(one.stored.message, room.tools)
+        if says(message, wanted):  # what is not shown is not found either
+            shown = orjson.Fragment(write(message))
+            hits.append({"room": room.id, "number": one.number, "message": shown})
+    return {"hits": hits, "looked_at": result.looked_at, "whole": result.whole}
+
+
+def holds(message: Message, file_id: str) -> str | None:
+    """The media type of a file that the message shows; None where it does not."""
+    for part in message.content:
+        source = getattr(part, "source", None)
+        if source is not None and source.file_id == file_id:
+            return str(getattr(part, "media_type", ""))
+    for kept in read_bridge_metadata(message)[0].kept.values():
+        if kept.file_id == file_id:
+            return kept.media_type
+    return None
+
+
+def position_text(position: Position) -> str:
+    return f"{position.said}.{position.changed}"
+
+
+def position_of(text: str) -> Position:
+    """The inverse. Raises Problem."""
+    found = _POSITION.fullmatch(text)
+    if found is None:
+        raise Problem(
+            422,
+            "This is no position in a room",
+            value=text,
+            todo="give the id of an event as it came, such as 12.3; or leave it out for what is "
+            "new from now on",
+        )
+    return Position(int(found[1]), int(found[2]))

@@ -1,0 +1,116 @@
+"""The API's routes, /v1 and /mcp: every answer is JSON, also that there is nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import structlog
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from bridge.app.api.endpoints import ENDPOINTS, Asked, Endpoint, answer
+from bridge.app.api.following import Streams
+from bridge.app.api.gateway import Gateway
+from bridge.app.api.mcp_mount import McpMount
+from bridge.app.api.openapi import document_text
+from bridge.app.api.problems import Problem
+from bridge.app.api.reading import room_of
+from bridge.app.api.tokens import Doorkeeper
+
+log = structlog.get_logger()
+
+_CONVERTED = {"{message}": "{message:path}", "{blob}": "{blob:path}"}
+
+
+class Api:
+    """`routes` for the web server, and `close` when it stops."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._doorkeeper = Doorkeeper(gateway.store, gateway.clock)
+        self._streams = Streams(gateway, self._doorkeeper)
+        self._mcp = McpMount(self._rooms(), self._doorkeeper)
+
+    async def close(self) -> None:
+        self._streams.close()
+        await self._mcp.close()
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [*self._rooms(), *self._mcp.routes()]
+
+    def _rooms(self) -> Sequence[BaseRoute]:
+        by_path: dict[str, dict[str, Endpoint]] = {}
+        for one in ENDPOINTS:
+            by_path.setdefault(one.path, {})[one.method] = one
+        # The longer first: an id of a message may hold a slash.
+        paths = sorted(by_path, key=lambda path: (-path.count("/"), path))
+        routes: list[BaseRoute] = [Route("/v1/openapi.json", self._openapi)]
+        routes += [Route(_converted(path), _Place(self, by_path[path])) for path in paths]
+        return [*routes, _Rest("/v1", _Place(self, {}))]
+
+    async def _openapi(self, _request: Request) -> Response:
+        return Response(document_text(), media_type="application/json")
+
+    async def respond(self, methods: dict[str, Endpoint], request: Request) -> ASGIApp:
+        """An answer for every request; a Problem is one, too."""
+        try:
+            return await self._respond(methods, request)
+        except Problem as problem:
+            return problem.response()
+        except Exception:
+            log.exception("api_broke", path=request.url.path, method=request.method)
+            return Problem(500, "The bridge could not answer; its log says why").response()
+
+    async def _respond(self, methods: dict[str, Endpoint], request: Request) -> ASGIApp:
+        caller = await self._doorkeeper.caller(request.headers.get("authorization", ""))
+        if not methods:
+            raise Problem(
+                404, "There is nothing here", value=request.url.path,
+                todo="/v1/openapi.json lists what there is",
+            )  # fmt: skip
+        endpoint = methods.get(request.method)
+        if endpoint is None:
+            allowed = ", ".join(sorted(methods))
+            raise Problem(
+                405, f"This address takes {allowed}", value=request.method,
+                headers={"Allow": allowed},
+            )  # fmt: skip
+        wanted = request.path_params.get("room")
+        room = None if wanted is None else room_of(self._gateway, caller, wanted)
+        return await answer(endpoint, Asked(request, self._gateway, self._streams, caller, room))
+
+
+class _Place:
+    """One address; as an object it is asked for every method."""
+
+    def __init__(self, api: Api, methods: dict[str, Endpoint]) -> None:
+        self._api = api
+        self._methods = methods
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        app = await self._api.respond(self._methods, request)
+        await app(scope, receive, send)
+
+
+class _Rest(BaseRoute):
+    """All that stands below an address, and it: a pattern would not match a line break."""
+
+    def __init__(self, path: str, app: ASGIApp) -> None:
+        self._path = path
+        self._app = app
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        below = f"{scope['path']}/".startswith(f"{self._path}/")
+        return (Match.FULL if scope["type"] == "http" and below else Match.NONE), {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
+
+
+def _converted(path: str) -> str:
+    for plain, converted in _CONVERTED.items():
+        path = path.replace(plain, converted)
+    return path

@@ -1,0 +1,72 @@
+"""A message as programs outside may see it: without what is one agent's own. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bridge.content.additions import KEY, read_bridge_metadata
+from bridge.content.agent_parts import is_unshown
+from bridge.content.mentions import mentioned_actors
+from bridge.content.parts import message_text
+from bridge.content.tools_shown import ToolsShown, with_tools_shown
+from bridge.model import ActorId
+from bridge.router.gating import is_named
+from bridge.uacs import Conversation, Message, TextPart
+
+_AGENTS = "agents"  # metadata.agents.<name>: what an agent keeps for itself
+_HOME = "home"  # the rest of a native message, for its way home alone
+
+
+def outside_view(message: Message, tools: ToolsShown = "full") -> Message:
+    """The same message without agents' private state, their reasoning, what only its platform can
+    read, and such tools as the people of the room are not shown either. Where they see all, the
+    calls and results are what they are."""
+    if tools != "full":
+        message = with_tools_shown(message, tools)
+    unshown = {index for index, part in enumerate(message.content) if is_unshown(part)}
+    metadata = message.metadata or {}
+    ours = metadata.get(KEY)
+    has_home = isinstance(ours, dict) and _HOME in ours
+    if not unshown and _AGENTS not in metadata and not has_home:
+        return message
+    kept: dict[str, Any] = {key: value for key, value in metadata.items() if key != _AGENTS}
+    if isinstance(ours, dict):
+        kept[KEY] = _renumbered(message, ours, unshown)
+    content = [part for index, part in enumerate(message.content) if index not in unshown]
+    said = content or [TextPart(text="", format="plain")]
+    return message.model_copy(update={"content": tuple(said), "metadata": kept})
+
+
+def conversation_view(conversation: Conversation, tools: ToolsShown) -> Conversation:
+    messages = tuple(outside_view(message, tools) for message in conversation.messages)
+    return conversation.model_copy(update={"messages": messages})
+
+
+def mentions(message: Message, name: str, actor: ActorId) -> bool:
+    """Whether `@name`, or a mention of the actor, stands in its words."""
+    text, _ = message_text(message)
+    return is_named(name, text) or actor in mentioned_actors(text)
+
+
+def _renumbered(message: Message, ours: dict[str, Any], unshown: set[int]) -> dict[str, Any]:
+    """Our additions with the places that the parts have now."""
+    rest = {key: value for key, value in ours.items() if key != _HOME}
+    if not unshown:
+        return rest
+    kept = [index for index in range(len(message.content)) if index not in unshown]
+    now = {index: place for place, index in enumerate(kept)}
+    additions, _ = read_bridge_metadata(message)
+    dumped = additions.model_dump(mode="json", include={"fallbacks", "parts"}, exclude_unset=True)
+    for key in ("fallbacks", "parts"):
+        rest.pop(key, None)
+    if additions.parts:
+        rest["parts"] = {
+            str(now[int(key)]): one for key, one in dumped["parts"].items() if int(key) in now
+        }
+    if additions.fallbacks:
+        rest["fallbacks"] = {
+            str(now[int(key)]): [now[one] for one in places if one in now]
+            for key, places in dumped["fallbacks"].items()
+            if int(key) in now
+        }
+    return rest

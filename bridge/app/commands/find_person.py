@@ -1,0 +1,25 @@
+"""What a person writes for another - an id, a name, a name on one platform - -> their actor id."""
+
+from __future__ import annotations
+
+from bridge.errors import StoreError
+from bridge.model import ActorId
+from bridge.ports.store import Store
+
+
+async def found_person(store: Store, who: str) -> ActorId:
+    """The account that is meant. An id is taken at its word: they need not have spoken yet."""
+    segments = who.split(":")
+    if len(segments) == 3 and all(segments):
+        return ActorId(who)
+    platform, name = (segments[0], segments[1]) if len(segments) == 2 else ("", who)
+    people = await store.people_named(name)
+    actors = [one.id for one in people if not platform or one.id.startswith(f"{platform}:")]
+    if len(actors) == 1:
+        return actors[0]
+    if actors:
+        raise StoreError(f"{who!r} could be any of: {', '.join(actors)}; give the id")
+    raise StoreError(
+        f"Nobody called {who!r} is known; people are known when they have spoken in a room. Give "
+        "the id: platform:workspace:user"
+    )

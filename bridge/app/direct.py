@@ -1,0 +1,42 @@
+"""Direct messages to our bots: the first of them makes a room, in which agents answer."""
+
+from __future__ import annotations
+
+import asyncio
+
+import structlog
+
+from bridge.app.build import DIRECT, Bridge, direct_of, direct_rooms
+from bridge.model import AccountId, ChannelRef, RoomId
+from bridge.ports.store import RoomLink
+
+log = structlog.get_logger()
+
+_MOST = 10_000  # rooms of this kind
+
+
+class DirectRooms:
+    """One room at a time is made."""
+
+    def __init__(self, bridge: Bridge) -> None:
+        self._bridge = bridge
+        self._one_at_a_time = asyncio.Lock()
+
+    async def open(self, account: AccountId, channel: ChannelRef) -> bool:
+        """Whether the channel has a room now. False where nobody answers there."""
+        bridge = self._bridge
+        if direct_of(bridge.settings, account) is None:
+            return False
+        async with self._one_at_a_time:
+            if bridge.rooms.concern(account, channel):
+                return True
+            if sum(room.id.startswith(DIRECT) for room in bridge.rooms.all) >= _MOST:
+                log.warning("too_many_direct_rooms", account=account)
+                return False
+            now, own_id = bridge.clock.time(), RoomId(f"{DIRECT}{channel.key}")
+            link = RoomLink(own_id, account, channel, linked=True, by="direct message", at=now)
+            await bridge.store.link_channel(link)
+            made = await direct_rooms(bridge.settings, bridge.connectors, bridge.store, [link])
+            bridge.router.change_rooms([*bridge.rooms.all, *made])
+        log.info("direct_room", room=own_id)
+        return bool(made)

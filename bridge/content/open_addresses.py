@@ -1,0 +1,51 @@
+"""Which addresses are of the open internet, in whatever way they are written. Pure."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+
+Address = IPv4Address | IPv6Address
+
+# An open address that only machines in one vendor's own cloud reach, with their secrets behind it
+# (its page "What is IP address 168.63.129.16?", 2026-02). Others' are link-local.
+_METADATA = IPv4Address("168.63.129.16")
+_TRANSLATED = IPv6Network("64:ff9b::/96")  # NAT64: the last 32 bits are an IPv4 address
+_UNICAST = IPv6Network("2000::/3")  # all that was given out so far (IANA, 2026-06)
+# Nobody's web server, and not known as such to every Python that we run on: protocols' own
+# addresses, relays and tunnels to IPv4, examples in documents (RFC 6890, 7526, 9637).
+_NOBODYS = tuple(
+    ip_network(network)
+    for network in ("192.0.0.0/24", "192.88.99.0/24", "2001::/23", "2002::/16", "3fff::/20")
+)
+
+
+def is_open(address: str, *, loopback: bool = False) -> bool:
+    """Whether an address, as `socket` has it, is in none of the private, local, multicast and
+    reserved networks. With `loopback` also this machine's own."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return False
+    within = _within(found) if isinstance(found, IPv6Address) else None
+    return _is_open(within or found, loopback=loopback)
+
+
+def _is_open(address: Address, *, loopback: bool) -> bool:
+    if address.is_loopback and loopback:
+        return True
+    if isinstance(address, IPv6Address) and address not in _UNICAST:
+        return False
+    return (
+        address.is_global
+        and not (address.is_private or address.is_loopback or address.is_link_local)
+        and not (address.is_multicast or address.is_reserved or address.is_unspecified)
+        and not any(address in network for network in _NOBODYS)
+        and address != _METADATA
+    )
+
+
+def _within(address: IPv6Address) -> IPv4Address | None:
+    """The IPv4 address that packets to this one end at."""
+    if address in _TRANSLATED:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped

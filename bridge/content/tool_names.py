@@ -1,0 +1,36 @@
+"""Names of tools as every API takes them, unique among all servers; and back, for people. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+LONGEST = 64  # letters, digits, _ and -: what all APIs take
+SHOW_CARD = "show_card"  # the tool that agents on models have of their own
+_ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
+_BETWEEN = "__"
+
+
+def tool_names(tools: Iterable[tuple[str, str]]) -> list[str]:
+    """`(server, own name)` of each tool -> `server__tool`: legal, and no two the same. A name
+    that had to be changed ends with a digest of what it was, so that it stays the same name
+    whatever other tools there are."""
+    found: list[str] = []
+    for server, own in tools:
+        whole = f"{server}{_BETWEEN}{own}"
+        legal = _ILLEGAL.sub("_", whole)
+        if legal[:1].isdigit():  # one API wants a letter or _ there
+            legal = f"_{legal}"
+        if legal != whole or len(legal) > LONGEST or legal in found:
+            mark = hashlib.sha256(whole.encode()).hexdigest()[:8]
+            legal = f"{legal[: LONGEST - 9]}_{mark}"
+        found.append(legal)
+    return found
+
+
+def readable_tool(name: str) -> str:
+    """`calendar__list_events` -> `calendar: list events`."""
+    server, between, own = name.partition(_BETWEEN)
+    words = " ".join((own or server).replace("_", " ").split()) or name
+    return f"{server.strip('_')}: {words}" if between else words

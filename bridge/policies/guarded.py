@@ -1,0 +1,185 @@
+"""An agent with policies before and after it. What it says is checked before it is shown; where a
+policy breaks, nothing more is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+
+from pydantic import JsonValue
+
+from bridge.model.turns import (
+    AgentEvent,
+    AgentInput,
+    MessageChanged,
+    MessageGiven,
+    PartGiven,
+    Steered,
+    TextDelta,
+    ToolAnswered,
+    ToolCalled,
+    ToolResultGiven,
+    Turn,
+    TurnFailed,
+)
+from bridge.ports.agent import Agent
+from bridge.ports.policy import AgentPolicy, PolicyRefused, TurnPolicy
+from bridge.uacs import ToolCallPart, ToolResultPart, write
+
+_KEPT = 200  # characters that are looked at again with every delta, at least
+_LONGEST_WORD = 400  # characters that are held back of a word that does not end
+
+
+class GuardedAgent:
+    """Policies are asked in their order, before and after."""
+
+    def __init__(self, agent: Agent, policies: Sequence[AgentPolicy]) -> None:
+        self.name = agent.name
+        self._agent = agent
+        self._policies = policies
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        policies = [one.begin() for one in self._policies]
+        hold_back = max((one.hold_back for one in self._policies), default=0)
+        try:
+            for one in policies:
+                turn = await one.before(turn)
+            text = _Text(policies, hold_back)
+            told = _told(inputs, policies)
+            async with aclosing(self._agent.run(turn, told)) as events:
+                async for event in events:
+                    if isinstance(event, TextDelta):
+                        if new := await text.take(event.text):
+                            yield TextDelta(text=new)
+                        continue
+                    if _ends_text(event) and (rest := await text.end()):
+                        yield TextDelta(text=rest)
+                    yield await _checked(event, policies)
+        except PolicyRefused as error:
+            yield TurnFailed(reason=str(error), retry=False)
+
+
+class _Text:
+    """One piece of text while it grows: what was checked, and how much of that was shown."""
+
+    def __init__(self, policies: Sequence[TurnPolicy], hold_back: int) -> None:
+        self._policies = policies
+        self._hold_back = hold_back
+        self._said = ""
+        self._shown = ""
+        self._kept = _KEPT + 2 * hold_back
+        self._most = 2 * self._kept
+        self._looked_at = 0
+
+    async def take(self, more: str) -> str:
+        """What may be shown beside what was."""
+        self._said += more
+        settled = self._settled()
+        if len(settled) == self._looked_at:
+            return ""
+        self._looked_at = len(settled)
+        new = self._beyond(await self._check(settled))
+        if len(self._said) > self._most:
+            await self._let_go()
+        return new
+
+    async def _let_go(self) -> None:
+        """What was shown long ago is not looked at again, so that every delta costs the same."""
+        settled = self._settled()
+        at = _last_space(settled, len(settled) - self._kept)
+        first, rest = await self._check(settled[:at]), await self._check(settled[at:])
+        if at and first + rest == self._shown:
+            self._said, self._shown = self._said[at:], rest
+            self._looked_at -= at
+        self._most = len(self._said) + self._kept
+
+    async def end(self) -> str:
+        """The rest; what comes then is another piece."""
+        new = self._beyond(await self._check(self._said))
+        self._said = self._shown = ""
+        self._looked_at = 0
+        return new
+
+    def _settled(self) -> str:
+        """Without what may still change: the last characters, and a word that has not ended."""
+        upto = len(self._said) - self._hold_back
+        lowest = upto - _LONGEST_WORD
+        while upto > max(lowest, 0) and not self._said[upto - 1].isspace():
+            upto -= 1
+        return self._said[: max(upto, 0)]
+
+    async def _check(self, text: str) -> str:
+        for one in self._policies:
+            text = await one.said(text)
+        return text
+
+    def _beyond(self, checked: str) -> str:
+        if not checked.startswith(self._shown):
+            if self._shown.startswith(checked):
+                return ""
+            raise PolicyRefused("a policy would have changed what is shown already")
+        new = checked[len(self._shown) :]
+        self._shown = checked
+        return new
+
+
+def _last_space(text: str, upto: int) -> int:
+    """Where the last word before `upto` begins; 0 where there is none."""
+    return max(text.rfind(one, 0, max(upto, 0)) for one in (" ", "\n")) + 1
+
+
+def _ends_text(event: AgentEvent) -> bool:
+    """All but plain news of how it goes."""
+    return event.type not in ("plan_step", "usage_reported")
+
+
+async def _checked(event: AgentEvent, policies: Sequence[TurnPolicy]) -> AgentEvent:
+    match event:
+        case PartGiven(part=part):
+            for one in policies:
+                part = await one.given(part)
+            return event.model_copy(update={"part": part})
+        case MessageChanged(parts=parts):
+            changed = list(parts)
+            for one in policies:
+                changed = [await one.given(part) for part in changed]
+            return event.model_copy(update={"parts": tuple(changed)})
+        case ToolCalled(part=call):
+            return event.model_copy(update={"part": await _call(call, policies)})
+        case ToolAnswered(part=result):
+            return event.model_copy(update={"part": await _result(result, policies)})
+        case _:
+            return event
+
+
+async def _call(part: ToolCallPart, policies: Sequence[TurnPolicy]) -> ToolCallPart:
+    dumped: JsonValue = json.loads(write(part))
+    for one in policies:
+        dumped = await one.given(dumped)
+    return ToolCallPart.model_validate(dumped)
+
+
+async def _result(part: ToolResultPart, policies: Sequence[TurnPolicy]) -> ToolResultPart:
+    dumped: JsonValue = json.loads(write(part))
+    for one in policies:
+        dumped = await one.given(dumped)
+    return ToolResultPart.model_validate(dumped)
+
+
+async def _told(
+    inputs: AsyncIterator[AgentInput], policies: Sequence[TurnPolicy]
+) -> AsyncGenerator[AgentInput, None]:
+    """What the agent is told while it works."""
+    async for event in inputs:
+        match event:
+            case MessageGiven(message=message) | Steered(message=message):
+                for one in policies:
+                    message = await one.told(message)
+                yield event.model_copy(update={"message": message})
+            case ToolResultGiven(part=part):
+                yield event.model_copy(update={"part": await _result(part, policies)})
+            case _:
+                yield event

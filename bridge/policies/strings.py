@@ -1,0 +1,48 @@
+"""Every string in a message that an agent reads or says, changed by one function. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import cast
+
+from pydantic import JsonValue
+
+from bridge.model.turns import Turn
+from bridge.uacs import Message, write
+
+Change = Callable[[str], str]
+_KEPT = frozenset({"type", "schema_id", "id", "tool_call_id", "source", "media_type", "format"})
+
+
+def in_turn(turn: Turn, change: Change) -> Turn:
+    messages = tuple(in_message(one, change) for one in turn.conversation.messages)
+    conversation = turn.conversation.model_copy(update={"messages": messages})
+    return turn.model_copy(update={"conversation": conversation})
+
+
+def in_message(message: Message, change: Change) -> Message:
+    """Its words, what tools were asked and answered, and its author's name; never bytes or ids."""
+    content: list[JsonValue] = [json.loads(write(part)) for part in message.content]
+    changed = [in_json(part, change) for part in content]
+    actor = message.actor
+    name = change(actor.name) if actor.name else actor.name
+    if changed == content and name == actor.name:
+        return message
+    fields = {key: getattr(message, key) for key in message.model_fields_set}
+    return Message.model_validate(
+        {**fields, "content": changed, "actor": actor.model_copy(update={"name": name})}
+    )
+
+
+def in_json(value: JsonValue, change: Change) -> JsonValue:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [in_json(one, change) for one in value]
+    if isinstance(value, Mapping):
+        return {
+            key: one if key in _KEPT else in_json(cast("JsonValue", one), change)
+            for key, one in value.items()
+        }
+    return value

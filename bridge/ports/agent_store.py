@@ -1,0 +1,111 @@
+"""What the store keeps for agents beside their turns: who answers where, what was spent, who may
+reach whom."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from bridge.model import ActorId, RoomId
+
+PairingUse = Literal["paired", "wrong", "too_many"]
+
+PAIRING_TRIES = 5  # wrong codes that one account may give ...
+PAIRING_WINDOW = 3600.0  # ... within so many seconds
+BUCKET = 300  # seconds whose spending is kept as one sum
+
+
+@dataclass(frozen=True)
+class Holding:
+    """Who answers at a spot of a room in place of all others: an agent, or (None) a person, and
+    then no agent does. `by` is the actor who decided it, `at` seconds since 1970."""
+
+    room: RoomId
+    spot: str
+    agent: str | None
+    by: str
+    at: float
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What was spent in the BUCKET seconds from `at` (seconds since 1970); `micros` are millionths
+    of the currency in which prices are given."""
+
+    at: float
+    messages: int = 0
+    tokens: int = 0
+    micros: int = 0
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Somebody who gave a code, and the agents that they may reach by it (`*`: all of them)."""
+
+    actor: ActorId
+    agent: str
+    by: str
+    at: float
+
+
+@dataclass(frozen=True)
+class PairingCode:
+    """A code that was not given yet, as its digest."""
+
+    digest: str
+    agent: str
+    by: str
+    expires: float
+
+
+class AgentStore(Protocol):
+    """Beside the turns."""
+
+    async def hold(self, holding: Holding) -> None:
+        """In place of who held the spot before."""
+        ...
+
+    async def release(self, room: RoomId, spot: str) -> bool:
+        """Whether anybody held it."""
+        ...
+
+    async def holdings(self) -> Sequence[Holding]: ...
+
+    async def called_by_others(self, room: RoomId, since: float) -> int:
+        """Turns in the room that agents and bots called since then (seconds since 1970), and after
+        the last that a person called."""
+        ...
+
+    async def spend(self, purses: Collection[str], spent: Spent) -> None:
+        """Add it to each of them, durably."""
+        ...
+
+    async def spent(self, purse: str, since: float) -> Sequence[Spent]:
+        """What was spent of it since then, oldest first, a sum for each BUCKET."""
+        ...
+
+    async def purses(self, since: float) -> Sequence[tuple[str, Spent]]:
+        """All purses of which anything was spent since then, each with the whole sum."""
+        ...
+
+    async def forget_spending(self, purse: str) -> None:
+        """As if nothing had been spent of it."""
+        ...
+
+    async def put_pairing_code(self, code: PairingCode) -> None: ...
+
+    async def pairing_codes(self) -> Sequence[PairingCode]:
+        """Those that may still be given."""
+        ...
+
+    async def use_pairing_code(self, digest: str, actor: ActorId) -> PairingUse:
+        """Pair the account with the agent that the code was made for; a code is good once. After
+        PAIRING_TRIES wrong ones within PAIRING_WINDOW seconds no code is looked at."""
+        ...
+
+    async def pairings(self) -> Sequence[Pairing]: ...
+
+    async def unpair(self, actor: ActorId, agent: str | None) -> bool:
+        """From one agent, or (None) from all; whether they were paired so."""
+        ...

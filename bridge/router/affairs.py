@@ -1,0 +1,112 @@
+"""What a channel is called, what it is about and what is pinned in it: what we know of that, and
+what changed while nobody listened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bridge.model import (
+    AccountId,
+    ChannelRef,
+    ChannelRenamed,
+    Event,
+    PinMessage,
+    Raw,
+    TopicChanged,
+    UnpinMessage,
+    split_key,
+)
+from bridge.model.refs import join_key
+from bridge.ports.catch_up_store import HeldPin
+from bridge.ports.connector import Connector
+from bridge.ports.history import ReadsAffairs
+from bridge.ports.store import Store
+
+_SHELF = AccountId("")  # no account has this name: what the router keeps for itself
+
+
+async def is_news(store: Store, event: TopicChanged | ChannelRenamed) -> bool:
+    """Whether a topic or a name is another one than the last that we heard of, which it is from now
+    on: history, a comparison and the platform may tell of the same."""
+    if event.place.thread is not None:
+        return True
+    key, at = _key(event), event.time.timestamp()
+    noted = await store.shelf_get(_SHELF, key)
+    if noted is not None:
+        since, _, known = noted.partition(" ")
+        if known == _value(event) or at < float(since):
+            return False
+    await store.shelf_put(_SHELF, key, f"{at:.6f} {_value(event)}")
+    return True
+
+
+async def news_of(
+    store: Store, connector: Connector, channel: ChannelRef, at: float
+) -> Sequence[Raw]:
+    """What of a channel is not as we know it, as if it were handed over live; `at` is now."""
+    if not isinstance(connector, ReadsAffairs):
+        return ()
+    affairs = await connector.affairs(channel)
+    news = [raw for raw in affairs.told if await _is_told_anew(store, connector, raw)]
+    if affairs.pins is None:
+        return news
+    held = {pin.native_id: pin for pin in await store.pins(channel)}
+    for native_id, pin in held.items():
+        if native_id not in affairs.pins and await _is_pinned_here(store, channel, pin) is True:
+            news.append(connector.unpinned(channel, native_id, pin.thread, pin.at, at))
+    return [*news, *await _pinned_anew(store, channel, affairs.pins, held)]
+
+
+async def _is_told_anew(store: Store, connector: Connector, raw: Raw) -> bool:
+    """A name or topic that we never heard of is noted, and no news."""
+    for event in connector.decode(raw):
+        if isinstance(event, TopicChanged | ChannelRenamed):
+            noted = await store.shelf_get(_SHELF, _key(event))
+            if noted is None:
+                await is_news(store, event)
+            elif noted.partition(" ")[2] != _value(event):
+                return True
+    return False
+
+
+async def _pinned_anew(
+    store: Store, channel: ChannelRef, pins: Mapping[str, Raw], held: Mapping[str, HeldPin]
+) -> Sequence[Raw]:
+    """Pins on messages that we know, and do not know to be pinned there."""
+    news: list[Raw] = []
+    known = {pin.message for pin in held.values()}
+    for native_id, raw in pins.items():
+        if (pin := held.get(native_id)) is not None:
+            if await _is_pinned_here(store, channel, pin) is False:
+                news.append(raw)
+        elif (message := await store.resolve(channel, native_id)) and message not in known:
+            news.append(raw)
+    return news
+
+
+async def _is_pinned_here(store: Store, channel: ChannelRef, pin: HeldPin) -> bool | None:
+    """Whether the message should stand pinned in this channel, as far as we know: by what we did
+    there last, or because it happened there. None: we do not know, as we did nothing, failed, or
+    are about to do it."""
+    explained = await store.explain(pin.message)
+    ours = [
+        one
+        for one in (explained.operations if explained else ())
+        if one.operation.lane == channel.marks_lane
+        and isinstance(one.operation, PinMessage | UnpinMessage)
+    ]
+    if ours and ours[-1].created >= pin.at:
+        last = ours[-1]
+        done = last.state == "done" and not last.losses
+        return isinstance(last.operation, PinMessage) if done else None
+    by_one_of_there = split_key(pin.actor)[:2] == [channel.platform, channel.workspace]
+    return pin.pinned if by_one_of_there else None
+
+
+def _key(event: Event) -> str:
+    kind = "topic" if isinstance(event, TopicChanged) else "name"
+    return join_key(kind, event.account, event.place.channel.key)
+
+
+def _value(event: TopicChanged | ChannelRenamed) -> str:
+    return event.topic if isinstance(event, TopicChanged) else event.name

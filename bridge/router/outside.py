@@ -1,0 +1,52 @@
+"""Programs that speak through the bridge itself: each room has a channel of its own for them, which
+no platform shows. What they say is kept as an event, and goes the way of all events.
+
+They know messages by their canonical ids: those are the native ids of these channels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+
+from bridge.errors import UndecodableEvent
+from bridge.model import EVENT, AccountId, ActorId, ChannelRef, Event, Raw, RoomId, actor_id_of
+
+ACCOUNT = AccountId("(api)")  # no account of a configuration can have this name
+_PLATFORM = "api"
+_WORKSPACE = "bridge"
+
+
+def outside_channel(room: RoomId) -> ChannelRef:
+    """Where programs speak into this room."""
+    return ChannelRef(platform=_PLATFORM, workspace=_WORKSPACE, channel=room)
+
+
+def outside_actor(name: str) -> ActorId:
+    """Who a program is that speaks under this name."""
+    return actor_id_of(_PLATFORM, _WORKSPACE, name)
+
+
+def is_outside(channel: ChannelRef) -> bool:
+    return channel.platform == _PLATFORM
+
+
+def raw_of(event: Event, key: str) -> Raw:
+    """The event as it is kept; the same `key` is taken once."""
+    return Raw(
+        account=ACCOUNT,
+        kind=event.type,
+        dedupe_key=key,
+        order_key=f"{event.time.timestamp():018.6f}",
+        channel=event.place.channel,
+        payload=EVENT.dump_json(event),
+    )
+
+
+def decode(raw: Raw) -> Sequence[Event]:
+    """The inverse of `raw_of`."""
+    try:
+        return [EVENT.validate_json(raw.payload)]
+    except ValidationError as error:
+        raise UndecodableEvent(f"this is no event of ours: {error}") from None

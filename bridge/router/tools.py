@@ -1,0 +1,207 @@
+"""Tools that the bridge runs for agents: offered in a turn, allowed where that is asked for, called
+beside each other, answered."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+import orjson
+import structlog
+
+from bridge.model import TurnId
+from bridge.model.refs import BRIDGE
+from bridge.model.turns import (
+    ApprovalGiven,
+    ApprovalWanted,
+    ToolCalled,
+    ToolResultGiven,
+    TurnState,
+)
+from bridge.ports.approval_store import Approval
+from bridge.ports.store import Store, StoredMessage, StoredTurn
+from bridge.ports.tools import ApprovalRule, Tool, Toolbox
+from bridge.router import metrics
+from bridge.router.approvals import Approvals, Wanted
+from bridge.router.inputs import Inputs
+from bridge.router.patience import Patience
+from bridge.router.rooms import Room
+from bridge.uacs import ToolCallPart, ToolResultPart
+
+log = structlog.get_logger()
+
+_USUAL = ApprovalRule()
+_LONGEST_ARGUMENTS = 20_000  # characters that are kept of what somebody was asked to allow
+
+
+class Tools:
+    """What agents may call, and the calls of each turn."""
+
+    def __init__(self, box: Toolbox, approvals: Approvals, store: Store) -> None:
+        self._box = box
+        self._approvals = approvals
+        self._store = store
+
+    async def of(self, room: Room, agent: str) -> Sequence[Tool]:
+        """What the agent has in this room."""
+        seat = room.seat(agent)
+        return await self._box.tools(seat.tools) if seat and seat.tools else ()
+
+    def calls(
+        self,
+        tools: Sequence[Tool],
+        turn: StoredTurn,
+        room: Room,
+        trigger: StoredMessage,
+        inputs: Inputs,
+        patience: Patience,
+    ) -> Calls:
+        """The calls of this turn; close them when it ends."""
+        asked = _Asked(turn, room, trigger)
+        return Calls(self._box, self._approvals, self._store, tools, asked, inputs, patience)
+
+    async def interrupted(self, turn: TurnId) -> None:
+        """A turn that was cut off goes on no more: what was to be allowed for it is not."""
+        await self._approvals.withdraw(turn)
+
+
+class _Asked:
+    """The turn, and where it was asked."""
+
+    def __init__(self, turn: StoredTurn, room: Room, trigger: StoredMessage) -> None:
+        self.turn = turn
+        self.room = room
+        self.trigger = trigger
+        self._seen: Counter[str] = Counter()
+
+    def wanted(self, part: ToolCallPart, rule: ApprovalRule, reason: str) -> Wanted:
+        """The same for the same call in the same order, should the turn run again."""
+        arguments = orjson.dumps(dict(part.arguments), option=orjson.OPT_SORT_KEYS)
+        digest = hashlib.sha256(part.name.encode() + b"\0" + arguments).hexdigest()[:32]
+        self._seen[digest] += 1
+        shown = orjson.dumps(dict(part.arguments), option=orjson.OPT_INDENT_2).decode()
+        return Wanted(
+            turn=self.turn,
+            room=self.room,
+            trigger=self.trigger,
+            tool=part.name,
+            call=f"{digest}.{self._seen[digest]}",
+            arguments=shown[:_LONGEST_ARGUMENTS],
+            reason=reason,
+            rule=rule,
+        )
+
+
+class Calls:
+    """What one turn calls, and what it asks leave for."""
+
+    def __init__(
+        self,
+        box: Toolbox,
+        approvals: Approvals,
+        store: Store,
+        tools: Sequence[Tool],
+        asked: _Asked,
+        inputs: Inputs,
+        patience: Patience,
+    ) -> None:
+        self._box = box
+        self._approvals = approvals
+        self._store = store
+        self._known = {tool.name: tool for tool in tools}
+        self._asked = asked
+        self._inputs = inputs
+        self._patience = patience
+        self._waiting = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def runs(self, call: ToolCallPart) -> bool:
+        """Whether the bridge runs it; all else the agent calls by itself."""
+        return call.name in self._known
+
+    def state(self) -> TurnState:
+        """What the turn does now."""
+        return "waiting" if self._waiting else "running"
+
+    def take(self, event: ToolCalled | ApprovalWanted) -> None:
+        """Begin what the event asks for; its result is given to the agent as an input."""
+        if isinstance(event, ApprovalWanted):
+            self._begin(self._allow(event), event.part)
+        elif (tool := self._known.get(event.part.name)) is not None:
+            self._begin(self._call(tool, event.part), event.part)
+
+    async def close(self) -> None:
+        """The turn is over: nobody waits for what still runs."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def over(self) -> None:
+        """The turn ended by itself: what it had asked for is not wanted any more."""
+        await self._approvals.withdraw(self._asked.turn.id)
+
+    def _begin(self, work: Coroutine[Any, Any, None], call: ToolCallPart) -> None:
+        self._patience.hold()
+        task = asyncio.create_task(work, name=f"tool {call.name}")
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._patience.let_go()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("tool_broke", tool=task.get_name(), error=type(error).__name__)
+
+    async def _allow(self, event: ApprovalWanted) -> None:
+        """For an agent that runs its tools by itself."""
+        wanted = self._asked.wanted(event.part, _USUAL, event.reason)
+        decided = await self._decided(wanted)
+        by = next((one.actor for one in reversed(decided.decisions)), BRIDGE)
+        allowed = decided.state == "allowed"
+        given = ApprovalGiven(tool_call_id=event.part.id, allowed=allowed, by=by)
+        self._inputs.give(given)
+
+    async def _call(self, tool: Tool, part: ToolCallPart) -> None:
+        try:
+            result = await self._result(tool, part)
+        except Exception as error:
+            log.exception("tool_broke", tool=tool.name)
+            result = _refusal(part, f"The tool could not be called ({type(error).__name__}).")
+        self._inputs.give(ToolResultGiven(part=result))
+
+    async def _result(self, tool: Tool, part: ToolCallPart) -> ToolResultPart:
+        if tool.approval is not None:
+            decided = await self._decided(self._asked.wanted(part, tool.approval, ""))
+            if decided.state != "allowed":
+                metrics.TOOL_CALLS.labels(tool.server, decided.state).inc()
+                return _refusal(part, _WHY_NOT.get(decided.state, _WHY_NOT["refused"]))
+        await self._store.set_turn(self._asked.turn.id, "running", tool_called=True)
+        result = await self._box.call(tool, part)
+        metrics.TOOL_CALLS.labels(tool.server, "failed" if result.is_error else "done").inc()
+        log.info("tool_called", tool=tool.name, turn=self._asked.turn.id, error=result.is_error)
+        return result
+
+    async def _decided(self, wanted: Wanted) -> Approval:
+        """Meanwhile the turn waits; after a restart it may go on, if no call of it had begun."""
+        turn = self._asked.turn.id
+        self._waiting += 1
+        await self._store.set_turn(turn, "waiting")
+        decided = await self._approvals.ask(wanted)
+        self._waiting -= 1
+        if not self._waiting:
+            await self._store.set_turn(turn, "running")
+        return decided
+
+
+_WHY_NOT = {
+    "refused": "A person refused this call. Do not make it again unless you are asked to.",
+    "expired": "Nobody allowed this call in time. Say so, and do not make it again by yourself.",
+    "withdrawn": "This call is not wanted any more.",
+}
+
+
+def _refusal(part: ToolCallPart, text: str) -> ToolResultPart:
+    return ToolResultPart(tool_call_id=part.id, content=text, is_error=True)

@@ -1,0 +1,108 @@
+"""Agents in rooms: who answers where, what was spent, and who may reach whom."""
+
+from __future__ import annotations
+
+import hmac
+import sqlite3
+from collections.abc import Collection, Sequence
+
+from bridge.model import ActorId, RoomId
+from bridge.ports.agent_store import (
+    BUCKET,
+    PAIRING_TRIES,
+    PAIRING_WINDOW,
+    Holding,
+    Pairing,
+    PairingCode,
+    PairingUse,
+    Spent,
+)
+from bridge.store.queries import read_queries
+
+SQL = read_queries("agents")
+
+_KEPT = 35 * 86_400  # seconds for which spending is remembered
+
+
+def hold(db: sqlite3.Connection, one: Holding) -> None:
+    db.execute(SQL["hold"], (one.room, one.spot, one.agent or "", one.by, one.at))
+
+
+def release(db: sqlite3.Connection, room: RoomId, spot: str) -> bool:
+    return db.execute(SQL["release"], (room, spot)).rowcount > 0
+
+
+def holdings(db: sqlite3.Connection) -> Sequence[Holding]:
+    return [
+        Holding(room, spot, agent or None, by, at)
+        for room, spot, agent, by, at in db.execute(SQL["holdings"]).fetchall()
+    ]
+
+
+def called_by_others(db: sqlite3.Connection, room: RoomId, since: float) -> int:
+    return db.execute(SQL["called_by_others"], (room, since)).fetchone()[0]
+
+
+def spend(db: sqlite3.Connection, purses: Collection[str], new: Spent) -> None:
+    at = bucket_of(new.at)
+    for purse in purses:
+        db.execute(SQL["forget_old_spending"], (purse, at - _KEPT))
+        db.execute(SQL["spend"], (purse, at, new.messages, new.tokens, new.micros))
+
+
+def spent(db: sqlite3.Connection, purse: str, since: float) -> Sequence[Spent]:
+    found = db.execute(SQL["spent"], (purse, bucket_of(since))).fetchall()
+    return [Spent(*columns) for columns in found]
+
+
+def purses(db: sqlite3.Connection, since: float) -> Sequence[tuple[str, Spent]]:
+    found = db.execute(SQL["purses"], (bucket_of(since),)).fetchall()
+    return [(purse, Spent(*columns)) for purse, *columns in found]
+
+
+def forget_spending(db: sqlite3.Connection, purse: str) -> None:
+    db.execute(SQL["forget_spending"], (purse,))
+
+
+def bucket_of(at: float) -> int:
+    """The beginning of the time that is kept as one sum."""
+    return int(at // BUCKET) * BUCKET
+
+
+def put_pairing_code(db: sqlite3.Connection, code: PairingCode, now: float) -> None:
+    db.execute(SQL["forget_codes"], (now,))
+    db.execute(SQL["put_code"], (code.digest, code.agent, code.by, code.expires))
+
+
+def pairing_codes(db: sqlite3.Connection, now: float) -> Sequence[PairingCode]:
+    return [PairingCode(*columns) for columns in db.execute(SQL["codes"], (now,)).fetchall()]
+
+
+def use_pairing_code(db: sqlite3.Connection, digest: str, actor: ActorId, now: float) -> PairingUse:
+    failures, since = db.execute(SQL["attempts"], (actor,)).fetchone() or (0, now)
+    if now - since >= PAIRING_WINDOW:
+        failures, since = 0, now
+    if failures >= PAIRING_TRIES:
+        return "too_many"
+    code = same_code(pairing_codes(db, now), digest)
+    if code is None:
+        db.execute(SQL["note_attempt"], (actor, failures + 1, since))
+        return "wrong"
+    db.execute(SQL["use_code"], (code.digest,))
+    db.execute(SQL["forget_attempts"], (actor,))
+    db.execute(SQL["pair"], (actor, code.agent, code.by, now))
+    return "paired"
+
+
+def same_code(codes: Sequence[PairingCode], digest: str) -> PairingCode | None:
+    """Every code is compared as a whole: how long it takes tells nothing."""
+    found = [one for one in codes if hmac.compare_digest(one.digest, digest)]
+    return found[0] if found else None
+
+
+def pairings(db: sqlite3.Connection) -> Sequence[Pairing]:
+    return [Pairing(*columns) for columns in db.execute(SQL["pairings"]).fetchall()]
+
+
+def unpair(db: sqlite3.Connection, actor: ActorId, agent: str | None) -> bool:
+    return db.execute(SQL["unpair"], (actor, agent)).rowcount > 0

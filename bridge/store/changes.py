@@ -1,0 +1,14 @@
+"""What happened to a message after it was said, noted in each room that it stands in."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from bridge.model import MessageId
+from bridge.store.queries import read_queries
+
+SQL = read_queries("changes")
+
+
+def note_change(db: sqlite3.Connection, message: MessageId, kind: str) -> None:
+    db.execute(SQL["note_change"], (kind, message))

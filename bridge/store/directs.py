@@ -1,0 +1,35 @@
+"""Who wants direct messages from other platforms, and who writes to whom."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from bridge.model import ActorId, channel_of_key
+from bridge.ports.direct_store import DirectEnd
+from bridge.store.queries import read_queries
+
+SQL = read_queries("directs")
+
+
+def put_end(db: sqlite3.Connection, end: DirectEnd) -> None:
+    db.execute(SQL["put_end"], (end.actor, end.room, end.account, end.channel.key, end.at))
+
+
+def remove_ends(db: sqlite3.Connection, actor: ActorId) -> bool:
+    return db.execute(SQL["remove_ends"], (actor,)).rowcount > 0
+
+
+def ends(db: sqlite3.Connection) -> Sequence[DirectEnd]:
+    return [
+        DirectEnd(actor, account, channel_of_key(channel), room, at)
+        for actor, account, channel, room, at in db.execute(SQL["ends"]).fetchall()
+    ]
+
+
+def put_pair(db: sqlite3.Connection, one: ActorId, other: ActorId) -> None:
+    db.execute(SQL["put_pair"], tuple(sorted((one, other))))
+
+
+def pairs(db: sqlite3.Connection) -> Sequence[tuple[ActorId, ActorId]]:
+    return [(one, other) for one, other in db.execute(SQL["pairs"]).fetchall()]

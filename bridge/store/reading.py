@@ -1,0 +1,139 @@
+"""Rooms as programs outside read them: pages, what happened since, a search, and their tokens."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from bridge.content.parts import message_text
+from bridge.errors import StoreError
+from bridge.model import ActorId, MessageId
+from bridge.ports.reading_store import ApiToken, Found, Happened, Page, Position, Search
+from bridge.ports.store import Timeline
+from bridge.store import archive
+from bridge.store.conversations import conversation_of
+from bridge.store.queries import read_queries
+from bridge.uacs import Message
+
+SQL = read_queries("reading")
+_BEHIND_ALL = 2**62
+
+
+def position(db: sqlite3.Connection, room: UUID) -> Position:
+    found = db.execute(SQL["position"], (str(room),)).fetchone()
+    return Position() if found is None else Position(*found)
+
+
+def happened(
+    db: sqlite3.Connection, room: UUID, after: Position, limit: int, viewer: ActorId
+) -> Sequence[Happened]:
+    """What was said is told first: what is changed is known then."""
+    told: list[Happened] = []
+    at, whom = after, json.dumps(viewer)
+    said = (str(room), after.said, whom, limit)
+    for seq, what, *columns in db.execute(SQL["said_since"], said).fetchall():
+        at = Position(seq, at.changed)
+        told.append(Happened(at, what, archive.stored(columns)))
+    if len(told) == limit:
+        return told
+    changed = (str(room), after.changed, whom, limit)
+    for seq, what, *columns in db.execute(SQL["changed_since"], changed).fetchall():
+        at = Position(at.said, seq)
+        told.append(Happened(at, what, archive.stored(columns)))
+    return told
+
+
+def page(
+    db: sqlite3.Connection, room: UUID, limit: int, viewer: ActorId, before: int | None
+) -> Page:
+    known = db.execute(archive.SQL["timeline"], (str(room),)).fetchone()
+    if known is None:
+        raise StoreError(f"There is no conversation {str(room)!r}")
+    _, kind, name, metadata, created, updated = known
+    rows = _newest(db, room, before, viewer, limit + 1).fetchall()
+    shown = [(seq, archive.stored(columns).message) for seq, *columns in reversed(rows[:limit])]
+    conversation = conversation_of(
+        Timeline(room, kind, name, json.loads(metadata)),
+        created,
+        updated,
+        [message for _, message in shown],
+    )
+    return Page(conversation, shown[0][0] if shown else None, len(rows) > limit)
+
+
+def _newest(
+    db: sqlite3.Connection, room: UUID, before: int | None, viewer: ActorId, limit: int
+) -> sqlite3.Cursor:
+    behind = _BEHIND_ALL if before is None else before
+    return db.execute(SQL["page"], (str(room), behind, json.dumps(viewer), limit))
+
+
+def rooms_of(db: sqlite3.Connection, message: MessageId, viewer: ActorId) -> Sequence[UUID]:
+    found = db.execute(SQL["rooms_of_message"], (message, json.dumps(viewer))).fetchall()
+    return [UUID(room) for (room,) in found]
+
+
+def search(
+    db: sqlite3.Connection,
+    rooms: Sequence[UUID],
+    words: Sequence[str],
+    limit: int,
+    most: int,
+    viewer: ActorId,
+) -> Search:
+    wanted = [word.casefold() for word in words]
+    found: list[Found] = []
+    looked_at, whole = 0, True
+    for room in rooms:
+        here = 0
+        for seq, body, *columns in _newest(db, room, None, viewer, most + 1):
+            if here == most or len(found) == limit:
+                whole = False
+                break
+            here += 1
+            if _may_say(body, wanted):
+                stored = archive.stored([body, *columns])
+                if says(stored.message, wanted):
+                    found.append(Found(room, seq, stored))
+        looked_at += here
+    return Search(tuple(found), looked_at, whole)
+
+
+def _may_say(body: bytes, words: Sequence[str]) -> bool:
+    """Cheap: to read a message costs ten times as much. Letters and digits stand in JSON as they
+    are."""
+    text = body.decode().casefold()
+    return all(word in text for word in words)
+
+
+def says(message: Message, words: Sequence[str]) -> bool:
+    """Whether all the words (casefolded) are found in its text."""
+    text = message_text(message)[0].casefold()
+    return all(word in text for word in words)
+
+
+def put_token(db: sqlite3.Connection, token: ApiToken) -> None:
+    rooms, scopes = json.dumps(token.rooms), json.dumps(token.scopes)
+    columns = (token.name, token.digest, token.role, rooms, scopes)
+    db.execute(SQL["put_token"], (*columns, token.created, token.expires, token.per_minute))
+
+
+def token(db: sqlite3.Connection, name: str) -> ApiToken | None:
+    found = db.execute(SQL["token"], (name,)).fetchone()
+    return None if found is None else _token(found)
+
+
+def tokens(db: sqlite3.Connection) -> Sequence[ApiToken]:
+    return [_token(columns) for columns in db.execute(SQL["tokens"]).fetchall()]
+
+
+def _token(columns: Sequence[Any]) -> ApiToken:
+    name, digest, role, rooms, scopes, *rest = columns
+    return ApiToken(name, digest, role, tuple(json.loads(rooms)), tuple(json.loads(scopes)), *rest)
+
+
+def revoke_token(db: sqlite3.Connection, name: str) -> bool:
+    return db.execute(SQL["revoke_token"], (name,)).rowcount > 0

@@ -1,0 +1,68 @@
+-- Agents in rooms: who answers where, what was spent, and who may reach whom.
+
+-- name: hold
+INSERT INTO holdings (room, spot, agent, by, at) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (room, spot) DO UPDATE SET
+  agent = excluded.agent, by = excluded.by, at = excluded.at;
+
+-- name: release
+DELETE FROM holdings WHERE room = ? AND spot = ?;
+
+-- name: holdings
+SELECT room, spot, agent, by, at FROM holdings ORDER BY at, room, spot;
+
+-- name: called_by_others
+SELECT count(*) FROM turns WHERE room = ?1 AND asked >= ?2 AND called_by <> 'person'
+  AND n > coalesce((SELECT max(n) FROM turns WHERE room = ?1 AND called_by = 'person'), 0);
+
+-- name: spend
+INSERT INTO spending (purse, at, messages, tokens, micros) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (purse, at) DO UPDATE SET
+  messages = messages + excluded.messages,
+  tokens = tokens + excluded.tokens,
+  micros = micros + excluded.micros;
+
+-- name: spent
+SELECT at, messages, tokens, micros FROM spending WHERE purse = ? AND at >= ? ORDER BY at;
+
+-- name: purses
+SELECT purse, min(at), sum(messages), sum(tokens), sum(micros) FROM spending WHERE at >= ?
+GROUP BY purse ORDER BY purse;
+
+-- name: forget_spending
+DELETE FROM spending WHERE purse = ?;
+
+-- name: forget_old_spending
+DELETE FROM spending WHERE purse = ? AND at < ?;
+
+-- name: put_code
+INSERT INTO pairing_codes (digest, agent, by, expires) VALUES (?, ?, ?, ?);
+
+-- name: forget_codes
+DELETE FROM pairing_codes WHERE expires <= ?;
+
+-- name: codes
+SELECT digest, agent, by, expires FROM pairing_codes WHERE expires > ? ORDER BY expires;
+
+-- name: use_code
+DELETE FROM pairing_codes WHERE digest = ?;
+
+-- name: attempts
+SELECT failures, since FROM pairing_attempts WHERE actor = ?;
+
+-- name: note_attempt
+INSERT INTO pairing_attempts (actor, failures, since) VALUES (?, ?, ?)
+ON CONFLICT (actor) DO UPDATE SET failures = excluded.failures, since = excluded.since;
+
+-- name: forget_attempts
+DELETE FROM pairing_attempts WHERE actor = ?;
+
+-- name: pair
+INSERT INTO pairings (actor, agent, by, at) VALUES (?, ?, ?, ?)
+ON CONFLICT (actor, agent) DO UPDATE SET by = excluded.by, at = excluded.at;
+
+-- name: pairings
+SELECT actor, agent, by, at FROM pairings ORDER BY at, actor, agent;
+
+-- name: unpair
+DELETE FROM pairings WHERE actor = ?1 AND (?2 IS NULL OR agent = ?2);

@@ -1,0 +1,210 @@
+"""What every agent promises, as tests: give a `rig` fixture and inherit `AgentContract`.
+
+class TestMyAgent(AgentContract):
+    @pytest.fixture
+    async def rig(self) -> AsyncIterator[AgentRig]: ...
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from datetime import UTC, datetime
+from typing import Literal, Protocol
+
+import pytest
+
+from bridge.model import MessageId, RoomId, TurnId
+from bridge.model.turns import (
+    AgentEvent,
+    AgentInput,
+    PartGiven,
+    StopWanted,
+    TextDelta,
+    Turn,
+    TurnDone,
+    TurnFailed,
+)
+from bridge.ports.agent import Agent
+from bridge.uacs import Actor, Conversation, Message, TextPart
+
+Behaviour = Literal["says", "hangs", "fails", "breaks"]
+_WHEN = "2026-11-21T12:00:00Z"
+_SOON = 5.0  # seconds: for machines that do much else
+
+
+class AgentRig(Protocol):
+    """An agent and what it speaks to."""
+
+    name: str
+    """The agent's name."""
+    secret: str
+    """The key that it was given; empty where it needs none."""
+
+    async def agent(self, behaviour: Behaviour) -> Agent | None:
+        """The agent before a peer that answers (`says`), that says a word and then nothing
+        (`hangs`), that refuses and quotes the key (`fails`), or that gives what nobody can read
+        (`breaks`). None: this cannot happen to it."""
+        ...
+
+    def received(self) -> Sequence[str]:
+        """The requests that the peers were sent so far, headers and bodies."""
+        ...
+
+
+class AgentContract:
+    async def test_a_turn_ends_once_with_done_or_failed(self, rig: AgentRig) -> None:
+        for behaviour in ("says", "fails", "breaks"):
+            if (agent := await rig.agent(behaviour)) is None:
+                continue
+            events = await _all(agent, _turn(rig.name))
+
+            ends = [one for one in events if isinstance(one, TurnDone | TurnFailed)]
+            assert len(ends) == 1, f"{behaviour}: {events}"
+            assert events[-1] is ends[0]
+            assert isinstance(ends[0], TurnDone) == (behaviour == "says"), f"{behaviour}: {ends}"
+
+    async def test_an_answer_says_something(self, rig: AgentRig) -> None:
+        agent = await rig.agent("says")
+        assert agent is not None
+
+        events = await _all(agent, _turn(rig.name))
+
+        assert any(isinstance(one, TextDelta | PartGiven) for one in events)
+
+    async def test_it_has_the_name_it_was_given(self, rig: AgentRig) -> None:
+        agent = await rig.agent("says")
+        assert agent is not None
+        assert agent.name == rig.name
+
+    async def test_a_closed_answer_leaves_nothing_running(self, rig: AgentRig) -> None:
+        agent = await _first(rig, "hangs", "says")
+        before = asyncio.all_tasks()
+
+        async with asyncio.timeout(_SOON), aclosing(agent.run(_turn(rig.name), _nothing())) as said:
+            await anext(said)
+
+        await _gone(before)
+
+    async def test_a_cancelled_answer_ends_promptly(self, rig: AgentRig) -> None:
+        agent = await _first(rig, "hangs", "says")
+        before = asyncio.all_tasks()
+        begun = asyncio.Event()
+
+        async def listen() -> None:
+            async with aclosing(agent.run(_turn(rig.name), _nothing())) as said:
+                async for _ in said:
+                    begun.set()
+
+        listening = asyncio.create_task(listen())
+        async with asyncio.timeout(_SOON):
+            await begun.wait()
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)
+
+        await _gone(before)
+
+    async def test_a_stop_ends_it_without_a_failure(self, rig: AgentRig) -> None:
+        if (agent := await rig.agent("hangs")) is None:
+            pytest.skip("it never waits for anybody")
+        stop = asyncio.Event()
+
+        async def inputs() -> AsyncIterator[AgentInput]:
+            await stop.wait()
+            yield StopWanted()
+
+        events: list[AgentEvent] = []
+        async with asyncio.timeout(_SOON), aclosing(agent.run(_turn(rig.name), inputs())) as said:
+            async for event in said:
+                events.append(event)
+                stop.set()
+
+        assert isinstance(events[-1], TurnDone)
+
+    async def test_what_one_room_said_is_not_told_in_another(self, rig: AgentRig) -> None:
+        agent = await rig.agent("says")
+        assert agent is not None
+        await _all(agent, _turn(rig.name, "The password is swordfish.", room="one"))
+        told = len(rig.received())
+
+        events = await _all(agent, _turn(rig.name, "Hello?", room="two"))
+
+        assert "swordfish" not in "".join(rig.received()[told:])
+        assert "swordfish" not in str(events)
+
+    async def test_a_room_is_read_anew_in_every_turn(self, rig: AgentRig) -> None:
+        """What was deleted in the archive is not told any more."""
+        agent = await rig.agent("says")
+        assert agent is not None
+        await _all(agent, _turn(rig.name, "The password is swordfish.", "Hello?"))
+        told = len(rig.received())
+
+        await _all(agent, _turn(rig.name, "Hello?"))
+
+        assert "swordfish" not in "".join(rig.received()[told:])
+
+    @pytest.mark.parametrize("behaviour", ["fails", "breaks"])
+    async def test_no_secret_is_in_what_people_are_told(
+        self, rig: AgentRig, behaviour: Behaviour
+    ) -> None:
+        if not rig.secret or (agent := await rig.agent(behaviour)) is None:
+            pytest.skip("it has no secret, or this cannot happen to it")
+
+        events = await _all(agent, _turn(rig.name))
+
+        assert rig.secret in "".join(rig.received()), "the peer never saw the key"
+        assert rig.secret not in str(events)
+        assert isinstance(events[-1], TurnFailed)
+        assert 0 < len(events[-1].reason) < 400
+
+
+def _turn(agent: str, *said: str, room: str = "one") -> Turn:
+    messages = tuple(
+        Message(
+            message_id=f"local:w:{room}:{number}",
+            timestamp=_WHEN,
+            actor=Actor(id="local:w:u1", role="human", name="Alice Smith"),
+            content=(TextPart(text=text),),
+        )
+        for number, text in enumerate(said or ("Hello?",))
+    )
+    conversation = Conversation(
+        conversation_id="0b0f5c9e-8f5e-5c6e-9d0e-2f6f3f1f7a11",
+        created_at=_WHEN,
+        updated_at=_WHEN,
+        messages=messages,
+    )
+    return Turn(
+        id=TurnId(f"turn-{room}"),
+        agent=agent,
+        room=RoomId(room),
+        trigger=MessageId(messages[-1].message_id),
+        asked_at=datetime(2026, 11, 21, tzinfo=UTC),
+        conversation=conversation,
+    )
+
+
+async def _first(rig: AgentRig, *behaviours: Behaviour) -> Agent:
+    for one in behaviours:
+        if (agent := await rig.agent(one)) is not None:
+            return agent
+    raise AssertionError(f"the rig has none of {behaviours}")
+
+
+async def _all(agent: Agent, turn: Turn) -> list[AgentEvent]:
+    async with asyncio.timeout(6 * _SOON), aclosing(agent.run(turn, _nothing())) as said:
+        return [event async for event in said]
+
+
+async def _nothing() -> AsyncIterator[AgentInput]:
+    await asyncio.Event().wait()
+    for one in ():
+        yield one
+
+
+async def _gone(before: set[asyncio.Task[object]]) -> None:
+    """Tasks that were begun have ended."""
+    async with asyncio.timeout(_SOON):
+        while left := asyncio.all_tasks() - before:
+            await asyncio.wait(left)

@@ -1,0 +1,106 @@
+"""What every store promises of agents in rooms: who holds a spot, what was spent, who is paired."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bridge.model import ActorId, MessageId, RoomId, TurnId
+from bridge.ports.agent_store import (
+    BUCKET,
+    PAIRING_TRIES,
+    PAIRING_WINDOW,
+    Holding,
+    Pairing,
+    PairingCode,
+    Spent,
+)
+from bridge.ports.store import Admission, CalledBy, NewTurn, Store
+
+if TYPE_CHECKING:
+    from bridge.testing.store_contract import HandClock
+
+_LOBBY = RoomId("lobby")
+_ANN, _BOB = ActorId("tin:W1:U1"), ActorId("tin:W1:U2")
+
+
+def _turn(number: int, called_by: CalledBy) -> Admission:
+    trigger = MessageId(f"tin:W1:home:{number}")
+    turn = NewTurn(TurnId(f"t{number}"), "helper", _LOBBY, trigger, called_by=called_by)
+    return Admission(outcome="test", turns=(turn,))
+
+
+class AgentsContract:
+    """A part of StoreContract."""
+
+    async def test_a_spot_is_held_by_the_last_who_took_it(self, store: Store) -> None:
+        await store.hold(Holding(_LOBBY, "room", "other", _ANN, 1.0))
+        await store.hold(Holding(_LOBBY, "room", None, _BOB, 2.0))
+
+        assert await store.holdings() == [Holding(_LOBBY, "room", None, _BOB, 2.0)]
+        assert await store.release(_LOBBY, "room")
+        assert not await store.release(_LOBBY, "room")
+        assert await store.holdings() == []
+
+    async def test_what_was_spent_is_summed_up(self, store: Store, clock: HandClock) -> None:
+        now = clock.time()
+        await store.spend(["room:lobby", "agent:x"], Spent(now, messages=1))
+        await store.spend(["room:lobby"], Spent(now, tokens=70, micros=5))
+        await store.spend(["room:lobby"], Spent(now + BUCKET, messages=1))
+
+        found = await store.spent("room:lobby", now)
+        assert [(one.messages, one.tokens, one.micros) for one in found] == [(1, 70, 5), (1, 0, 0)]
+        assert [one.messages for one in await store.spent("room:lobby", now + BUCKET)] == [1]
+        assert [purse for purse, _ in await store.purses(now)] == ["agent:x", "room:lobby"]
+        assert (await store.purses(now))[1][1].messages == 2
+        await store.forget_spending("room:lobby")
+        assert await store.spent("room:lobby", 0) == []
+
+    async def test_turns_that_agents_called_count_from_the_last_that_a_person_did(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        for number, called_by in enumerate(("agent", "person", "agent", "bot")):
+            await store.admit(_turn(number, called_by))  # type: ignore[arg-type]
+
+        assert await store.called_by_others(_LOBBY, clock.time() - 60) == 2
+        assert await store.called_by_others(_LOBBY, clock.time() + 60) == 0
+        assert await store.called_by_others(RoomId("attic"), 0) == 0
+
+    async def test_a_turn_knows_what_it_began_with(self, store: Store) -> None:
+        origin = MessageId("tin:W1:home:1")
+        trigger = MessageId("agent:helper:t0")
+        turn = NewTurn(TurnId("t1"), "other", _LOBBY, trigger, "s", origin, "agent")
+        await store.admit(Admission(outcome="test", turns=(turn,)))
+
+        (found,) = await store.open_turns()
+        assert (found.origin, found.called_by, found.session) == (origin, "agent", "s")
+        assert await store.was_called("other", origin)
+
+    async def test_a_pairing_code_is_good_once(self, store: Store, clock: HandClock) -> None:
+        code = PairingCode("digest", "helper", "cli", clock.time() + 600)
+        await store.put_pairing_code(code)
+
+        assert await store.pairing_codes() == [code]
+        assert await store.use_pairing_code("digest", _ANN) == "paired"
+        assert await store.use_pairing_code("digest", _BOB) == "wrong"
+        assert await store.pairings() == [Pairing(_ANN, "helper", "cli", clock.time())]
+        assert not await store.unpair(_ANN, "another")
+        assert await store.unpair(_ANN, None)
+        assert await store.pairings() == []
+
+    async def test_who_guesses_pairing_codes_is_not_heard(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        await store.put_pairing_code(PairingCode("digest", "*", "cli", clock.time() + 10_000))
+        for _ in range(PAIRING_TRIES):
+            assert await store.use_pairing_code("no", _ANN) == "wrong"
+
+        assert await store.use_pairing_code("digest", _ANN) == "too_many"
+        clock.now += PAIRING_WINDOW
+        assert await store.use_pairing_code("digest", _ANN) == "paired"
+
+    async def test_a_pairing_code_expires(self, store: Store, clock: HandClock) -> None:
+        await store.put_pairing_code(PairingCode("digest", "*", "cli", clock.time() + 600))
+        clock.now += 600
+
+        assert await store.use_pairing_code("digest", _ANN) == "wrong"
+        assert await store.pairing_codes() == []

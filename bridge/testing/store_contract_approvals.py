@@ -1,0 +1,107 @@
+"""What every store promises of approvals: one end, each person once, every decision kept."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from bridge.model import MessageId, RoomId, TurnId, actor_id_of
+from bridge.ports.approval_store import Approval, Decision
+from bridge.ports.store import Store
+
+if TYPE_CHECKING:
+    from bridge.testing.store_contract import HandClock
+
+_ANN = actor_id_of("tin", "W1", "U1")
+_BOB = actor_id_of("tin", "W1", "U2")
+_ANN_ELSEWHERE = actor_id_of("wire", "W2", "U9")
+_QUESTION = MessageId("m1")
+_START = 1_700_000_000.0
+
+
+def _asked(own_id: str = "a1", call: str = "c1", quorum: int = 1) -> Approval:
+    return Approval(
+        id=own_id, turn=TurnId("t1"), room=RoomId("lobby"), agent="helper", tool="calendar__remove",
+        call=call, arguments='{"title": "x"}', reason="", trigger=_QUESTION, asker=_ANN,
+        approvers=("asker", "admins"), quorum=quorum, created=_START, expires=_START + 600,
+    )  # fmt: skip
+
+
+def _yes(actor: str, at: float = 1.0) -> Decision:
+    return Decision(actor_id_of(*actor.split(":", 2)), True, _START + at, "tin:W1:home")
+
+
+class ApprovalsContract:
+    """Inherited by StoreContract."""
+
+    async def test_an_approval_is_kept_and_asked_for_once(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        assert await store.ask_approval(_asked()) == _asked()
+        assert await store.ask_approval(_asked("a2")) == _asked()
+        await store.ask_approval(_asked("a3", call="c2"))
+
+        assert await store.approval("a1") == _asked()
+        assert await store.approval("a2") is None
+        assert [one.id for one in await store.approvals()] == ["a3", "a1"]
+        assert await store.approvals(turn=TurnId("t2")) == []
+
+    async def test_of_two_decisions_at_one_moment_the_first_holds(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        await store.ask_approval(_asked())
+        no = Decision(_BOB, False, _START + 1, "wire:W2:away")
+
+        counted = await asyncio.gather(
+            store.decide("a1", _yes(_ANN), (_ANN,)), store.decide("a1", no, (_BOB,))
+        )
+
+        assert sorted(one for one, _ in counted) == ["counted", "over"]
+        known = await store.approval("a1")
+        assert known is not None
+        assert len(known.decisions) == 1
+        assert known.state == ("allowed" if known.decisions[0].allowed else "refused")
+        assert known.ended == _START + 1
+        assert await store.approvals(open_only=True) == []
+
+    async def test_a_quorum_is_of_people_and_one_who_refuses_is_enough(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        await store.ask_approval(_asked(quorum=2))
+        await store.ask_approval(_asked("a2", call="c2", quorum=2))
+        both = (_ANN, _ANN_ELSEWHERE)
+
+        first, half = await store.decide("a1", _yes(_ANN), both)
+        again, _ = await store.decide("a1", _yes(_ANN_ELSEWHERE), both)
+        last, whole = await store.decide("a1", _yes(_BOB), (_BOB,))
+        await store.decide("a2", _yes(_ANN), both)
+        refused, other = await store.decide("a2", Decision(_BOB, False, _START + 2), (_BOB,))
+
+        assert (first, again, last, refused) == ("counted", "repeat", "counted", "counted")
+        assert half is not None
+        assert half.state == "open"
+        assert half.missing == 1
+        assert whole is not None
+        assert whole.state == "allowed"
+        assert [one.actor for one in whole.decisions] == [_ANN, _BOB]
+        assert other is not None
+        assert other.state == "refused"
+
+    async def test_nobody_decides_after_its_time_or_its_end(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        await store.ask_approval(_asked())
+        await store.ask_approval(_asked("a2", call="c2"))
+
+        late, known = await store.decide("a1", _yes(_ANN, at=600), (_ANN,))
+        assert await store.end_approval("a2", "withdrawn", _START + 5)
+        assert not await store.end_approval("a2", "expired", _START + 6)
+        over, other = await store.decide("a2", _yes(_ANN), (_ANN,))
+        nobody = await store.decide("a9", _yes(_ANN), (_ANN,))
+
+        assert (late, over) == ("over", "over")
+        assert known is not None
+        assert (known.state, known.decisions) == ("expired", ())
+        assert other is not None
+        assert (other.state, other.ended) == ("withdrawn", _START + 5)
+        assert nobody == ("unknown", None)

@@ -1,0 +1,164 @@
+"""What a store keeps for programs outside: pages, what happened since, a search, tokens."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bridge.errors import StoreError
+from bridge.model import ActorId
+from bridge.ports.reading_store import ApiToken, Position
+from bridge.ports.store import Admission, Change, NewMessage, ReactionChange, Store
+from bridge.testing.store_contract import (
+    ANN,
+    HOME,
+    HOME_TIMELINE,
+    ROOM_TIMELINE,
+    START,
+    later,
+    said,
+    words,
+)
+
+ROBOT = ActorId("api:bridge:robot")
+LOBBY = ROOM_TIMELINE.id
+TOKEN = ApiToken(
+    name="robot",
+    digest="d1",
+    role="assistant",
+    rooms=("lobby", "team-*"),
+    scopes=("read", "post"),
+    created=START,
+    expires=START + 60,
+    per_minute=120,
+)
+
+
+async def _say(store: Store, *names: str, **changes: object) -> list[NewMessage]:
+    news = [replace(said(name, f"words of {name}"), **changes) for name in names]
+    for new in news:
+        await store.admit(
+            Admission("routed", message=new, timelines=(HOME_TIMELINE, ROOM_TIMELINE))
+        )
+    return news
+
+
+def _reaction(new: NewMessage, time: float) -> Admission:
+    change = ReactionChange(
+        new.id, HOME, new.native_id or "", time, present=True, actor=ANN.id, emoji="👍"
+    )
+    return Admission("reaction", reactions=(change,))
+
+
+class ReadingContract:
+    """Inherit it beside StoreContract; it needs the fixtures `store` and `clock`."""
+
+    async def test_a_room_is_read_page_by_page(self, store: Store) -> None:
+        await _say(store, "m1", "m2", "m3", "m4")
+        await store.admit(
+            Admission("deleted", changes=(Change(words("m3"), "deleted", START + 1),))
+        )
+
+        newest = await store.page(LOBBY, limit=2, viewer=ROBOT)
+        older = await store.page(LOBBY, limit=2, viewer=ROBOT, before=newest.first)
+
+        assert [m.message_id for m in newest.conversation.messages] == [
+            said("m2").id,
+            said("m4").id,
+        ]
+        assert (newest.first, newest.more) == (2, True)
+        assert [m.message_id for m in older.conversation.messages] == [said("m1").id]
+        assert (older.first, older.more) == (1, False)
+        assert newest.conversation.conversation_id == str(LOBBY)
+
+    async def test_a_page_of_no_room_is_an_error(self, store: Store) -> None:
+        with pytest.raises(StoreError, match="no conversation"):
+            await store.page(LOBBY, limit=2, viewer=ROBOT)
+
+    async def test_whoever_has_read_everything_stands_at_the_newest(self, store: Store) -> None:
+        assert await store.position(LOBBY) == Position()
+
+        one, _ = await _say(store, "m1", "m2")
+        await store.admit(later(one, "other words", START + 5))
+
+        assert await store.position(LOBBY) == Position(2, 1)
+        assert await store.happened(LOBBY, Position(2, 1), limit=9, viewer=ROBOT) == []
+
+    async def test_what_happened_since_is_told_in_order(self, store: Store) -> None:
+        one, two = await _say(store, "m1", "m2")
+        await store.admit(later(one, "other words", START + 5))
+        await store.admit(_reaction(two, START + 6))
+        await store.admit(_reaction(two, START + 6))  # again: nothing happened
+        await store.change_message(two.message, "deleted")
+
+        told = await store.happened(LOBBY, Position(1, 0), limit=9, viewer=ROBOT)
+
+        assert [(one.what, one.position, one.stored.state) for one in told] == [
+            ("said", Position(2, 0), "deleted"),
+            ("changed", Position(2, 1), "edited"),
+            ("reacted", Position(2, 2), "deleted"),
+            ("changed", Position(2, 3), "deleted"),
+        ]
+        assert told[1].stored.message.content == words("m1", "other words").content
+
+    async def test_a_reader_far_behind_is_told_in_pieces(self, store: Store) -> None:
+        one, *_ = await _say(store, "m1", "m2", "m3")
+        await store.admit(later(one, "other words", START + 5))
+        at, pieces = Position(), list[list[str]]()
+
+        while told := await store.happened(LOBBY, at, limit=2, viewer=ROBOT):
+            pieces.append([f"{one.what} {one.stored.native_id}" for one in told])
+            at = told[-1].position
+
+        assert pieces == [["said m1", "said m2"], ["said m3", "changed m1"]]
+
+    async def test_what_is_said_to_somebody_is_there_for_them_alone(self, store: Store) -> None:
+        await _say(store, "m1")
+        (whisper,) = await _say(store, "m2", audience=(ANN.id,))
+
+        for viewer, seen in ((ROBOT, [1]), (ANN.id, [1, 2])):
+            page = await store.page(LOBBY, limit=9, viewer=viewer)
+            told = await store.happened(LOBBY, Position(), limit=9, viewer=viewer)
+            found = await store.search([LOBBY], ["words"], limit=9, most=9, viewer=viewer)
+            rooms = await store.rooms_of(whisper.id, viewer=viewer)
+            assert len(page.conversation.messages) == len(seen)
+            assert [one.position.said for one in told] == seen
+            assert sorted(one.number for one in found.found) == seen
+            assert list(rooms) == ([LOBBY] if len(seen) == 2 else [])
+
+    async def test_a_message_is_in_the_rooms_that_it_was_placed_in(self, store: Store) -> None:
+        (one,) = await _say(store, "m1")
+        elsewhere = said("m9")
+        await store.admit(Admission("routed", message=elsewhere, timelines=(HOME_TIMELINE,)))
+
+        assert list(await store.rooms_of(one.id, viewer=ROBOT)) == [LOBBY]
+        assert list(await store.rooms_of(elsewhere.id, viewer=ROBOT)) == []
+        assert list(await store.rooms_of(said("m8").id, viewer=ROBOT)) == []
+
+    async def test_a_search_finds_all_words_in_any_case_newest_first(self, store: Store) -> None:
+        texts = {"m1": 'The Größe of a "ship"', "m2": "a ship", "m3": "GRÖSSE, ship", "m4": "no"}
+        for name, text in texts.items():
+            new = said(name, text)
+            await store.admit(Admission("routed", message=new, timelines=(ROOM_TIMELINE,)))
+
+        found = await store.search([LOBBY], ["größe", "SHIP"], limit=9, most=9, viewer=ROBOT)
+        short = await store.search([LOBBY], ["ship"], limit=1, most=9, viewer=ROBOT)
+        narrow = await store.search([LOBBY], ["ship"], limit=9, most=2, viewer=ROBOT)
+
+        assert [one.stored.native_id for one in found.found] == ["m3", "m1"]
+        assert (found.looked_at, found.whole) == (4, True)
+        assert ([one.number for one in short.found], short.whole) == ([3], False)
+        assert ([one.number for one in narrow.found], narrow.looked_at) == ([3], 2)
+        assert not narrow.whole
+
+    async def test_tokens_are_kept_replaced_and_revoked(self, store: Store) -> None:
+        await store.put_token(TOKEN)
+        await store.put_token(replace(TOKEN, digest="d2", expires=None))
+        await store.put_token(replace(TOKEN, name="another"))
+
+        assert await store.token("robot") == replace(TOKEN, digest="d2", expires=None)
+        assert [one.name for one in await store.tokens()] == ["another", "robot"]
+        assert await store.revoke_token("robot")
+        assert not await store.revoke_token("robot")
+        assert await store.token("robot") is None

@@ -1,0 +1,1 @@
+"""Servers of tools, over the Model Context Protocol: connected, listed, called."""

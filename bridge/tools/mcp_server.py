@@ -1,0 +1,361 @@
+"""One server of tools: connected, connected anew when that breaks, its list kept up to date."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import os
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from bridge.content.globs import matches
+from bridge.errors import BridgeError, ConfigError
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Files
+from bridge.ports.tokens import TokenSource
+from bridge.ports.tools import ApprovalRule, Tool
+from bridge.tools.results import Redaction, result_part
+from bridge.tools.settings import ToolServerSettings
+from bridge.uacs import ToolCallPart, ToolResultPart
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp.client.subscriptions import Subscription
+    from mcp_types import ToolAnnotations
+
+log = structlog.get_logger()
+
+_CONNECT_S = 20.0  # how long a server may take to be there, and to tell its tools
+_FIRST_WAIT_S = 10.0  # how long a turn waits for a server that is just connecting
+_LOOK_S = 60.0  # how often the list is read anew where nobody tells of changes
+_STEADY_S = 10.0  # a connection that lasted so long is made anew at once
+_BACKOFF = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+_MOST_PAGES = 20
+_MOST_TOOLS = 256
+_LONGEST_DESCRIPTION = 4000
+_GONE = frozenset((-32000, -32600))  # the connection, or the session at the other end, is gone
+
+
+def check_installed() -> None:
+    """Raises ConfigError where the SDK is not there."""
+    if importlib.util.find_spec("mcp") is None:
+        raise ConfigError(
+            "`tools` needs the SDK of the Model Context Protocol; install it with "
+            "pip install 'uacs-bridge[mcp]'"
+        )
+
+
+class McpServer:
+    """`listed` are its tools under their own names, as they were last told."""
+
+    def __init__(
+        self,
+        name: str,
+        settings: ToolServerSettings,
+        tokens: TokenSource,
+        clock: Clock,
+        files: Files | None,
+    ) -> None:
+        self.name = name
+        self.problem = ""
+        self.listed: tuple[Tool, ...] = ()
+        self._settings = settings
+        self._tokens = tokens
+        self._clock = clock
+        self._files = files
+        self._redaction = Redaction(())
+        self._client: Client | None = None
+        self._connected = asyncio.Event()
+        self._failed = asyncio.Event()
+        self._broken = asyncio.Event()
+        self._changed = asyncio.Event()
+        self._keeping: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Connect, if that has not begun."""
+        if self._keeping is None:
+            self._keeping = asyncio.create_task(self._keep(), name=f"tools {self.name}")
+
+    async def close(self) -> None:
+        if self._keeping is not None:
+            self._keeping.cancel()
+            await asyncio.gather(self._keeping, return_exceptions=True)
+            self._keeping = None
+
+    async def tools(self) -> Sequence[Tool]:
+        """What it has now; nothing while it cannot be reached."""
+        self.start()
+        await self._wait(_FIRST_WAIT_S)
+        return self.listed if self._client is not None else ()
+
+    async def call(self, tool: Tool, call: ToolCallPart) -> ToolResultPart:
+        """One call; what goes wrong is a result, too."""
+        self.start()
+        await self._wait(_FIRST_WAIT_S)
+        client = self._client
+        if client is None:
+            why = f"The tool was not called: its server {self.name!r} cannot be reached now."
+            return _failed(call, why)
+        try:
+            async with asyncio.timeout(self._settings.timeout):
+                found = await client.call_tool(tool.own_name, dict(call.arguments))
+        except TimeoutError:
+            text = f"The tool did not answer within {self._settings.timeout:g} s; nobody knows "
+            return _failed(call, text + "whether it did what it was asked.")
+        except Exception as error:  # noqa: BLE001 - whatever the SDK raises is told to the model
+            return _failed(call, self._told(error))
+        told = found.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return await result_part(
+            call.id,
+            told.get("content") or (),
+            told.get("structuredContent"),
+            is_error=bool(found.is_error),
+            limit=self._settings.result_kb * 1024,
+            redaction=self._redaction,
+            files=self._files,
+        )
+
+    async def _wait(self, seconds: float) -> None:
+        """Until it is connected, or the attempt has failed."""
+        waits = [asyncio.ensure_future(one.wait()) for one in (self._connected, self._failed)]
+        try:
+            await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for one in waits:
+                one.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
+
+    def _told(self, error: Exception) -> str:
+        """A fault of a call, for the model."""
+        from mcp import MCPError
+
+        if isinstance(error, MCPError):
+            if error.code in _GONE:
+                self._lose()
+                return (
+                    "The connection to the tool broke; nobody knows whether it did what it was "
+                    "asked."
+                )
+            return f"The tool refused the call: {self._redaction.text(error.message)[:1000]}"
+        log.warning("tool_failed", server=self.name, error=type(error).__name__)
+        self._lose()
+        return f"The tool could not be called ({type(error).__name__})."
+
+    def _lose(self) -> None:
+        """The connection is no good any more; whoever calls now waits for the next one."""
+        self._client = None
+        self._connected.clear()
+        self._broken.set()
+
+    # --- the connection -----------------------------------------------------------------------
+
+    async def _keep(self) -> None:
+        """Until cancelled: connected, or on the way to it."""
+        failures = 0
+        while True:
+            began: float | None = None
+            try:
+                async with self._open() as client:
+                    began = self._clock.monotonic()
+                    await self._stay(client)
+            except Exception as error:  # noqa: BLE001 - the SDK's transports raise all kinds
+                self.problem = self._reason(error)
+                log.warning("tool_server_failed", server=self.name, error=self.problem)
+                self._failed.set()
+            finally:
+                self._client = None
+                self._connected.clear()
+            lasted = began is not None and self._clock.monotonic() - began > _STEADY_S
+            failures = 0 if lasted else failures + 1
+            await self._clock.sleep(_BACKOFF[min(failures, len(_BACKOFF) - 1)])
+
+    def _reason(self, error: BaseException) -> str:
+        """In words for the log. What a foreign error says may quote a secret."""
+        while isinstance(error, BaseExceptionGroup) and error.exceptions:
+            error = error.exceptions[0]
+        said = " ".join(self._redaction.text(str(error)).split())[:300]
+        if isinstance(error, BridgeError):
+            return said
+        return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+    @asynccontextmanager
+    async def _open(self) -> AsyncGenerator[Client]:
+        """Connected, with its tools known."""
+        from mcp import Client
+        from mcp_types import ToolListChangedNotification
+
+        async def hear(message: object) -> None:
+            if isinstance(message, ToolListChangedNotification):
+                self._changed.set()
+
+        async with AsyncExitStack() as stack:
+            self._broken.clear()
+            self._changed.clear()
+            async with asyncio.timeout(_CONNECT_S):
+                transport = await self._transport(stack)
+                client = Client(transport, message_handler=hear, cache=None)
+                await stack.enter_async_context(client)
+                await self._list(client)
+            self._client = client
+            self.problem = ""
+            self._failed.clear()
+            self._connected.set()
+            log.info("tool_server_connected", server=self.name, tools=len(self.listed))
+            yield client
+
+    async def _transport(self, stack: AsyncExitStack) -> Any:
+        settings = self._settings
+        secrets: dict[str, str] = {}
+        for name, ref in (*settings.env.items(), *settings.headers.items()):
+            secrets[name] = await self._tokens.secret(ref)
+        bearer = "" if settings.bearer is None else await self._tokens.secret(settings.bearer)
+        self._redaction = Redaction([*secrets.values(), bearer])
+        if settings.command is not None:
+            return await self._program(stack, secrets)
+        import httpx2
+        from mcp.client.streamable_http import streamable_http_client
+
+        if bearer:
+            secrets["Authorization"] = f"Bearer {bearer}"
+        timeout = httpx2.Timeout(_CONNECT_S, read=settings.timeout + _LOOK_S)
+        http = httpx2.AsyncClient(headers=secrets, timeout=timeout, follow_redirects=False)
+        await stack.enter_async_context(http)
+        return streamable_http_client(settings.url or "", http_client=http)
+
+    async def _program(self, stack: AsyncExitStack, env: Mapping[str, str]) -> Any:
+        """A program, and a file for its standard error: it may say anything there, so that never
+        comes into our log."""
+        from mcp import StdioServerParameters
+        from mcp.client.stdio import stdio_client
+
+        settings = self._settings
+        path = settings.stderr or Path(os.devnull)
+        stderr = await asyncio.to_thread(path.open, "a", encoding="utf-8")
+        stack.callback(stderr.close)
+        parameters = StdioServerParameters(
+            command=settings.command or "", args=list(settings.args), env=dict(env),
+            cwd=settings.folder, encoding_error_handler="replace",
+        )  # fmt: skip
+        return self._watched(stdio_client(parameters, errlog=stderr))
+
+    @asynccontextmanager
+    async def _watched(self, transport: Any) -> AsyncGenerator[Any]:
+        """The same streams; the end of the program is noticed although nobody asks it anything."""
+        import anyio
+
+        async with transport as (read, write), anyio.create_task_group() as group:
+            passing, passed = anyio.create_memory_object_stream[Any](0)
+
+            async def pass_on() -> None:
+                async with passing:
+                    async for message in read:
+                        await passing.send(message)
+                self._lose()
+
+            group.start_soon(pass_on)
+            try:
+                yield passed, write
+            finally:
+                group.cancel_scope.cancel()
+                passed.close()
+
+    async def _stay(self, client: Client) -> None:
+        """Until the connection breaks. The list is read anew when it changes, and now and then."""
+        from mcp.client.subscriptions import ListenNotSupportedError
+
+        async with AsyncExitStack() as stack:
+            try:
+                sub = await stack.enter_async_context(client.listen(tools_list_changed=True))
+            except ListenNotSupportedError:
+                sub = None
+            listening = None if sub is None else asyncio.create_task(self._hear(sub))
+            try:
+                while not self._broken.is_set():
+                    await self._news()
+                    if not self._broken.is_set():
+                        self._changed.clear()
+                        async with asyncio.timeout(_CONNECT_S):
+                            await self._list(client)
+            finally:
+                if listening is not None:
+                    listening.cancel()
+                    await asyncio.gather(listening, return_exceptions=True)
+        self.problem = "the connection broke"
+        log.warning("tool_server_lost", server=self.name)
+
+    async def _hear(self, sub: Subscription) -> None:
+        """Changes that the server tells of; the end of the stream is the connection's."""
+        try:
+            async for _ in sub:
+                self._changed.set()
+        finally:
+            self._lose()
+
+    async def _news(self) -> None:
+        """Wait until the list changes or the connection breaks, but not for ever."""
+        waits = [asyncio.ensure_future(one.wait()) for one in (self._changed, self._broken)]
+        try:
+            await asyncio.wait(waits, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for one in waits:
+                one.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
+
+    # --- its tools ----------------------------------------------------------------------------
+
+    async def _list(self, client: Client) -> None:
+        found: list[Tool] = []
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = await client.list_tools(cursor=cursor)
+            found += [self._tool(one) for one in page.tools if self._offers(one.name)]
+            cursor = page.next_cursor
+            if cursor is None or len(found) >= _MOST_TOOLS:
+                break
+        if len(found) > _MOST_TOOLS:
+            log.warning("tools_left_out", server=self.name, tools=len(found) - _MOST_TOOLS)
+        self.listed = tuple(found[:_MOST_TOOLS])
+
+    def _offers(self, own_name: str) -> bool:
+        settings = self._settings
+        allowed = any(matches(glob, own_name) for glob in settings.allow)
+        return allowed and not any(matches(glob, own_name) for glob in settings.deny)
+
+    def _tool(self, told: Any) -> Tool:
+        schema = self._redaction.value(told.input_schema)
+        description = self._redaction.text(told.description or told.title or "")
+        return Tool(
+            name="",  # given among all servers
+            server=self.name,
+            own_name=told.name,
+            description=description[:_LONGEST_DESCRIPTION],
+            parameters=schema if isinstance(schema, dict) else {},
+            approval=self._rule() if asks(self._settings, told.name, told.annotations) else None,
+        )
+
+    def _rule(self) -> ApprovalRule:
+        settings = self._settings
+        return ApprovalRule(settings.approvers, settings.quorum, settings.approval_minutes * 60)
+
+
+def asks(settings: ToolServerSettings, own_name: str, hints: ToolAnnotations | None) -> bool:
+    """Whether somebody must allow a call. What says nothing of itself may do anything."""
+    match settings.approve:
+        case "always":
+            return True
+        case "never":
+            return False
+        case "hints":
+            read_only = hints is not None and hints.read_only_hint is True
+            harmless = hints is not None and hints.destructive_hint is False
+            return not (read_only or harmless)
+        case globs:
+            return any(matches(glob, own_name) for glob in globs)
+
+
+def _failed(call: ToolCallPart, text: str) -> ToolResultPart:
+    return ToolResultPart(tool_call_id=call.id, content=text, is_error=True)

@@ -1,0 +1,76 @@
+"""All servers of tools behind one port: names that are unique among them, and calls."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from bridge.content.tool_names import tool_names
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Files
+from bridge.ports.tokens import TokenSource
+from bridge.ports.tools import Tool
+from bridge.tools.mcp_server import McpServer, check_installed
+from bridge.tools.settings import ToolServerSettings
+from bridge.uacs import ToolCallPart, ToolResultPart
+
+
+def open_toolbox(
+    settings: Mapping[str, ToolServerSettings],
+    tokens: TokenSource,
+    clock: Clock,
+    files: Files | None,
+) -> McpToolbox:
+    """Raises ConfigError where there are servers and no SDK. A server is connected when an agent
+    first asks for its tools."""
+    if settings:
+        check_installed()
+
+    def server(name: str, one: ToolServerSettings) -> McpServer:
+        return McpServer(name, one, tokens, clock, files)
+
+    return McpToolbox(settings, server)
+
+
+class McpToolbox:
+    """Servers of the Model Context Protocol."""
+
+    def __init__(
+        self,
+        settings: Mapping[str, ToolServerSettings],
+        server: Callable[[str, ToolServerSettings], McpServer],
+    ) -> None:
+        self._server = server
+        self.settings = dict(settings)
+        self.servers = {name: server(name, one) for name, one in settings.items()}
+
+    async def change(self, settings: Mapping[str, ToolServerSettings]) -> None:
+        """From now on these are the servers; those that did not change keep their connections.
+        Raises ConfigError as `open_toolbox` does, and then nothing changed."""
+        if settings:
+            check_installed()
+        gone = [name for name, one in self.settings.items() if settings.get(name) != one]
+        ended = [self.servers.pop(name) for name in gone]
+        for name, one in settings.items():
+            if name not in self.servers:
+                self.servers[name] = self._server(name, one)
+        self.settings = dict(settings)
+        await asyncio.gather(*(server.close() for server in ended))
+
+    async def tools(self, servers: Sequence[str]) -> Sequence[Tool]:
+        wanted = [self.servers[name] for name in dict.fromkeys(servers) if name in self.servers]
+        lists = await asyncio.gather(*(server.tools() for server in wanted))
+        found = [tool for listed in lists for tool in listed]
+        names = tool_names((tool.server, tool.own_name) for tool in found)
+        return [replace(tool, name=name) for tool, name in zip(found, names, strict=True)]
+
+    async def call(self, tool: Tool, call: ToolCallPart) -> ToolResultPart:
+        server = self.servers.get(tool.server)
+        if server is None:
+            text = f"The tool was not called: there is no server {tool.server!r} any more."
+            return ToolResultPart(tool_call_id=call.id, content=text, is_error=True)
+        return await server.call(tool, call)
+
+    async def close(self) -> None:
+        await asyncio.gather(*(server.close() for server in self.servers.values()))

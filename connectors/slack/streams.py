@@ -1,0 +1,212 @@
+"""Answers as Slack's own streams: chat.startStream, appendStream, stopStream.
+
+A stream shows one part of the answer while it is written; in the end an ordinary edit makes it the
+exact message. Facts: docs.slack.dev pages of these methods (2026-08); a stream dies 5 minutes after
+its start however much is appended (python-slack-sdk #1859), and refuses chat.update until then.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from bridge.content.heal import steady
+from bridge.content.markdown import markdown_to_text, text_to_markdown
+from bridge.errors import Refused, StreamStopped
+from bridge.model import BudgetKey, Call, Delivery, EditMessage, Encoded, PostMessage, Receipt
+from bridge.model.turns import PlanStep
+from bridge.ports.cards import is_rich
+from bridge.ports.clock import Clock
+from connectors.slack import ids
+from connectors.slack.capabilities import (
+    APPEND_STREAM,
+    METADATA_TYPE,
+    MOST_STREAMS,
+    START_STREAM,
+    STOP_STREAM,
+    STREAM_FIELD,
+    STREAM_LIFE,
+    STREAM_TEXT,
+)
+from connectors.slack.encode import parts
+from connectors.slack.send import WebApi, send_call
+
+METHODS = (START_STREAM, APPEND_STREAM, STOP_STREAM)
+_OVER = ("message_not_in_streaming_state", "stopped_by_user")
+_CONFLICT = "streaming_state_conflict"
+_WINDOW = 61.0  # seconds over which Slack counts starts and stops
+_OWN_LINK = re.compile(r"\[((?:\\.|[^\]\\])*)\]\(uacs:[^)\s]*\)")
+_AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]+)>")
+_SIGN = re.compile(r"\\?([<>])|\\&|&(?!(?:amp|lt|gt);)")
+_SIGNS = {"<": "&lt;", ">": "&gt;"}
+
+
+@dataclass
+class _Open:
+    """A stream that we opened, and what it shows."""
+
+    begun: float
+    sent: str
+    steps: dict[str, PlanStep] = field(default_factory=dict[str, PlanStep])
+
+
+class Streaming:
+    """The streams of one account. Not more are opened than may all be stopped within a minute, so
+    that no end has to wait."""
+
+    def __init__(self, clock: Clock, encode: Callable[[Delivery], Encoded]) -> None:
+        self._clock = clock
+        self._encode = encode
+        self._open: dict[tuple[str, str], _Open] = {}
+        self._stopped: deque[float] = deque()
+
+    def opening(self, delivery: Delivery, call: Call) -> Call | None:
+        operation = delivery.operation
+        if call.method != "chat.postMessage" or call.thread is None or is_rich(delivery.message):
+            return None
+        recipient = _recipient(operation)
+        text = _text(delivery, call.slot)
+        if recipient is None or not text or not self._has_room():
+            return None
+        kept = ("channel", "thread_ts", "username", "icon_url")
+        body = {name: call.body[name] for name in kept if name in call.body}
+        body |= {**recipient, "markdown_text": text}
+        return call.model_copy(
+            update={
+                "method": START_STREAM,
+                "body": body,
+                "budgets": (*call.budgets, BudgetKey(rule=START_STREAM, of=operation.account)),
+            }
+        )
+
+    def growing(
+        self, delivery: Delivery, call: Call, steps: Sequence[PlanStep]
+    ) -> Sequence[Call] | None:
+        stream = self._of(call)
+        if stream is None:
+            return None
+        old = self._clock.monotonic() - stream.begun > STREAM_LIFE
+        if old or is_rich(delivery.message):
+            return self.ending(delivery, call)
+        chunks = [_task(step) for step in steps if stream.steps.get(step.id) != step]
+        text = _text(delivery, call.slot)
+        if text.startswith(stream.sent) and len(text) > len(stream.sent):
+            chunks.append({"type": "markdown_text", "text": text[len(stream.sent) :]})
+        if not chunks:
+            return ()
+        for step in steps:
+            stream.steps[step.id] = step
+        more: dict[str, JsonValue] = {"chunks": [*chunks]}
+        return (_on_stream(call, APPEND_STREAM, more),)
+
+    def ending(self, delivery: Delivery, call: Call) -> Sequence[Call]:
+        if self._of(call) is None:
+            return ()
+        told: dict[str, JsonValue] = {"operation": call.operation, "slot": call.slot}
+        metadata: dict[str, JsonValue] = {"event_type": METADATA_TYPE, "event_payload": told}
+        return (_on_stream(call, STOP_STREAM, {"metadata": metadata}), call)
+
+    def unstreamed(self, delivery: Delivery, call: Call) -> Call | None:
+        if call.method != START_STREAM:
+            return None
+        calls = self._encode(delivery).calls
+        return next((one for one in calls if one.slot == call.slot and one.kind == "post"), None)
+
+    async def send(self, api: WebApi, call: Call) -> Receipt:
+        """One call; an edit of a stream that was left open (a crash) ends it first."""
+        try:
+            receipt = await send_call(api, call)
+        except StreamStopped:
+            self._forget(call)
+            raise
+        except Refused as error:
+            if error.code in _OVER:
+                self._forget(call)
+                if call.method == STOP_STREAM:
+                    return _standing(call)
+            if error.code != _CONFLICT:
+                raise
+            stop = _on_stream(call, STOP_STREAM, {})
+            await self.send(api, stop)
+            return await send_call(api, call)
+        self._note(call, receipt)
+        return receipt
+
+    # --- within ---------------------------------------------------------------------------------
+
+    def _of(self, call: Call) -> _Open | None:
+        return self._open.get((call.channel.channel, call.native_id or ""))
+
+    def _has_room(self) -> bool:
+        now = self._clock.monotonic()
+        while self._stopped and self._stopped[0] <= now - _WINDOW:
+            self._stopped.popleft()
+        lost = [key for key, one in self._open.items() if now - one.begun > STREAM_LIFE + _WINDOW]
+        for key in lost:
+            del self._open[key]
+        return len(self._open) + len(self._stopped) < MOST_STREAMS
+
+    def _note(self, call: Call, receipt: Receipt) -> None:
+        key = (call.channel.channel, receipt.native_id)
+        if call.method == START_STREAM:
+            text = str(call.body["markdown_text"])
+            self._open[key] = _Open(self._clock.monotonic(), text)
+        elif call.method == APPEND_STREAM and (stream := self._open.get(key)):
+            chunks = call.body["chunks"]
+            for chunk in chunks if isinstance(chunks, list) else ():
+                if isinstance(chunk, dict) and chunk.get("type") == "markdown_text":
+                    stream.sent += str(chunk["text"])
+        elif call.method == STOP_STREAM:
+            self._forget(call)
+
+    def _forget(self, call: Call) -> None:
+        if self._open.pop((call.channel.channel, call.native_id or ""), None):
+            self._stopped.append(self._clock.monotonic())
+
+
+def _recipient(operation: object) -> dict[str, JsonValue] | None:
+    """Whom it is streamed for: who asked, if that is a member here."""
+    if not isinstance(operation, PostMessage | EditMessage) or operation.asker is None:
+        return None
+    asked = ids.split_actor(operation.asker)
+    if asked is None or asked[0] != operation.channel.workspace or asked[2] is not None:
+        return None
+    if asked[1][:1] not in ("U", "W"):
+        return None
+    return {"recipient_team_id": asked[0], "recipient_user_id": asked[1]}
+
+
+def _text(delivery: Delivery, slot: int) -> str:
+    """The part as Markdown that nothing of what follows changes; mentions are their names here."""
+    pieces = parts(delivery)
+    return steady(pieces[slot], _markdown)[:STREAM_TEXT] if slot < len(pieces) else ""
+
+
+def _markdown(text: str) -> str:
+    """As Slack reads it: control sequences and entities come before Markdown."""
+    written = text_to_markdown(markdown_to_text(text))
+    written = _AUTOLINK.sub(r"\1", _OWN_LINK.sub(r"\1", written))
+    return _SIGN.sub(lambda found: _SIGNS.get(found[1] or "", "&amp;"), written)
+
+
+def _task(step: PlanStep) -> dict[str, JsonValue]:
+    title = step.title[:STREAM_FIELD] or step.id
+    return {"type": "task_update", "id": step.id, "title": title, "status": step.status}
+
+
+def _on_stream(call: Call, method: str, more: dict[str, JsonValue]) -> Call:
+    key = BudgetKey(rule=method, of=_account_of(call))
+    body = {"channel": call.channel.channel, "ts": call.native_id, **more}
+    return call.model_copy(update={"method": method, "body": body, "budgets": (key,)})
+
+
+def _account_of(call: Call) -> str:
+    return call.budgets[0].of if call.budgets else ""
+
+
+def _standing(call: Call) -> Receipt:
+    return Receipt(slot=call.slot, native_id=call.native_id or "", thread=call.thread)

@@ -1,0 +1,65 @@
+"""A channel or chat -> who reads it beside the tenant's own people: shared channels, and guests."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from urllib.parse import quote, urlencode
+
+from bridge.errors import NotFound, Refused
+from bridge.model import ChannelRef
+from connectors.teams.activity import Json, object_of, objects, string
+from connectors.teams.references import Reference, References
+from connectors.teams.send import Sender
+
+_MOST_PAGES = 20
+_PAGE = 500
+
+
+async def outsiders(channel: ChannelRef, references: References, sender: Sender) -> Sequence[str]:
+    """In words; nothing of a conversation that was not heard from. Raises PlatformError."""
+    reference = await references.get(channel.channel)
+    if reference is None:
+        return ()
+    found: list[str] = []
+    if await _is_shared(reference, sender):
+        found.append("people of other teams, or other organisations (a shared channel)")
+    if guests := [one async for one in _members(reference, sender) if _is_guest(one, reference)]:
+        found.append("1 guest" if len(guests) == 1 else f"{len(guests)} guests")
+    return found
+
+
+async def _is_shared(reference: Reference, sender: Sender) -> bool:
+    if not reference.team:
+        return False
+    path = f"/v3/teams/{quote(reference.team, safe='')}/conversations"
+    try:
+        listed = await sender.get(reference.channel, path)
+    except (NotFound, Refused):
+        return False
+    channels = objects(object_of({"listed": listed}, "listed"), "conversations")
+    kinds = {string(one, "id"): string(one, "type") for one in channels}
+    return kinds.get(reference.conversation) == "shared"
+
+
+async def _members(reference: Reference, sender: Sender) -> AsyncIterator[Json]:
+    path = f"/v3/conversations/{quote(reference.conversation, safe='')}/pagedmembers"
+    further = ""
+    for _ in range(_MOST_PAGES):
+        query = {"pageSize": str(_PAGE)} | ({"continuationToken": further} if further else {})
+        try:
+            page = await sender.get(reference.channel, f"{path}?{urlencode(query)}")
+        except (NotFound, Refused):
+            return  # a roster that we may not see
+        for one in objects(page, "members"):
+            yield one
+        further = string(page, "continuationToken")
+        if not further:
+            return
+
+
+def _is_guest(member: Json, reference: Reference) -> bool:
+    """Of the directory's guests, or of another tenant, as people in shared channels may be."""
+    tenant = string(member, "tenantId")
+    return string(member, "userRole") in ("guest", "anonymous") or (
+        bool(tenant) and tenant != reference.tenant
+    )

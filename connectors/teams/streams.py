@@ -1,0 +1,182 @@
+"""Answers as Teams' own streams, in chats of one person with the bot.
+
+Each step carries the whole text so far; the last one is the message itself. Facts: msteams-docs,
+"Stream bot messages" (2026-08): one request a second, 2 minutes, one stream in a chat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+import structlog
+from pydantic import JsonValue
+
+from bridge.content.heal import steady
+from bridge.errors import Refused, StreamStopped
+from bridge.model import BudgetKey, Call, Delivery, EditMessage, Encoded, PostMessage, Receipt
+from bridge.model.turns import PlanStep
+from bridge.ports.cards import is_rich
+from bridge.ports.clock import Clock
+from connectors.teams import ids
+from connectors.teams.capabilities import STREAM, STREAM_LIFE
+from connectors.teams.encode import parts
+from connectors.teams.send import STREAM_METHOD as METHOD
+
+NOT_ALLOWED = "ContentStreamNotAllowed"
+Send = Callable[[Call], Awaitable[Receipt]]
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass
+class _Open:
+    """The stream that is open in a chat."""
+
+    id: str
+    begun: float
+    sequence: int
+    sent: str
+
+
+class Streaming:
+    """The streams of one bot."""
+
+    def __init__(self, clock: Clock, encode: Callable[[Delivery], Encoded]) -> None:
+        self._clock = clock
+        self._encode = encode
+        self._open: dict[str, _Open] = {}
+
+    def opening(self, delivery: Delivery, call: Call) -> Call | None:
+        plain = call.method == "POST" and not is_rich(delivery.message)
+        if not plain or not ids.is_personal(call.channel) or self._in(call) is not None:
+            return None
+        text = _text(delivery, call.slot)
+        if not text:
+            return None
+        body = _step(text, {"streamType": "streaming", "streamSequence": 1})
+        return _on_stream(call, body)
+
+    def growing(
+        self, delivery: Delivery, call: Call, steps: Sequence[PlanStep]
+    ) -> Sequence[Call] | None:
+        stream = self._of(call)
+        if stream is None:
+            return None
+        old = self._clock.monotonic() - stream.begun > STREAM_LIFE
+        if old or is_rich(delivery.message):
+            return self.ending(delivery, call)
+        text = _text(delivery, call.slot)
+        if not text.startswith(stream.sent) or len(text) == len(stream.sent):
+            return ()
+        more = {"streamSequence": stream.sequence + 1, "streamId": stream.id}
+        return (_on_stream(call, _step(text, {"streamType": "streaming", **more})),)
+
+    def ending(self, delivery: Delivery, call: Call) -> Sequence[Call]:
+        stream = self._of(call)
+        return () if stream is None else (_final(call, stream.id),)
+
+    def unstreamed(self, delivery: Delivery, call: Call) -> Call | None:
+        if call.method != METHOD or call.native_id is not None:
+            return None
+        calls = self._encode(delivery).calls
+        return next((one for one in calls if one.slot == call.slot and one.kind == "post"), None)
+
+    async def send(self, send: Send, call: Call) -> Receipt:
+        """One call. A stream that refuses its end is edited as any message is, and an edit that
+        finds a stream left open (a crash) ends it."""
+        try:
+            receipt = await send(call)
+        except Refused as error:
+            self._open.pop(call.channel.channel, None)
+            if error.code != NOT_ALLOWED or call.kind != "edit":
+                raise
+            return await self._otherwise(send, call, error)
+        self._note(call, receipt)
+        return receipt
+
+    # --- within ---------------------------------------------------------------------------------
+
+    async def _otherwise(self, send: Send, call: Call, error: Refused) -> Receipt:
+        if call.method == METHOD and not _is_final(call):
+            raise error
+        other = _edit(call) if _is_final(call) else _final(call, call.native_id or "")
+        try:
+            return await send(other)
+        except StreamStopped:
+            # Nobody may change what a person stopped (msteams-docs).
+            log.info("stopped_stream_stays", channel=call.channel.key)
+            return Receipt(slot=call.slot, native_id=call.native_id or "", thread=call.thread)
+
+    def _in(self, call: Call) -> _Open | None:
+        stream = self._open.get(call.channel.channel)
+        if stream is not None and self._clock.monotonic() - stream.begun > 2 * STREAM_LIFE:
+            del self._open[call.channel.channel]
+            return None
+        return stream
+
+    def _of(self, call: Call) -> _Open | None:
+        stream = self._open.get(call.channel.channel)
+        return stream if stream is not None and stream.id == call.native_id else None
+
+    def _note(self, call: Call, receipt: Receipt) -> None:
+        if call.method != METHOD:
+            return
+        channel, text = call.channel.channel, str(call.body["text"])
+        if _is_final(call):
+            self._open.pop(channel, None)
+        elif stream := self._of(call):
+            stream.sequence += 1
+            stream.sent = text
+        elif call.native_id is None:
+            self._open[channel] = _Open(receipt.native_id, self._clock.monotonic(), 1, text)
+
+
+def _text(delivery: Delivery, slot: int) -> str:
+    """The author, and the part as far as nothing of what follows changes it."""
+    operation = delivery.operation
+    if not isinstance(operation, PostMessage | EditMessage):
+        return ""
+    pieces = parts(delivery, operation.byline)
+    if slot >= len(pieces):
+        return ""
+    head, piece, write = pieces[slot]
+    text = steady(piece, write)
+    return f"{head}\n\n{text}" if head and text else text
+
+
+def _step(text: str, told: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    entity: dict[str, JsonValue] = {"type": "streaminfo", **told}
+    return {"type": "typing", "textFormat": "markdown", "text": text, "entities": [entity]}
+
+
+def _final(call: Call, stream: str) -> Call:
+    """The edit as the last step of the stream."""
+    told: dict[str, JsonValue] = {"type": "streaminfo", "streamType": "final", "streamId": stream}
+    entities = call.body.get("entities")
+    others = entities if isinstance(entities, list) else []
+    body = {name: value for name, value in call.body.items() if name != "id"}
+    return _on_stream(call, {**body, "entities": [*others, told]})
+
+
+def _edit(call: Call) -> Call:
+    """The last step as the edit that it was made of."""
+    entities = call.body.get("entities")
+    others = [one for one in entities if not _is_told(one)] if isinstance(entities, list) else []
+    body = {name: value for name, value in call.body.items() if name != "entities"}
+    more: dict[str, JsonValue] = {"entities": [*others]} if others else {}
+    return call.model_copy(update={"method": "PUT", "body": {**body, **more, "id": call.native_id}})
+
+
+def _is_told(entity: JsonValue) -> bool:
+    return isinstance(entity, dict) and entity.get("type") == "streaminfo"
+
+
+def _is_final(call: Call) -> bool:
+    return call.method == METHOD and call.body.get("type") == "message"
+
+
+def _on_stream(call: Call, body: dict[str, JsonValue]) -> Call:
+    key = BudgetKey(rule=STREAM, of=call.channel.key)
+    others = [one for one in call.budgets if one.rule != STREAM]
+    return call.model_copy(update={"method": METHOD, "body": body, "budgets": (*others, key)})

@@ -1,0 +1,196 @@
+"""Many agents' turns at once, shown while they grow, on a local Slack with all its limits on.
+
+Every room is one channel, and every question is asked in a thread, as Slack streams answers in
+threads alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone
+from bridge.sandbox.slack import LocalSlack
+from bridge.sandbox.slack.seed import further_workspace
+from tests.e2e.house import Street, running, street
+
+
+@dataclass(frozen=True)
+class Size:
+    """`turns` at once, spread evenly over `workspaces`; each says `deltas` words in `seconds`."""
+
+    turns: int
+    workspaces: int
+    deltas: int = 100
+    seconds: float = 10.0
+
+
+FULL = Size(turns=100, workspaces=10)
+ONE_WORKSPACE = Size(turns=100, workspaces=1)
+QUICK = Size(turns=10, workspaces=2, deltas=30, seconds=3.0)
+
+
+@dataclass
+class Counting:
+    """Says numbers, and remembers when it began and when it said its last one, by room."""
+
+    size: Size
+    name: str = "echo"
+    began: dict[str, float] = field(default_factory=dict[str, float])
+    ended: dict[str, float] = field(default_factory=dict[str, float])
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        del inputs
+        loop = asyncio.get_running_loop()
+        pause = self.size.seconds / self.size.deltas
+        self.began[turn.room] = loop.time()
+        for number in range(self.size.deltas):
+            self.ended[turn.room] = loop.time()
+            yield TextDelta(text=f"{turn.room} says {number}. ")
+            await asyncio.sleep(pause)
+        yield TurnDone()
+
+    def said(self, room: str) -> str:
+        return " ".join(f"{room} says {number}." for number in range(self.size.deltas))
+
+
+@dataclass
+class Room:
+    """One channel of a workspace."""
+
+    name: str
+    workspace: str
+    channel: str
+    account: str
+
+
+async def measure(size: Size, *, patience: float = 300.0) -> dict[str, Any]:
+    """Seconds: the first visible text after the first delta, the whole message after the last. CPU
+    is that of the bridge and the local Slack together."""
+    async with AsyncExitStack() as stack:
+        each = -(-size.turns // size.workspaces)
+        town = await stack.enter_async_context(street(channels=each, names=("slack",)))
+        rooms = _rooms(town, size)
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        settings = _settings(town, rooms, folder / "bridge.sqlite3")
+        bridge, _ = await stack.enter_async_context(running(town, settings))
+        agent = Counting(size)
+        bridge.agents["echo"] = agent
+        seen = Seen(agent)
+        watching = asyncio.create_task(seen.watch(town))
+        cpu = time.process_time()
+        await asyncio.gather(*(_question(town, room) for room in rooms))
+        await seen.wait(len(rooms), patience)
+        cpu = time.process_time() - cpu
+        refused = dict(town.around.feed.refusals)
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+    firsts = [at - agent.began[room] for room, at in seen.first.items()]
+    lasts = [at - agent.ended[room] for room, at in seen.whole.items()]
+    deltas = size.turns * size.deltas
+    return {
+        "turns": size.turns, "workspaces": size.workspaces, "deltas": deltas,
+        "whole": len(lasts), "refused": refused,
+        "steps": _spread([float(seen.steps[room]) for room in seen.first]),
+        "first_s": _spread(firsts), "final_s": _spread(lasts),
+        "cpu_ms_per_delta": round(cpu / deltas * 1000, 3),
+    }  # fmt: skip
+
+
+@dataclass
+class Seen:
+    """When each room's answer is first seen, when it is whole, and how often it changed."""
+
+    agent: Counting
+    first: dict[str, float] = field(default_factory=dict[str, float])
+    whole: dict[str, float] = field(default_factory=dict[str, float])
+    steps: Counter[str] = field(default_factory=Counter[str])
+
+    async def watch(self, town: Street) -> None:
+        loop = asyncio.get_running_loop()
+        async for change in town.around.feed.watch():
+            room, _, rest = change.message.text.partition(" says ")
+            if rest and change.message.bot:
+                self.steps[room] += 1
+                self.first.setdefault(room, loop.time())
+                if change.message.text.strip() == self.agent.said(room):
+                    self.whole.setdefault(room, loop.time())
+
+    async def wait(self, rooms: int, patience: float) -> None:
+        """Until all are whole, or nobody believes in it any more."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + patience
+        while len(self.whole) < rooms and loop.time() < until:  # noqa: ASYNC110  # no event
+            await asyncio.sleep(0.05)
+
+
+async def _question(town: Street, room: Room) -> None:
+    local = town.platforms["slack"]
+    people = [one.id for one in local.world().people if one.workspace == room.workspace]
+    root = await local.post_as(room.workspace, room.channel, people[0], "hello")
+    await local.post_as(room.workspace, room.channel, people[0], "@echo count", root.id)
+
+
+def _rooms(town: Street, size: Size) -> list[Room]:
+    """Workspaces beside those that are there already, each with its share of the rooms."""
+    local = cast(LocalSlack, town.platforms["slack"])
+    each = -(-size.turns // size.workspaces)
+    base_url = town.around.base_url
+    found: list[Room] = []
+    for number in range(size.workspaces):
+        workspace = further_workspace(number, base_url, each)
+        local.slack.add(workspace)
+        found += [
+            Room(f"room{len(found) + n}", workspace.id, channel, f"slack{number}")
+            for n, channel in enumerate(list(workspace.channels)[:each])
+        ]
+    return found[: size.turns]
+
+
+def _settings(town: Street, rooms: Sequence[Room], store: Path) -> dict[str, Any]:
+    accounts = {room.account: _account(town, room.workspace) for room in rooms}
+    return {
+        "accounts": accounts,
+        "rooms": {
+            room.name: {
+                "members": [
+                    {
+                        "account": room.account, "workspace": room.workspace,
+                        "channel": room.channel,
+                    }
+                ],
+                "agents": [{"agent": "echo", "listen": "mentions"}],
+            }
+            for room in rooms
+        },
+        "agents": {"echo": {"kind": "echo"}},
+        "store": {"path": str(store)},
+        "web": {"port": 0},
+    }  # fmt: skip
+
+
+def _account(town: Street, workspace: str) -> dict[str, Any]:
+    apps = town.platforms["slack"].world().apps
+    index = next(n for n, app in enumerate(apps) if app["workspace"] == workspace)
+    return town.account("slack", index)
+
+
+def _spread(found: list[float]) -> dict[str, float]:
+    if not found:
+        return {}
+    ordered = sorted(found)
+    return {
+        "median": round(statistics.median(ordered), 3),
+        "p95": round(ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))], 3),
+        "worst": round(ordered[-1], 3),
+    }

@@ -1,0 +1,63 @@
+"""What an agent gives as bytes is shared on every platform as its own kind of file."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.agents.model_server import Answer, model_server
+from tests.e2e.house import Street, configuration, running, street
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+PARTS = [
+    {"type": "text", "text": "Here is what you asked for."},
+    {"type": "part_given", "name": "chart.png", "part": {
+        "type": "image", "media_type": "image/png",
+        "source": {"base64": base64.b64encode(PNG).decode()}}},
+    {"type": "part_given", "name": "numbers.csv", "part": {
+        "type": "file", "media_type": "text/csv",
+        "source": {"base64": base64.b64encode(b"a,b\n1,2\n").decode()}}},
+]  # fmt: skip
+
+
+def with_agent(settings: dict[str, Any], url: str) -> dict[str, Any]:
+    settings["agents"] = {"painter": {"kind": "webhook", "url": url, "private_addresses": True}}
+    settings["rooms"]["general"]["agents"] = [{"agent": "painter", "listen": "always"}]
+    return settings
+
+
+def shown(town: Street, platform: str) -> str:
+    return json.dumps(raw(town, platform))
+
+
+def raw(town: Street, platform: str) -> list[Any]:
+    return [one.raw for one in town.standing(platform, "general")]
+
+
+async def test_files_of_an_agent_are_native_uploads(tmp_path: Path) -> None:
+    """Where a bot cannot upload (Teams' channels), they are a picture and a link of the bridge."""
+    answer = Answer([json.dumps(PARTS).encode()], 200, "application/json")
+    async with model_server(answer) as api, street(channels=1) as town:
+        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
+        settings["web"]["public_url"] = "https://bridge.example"
+        async with running(town, with_agent(settings, api.url)):
+            platforms = list(town.platforms)
+            await town.say(platforms[0], "general", "Draw me a chart")
+            await town.until(lambda: all("chart.png" in shown(town, p) for p in platforms), 30)
+            await town.until(lambda: all("numbers.csv" in shown(town, p) for p in platforms), 30)
+            said = shown(town, "slack")
+            slack, discord, teams = (raw(town, one)[-1] for one in ("slack", "discord", "teams"))
+
+    (file,) = slack["files"]
+    assert (file["name"], file["mimetype"], file["size"]) == ("numbers.csv", "text/csv", 8)
+    assert "https://bridge.example/files/" in said
+    attached = [(one["filename"], one["content_type"]) for one in discord["attachments"]]
+    assert attached == [("chart.png", "image/png"), ("numbers.csv", "text/csv")]
+    card = json.dumps(teams["attachments"][0]["content"])
+    assert card.count("https://bridge.example/files/") == 2
+    for one in (slack, discord, teams):
+        assert "base64" not in json.dumps(one)

@@ -1,0 +1,115 @@
+"""People of two platforms write to one another alone, through the real SDKs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from bridge.app.build import Bridge
+from bridge.model import ActorId, actor_id_of
+from bridge.ports.store import View
+from bridge.router.directs import conversation_between
+from bridge.sandbox.discord.local import LocalDiscord
+from bridge.sandbox.feed import Shown
+from bridge.sandbox.slack.local import LocalSlack
+from bridge.sandbox.teams.local import LocalTeams
+from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.test_commands import mention, registered
+
+PAIRS = (("slack", "discord"), ("discord", "teams"), ("teams", "slack"))
+PLATFORMS = ("slack", "discord", "teams")
+
+
+class Somebody:
+    """The first person of a platform, in the channel and alone with the bot."""
+
+    def __init__(self, local: Street, platform: str) -> None:
+        self.local, self.platform = local, platform
+        self.workspace, self.channel = local.place(platform, "general")
+        self.id = local.person(platform, self.workspace)
+        people = local.platforms[platform].world().people
+        self.name = next(one.name for one in people if one.id == self.id)
+
+    @property
+    def alone(self) -> tuple[str, str]:
+        """The workspace and the channel of what they and the bot write to one another."""
+        place = self.local.platforms[self.platform]
+        app = place.world().apps[0]
+        if isinstance(place, LocalSlack):
+            workspace = place.slack.workspaces[self.workspace]
+            return self.workspace, workspace.direct(app["bot_user"], self.id, 0.0).id
+        if isinstance(place, LocalTeams):
+            return self.workspace, place.personal_chat(app["app_id"], self.id)
+        assert isinstance(place, LocalDiscord)
+        users = place.state.users
+        return "@me", str(place.state.dm_of(users[int(self.id)], users[int(app["bot_id"])]).id)
+
+    async def command(self, text: str) -> None:
+        """By a slash command where there is one, else said to the bot."""
+        place = self.local.platforms[self.platform]
+        if isinstance(place, LocalTeams):
+            where = (self.workspace, self.channel) if text in ("dm on", "dm off") else self.alone
+            said = f"{mention(self.local, 'teams')} {text}" if where[1] == self.channel else text
+            await place.post_as(*where, self.id, said)
+            return
+        assert isinstance(place, LocalSlack | LocalDiscord)
+        await place.command_as(self.workspace, self.channel, self.id, "/bridge", text)
+
+    async def write(self, text: str) -> None:
+        await self.local.platforms[self.platform].post_as(*self.alone, self.id, text)
+
+    def read(self) -> Sequence[Shown]:
+        return self.local.platforms[self.platform].messages(*self.alone)
+
+    def has(self, *words: str) -> bool:
+        """One message with all of these."""
+        return any(all(word in f"{one.text} {one.author}" for word in words) for one in self.read())
+
+    def actor(self) -> ActorId:
+        return actor_id_of(self.platform, self.workspace, self.id)
+
+
+async def nobody_else_has(local: Street, bridge: Bridge, words: str) -> bool:
+    """Neither a channel nor what an archive shows to all."""
+    for platform in PLATFORMS:
+        if any(words in f"{one.text} {one.raw}" for one in local.standing(platform, "general")):
+            return False
+    for timeline, _ in await bridge.store.conversations():
+        for view in (None, View(readers=(), member="agent:echo")):
+            found = await bridge.store.conversation(timeline.id, view=view)
+            if words in str(found.messages):
+                return False
+    return True
+
+
+@pytest.mark.parametrize(("platform", "other"), PAIRS)
+async def test_two_people_write_to_one_another_and_nobody_else_reads_it(
+    tmp_path: Path, platform: str, other: str
+) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
+        ann, bob = Somebody(local, platform), Somebody(local, other)
+        async with running(local, settings) as (bridge, _):
+            await local.until(lambda: registered(local))
+            for one in (ann, bob):
+                await one.command("dm on")
+            await local.until(lambda: len(bridge.router.directs.reachable(ann.actor())) == 1)
+            for one in (ann, bob):
+                await local.say(one.platform, "general", f"{one.name} is here")
+            await bridge.router.settled()
+
+            await ann.command(f"dm {bob.name} the roses are red")
+            await local.until(lambda: bob.has("the roses are red", ann.name))
+            await bob.write("and the violets are blue")
+            await local.until(lambda: ann.has("the violets are blue", bob.name))
+            await bridge.router.settled()
+
+            two = conversation_between(ann.actor(), bob.actor())
+            read = await bridge.store.conversation(two, view=View(readers=(bob.actor(),)))
+            assert len(read.messages) == 2
+            assert await nobody_else_has(local, bridge, "roses")
+            assert await nobody_else_has(local, bridge, "violets")
+            assert await bridge.store.dead_letters() == []

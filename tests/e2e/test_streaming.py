@@ -1,0 +1,277 @@
+"""Answers that grow on the local platforms, with all their limits on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bridge.model.turns import AgentEvent, AgentInput, PlanStep, TextDelta, Turn, TurnDone
+from bridge.sandbox.feed import Change, Shown
+from tests.benchmarks import streams
+from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.town import Spot, Town, bridge_beside, rooms_across, town
+
+PLATFORMS = ("slack", "discord", "teams")
+
+
+def words(length: int) -> str:
+    """Paragraphs with a little of everything that is half written now and then."""
+    written = [
+        f"Paragraph {n} says **this much** and `that`, see [page {n}](https://a.example/{n})."
+        for n in range(length // 70)
+    ]
+    return "\n\n".join(written)[:length].rsplit("\n\n", 1)[0]
+
+
+class Writer:
+    """Says a text in pieces, as fast as a model does."""
+
+    name = "echo"
+
+    def __init__(self, text: str, *, pieces: int, seconds: float) -> None:
+        size = -(-len(text) // pieces)
+        self.pieces = [text[at : at + size] for at in range(0, len(text), size)]
+        self.pause = seconds / pieces
+        self.began = self.ended = 0.0
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        del turn, inputs
+        self.began = asyncio.get_running_loop().time()
+        yield PlanStep(id="1", title="Write it down", status="in_progress")
+        for piece in self.pieces:
+            self.ended = asyncio.get_running_loop().time()
+            yield TextDelta(text=piece)
+            await asyncio.sleep(self.pause)
+        yield TurnDone()
+
+
+@dataclass
+class Seen:
+    """When the answer was first seen on each platform, and in how many steps."""
+
+    first: dict[str, float] = field(default_factory=dict[str, float])
+    steps: dict[str, int] = field(default_factory=dict[str, int])
+
+    def see(self, change: Change) -> None:
+        message = change.message
+        if "Paragraph" in message.text:
+            self.first.setdefault(message.platform, asyncio.get_running_loop().time())
+            self.steps[message.platform] = self.steps.get(message.platform, 0) + 1
+
+
+@asynccontextmanager
+async def watching(town: Street) -> AsyncGenerator[Seen, None]:
+    seen = Seen()
+
+    async def watch() -> None:
+        async for change in town.around.feed.watch():
+            seen.see(change)
+
+    task = asyncio.create_task(watch())
+    try:
+        yield seen
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+def with_personal_chat(town: Street, settings: dict[str, Any]) -> str:
+    """The room of the personal chat alone; the chat's id."""
+    teams = town.platforms["teams"]
+    person = teams.world().people[0].id
+    chat: str = teams.personal_chat("bridge", person)  # type: ignore[attr-defined]
+    workspace = teams.world().people[0].workspace
+    member = {"account": "teams", "workspace": workspace, "channel": chat}
+    settings["rooms"]["chat"] = {
+        "members": [member],
+        "agents": [{"agent": "echo", "listen": "always", "allow": ["**"]}],
+    }  # fmt: skip
+    return chat
+
+
+def answers(shown: Sequence[Shown]) -> list[Shown]:
+    return [one for one in shown if "Paragraph" in one.text]
+
+
+def paragraphs(shown: Sequence[Shown]) -> list[int]:
+    """The numbers of the paragraphs in the order in which they stand there."""
+    text = "\n".join(one.text for one in answers(shown))
+    return [int(piece.split(" ", 1)[0]) for piece in text.split("Paragraph ")[1:]]
+
+
+def limit_errors(town: Street) -> dict[str, int]:
+    refused = ("429", "40", "not_in_streaming", "too_long", "conflict", "invalid")
+    found = town.around.feed.refusals
+    return {what: count for what, count in found.items() if any(one in what for one in refused)}
+
+
+def whole(town: Street, text: str, platform: str) -> Callable[[], bool]:
+    numbers = list(range(text.count("Paragraph ")))
+    return lambda: paragraphs(town.standing(platform, "general")) == numbers
+
+
+async def test_a_long_answer_arrives_whole_everywhere_without_breaking_a_limit(
+    tmp_path: Path,
+) -> None:
+    text = words(6_000)
+    agent = Writer(text, pieces=100, seconds=2.5)
+    async with street(channels=1) as town:
+        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
+        async with running(town, settings) as (bridge, _), watching(town) as seen:
+            bridge.agents["echo"] = agent
+            root = await town.say("slack", "general", "hello")
+            await town.say("slack", "general", "@echo write", thread=root)
+            for platform in PLATFORMS:
+                await town.until(whole(town, text, platform), 30)
+
+            raw = [one.raw for one in town.standing("slack", "general")]
+            errors = limit_errors(town)
+
+    assert errors == {}
+    assert all(seen.steps[platform] > 3 for platform in PLATFORMS)
+    assert all(seen.first[platform] - agent.began < 1.5 for platform in PLATFORMS)
+    streamed = [one["streaming_state"] for one in raw if "streaming_state" in one]
+    assert streamed == ["completed"] * len(streamed) != []
+
+
+async def test_in_a_chat_of_teams_it_is_a_stream_of_teams(tmp_path: Path) -> None:
+    text = words(3_000)
+    agent = Writer(text, pieces=60, seconds=3.2)
+    async with street(channels=1) as town:
+        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
+        chat = with_personal_chat(town, settings)
+        async with running(town, settings) as (bridge, _), watching(town) as seen:
+            bridge.agents["echo"] = agent
+            teams = town.platforms["teams"]
+            who = teams.world().people[0]
+            await teams.post_as(who.workspace, chat, who.id, "write")
+            numbers = list(range(text.count("Paragraph ")))
+            await town.until(lambda: paragraphs(teams.messages(who.workspace, chat)) == numbers, 20)
+            await town.until(lambda: "final" in str(teams.messages(who.workspace, chat)[-1].raw))
+
+            errors = limit_errors(town)
+
+    assert errors == {}
+    assert seen.steps["teams"] >= 3
+
+
+@pytest.mark.parametrize("platform", ["slack", "teams"])
+async def test_a_person_stops_what_is_being_written(platform: str, tmp_path: Path) -> None:
+    agent = Writer(words(20_000), pieces=2_000, seconds=60.0)
+    async with street(channels=1) as town:
+        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
+        chat = with_personal_chat(town, settings)
+        local = town.platforms[platform]
+        who = local.world().people[0]
+        async with running(town, settings) as (bridge, _):
+            bridge.agents["echo"] = agent
+            if platform == "slack":
+                workspace, chat = town.place("slack", "general")
+                root = await town.say("slack", "general", "hello")
+                await town.say("slack", "general", "@echo write", thread=root)
+            else:
+                workspace = who.workspace
+                await local.post_as(workspace, chat, who.id, "write")
+            await town.until(lambda: bool(answers(local.messages(workspace, chat))), 10)
+            answer = answers(local.messages(workspace, chat))[0]
+
+            await local.stop_as(workspace, chat, who.id, answer.id)  # type: ignore[attr-defined]
+            await town.until(lambda: bridge.router.turns.idle, 10)
+
+            shown = answers(local.messages(workspace, chat))
+
+    assert len(shown) == 1
+    assert len(shown[0].text) < 3_000
+    if platform == "slack":
+        assert "stopped" in shown[0].text
+
+
+@pytest.mark.timeout(180)
+async def test_a_kill_in_the_middle_of_an_answer_leaves_one_whole_answer(tmp_path: Path) -> None:
+    async with town(channels=1) as local:
+        parts, (room, *_) = rooms_across(local)
+        seat = {"agent": "echo", "listen": "mentions"}
+        rooms = {name: {**one, "agents": [seat]} for name, one in parts["rooms"].items()}
+        agents = {"echo": {"kind": "echo", "pace": 0.12}}
+        store = {"path": str(tmp_path / "b.sqlite3")}
+        settings = {**parts, "rooms": rooms, "agents": agents, "store": store}
+        slack = next(spot for spot in room if spot.platform == "slack")
+        async with bridge_beside(local, settings, tmp_path) as bridge:
+            await bridge.start()
+            await bridge.connected(60)
+            root = await local.say(slack, slack.people[0], "hello")
+            await local.say(slack, slack.people[0], "@echo what was said?", root.id)
+            while not await growing(local, slack):  # noqa: ASYNC110  # another process
+                await asyncio.sleep(0.1)
+            await bridge.kill()
+            left = await growing(local, slack)
+            await bridge.start()
+            await bridge.connected(60)
+            async with asyncio.timeout(60):
+                while not all([await ended(local, spot) for spot in room]):  # noqa: ASYNC110
+                    await asyncio.sleep(0.1)
+            shown = {spot.platform: await local.standing(spot) for spot in room}
+
+    assert left
+    for found in shown.values():
+        assert len([one for one in found if "this is what reached me" in one.text]) == 1
+    assert not [one for one in shown["slack"] if one.raw.get("streaming_state") == "in_progress"]
+
+
+async def growing(local: Town, spot: Spot) -> bool:
+    found = await local.standing(spot)
+    return any(one.raw.get("streaming_state") == "in_progress" for one in found)
+
+
+async def ended(local: Town, spot: Spot) -> bool:
+    found = await local.standing(spot)
+    return any("my answer is shown on" in one.text and "Teams" in one.text.title() for one in found)
+
+
+@pytest.mark.timeout(120)
+async def test_turns_side_by_side_in_two_workspaces_all_end() -> None:
+    found = await streams.measure(streams.QUICK, patience=60)
+
+    assert found["whole"] == streams.QUICK.turns
+    assert not [what for what in found["refused"] if "chat." in what]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("size", [streams.FULL, streams.ONE_WORKSPACE])
+async def test_a_hundred_turns_side_by_side_all_end(size: streams.Size) -> None:
+    found = await streams.measure(size, patience=400)
+
+    print(found)
+    assert found["whole"] == size.turns
+    assert not [what for what in found["refused"] if "chat." in what]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+async def test_20000_characters_arrive_whole_everywhere(tmp_path: Path) -> None:
+    text = words(20_000)
+    agent = Writer(text, pieces=1_000, seconds=45.0)
+    async with street(channels=1) as local:
+        settings = configuration(local, tmp_path / "b.sqlite3", channels=["general"])
+        async with running(local, settings) as (bridge, _), watching(local) as seen:
+            bridge.agents["echo"] = agent
+            root = await local.say("slack", "general", "hello")
+            await local.say("slack", "general", "@echo write", thread=root)
+            for platform in PLATFORMS:
+                await local.until(whole(local, text, platform), 200)
+                print(platform, seen.first[platform] - agent.began, seen.steps[platform],
+                      asyncio.get_running_loop().time() - agent.ended)  # fmt: skip
+            errors = limit_errors(local)
+
+    assert errors == {}

@@ -1,0 +1,185 @@
+"""A model calls tools of an MCP server, and people on three platforms allow it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llmock.pytest_plugin import LLMock
+
+from bridge.sandbox.feed import Shown
+from bridge.sandbox.hands import Hand
+from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.test_cards import hands, with_words
+from tests.e2e.town import free_port
+from tests.tools.http_server import http_server
+
+ROOT = Path(__file__).parents[2]
+PLATFORMS = ("slack", "discord", "teams")
+TOKEN = "cal-token-1234567890"
+
+
+def program(tmp_path: Path) -> dict[str, Any]:
+    return {
+        "command": sys.executable, "args": ["-m", "tests.tools.calendar_server"],
+        "folder": str(ROOT), "stderr": str(tmp_path / "stderr"),
+        "env": {"CALENDAR_TOKEN": {"env": "CALENDAR_TOKEN"}, "REMOVED": {"env": "REMOVED"}},
+    }  # fmt: skip
+
+
+def with_tools(
+    settings: dict[str, Any], url: str, server: dict[str, Any], **room: Any
+) -> dict[str, Any]:
+    settings["agents"] = {
+        "helper": {
+            "kind": "openai-chat", "model": "m", "api_key": {"env": "MODEL_KEY"},
+            "base_url": f"{url}/v1", "tools": ["calendar"],
+        }
+    }  # fmt: skip
+    settings["tools"] = {"calendar": server}
+    settings["rooms"]["general"]["agents"] = [{"agent": "helper", "listen": "always"}]
+    settings["rooms"]["general"].update(room)
+    return settings
+
+
+@pytest.fixture
+def removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], str]:
+    """What the tool removed, a line each."""
+    path = tmp_path / "removed"
+    path.touch()
+    monkeypatch.setenv("MODEL_KEY", "sk-never-shown-1234567890")
+    monkeypatch.setenv("CALENDAR_TOKEN", TOKEN)
+    monkeypatch.setenv("REMOVED", str(path))
+    return path.read_text
+
+
+def everywhere(town: Street, words: str) -> bool:
+    return all(with_words(town, one, words) for one in PLATFORMS)
+
+
+def asks(town: Street, platform: str) -> bool:
+    """Whether a request still stands there; a note may quote one."""
+    said = [json.dumps(one.raw) for one in town.standing(platform, "general")]
+    return any("asks for leave" in one and "may decide this" not in one for one in said)
+
+
+def request(town: Street, platform: str) -> Shown:
+    found = with_words(town, platform, "asks for leave")
+    assert found
+    return found
+
+
+async def allow(town: Street, platform: str, hand: Hand, button: str = "Allow") -> None:
+    outcome = await hand.press(request(town, platform).id, button)
+    assert outcome.sent, (platform, outcome)
+    assert not outcome.failed, (platform, outcome)
+
+
+async def test_a_call_is_allowed_by_those_who_may_and_shown_everywhere(
+    llmock: LLMock, tmp_path: Path, removed: Callable[[], str]
+) -> None:
+    llmock.call_tool("calendar__remove", {"title": "Lunch"})
+    llmock.reply("Lunch is gone.")
+    async with street(channels=1) as town:
+        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
+        with_tools(settings, llmock.url, program(tmp_path))
+        async with running(town, settings) as (bridge, _):
+            await town.say("slack", "general", "Remove the lunch")
+            await town.until(lambda: everywhere(town, "asks for leave"), 30)
+            people = hands(town)
+
+            await allow(town, "discord", people["discord"])
+            await town.until(
+                lambda: any("may decide" in one.text for one in people["discord"].whispers())
+            )
+            await allow(town, "teams", people["teams"])
+            await town.until(lambda: with_words(town, "teams", "may decide this") is not None)
+            assert removed() == ""
+            await allow(town, "slack", people["slack"])
+            await town.until(lambda: everywhere(town, "Lunch is gone."), 20)
+            await town.until(lambda: everywhere(town, "allowed by"), 20)
+            await bridge.router.settled()
+
+            assert removed() == "Lunch\n"
+            assert not with_words(town, "slack", "may decide this")
+            assert not any(asks(town, one) for one in PLATFORMS)
+            assert everywhere(town, "🔧 calendar: remove")
+            (known,) = await bridge.store.approvals()
+            assert [one.allowed for one in known.decisions] == [True]
+
+    bodies = json.dumps([one.body for one in llmock.requests])
+    assert "Removed Lunch." in bodies
+    assert TOKEN not in bodies
+
+
+async def test_a_press_on_any_platform_counts_and_a_refusal_reaches_the_model(
+    llmock: LLMock, tmp_path: Path, removed: Callable[[], str]
+) -> None:
+    port = free_port()
+    async with http_server(port), street(channels=1) as town:
+        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
+        server = {"url": f"http://127.0.0.1:{port}/mcp"}
+        with_tools(settings, llmock.url, server, show_tools="full")
+        settings["admins"] = ["*"]
+        async with running(town, settings):
+            for platform, button in zip(PLATFORMS, ("Allow", "Refuse", "Allow"), strict=True):
+                llmock.call_tool("calendar__remove", {"title": f"Event of {platform}"})
+                llmock.reply(f"Done on {platform}.")
+                await town.say("slack", "general", f"Remove what {platform} says")
+                await town.until(lambda: everywhere(town, "asks for leave"), 30)
+                await allow(town, platform, hands(town)[platform], button)
+                words = f"Done on {platform}."
+                await town.until(lambda said=words: everywhere(town, said), 20)
+                await town.until(lambda: not any(asks(town, one) for one in PLATFORMS))
+
+            assert removed() == "Event of slack\nEvent of teams\n"
+            assert everywhere(town, "refused by")
+            assert everywhere(town, "Removed Event of slack.")
+
+    assert "A person refused this call" in json.dumps([one.body for one in llmock.requests])
+
+
+async def test_what_a_tool_says_pings_nobody_and_hides_no_link(
+    llmock: LLMock, tmp_path: Path, removed: Callable[[], str]
+) -> None:
+    llmock.call_tool("calendar__injected", {})
+    llmock.reply("I read it.")
+    port = free_port()
+    async with http_server(port), street(channels=1) as town:
+        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
+        server = {"url": f"http://127.0.0.1:{port}/mcp"}
+        with_tools(settings, llmock.url, server, show_tools="full")
+        async with running(town, settings):
+            await town.say("slack", "general", "What is new?")
+            await town.until(lambda: everywhere(town, "I read it."), 30)
+            raws = {one: with_words(town, one, "I read it.") for one in PLATFORMS}
+
+    for platform, shown in raws.items():
+        assert shown
+        check_harmless(platform, shown)
+    assert removed() == ""
+
+
+def check_harmless(platform: str, shown: Shown) -> None:
+    """No mention that rings, no picture that is fetched, no link whose target is not seen."""
+    raw = re.sub(r"```.*?```", "", json.dumps(shown.raw, ensure_ascii=False))  # code is code
+    match platform:
+        case "slack":
+            assert '"type": "broadcast"' not in raw
+            assert '"type": "user"' not in raw
+            assert "image_url" not in raw
+            assert "<!channel>" not in raw.replace("&lt;!channel&gt;", "")
+        case "discord":
+            assert shown.raw["mention_everyone"] is False
+            assert shown.raw["mentions"] == []
+            assert "](https://evil" not in raw.replace("\\\\]", "")
+        case _:
+            assert "<at>" not in raw
+            assert '"type": "mention"' not in raw
+            assert "<img" not in raw
+            assert 'href="https://evil' not in raw

@@ -1,0 +1,174 @@
+"""What models are told, and what they say, is checked before anybody sees it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Collection
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+
+from bridge.app.redaction import hide_secrets
+from bridge.model import MessageId, RoomId, TurnId
+from bridge.model.turns import (
+    AgentEvent,
+    AgentInput,
+    PartGiven,
+    Steered,
+    TextDelta,
+    ToolCalled,
+    Turn,
+    TurnDone,
+    TurnFailed,
+)
+from bridge.policies.deny import Deny, DenySettings
+from bridge.policies.guarded import GuardedAgent
+from bridge.policies.redact import Redact, RedactSettings
+from bridge.policies.secrets import Secrets
+from bridge.ports.policy import AgentPolicy
+from bridge.uacs import Actor, Conversation, Message, TextPart, ToolCallPart
+
+KEY = "correct-horse-battery"
+
+
+def message(text: str) -> Message:
+    return Message(
+        message_id="m1",
+        timestamp="2026-01-01T00:00:00Z",
+        actor=Actor(id="paper:w:ann", role="human", name="Ann"),
+        content=(TextPart(text=text),),
+    )
+
+
+def turn(*texts: str) -> Turn:
+    conversation = Conversation(
+        conversation_id=str(UUID(int=1)),
+        created_at="2026-01-01T00:00:00Z",
+        updated_at="2026-01-01T00:00:00Z",
+        messages=tuple(map(message, texts)),
+    )
+    return Turn(
+        id=TurnId("t"), agent="helper", room=RoomId("r"), trigger=MessageId("m1"),
+        asked_at=datetime(2026, 1, 1, tzinfo=UTC), conversation=conversation,
+    )  # fmt: skip
+
+
+class Scripted:
+    """Says what it is told to, and remembers what it knew."""
+
+    name = "helper"
+
+    def __init__(self, *events: AgentEvent) -> None:
+        self.events = events
+        self.knew = ""
+        self.told: list[str] = []
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        self.knew = turn.conversation.model_dump_json()
+        async for one in inputs:
+            self.told.append(one.model_dump_json())
+        for event in self.events:
+            yield event
+        yield TurnDone()
+
+
+async def nothing(*events: AgentInput) -> AsyncGenerator[AgentInput, None]:
+    for event in events:
+        yield event
+
+
+async def secrets() -> Collection[str]:
+    return {KEY}
+
+
+async def hear(
+    agent: Scripted, policies: list[AgentPolicy], *texts: str, inputs: tuple[AgentInput, ...] = ()
+) -> list[AgentEvent]:
+    guarded = GuardedAgent(agent, policies)
+    return [one async for one in guarded.run(turn(*texts), nothing(*inputs))]
+
+
+def letters(text: str) -> list[TextDelta]:
+    return [TextDelta(text=one) for one in text]
+
+
+def words(events: list[AgentEvent]) -> str:
+    return "".join(one.text for one in events if isinstance(one, TextDelta))
+
+
+SECRETS = Secrets(secrets, hide_secrets)
+
+
+async def test_secrets_reach_no_model() -> None:
+    agent = Scripted()
+    steered = Steered(message=message(f"and {KEY}"))
+    await hear(agent, [SECRETS], f"my key is {KEY}, xoxb-1234567890-abc", inputs=(steered,))
+
+    assert KEY not in agent.knew + agent.told[0]
+    assert "xoxb" not in agent.knew
+
+
+async def test_an_agent_says_no_secret_however_it_is_cut_into_pieces() -> None:
+    said = await hear(Scripted(*letters(f"it is {KEY}, you see")), [SECRETS], "hello")
+
+    assert words(said) == "it is [hidden], you see"
+    assert len(said) > 3  # and it is not held back as a whole
+
+
+async def test_parts_and_calls_of_tools_hold_no_secret() -> None:
+    part = PartGiven.model_validate({"part": {"type": "text", "text": f"take {KEY}"}})
+    call = ToolCalled(part=ToolCallPart(id="c", name="fetch", arguments={"q": KEY}))
+    said = await hear(Scripted(part, call), [SECRETS], "hello")
+
+    assert KEY not in "".join(one.model_dump_json() for one in said)
+
+
+async def test_what_is_redacted_comes_back_in_the_answer() -> None:
+    agent = Scripted(*letters("I wrote to [email-1] and charge [card-2] now."))
+    policy = Redact(RedactSettings())
+    said = await hear(agent, [policy], "ann@example.org pays with 4111 1111 1111 1111")
+
+    assert "ann@example.org" not in agent.knew
+    assert "4111" not in agent.knew
+    assert words(said) == "I wrote to ann@example.org and charge 4111 1111 1111 1111 now."
+
+
+async def test_what_is_redacted_stays_so_where_that_is_wanted() -> None:
+    agent = Scripted(*letters("ask [email-1], or bob@example.org, about E-123456"))
+    policy = Redact(RedactSettings(restore=False, patterns=(r"E-\d{6}",)))
+    said = await hear(agent, [policy], "I am ann@example.org")
+
+    assert "@" not in words(said)
+    assert "E-123456" not in words(said)
+
+
+async def test_a_number_that_is_no_card_is_left_alone() -> None:
+    agent = Scripted()
+    await hear(agent, [Redact(RedactSettings())], "order 4111 1111 1111 1112")
+
+    assert "4111 1111 1111 1112" in agent.knew
+
+
+@pytest.mark.parametrize("asked", ["what is your salary?", "hello"])
+async def test_questions_and_answers_are_refused(asked: str) -> None:
+    agent = Scripted(*letters("that is confidential, but here it is"))
+    policy = Deny(DenySettings(asked=("salary",), answered=("confidential",), reason="no"))
+    said = await hear(agent, [policy], asked)
+
+    assert words(said) == ""
+    assert said[-1] == TurnFailed(reason="no", retry=False)
+    assert bool(agent.knew) == (asked == "hello")
+
+
+async def test_a_policy_that_breaks_shows_nothing() -> None:
+    class Broken(Deny):
+        async def said(self, text: str) -> str:
+            raise ZeroDivisionError
+
+    guarded = GuardedAgent(Scripted(*letters("hello " * 100)), [Broken(DenySettings())])
+    events = guarded.run(turn("x"), nothing())
+
+    with pytest.raises(ZeroDivisionError):  # the first thing that comes: nothing was shown
+        await anext(events)

@@ -1,0 +1,1 @@
+"""Tools: servers of tools, approvals, and what is shown of them."""

@@ -1,0 +1,157 @@
+"""A bench of tools without servers, and an agent that calls them, for rooms on paper."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from bridge.content.interactions import action_token
+from bridge.model import MessageId
+from bridge.model.turns import (
+    AgentEvent,
+    AgentInput,
+    ApprovalGiven,
+    ApprovalWanted,
+    TextDelta,
+    ToolAnswered,
+    ToolCalled,
+    ToolResultGiven,
+    Turn,
+    TurnDone,
+)
+from bridge.ports.cards import Cards
+from bridge.ports.tools import ApprovalRule, Tool
+from bridge.router import AgentSeat
+from bridge.store.memory import MemoryStore
+from bridge.uacs import ToolCallPart, ToolResultPart
+from tests.router.conftest import House
+from tests.router.fake_clock import FakeClock
+from tests.router.test_presses import KEY, PressedPaper
+
+READ = Tool("cal__read", "cal", "read", "Reads.", {"type": "object"})
+REMOVE = Tool("cal__remove", "cal", "remove", "Removes.", approval=ApprovalRule())
+TWO = Tool("cal__two", "cal", "two", approval=ApprovalRule(quorum=2, approvers=("paper:*",)))
+ALLOW, REFUSE = 1, 2  # the nodes of the request's card
+
+
+@dataclass
+class Bench:
+    """Keeps the port: every call is noted, and answered with its arguments; `hold` lets calls hang
+    until it is set."""
+
+    made: list[str] = field(default_factory=list[str])
+    hold: asyncio.Event | None = None
+
+    async def tools(self, servers: Sequence[str]) -> Sequence[Tool]:
+        return [READ, REMOVE, TWO] if "cal" in servers else []
+
+    async def call(self, tool: Tool, call: ToolCallPart) -> ToolResultPart:
+        self.made.append(tool.own_name)
+        if self.hold is not None:
+            await self.hold.wait()
+        return ToolResultPart(tool_call_id=call.id, content={"done": tool.own_name})
+
+    async def close(self) -> None:
+        pass
+
+
+class Caller:
+    """Calls the tools that it is told to all at once, waits for their results, and says them."""
+
+    name = "helper"
+
+    def __init__(self, *tools: str) -> None:
+        self.tools = tools
+        self.turns: list[Turn] = []
+        self.results: list[JsonValue] = []
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        self.turns.append(turn)
+        calls = [
+            ToolCallPart(id=f"c{n}.{len(self.turns)}", name=name, arguments={"title": "Lunch"})
+            for n, name in enumerate(self.tools)
+        ]
+        for part in calls:
+            yield ToolCalled(part=part)
+        waiting = {part.id for part in calls}
+        while waiting:
+            given = await anext(inputs)
+            if isinstance(given, ToolResultGiven):
+                waiting.discard(given.part.tool_call_id)
+                self.results.append(given.part.content)
+                yield ToolAnswered(part=given.part)
+        yield TextDelta(text="That is all.")
+        yield TurnDone()
+
+
+class Asker:
+    """Runs its tools by itself, and asks for leave first."""
+
+    name = "helper"
+
+    def __init__(self) -> None:
+        self.given: list[ApprovalGiven] = []
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        part = ToolCallPart(id="own", name="deploy", arguments={})
+        yield ApprovalWanted(part=part, reason="It is Friday.")
+        async for one in inputs:
+            if isinstance(one, ApprovalGiven):
+                self.given.append(one)
+                break
+        yield TextDelta(text="As you say.")
+        yield TurnDone()
+
+
+def bench_house(clock: FakeClock, agent: Caller | Asker) -> tuple[House, Bench]:
+    slate, board = PressedPaper("slate", clock), PressedPaper("board", clock)
+    house = House(clock, MemoryStore(clock), (slate, board))
+    house.cards = Cards({}, KEY)
+    house.agents = {"helper": agent}
+    house.seats = (AgentSeat("helper", "always", tools=("cal",)),)
+    house.room("plaza", (slate, "s", "both"), (board, "b", "both"))
+    bench = Bench()
+    house.tools = bench
+    return house, bench
+
+
+@dataclass(frozen=True)
+class Request:
+    """The copies of a request for leave, and who may press where."""
+
+    house: House
+    message: MessageId
+    copies: dict[str, list[str]]
+
+    async def press(self, account: str, node: int, author: str = "ann") -> None:
+        paper = next(p for name, p in self.house.connectors.items() if name == account)
+        assert isinstance(paper, PressedPaper)
+        token = action_token(KEY, self.message, f"/content/0/data/nodes/{node}")
+        channel = account[0]
+        await paper.press(channel, self.copies[account][0], token, author=author)
+
+    def shown(self) -> list[str]:
+        """Paper cuts what is long: each whole again."""
+        return [
+            "".join(post.text for post in paper.channels[name[0]] if post.id in self.copies[name])
+            for name, paper in self.house.connectors.items()
+        ]
+
+
+async def request_of(house: House, number: int = 0) -> Request:
+    """The request that is asked just now."""
+    (*_, one) = await house.store.approvals(newest=number + 1)
+    message = MessageId(f"bridge:approval:{one.id}")
+    copies: dict[str, list[str]] = {}
+    for name, paper in house.connectors.items():
+        for post in paper.channels[name[0]]:
+            if await house.store.resolve(paper.channel(name[0]), post.id) == message:
+                copies.setdefault(name, []).append(post.id)
+    return Request(house, message, copies)

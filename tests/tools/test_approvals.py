@@ -1,0 +1,288 @@
+"""Calls that somebody must allow: who may, what holds, and what a restart does to them."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bridge.model import actor_id_of
+from bridge.uacs import ToolResultPart
+from tests.router.conftest import House
+from tests.router.fake_clock import FakeClock
+from tests.router.paper import PaperConnector
+from tests.tools.bench import ALLOW, REFUSE, Asker, Bench, Caller, bench_house, request_of
+
+
+def paper(house: House, account: str) -> PaperConnector:
+    return next(one for name, one in house.connectors.items() if name == account)
+
+
+async def asked(house: House, author: str = "ann") -> None:
+    await paper(house, "slate").say("s", "remove the lunch", author=author)
+    await house.clock.advance(2)
+
+
+async def state(house: House) -> str:
+    (turn,) = await house.store.open_turns()
+    return turn.state
+
+
+async def test_what_is_allowed_is_called_and_every_copy_says_who_allowed_it(
+    clock: FakeClock,
+) -> None:
+    agent = Caller("cal__remove")
+    house, bench = bench_house(clock, agent)
+
+    async with house.run():
+        await asked(house)
+        request = await request_of(house)
+        assert await state(house) == "waiting"
+        assert bench.made == []
+        before = request.shown()
+        await request.press("board", ALLOW, "ann")
+        await clock.advance(2)
+        assert paper(house, "board").texts("b")[-1].endswith("may decide this.")
+        await request.press("slate", ALLOW, "ann")
+        await clock.advance(5)
+
+    assert all("asks for leave to call **cal: remove**" in text for text in before)
+    assert all('"title": "Lunch"' in text for text in before)
+    assert bench.made == ["remove"]
+    assert agent.results == [{"done": "remove"}]
+    assert all("✅ allowed by Ann of slate at " in text for text in request.shown())
+    assert not any("Refuse" in text for text in request.shown())
+    (known,) = await house.store.approvals()
+    assert (known.state, [(one.actor, one.allowed, one.place) for one in known.decisions]) == (
+        "allowed", [(actor_id_of("paper", "slate", "ann"), True, "paper:slate:s")],
+    )  # fmt: skip
+
+
+async def test_what_is_refused_is_not_called_and_the_agent_is_told(clock: FakeClock) -> None:
+    agent = Caller("cal__remove")
+    house, bench = bench_house(clock, agent)
+
+    async with house.run():
+        await asked(house)
+        await (await request_of(house)).press("slate", REFUSE)
+        await clock.advance(5)
+
+    assert bench.made == []
+    assert agent.results == [
+        "A person refused this call. Do not make it again unless you are asked to."
+    ]
+    assert paper(house, "board").texts("b")[-1].endswith("That is all.")
+
+
+async def test_of_two_presses_at_once_on_two_platforms_the_first_holds_everywhere(
+    clock: FakeClock,
+) -> None:
+    agent = Caller("cal__remove")
+    house, bench = bench_house(clock, agent)
+    house.admins = ["paper:board:*"]
+
+    async with house.run():
+        await asked(house)
+        request = await request_of(house)
+        await asyncio.gather(
+            request.press("slate", ALLOW, "ann"), request.press("board", REFUSE, "bob")
+        )
+        await clock.advance(5)
+
+    (known,) = await house.store.approvals()
+    assert len(known.decisions) == 1
+    assert known.state in ("allowed", "refused")
+    assert bench.made == (["remove"] if known.state == "allowed" else [])
+    assert len(agent.results) == 1
+    said = "allowed by Ann" if known.state == "allowed" else "refused by bob"
+    assert all(said in text for text in request.shown())
+    told = paper(house, "board").texts("b") + paper(house, "slate").texts("s")
+    assert len([text for text in told if "It is too late: it was" in text]) == 1
+
+
+async def test_nobody_else_may_decide(clock: FakeClock) -> None:
+    house, bench = bench_house(clock, Caller("cal__remove"))
+
+    async with house.run():
+        await asked(house)
+        await (await request_of(house)).press("slate", ALLOW, "eve")
+        await clock.advance(2)
+
+        assert await state(house) == "waiting"
+        told = paper(house, "slate").texts("s")[-1]
+        assert told == "**eve**: Only who asked or an admin may decide this."
+        assert told not in paper(house, "board").texts("b")
+
+    assert bench.made == []
+    (known,) = await house.store.approvals()
+    assert known.decisions == ()
+
+
+async def test_the_askers_linked_account_may_decide(clock: FakeClock) -> None:
+    house, bench = bench_house(clock, Caller("cal__remove"))
+    ann, anna = actor_id_of("paper", "slate", "ann"), actor_id_of("paper", "board", "anna")
+    await house.store.link_people(ann, anna, "command")
+
+    async with house.run():
+        await asked(house)
+        await (await request_of(house)).press("board", ALLOW, "anna")
+        await clock.advance(5)
+
+    assert bench.made == ["remove"]
+
+
+async def test_what_nobody_decides_is_refused_and_a_late_press_is_told_so(
+    clock: FakeClock,
+) -> None:
+    agent = Caller("cal__remove")
+    house, bench = bench_house(clock, agent)
+
+    async with house.run():
+        await asked(house)
+        request = await request_of(house)
+        await clock.advance(601)
+        await request.press("slate", ALLOW)
+        await clock.advance(5)
+
+    assert bench.made == []
+    assert "Nobody allowed this call in time" in str(agent.results)
+    assert all("nobody decided in time" in text for text in request.shown())
+    assert "It is too late: nobody decided in time." in paper(house, "slate").texts("s")[-1]
+
+
+async def test_a_quorum_of_two_needs_two_people(clock: FakeClock) -> None:
+    house, bench = bench_house(clock, Caller("cal__two"))
+
+    async with house.run():
+        await asked(house)
+        request = await request_of(house)
+        await request.press("slate", ALLOW, "ann")
+        await clock.advance(2)
+        half = request.shown()
+        await request.press("slate", ALLOW, "ann")
+        await clock.advance(2)
+        assert bench.made == []
+        assert (
+            "You have said so already; 1 more must allow it."
+            in paper(house, "slate").texts("s")[-1]
+        )
+        await request.press("board", ALLOW, "bob")
+        await clock.advance(5)
+
+    assert all("allowed by Ann of slate" in text for text in half)
+    assert bench.made == ["two"]
+    assert all("allowed by bob at" in text for text in request.shown())
+
+
+async def test_a_request_survives_a_restart_and_may_be_decided_meanwhile(
+    clock: FakeClock,
+) -> None:
+    agent = Caller("cal__remove")
+    house, bench = bench_house(clock, agent)
+
+    async with house.run():
+        await asked(house)
+    assert await state(house) == "waiting"
+    async with house.run():
+        await clock.advance(2)
+        request = await request_of(house)
+        assert len(await house.store.approvals()) == 1
+        await request.press("slate", ALLOW)
+        await clock.advance(5)
+
+    assert len(agent.turns) == 2
+    assert bench.made == ["remove"]
+    assert len(request.copies) == 2
+    asking = [t for t in paper(house, "board").texts("b") if "leave to call" in t]
+    assert len(asking) == 1
+    assert await house.store.open_turns() == []
+
+
+async def test_a_call_that_had_begun_is_not_made_again_after_a_restart(clock: FakeClock) -> None:
+    agent = Caller("cal__remove")
+    house, bench = bench_house(clock, agent)
+    bench.hold = asyncio.Event()
+
+    async with house.run():
+        await asked(house)
+        await (await request_of(house)).press("slate", ALLOW)
+        await clock.advance(2)
+        assert bench.made == ["remove"]
+    async with house.run():
+        await clock.advance(5)
+
+    assert len(agent.turns) == 1
+    assert bench.made == ["remove"]
+    assert "interrupted by a restart" in "".join(paper(house, "board").texts("b")[-3:])
+
+
+async def test_a_stopped_turn_wants_nothing_any_more(clock: FakeClock) -> None:
+    house, bench = bench_house(clock, Caller("cal__remove"))
+
+    async with house.run():
+        await asked(house)
+        request = await request_of(house)
+        await paper(house, "slate").say("s", "@helper stop")
+        await clock.advance(5)
+        await request.press("slate", ALLOW)
+        await clock.advance(2)
+
+    assert bench.made == []
+    assert all("not wanted any more" in text for text in request.shown())
+
+
+async def test_calls_are_made_beside_each_other_and_described_in_the_conversation(
+    clock: FakeClock,
+) -> None:
+    agent = Caller("cal__read", "cal__read")
+    house, bench = bench_house(clock, agent)
+    bench.hold = asyncio.Event()
+
+    async with house.run():
+        await asked(house)
+        assert bench.made == ["read", "read"]
+        bench.hold.set()
+        await clock.advance(5)
+
+    tools = (agent.turns[0].conversation.metadata or {})["tools"]
+    assert tools[0] == {  # type: ignore[index]
+        "name": "cal__read", "description": "Reads.", "parameters": {"type": "object"},
+    }  # fmt: skip
+    answer = (await house.store.conversation(house.rooms[0].conversation)).messages[-1]
+    results = [part for part in answer.content if isinstance(part, ToolResultPart)]
+    assert [part.content for part in results] == [{"done": "read"}] * 2
+
+
+async def test_an_agent_that_runs_its_own_tools_asks_the_same_way(clock: FakeClock) -> None:
+    agent = Asker()
+    house, _ = bench_house(clock, agent)
+
+    async with house.run():
+        await asked(house)
+        request = await request_of(house)
+        shown = request.shown()
+        await request.press("slate", ALLOW)
+        await clock.advance(5)
+
+    assert all("It is Friday." in text for text in shown)
+    (given,) = agent.given
+    assert (given.tool_call_id, given.allowed) == ("own", True)
+    assert given.by == actor_id_of("paper", "slate", "ann")
+
+
+async def test_a_tool_that_runs_for_long_does_not_make_its_agent_silent(clock: FakeClock) -> None:
+    agent = Caller("cal__read")
+    house, bench = bench_house(clock, agent)
+    house.policy = type(house.policy)(settle_grace=1.0, drain=0.5, turn_idle=0.05, turn_total=0.2)
+    bench.hold = asyncio.Event()
+
+    async with house.run():
+        await asked(house)
+        await asyncio.sleep(0.4)  # real: deadlines of agents go by the loop's clock
+        bench.hold.set()
+        await clock.advance(5)
+
+    assert agent.results == [{"done": "read"}]
+    assert paper(house, "board").texts("b")[-1].endswith("That is all.")
+
+
+def test_the_bench_keeps_the_port() -> None:
+    assert Bench().made == []

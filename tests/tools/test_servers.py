@@ -1,0 +1,249 @@
+"""Servers of tools over stdio and HTTP: an independent server, written on the SDK."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+import structlog
+from mcp_types import ToolAnnotations
+from structlog.testing import capture_logs
+
+from bridge.errors import ConfigError
+from bridge.ports.clock import SystemClock
+from bridge.ports.connector import Files
+from bridge.ports.tokens import SecretRef
+from bridge.ports.tools import Tool
+from bridge.store.memory_blobs import MemoryBlobs
+from bridge.tools.mcp_server import asks
+from bridge.tools.settings import ToolServerSettings
+from bridge.tools.toolbox import McpToolbox, open_toolbox
+from bridge.uacs import ToolCallPart, ToolResultPart
+from tests.e2e.town import free_port
+from tests.tools.http_server import http_server
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+TOKEN = "tok-1234567890"
+PROGRAM = [sys.executable, "-m", "tests.tools.calendar_server"]
+
+
+class HastyClock(SystemClock):
+    """Pauses are a twentieth."""
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds / 20)
+
+
+class Secrets:
+    async def secret(self, ref: SecretRef) -> str:
+        del ref
+        return TOKEN
+
+
+def stdio(**more: Any) -> ToolServerSettings:
+    command, *args = PROGRAM
+    env = {"CALENDAR_TOKEN": SecretRef(env="CALENDAR_TOKEN")}
+    root = Path(__file__).parents[2]
+    return ToolServerSettings(command=command, args=tuple(args), env=env, folder=root, **more)
+
+
+@asynccontextmanager
+async def box(
+    settings: ToolServerSettings, files: Files | None = None
+) -> AsyncGenerator[McpToolbox]:
+    held = open_toolbox({"calendar": settings}, Secrets(), HastyClock(), files)
+    try:
+        yield held
+    finally:
+        await held.close()
+
+
+async def tools_of(held: McpToolbox) -> dict[str, Tool]:
+    return {tool.own_name: tool for tool in await held.tools(["calendar"])}
+
+
+async def call(held: McpToolbox, name: str, **arguments: Any) -> ToolResultPart:
+    tool = (await tools_of(held))[name]
+    return await held.call(tool, ToolCallPart(id="c1", name=tool.name, arguments=arguments))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def held() -> AsyncGenerator[McpToolbox]:
+    """One program for all tests that do not mind."""
+    kept = Files(MemoryBlobs(SystemClock()), None)  # type: ignore[arg-type] - nothing is fetched
+    async with box(stdio(result_kb=1, deny="hang"), kept) as one:
+        yield one
+
+
+async def test_a_program_offers_its_tools(held: McpToolbox) -> None:
+    tools = await tools_of(held)
+
+    assert "hang" not in tools
+    tool = tools["list_events"]
+    assert tool.name == "calendar__list_events"
+    assert tool.described() == {
+        "name": "calendar__list_events",
+        "description": "The events of a day.",
+        "parameters": tool.parameters,
+    }
+    assert tool.parameters["required"] == ["day"]
+
+
+async def test_text_values_and_pictures_are_results(held: McpToolbox) -> None:
+    said = await call(held, "list_events", day="Monday")
+    counted = await call(held, "count", day="Monday")
+    seen = await call(held, "picture")
+
+    assert said == ToolResultPart(tool_call_id="c1", content="Nothing on Monday.")
+    assert counted.content == {"events": 6}
+    content: Any = seen.content
+    month, picture = content["parts"]
+    assert month == {"type": "text", "text": "The month:", "format": "plain"}
+    assert picture["media_type"] == "image/png"
+    assert picture["source"]["file_id"].startswith("blob:sha256-")
+
+
+async def test_a_long_result_is_cut_and_says_so(held: McpToolbox) -> None:
+    cut = await call(held, "long")
+
+    assert isinstance(cut.content, str)
+    assert "[cut: 500000 characters in all, 1024 of them are shown]" in cut.content
+    assert len(cut.content) < 1200
+
+
+async def test_a_wrong_call_is_a_result_that_says_so(held: McpToolbox) -> None:
+    wrong = await call(held, "count")
+
+    assert wrong.is_error
+    assert wrong.content
+
+
+async def test_a_servers_secret_does_not_leave_it(held: McpToolbox) -> None:
+    leaked = await call(held, "secret")
+
+    assert leaked.content == "my token is [hidden]"
+
+
+async def test_calls_run_beside_each_other(held: McpToolbox) -> None:
+    together = await asyncio.gather(call(held, "together"), call(held, "together"))
+
+    assert [one.content for one in together] == ["both at once"] * 2
+
+
+async def test_tools_that_come_later_are_known(held: McpToolbox) -> None:
+    assert "learned" not in await tools_of(held)
+    await call(held, "learn")
+    async with asyncio.timeout(5):
+        while "learned" not in await tools_of(held):  # noqa: ASYNC110 - another program
+            await asyncio.sleep(0.01)
+    assert (await call(held, "learned")).content == "new"
+
+
+async def test_a_program_that_dies_is_started_again_and_its_call_is_not_repeated(
+    held: McpToolbox,
+) -> None:
+    with capture_logs() as logs:
+        died = await call(held, "die")
+        again = await call(held, "list_events", day="Friday")
+
+    assert died.is_error
+    assert "nobody knows" in str(died.content)
+    assert again.content == "Nothing on Friday."
+    assert TOKEN not in str(logs)
+
+
+async def test_a_call_that_takes_too_long_is_given_up() -> None:
+    port = free_port()
+    settings = ToolServerSettings(url=f"http://127.0.0.1:{port}/mcp", timeout=0.2)
+    async with http_server(port), box(settings) as own:
+        await tools_of(own)
+        result = await call(own, "hang")
+
+    assert result.is_error
+    assert "did not answer within 0.2 s" in str(result.content)
+
+
+READS = ToolAnnotations(read_only_hint=True)
+ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False)
+DESTROYS = ToolAnnotations(destructive_hint=True)
+
+
+@pytest.mark.parametrize(
+    ("approve", "hints", "asked"),
+    [
+        ("hints", READS, False),
+        ("hints", ADDS, False),
+        ("hints", DESTROYS, True),
+        ("hints", ToolAnnotations(), True),
+        ("hints", None, True),
+        ("always", READS, True),
+        ("never", DESTROYS, False),
+        (("re*",), READS, True),
+        (("add",), DESTROYS, False),
+    ],
+)
+async def test_which_calls_somebody_must_allow(
+    approve: Any, hints: ToolAnnotations | None, asked: bool
+) -> None:
+    assert asks(stdio(approve=approve), "remove", hints) is asked
+
+
+async def test_a_server_over_http_is_called_and_found_again_when_it_was_away() -> None:
+    port = free_port()
+    settings = ToolServerSettings(
+        url=f"http://127.0.0.1:{port}/mcp", bearer=SecretRef(env="X"), timeout=5
+    )
+    async with box(settings) as held:
+        async with http_server(port):
+            first = await call(held, "list_events", day="Monday")
+            tool = (await tools_of(held))["list_events"]
+        away = await held.call(tool, ToolCallPart(id="c2", name="x", arguments={"day": "x"}))
+        async with http_server(port), asyncio.timeout(20):
+            while not (found := await tools_of(held)):  # noqa: ASYNC110 - another program
+                await asyncio.sleep(0.05)
+            assert "list_events" in found
+            back = await call(held, "list_events", day="Friday")
+
+    assert first.content == "Nothing on Monday."
+    assert away.is_error
+    assert back.content == "Nothing on Friday."
+
+
+async def test_a_server_that_is_not_there_has_no_tools_and_holds_nobody_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bridge.tools.mcp_server.log", structlog.get_logger())  # not bound yet
+    settings = ToolServerSettings(command="no-such-program-anywhere")
+    with capture_logs() as logs:
+        async with box(settings) as held, asyncio.timeout(4):
+            assert await held.tools(["calendar"]) == []
+            while not any(one["event"] == "tool_server_failed" for one in logs):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+
+
+async def test_without_the_sdk_a_configuration_with_tools_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+
+    with pytest.raises(ConfigError, match=r"pip install 'uacs-bridge\[mcp\]'"):
+        open_toolbox({"calendar": stdio()}, Secrets(), SystemClock(), None)
+
+
+async def test_what_is_started_sees_none_of_our_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from mcp.client.stdio import get_default_environment
+
+    monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-1")
+
+    assert "SLACK_BOT_TOKEN" not in get_default_environment()
+    assert os.environ["SLACK_BOT_TOKEN"]
