@@ -92,7 +92,7 @@ async def _guilds(rest: Rest) -> AsyncIterator[Json]:
 async def _get(
     rest: Rest, path: str, bucket: str, query: dict[str, str | int] | None = None
 ) -> Any:
-    return await rest.request("GET", path, bucket=bucket, doing=f"Reading {path}", query=query)
+    return await rest.read(path, bucket=bucket, doing=f"Reading {path}", query=query)
 
 
 def _bits(value: object) -> int:

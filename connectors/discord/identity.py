@@ -41,9 +41,9 @@ class Self:
 
     async def _look_up(self) -> Identity:
         doing = "Asking Discord who we are"
-        user = await self._rest.request("GET", "/users/@me", bucket="GET me", doing=doing)
+        user = await self._rest.read("/users/@me", bucket="GET me", doing=doing)
         path = "/oauth2/applications/@me"
-        app = await self._rest.request("GET", path, bucket="GET app", doing=doing)
+        app = await self._rest.read(path, bucket="GET app", doing=doing)
         try:
             flags = int(app.get("flags") or 0)
             return Identity(str(user["id"]), str(app["id"]), str(user.get("username")), flags)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-import structlog
 from structlog.testing import capture_logs
 
 from bridge.errors import (
@@ -481,7 +480,6 @@ async def test_a_post_that_is_deleted_just_before_it_is_sent_is_no_failure(
     async with house.run():
         one = await slate.say("s", "one")
         monkeypatch.setattr(house.store, "begin", late)
-        monkeypatch.setattr("bridge.router.lanes.log", structlog.get_logger())  # not bound yet
         with capture_logs() as logs:
             await clock.advance(60)
             await slate.say("s", "two")

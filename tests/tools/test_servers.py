@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-import structlog
 from mcp_types import ToolAnnotations
 from structlog.testing import capture_logs
 
@@ -217,10 +216,7 @@ async def test_a_server_over_http_is_called_and_found_again_when_it_was_away() -
     assert back.content == "Nothing on Friday."
 
 
-async def test_a_server_that_is_not_there_has_no_tools_and_holds_nobody_up(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("bridge.tools.mcp_server.log", structlog.get_logger())  # not bound yet
+async def test_a_server_that_is_not_there_has_no_tools_and_holds_nobody_up() -> None:
     settings = ToolServerSettings(command="no-such-program-anywhere")
     with capture_logs() as logs:
         async with box(settings) as held, asyncio.timeout(4):

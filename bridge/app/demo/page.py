@@ -134,10 +134,11 @@ class _Page:
         message = await store.resolve(channel, query.get("id", ""))
         found = await store.explain(message) if message else None
         if found is None:
-            raise NotFound(
-                "The bridge does not know this message (yet): it was said outside the rooms, or "
-                "a moment ago"
-            )
+            text = "The bridge does not know this message: it was said outside the rooms"
+            if channel.channel in (one.id for one in side.channels):
+                text = "The bridge does not know this message yet; it was said a moment ago"
+                return JSONResponse({"error": text}, status_code=202)
+            raise NotFound(text)
         return JSONResponse(explanation_view(found, self._demo.sides))
 
     async def health(self, request: Request) -> Response:

@@ -72,7 +72,7 @@ export async function showExplanation(message) {
     const answer = await fetch(`/explain?${query}`);
     const found = await answer.json();
     if (showing !== show) return;
-    if (!answer.ok) body.replaceChildren(el("p", { class: "quiet" }, found.error));
+    if (answer.status !== 200) body.replaceChildren(el("p", { class: "quiet" }, found.error)); // 202: not yet
     else body.replaceChildren(...explanation(found));
   };
   open("How this message got here", show);

@@ -80,7 +80,7 @@ async function measure(said, began, tries = 12) {
   await new Promise((resolve) => setTimeout(resolve, 150));
   const query = new URLSearchParams({ platform: said.platform, channel: said.channel, id: said.id });
   const answer = await fetch(`/explain?${query}`);
-  const operations = answer.ok ? (await answer.json()).operations.filter((one) => one.type === "post_message") : [];
+  const operations = answer.status === 200 ? (await answer.json()).operations.filter((one) => one.type === "post_message") : [];
   if (!operations.length || operations.some((one) => one.state === "waiting" || one.state === "sending")) {
     if (tries && newest === said) await measure(said, began, tries - 1);
     return;
