@@ -10,20 +10,25 @@ from typing import Literal
 from pydantic import JsonValue
 
 from bridge.agents.json_values import Json, obj
+from bridge.agents.media import name_of
 from bridge.agents.native import Piece, others_pieces, pieces_of
 from bridge.agents.speakers import (
+    NOTICE,
     UNMARKED,
     agent_id,
     escaped,
+    file_name,
     header,
     instructions_id,
     is_edited,
     legal_name,
     shown_name,
 )
+from bridge.content.alike import skeleton
 from bridge.content.parts import parts_text
 from bridge.model import Loss
 from bridge.uacs import (
+    Actor,
     AudioPart,
     ContentPart,
     Conversation,
@@ -52,6 +57,24 @@ class Line:
     def text(self, value: str) -> str:
         """What was written, safe to stand under headers."""
         return escaped(value) if self.header else value
+
+    def data(self, value: JsonValue) -> JsonValue:
+        """The same of all strings in it."""
+        if not self.header:
+            return value
+        match value:
+            case str():
+                return escaped(value)
+            case list():
+                return [self.data(one) for one in value]
+            case dict():
+                return {escaped(key): self.data(one) for key, one in value.items()}
+            case _:
+                return value
+
+    def file_name(self, piece: Piece) -> str:
+        """Empty where the file has none."""
+        return file_name(name_of(piece)) if self.header else name_of(piece)
 
 
 @dataclass(frozen=True)
@@ -119,18 +142,37 @@ def _line(
 
 
 def _twins(messages: Sequence[Message], agent: str) -> frozenset[str]:
-    """Names that several actors have."""
+    """Names that several actors have, or that look like another's or the agent's own."""
     ids: dict[str, set[str]] = defaultdict(set)
+    names: dict[str, set[str]] = defaultdict(set)
+    ids[skeleton(agent)].add(agent_id(agent))
     for message in messages:
         if message.actor.id != agent_id(agent):
-            ids[shown_name(message.actor)].add(message.actor.id)
-    return frozenset(name for name, found in ids.items() if len(found) > 1)
+            name = shown_name(message.actor)
+            ids[skeleton(name)].add(message.actor.id)
+            names[skeleton(name)].add(name)
+    return frozenset(
+        name for alike, found in ids.items() if len(found) > 1 for name in names[alike]
+    )
 
 
 def has_speakers(conversation: Conversation, agent: str) -> bool:
     """Whether people are told apart here: then the model is told how to read it."""
     own = (instructions_id(agent), agent_id(agent), UNMARKED)
     return any(m.actor.id not in own and m.actor.role != "tool" for m in conversation.messages)
+
+
+def with_notice(conversation: Conversation, agent: str) -> Conversation:
+    """For APIs that have no instructions: how to read the lines is told before all of them."""
+    if not has_speakers(conversation, agent):
+        return conversation
+    notice = Message(
+        message_id="notice",
+        timestamp=conversation.messages[0].timestamp,
+        actor=Actor(id="bridge", role="system"),
+        content=(TextPart(text=NOTICE),),
+    )
+    return conversation.model_copy(update={"messages": (notice, *conversation.messages)})
 
 
 def as_text(piece: Piece, losses: list[Loss], why: str = "") -> str:

@@ -15,6 +15,7 @@ import orjson
 from pydantic import JsonValue
 
 from bridge.agents.json_values import Json, obj, patch_of, patched, without
+from bridge.agents.speakers import as_quote
 from bridge.content.additions import PartDetails, read_bridge_metadata, select_parts
 from bridge.content.agent_parts import CITATIONS, REASONING, STATE, is_unshown
 from bridge.model import Loss
@@ -108,15 +109,19 @@ def pieces_of(message: Message, api: str, losses: list[Loss], at: str) -> tuple[
 
 
 def others_pieces(message: Message, losses: list[Loss], at: str) -> tuple[Piece, ...]:
-    """A message of somebody else: without what was said for one agent alone."""
+    """A message of somebody else: without what was said for one agent alone, and with what its
+    author only passes on as a quote."""
     found: list[Piece] = []
     details = read_bridge_metadata(message)[0].parts
     for index, part in select_parts(message, ()):
         path = f"{at}/content/{index}"
         if is_unshown(part):
             losses.append(Loss(path=path, kind="private", what="what another agent keeps"))
-        else:
-            found.append(Piece(path, part, details.get(str(index)) or PartDetails()))
+            continue
+        known = details.get(str(index)) or PartDetails()
+        if known.quoted and isinstance(part, TextPart):
+            part = part.model_copy(update={"text": as_quote(part.text)})
+        found.append(Piece(path, part, known))
     return tuple(found)
 
 

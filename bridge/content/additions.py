@@ -32,7 +32,8 @@ Seconds = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 
 
 class PartDetails(BaseModel):
-    """What the seed's parts have no field for; `size` in bytes."""
+    """What the seed's parts have no field for; `size` in bytes. What is `quoted` was said by
+    somebody else than the message's author, who passes it on."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -42,6 +43,7 @@ class PartDetails(BaseModel):
     duration_s: Seconds | None = None
     spoiler: StrictBool | None = None
     path: StrictStr | None = None
+    quoted: StrictBool | None = None
 
 
 class KeptFile(BaseModel):

@@ -62,13 +62,16 @@ class Content:
 # --- cards -> content -----------------------------------------------------------------------
 
 
-def content_of(read: Iterable[tuple[Payload, Card]]) -> Content:
+def content_of(
+    read: Iterable[tuple[Payload, Card]], is_quoted: Callable[[Payload], bool] = lambda _: False
+) -> Content:
     """Each payload untouched, followed by its fallback; a text payload is its text alone.
 
     `path` in the details of a payload is its JSON pointer in the native message. A payload that
-    UACS cannot hold (more than 128 levels deep) is its fallback alone, and a Loss.
+    UACS cannot hold (more than 128 levels deep) is its fallback alone, and a Loss. `is_quoted`:
+    whether a payload is what somebody else said, passed on.
     """
-    writing = _Writing()
+    writing = _Writing(is_quoted)
     for payload, card in read:
         writing.add(payload, card)
     return writing.content()
@@ -76,6 +79,7 @@ def content_of(read: Iterable[tuple[Payload, Card]]) -> Content:
 
 @dataclass(slots=True)
 class _Writing:
+    is_quoted: Callable[[Payload], bool]
     parts: list[ContentPart] = field(default_factory=list[ContentPart])
     details: dict[str, PartDetails] = field(default_factory=dict[str, PartDetails])
     fallbacks: dict[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
@@ -87,7 +91,8 @@ class _Writing:
             self._append(said)
             return
         structured = self._structured(payload)
-        fallback = self._append(said or (DetailedPart(TextPart(text=card.summary)),))
+        said = said or (DetailedPart(TextPart(text=card.summary)),)
+        fallback = self._append(map(_quoted, said) if self.is_quoted(payload) else said)
         if structured is not None:
             self.fallbacks[str(structured)] = fallback
 
@@ -121,6 +126,11 @@ class _Writing:
                 self.details[str(len(self.parts))] = one.details
             self.parts.append(one.part)
         return tuple(range(first, len(self.parts)))
+
+
+def _quoted(one: DetailedPart) -> DetailedPart:
+    known = one.details or PartDetails()
+    return DetailedPart(one.part, known.model_copy(update={"quoted": True}))
 
 
 # --- a message -> one card ------------------------------------------------------------------

@@ -16,7 +16,7 @@ from bridge.errors import CodecError
 from bridge.model import ChannelRef
 from bridge.uacs import TextPart
 from connectors.discord.cards import payloads, read_payload
-from connectors.discord.cards.schemas import TEXT
+from connectors.discord.cards.schemas import FORWARDS, TEXT
 from connectors.discord.ids import jump_link
 from connectors.discord.shapes import MessageData
 
@@ -60,7 +60,8 @@ def rich_content(raw: bytes, data: MessageData, document: Document, guild: str) 
     attached = [one for one in payloads(native) if one.schema_id != TEXT]
     text = Payload(TEXT, text_to_markdown(document), "/content")
     said = Card((Prose(document, at="/content"),) if document else ())
-    found = content_of([(text, said), *((one, _card(one, guild)) for one in attached)])
+    read = [(text, said), *((one, _card(one, guild)) for one in attached)]
+    found = content_of(read, lambda one: one.schema_id == FORWARDS)
     return found if found.parts else typed_content(document)
 
 

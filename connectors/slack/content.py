@@ -34,7 +34,7 @@ def post_content(post: Json, team: str) -> Content:
     attached = [one for one in objects_at(post, "attachments") if not is_unfurl(one)]
     if attached or objects_at(post, "files") or not _is_typed(post):
         shown = {**post, "attachments": cast("JsonValue", attached)}
-        found = content_of([(one, _card(one, team)) for one in payloads(shown)])
+        found = content_of([(one, _card(one, team)) for one in payloads(shown)], _is_shared)
         if found.parts:
             return found
     text = text_to_markdown(_done(post, _typed(post, team)))
@@ -61,6 +61,12 @@ def is_unfurl(attachment: Json) -> bool:
         return False
     known = ("from_url", "is_msg_unfurl", "is_app_unfurl", "original_url")
     return any(attachment.get(name) for name in known) or bool(object_at(attachment, "app_unfurl"))
+
+
+def _is_shared(payload: Payload) -> bool:
+    """Whether it holds a message that somebody else wrote."""
+    listed = payload.data if isinstance(payload.data, list) else []
+    return any(isinstance(one, dict) and one.get("is_share") is True for one in listed)
 
 
 def _is_typed(post: Json) -> bool:

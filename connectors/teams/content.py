@@ -14,7 +14,7 @@ from bridge.errors import CodecError
 from bridge.uacs import TextPart
 from connectors.teams.activity import Json, objects, string
 from connectors.teams.cards import payloads, read_payload
-from connectors.teams.cards.schemas import QUOTED, TEXT
+from connectors.teams.cards.schemas import FORWARDED, QUOTED, TEXT
 
 _SAID = (TEXT, QUOTED)  # the text has it, or the reply
 _NOTHING_SAID = "\\[empty message\\]"
@@ -31,7 +31,8 @@ def message_content(json: Json, document: Document, tenant: str) -> Content:
         return Content(said or (_nothing(),), BridgeMetadata())
     opening = Payload(TEXT, text, "/text")
     cards = [(opening, Card((Prose(document, at="/text"),) if document else ()))]
-    found = content_of([*cards, *((one, _card(one, tenant)) for one in attached)])
+    read = [*cards, *((one, _card(one, tenant)) for one in attached)]
+    found = content_of(read, lambda one: one.schema_id == FORWARDED)
     return found if found.parts else Content((_nothing(),), BridgeMetadata())
 
 

@@ -371,7 +371,7 @@ async def test_a_task_is_answered(binding: str, version: str, streaming: bool) -
     async with a2a_server(binding=binding, version=version, streaming=streaming) as (url, doer):
         events = await answer(build(url), asked("echo"))
 
-    assert text_of(events) == '[from "Alice Smith"]\nPlease echo'
+    assert text_of(events).endswith('[from "Alice Smith"]\nPlease echo')
     assert isinstance(events[-1], TurnDone)
     assert len(doer.told) == 1
     assert not streaming or len(events) > 4

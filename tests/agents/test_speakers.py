@@ -28,14 +28,14 @@ def sent(api: str, conversation: Conversation) -> str:
 
 def words(api: str, conversation: Conversation) -> list[str]:
     """Every text of the request, in order."""
-    return _strings(CODECS[api].write_request(conversation, "bot").body)
+    return strings(CODECS[api].write_request(conversation, "bot").body)
 
 
-def _strings(value: Any) -> list[str]:
+def strings(value: Any) -> list[str]:
     if isinstance(value, dict):
-        return [s for key, one in value.items() if key not in UNSAID for s in _strings(one)]
+        return [s for key, one in value.items() if key not in UNSAID for s in strings(one)]
     if isinstance(value, list):
-        return [s for one in value for s in _strings(one)]
+        return [s for one in value for s in strings(one)]
     return [value] if isinstance(value, str) else []
 
 

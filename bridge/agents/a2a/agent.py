@@ -21,6 +21,7 @@ from bridge.agents.heard import Heard
 from bridge.agents.history import within
 from bridge.agents.http import Http
 from bridge.agents.json_values import Json, arr, obj, text
+from bridge.agents.lines import with_notice
 from bridge.agents.memory import memory_part, remembered
 from bridge.agents.running import one_turn, tried
 from bridge.errors import BridgeError, ConfigError, Refused, Unavailable, Unsettled
@@ -91,7 +92,7 @@ class A2aAgent:
                 if said or not task.known:
                     raise
                 log.info("agent_forgot", agent=self.name, api=API)
-                task = _Task(await self._told(turn.conversation))
+                task = _Task(await self._told(turn.conversation, whole=True))
                 continue
             if failure := self._failure(task.reader):
                 yield failure
@@ -137,7 +138,7 @@ class A2aAgent:
             if task or (context and self._settings.contexts):
                 new = conversation.model_copy(update={"messages": known.unheard})
                 return await self._continued(new, context, task)
-        return _Task(await self._told(conversation))
+        return _Task(await self._told(conversation, whole=True))
 
     async def _next(self, conversation: Conversation, task: _Task, more: list[Message]) -> _Task:
         new = conversation.model_copy(update={"messages": tuple(more)})
@@ -149,11 +150,12 @@ class A2aAgent:
         ids: Json = {key: one for key, one in (("contextId", context), ("taskId", task)) if one}
         return _Task({**params, "message": {**obj(params["message"]), **ids}}, known=True)
 
-    async def _told(self, conversation: Conversation) -> Json:
+    async def _told(self, conversation: Conversation, *, whole: bool = False) -> Json:
         """A part of the room as one message."""
         settings = self._settings
         room = within(conversation, self.name, settings.history_tokens)
         limit = int(settings.inline_mb * 1_000_000)
+        room = with_notice(room, self.name) if whole else room
         room, losses = await inline_files(room, self._tools.files, limit)
         written = write_request(room, self.name)
         for loss in (*losses, *written.losses):

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import orjson
 from pydantic import JsonValue
 
 from bridge.agents.json_values import Json, obj, patched, text
 from bridge.agents.lines import MEDIA, Line, Written, as_text, private_state, request_settings, view
-from bridge.agents.media import MediaPart, name_of
+from bridge.agents.media import MediaPart
 from bridge.agents.memory import is_memory
 from bridge.agents.native import Piece, pieces_of, reasoning_text
 from bridge.content.agent_parts import CITATIONS, VALUE
@@ -27,6 +28,7 @@ from bridge.uacs import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    write,
 )
 
 API = "a2a"
@@ -123,9 +125,9 @@ def part_of(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
         case part if reasoning_text(part) is not None:
             losses.append(Loss(path=piece.path, kind="reasoning", what="thoughts of earlier"))
             return None
-        case StructuredDataPart(schema_id=schema, data=data):
+        case StructuredDataPart(schema_id=schema) as part:
             named: Json = {} if schema == VALUE else {"mediaType": schema}
-            return {"data": data, **named}  # pyright: ignore[reportReturnType] - JSON, as UACS checked it
+            return {"data": line.data(orjson.loads(write(part))["data"]), **named}
         case _:
             shown = as_text(piece, losses)
             return _text(line.text(shown)) if shown else None
@@ -137,7 +139,7 @@ def _text(said: str) -> Json:
 
 def _media(piece: Piece, part: MediaPart, line: Line, losses: list[Loss]) -> Json | None:
     source = part.source
-    named: Json = {"filename": name} if (name := name_of(piece)) else {}
+    named: Json = {"filename": name} if (name := line.file_name(piece)) else {}
     if source.base64 is not None:
         return {"raw": source.base64, "mediaType": part.media_type, **named}
     if source.url:

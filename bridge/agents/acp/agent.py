@@ -22,6 +22,7 @@ from bridge.agents.heard import Heard
 from bridge.agents.history import within
 from bridge.agents.http import Http, Request
 from bridge.agents.json_values import Json, arr, obj, text
+from bridge.agents.lines import with_notice
 from bridge.agents.memory import memory_part, remembered
 from bridge.agents.running import one_turn, tried
 from bridge.errors import BridgeError, Refused
@@ -83,7 +84,7 @@ class AcpAgent:
                 if said or not run.resumed:
                     raise
                 log.info("agent_forgot", agent=self.name, api=API)
-                run = self._fresh(await self._told(turn.conversation), str(uuid4()))
+                run = self._fresh(await self._told(turn.conversation, whole=True), str(uuid4()))
                 continue
             for event in run.reader.question():
                 said = True
@@ -118,7 +119,7 @@ class AcpAgent:
                 and await self._is_known(session, headers, http)
             ):
                 return self._fresh(await self._told(new), session)
-        return self._fresh(await self._told(conversation), str(uuid4()))
+        return self._fresh(await self._told(conversation, whole=True), str(uuid4()))
 
     async def _is_known(self, session: str, headers: Headers, http: Http) -> bool:
         """Whether the server has the session still: it would begin it anew without a word."""
@@ -158,11 +159,12 @@ class AcpAgent:
         again: Json = {"await_resume": resume, "mode": self._settings.mode}
         return _Run(f"/runs/{quote(run_id, safe='')}", again, session, resumed=True)
 
-    async def _told(self, conversation: Conversation) -> Json:
+    async def _told(self, conversation: Conversation, *, whole: bool = False) -> Json:
         """A part of the room as the protocol has it."""
         settings = self._settings
         room = within(conversation, self.name, settings.history_tokens)
         limit = int(settings.inline_mb * 1_000_000)
+        room = with_notice(room, self.name) if whole else room
         room, losses = await inline_files(room, self._tools.files, limit)
         written = write_request(room, self.name)
         for loss in (*losses, *written.losses):

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+import orjson
 from pydantic import JsonValue
 
 from bridge.agents.json_values import Json, arr, obj, patched, text
@@ -28,6 +29,7 @@ from bridge.uacs import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    write,
 )
 
 API = "acp"
@@ -143,7 +145,8 @@ def part_of(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
             return _step(tool_name=name, tool_input=dict(arguments))
         case StructuredDataPart(schema_id=schema) if schema == CITATIONS and line.voice == "agent":
             return None  # the part before has them, as the API gave them
-        case StructuredDataPart(schema_id=schema, data=data) if schema == VALUE:
+        case StructuredDataPart(schema_id=schema) as part if schema == VALUE:
+            data = line.data(orjson.loads(write(part))["data"])
             content = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
             return {"content_type": JSON, "content": content}
         case part if (thought := reasoning_text(part)) is not None:

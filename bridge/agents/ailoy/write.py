@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from bridge.agents.json_values import Json, obj, patched, text
 from bridge.agents.lines import Line, Written, as_text, private_state, request_settings, view
-from bridge.agents.media import as_file_text, name_of, text_in
+from bridge.agents.media import as_file_text, text_in
 from bridge.agents.native import Piece, cut_at_results, pieces_of, reasoning_text
 from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
 from bridge.content.agent_parts import CITATIONS, DOCUMENT, VALUE
@@ -194,13 +194,13 @@ def block(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
         case ImagePart(source=source, media_type=kind) if source.url:
             return {"type": "image", "image": {"media-type": kind, "url": source.url}}
         case FilePart(media_type=kind) as part if (said := text_in(part)) is not None:
-            return _text(line.text(as_file_text(name_of(piece), kind, said)))
+            return _text(line.text(as_file_text(line.file_name(piece), kind, said)))
         case StructuredDataPart(schema_id=schema) if schema == CITATIONS and line.voice == "agent":
             return None
         case StructuredDataPart() if piece.fields.get("as") == "documents":
             return None  # it stands beside the messages
         case StructuredDataPart(schema_id=schema) as part if schema in (VALUE, DOCUMENT):
-            value: JsonValue = orjson.loads(write(part))["data"]
+            value = line.data(orjson.loads(write(part))["data"])
             bare = piece.fields.get("as") == "bare"
             return {"type": "value", "value": obj(value).get("value") if bare else value}
         case part if reasoning_text(part) is not None:

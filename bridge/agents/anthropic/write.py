@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from bridge.agents.json_values import Json, arr, obj, patched, text
 from bridge.agents.lines import Line, Written, as_text, private_state, request_settings, view
-from bridge.agents.media import as_file_text, name_of, text_in
+from bridge.agents.media import as_file_text, text_in
 from bridge.agents.native import Piece, cut_at_results, pieces_of, reasoning_text
 from bridge.agents.schemas import lowered
 from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
@@ -179,7 +179,10 @@ def block(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
         case StructuredDataPart(schema_id=schema, data={"text": str(said), **rest}) if (
             schema == DOCUMENT
         ):
-            return _document(text(rest.get("title")), said)
+            title = text(rest.get("title"))
+            if line.header:
+                return _text(line.text(as_file_text(title, "text/plain", said)))
+            return _document(title, said)
         case part if (thought := reasoning_text(part)) is not None:
             return _thinking(piece, thought, losses)
         case _:
@@ -212,14 +215,14 @@ def _media(piece: Piece, part: ImagePart | FilePart, line: Line, losses: list[Lo
             inline: Json = {"type": "base64", "media_type": kind, "data": source.base64}
             return {"type": "image", "source": inline}
     elif kind == PDF and source.url:
-        return _titled({"type": "url", "url": source.url}, name_of(piece))
+        return _titled({"type": "url", "url": source.url}, line.file_name(piece))
     elif kind == PDF and source.base64 is not None:
         pdf: Json = {"type": "base64", "media_type": kind, "data": source.base64}
-        return _titled(pdf, name_of(piece))
+        return _titled(pdf, line.file_name(piece))
     elif (said := text_in(part)) is not None:
         if line.header:
-            return _text(line.text(as_file_text(name_of(piece), kind, said)))
-        return _document(name_of(piece), said)
+            return _text(line.text(as_file_text(line.file_name(piece), kind, said)))
+        return _document(line.file_name(piece), said)
     shown = as_text(piece, losses, "this API takes JPEG, PNG, GIF, WebP, PDF and text")
     return _text(line.text(shown)) if shown else None
 

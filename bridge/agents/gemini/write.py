@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from bridge.agents.json_values import Json, arr, obj, patched, text
 from bridge.agents.lines import Line, Written, as_text, private_state, request_settings, view
-from bridge.agents.media import name_of
+from bridge.agents.media import as_file_text, name_of, text_in
 from bridge.agents.native import Piece, cut_at_results, pieces_of, reasoning_text
 from bridge.agents.schemas import lowered
 from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
@@ -220,6 +220,8 @@ def _result(part: ToolResultPart, names: Mapping[str, str]) -> Json:
 
 def _media(piece: Piece, part: MediaPart, line: Line, losses: list[Loss]) -> Json | None:
     source: MediaSource = part.source
+    if line.header and (said := text_in(part)) is not None:  # its lines are escaped as all others
+        return _text(line.text(as_file_text(line.file_name(piece), part.media_type, said)))
     if source.base64 is not None:
         return {"inlineData": {"mimeType": part.media_type, "data": source.base64}}
     if source.url and not part.media_type.endswith("/*"):

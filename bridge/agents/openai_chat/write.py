@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from bridge.agents.json_values import Json, arr, obj, patched, text
 from bridge.agents.lines import Line, Written, as_text, private_state, request_settings, view
-from bridge.agents.media import as_file_text, data_url, name_of, text_in
+from bridge.agents.media import as_file_text, data_url, text_in
 from bridge.agents.native import Piece, cut_at_results, pieces_of, reasoning_text
 from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
 from bridge.model import Loss
@@ -239,7 +239,7 @@ def _text(value: str) -> Json:
 
 
 def _file(piece: Piece, part: FilePart, line: Line, losses: list[Loss]) -> Json | None:
-    name = name_of(piece)
+    name = line.file_name(piece)
     if part.source.file_id and part.source.file_id.startswith("file-"):
         return {"type": "file", "file": {"file_id": part.source.file_id}}
     said = text_in(part)

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from bridge.agents.json_values import Json, arr, obj, patched, text
 from bridge.agents.lines import Line, Written, as_text, private_state, request_settings, view
-from bridge.agents.media import as_file_text, data_url, name_of, text_in
+from bridge.agents.media import as_file_text, data_url, text_in
 from bridge.agents.native import Piece, pieces_of, reasoning_text
 from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
 from bridge.content.agent_parts import CITATIONS
@@ -237,9 +237,9 @@ def _media(piece: Piece, part: ImagePart | FilePart, line: Line, losses: list[Lo
     if source.url:
         return {"type": "input_file", "file_url": source.url}
     if (said := text_in(part)) is not None:
-        return _text(line.text(as_file_text(name_of(piece), part.media_type, said)))
+        return _text(line.text(as_file_text(line.file_name(piece), part.media_type, said)))
     if source.base64 is not None:
-        return _file(name_of(piece), part.media_type, source.base64)
+        return _file(line.file_name(piece), part.media_type, source.base64)
     return _text(line.text(as_text(piece, losses, "its bytes are not here")))
 
 

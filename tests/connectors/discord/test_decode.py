@@ -233,6 +233,20 @@ def test_a_rich_post_keeps_its_payload_and_says_what_it_says(
     )
 
 
+def test_a_forward_is_quoted_and_what_somebody_says_is_not() -> None:
+    event = posted(message("look", message_snapshots=[SNAPSHOT], embeds=[EMBED]))
+
+    parts = read_bridge_metadata(event.message)[0].parts
+    said = [
+        (one.text, parts[str(index)].quoted if str(index) in parts else None)
+        for index, one in enumerate(event.message.content)
+        if isinstance(one, TextPart)
+    ]
+    assert said[0] == ("look", None)
+    assert [quoted for text, quoted in said if "**old** news" in text] == [True]
+    assert [quoted for text, quoted in said if "**d**" in text] == [None]
+
+
 def test_a_text_stands_before_its_embeds_and_keeps_its_names() -> None:
     event = posted(message("**see**", embeds=[EMBED]))
 

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
+from bridge.content.additions import read_bridge_metadata
 from bridge.content.mentions import mentioned_actors
 from bridge.content.parts import message_text
 from bridge.errors import UndecodableEvent
@@ -327,6 +328,9 @@ def test_a_message_that_somebody_shares_is_what_they_say() -> None:
     assert "the **original** words" in said
     assert "Ben Ortiz" in said
     assert "its preview" not in said
+    parts = read_bridge_metadata(event.message)[0].parts
+    assert [key for key, one in parts.items() if one.quoted] == ["2"]
+    assert event.message.content[2].type == "text"
 
 
 def change(now: Json, before: Json | None, **changes: Any) -> Json:

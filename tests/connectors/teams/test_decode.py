@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -208,6 +209,23 @@ def rich(payload: Any) -> Message:
     (event,) = events_of(payload)
     assert isinstance(event, MessagePosted)
     return event.message
+
+
+def test_a_message_that_somebody_passes_on_is_quoted() -> None:
+    content = {
+        "originalMessageContent": "<p>old <b>news</b></p>",
+        "originalMessageSender": {"user": {"displayName": "Ann"}},
+    }
+    passed_on = {"contentType": "forwardedMessageReference", "content": json.dumps(content)}
+
+    message = rich(activity(text="look", attachments=[passed_on]))
+
+    parts = read_bridge_metadata(message)[0].parts
+    (index,) = (int(key) for key, one in parts.items() if one.quoted)
+    quoted = message.content[index]
+    assert isinstance(quoted, TextPart)
+    assert "old **news**" in quoted.text
+    assert "Ann" in quoted.text
 
 
 @pytest.mark.parametrize(
