@@ -1,69 +1,70 @@
 """What of a conversation an agent reads: the newest that fits its budget. Pure.
 
-Tokens are an estimate (4 characters each, 3 bytes where the script has no letters of one byte):
-each vendor counts its own way, and none of them before it is asked.
+The router hands over what fits already; what an agent is given in other ways is cut here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bridge.agents.json_values import Json, obj
 from bridge.agents.speakers import agent_id
+from bridge.content.additions import KEY
 from bridge.content.agent_parts import STATE
+from bridge.content.window import Window
 from bridge.uacs import (
     Actor,
-    AudioPart,
     ContentPart,
     Conversation,
-    FilePart,
-    ImagePart,
     Message,
     StructuredDataPart,
     TextPart,
     ToolCallPart,
     ToolResultPart,
-    VideoPart,
-    write,
 )
 
-_PER_MEDIA = 1500
-_PER_MESSAGE = 8
 _CUT = "Earlier messages are not shown."
 _NO_ANSWER = "This call was interrupted; nobody knows whether it was made."
 
 
-def tokens_of(message: Message) -> int:
-    """An estimate, rather too high than too low."""
-    return _PER_MESSAGE + sum(map(_tokens, message.content))
-
-
-def _tokens(part: ContentPart) -> int:
-    if isinstance(part, TextPart):
-        return (len(part.text.encode()) + 2) // 3 if not part.text.isascii() else _ascii(part.text)
-    if isinstance(part, (ImagePart, AudioPart, VideoPart, FilePart)):
-        return _PER_MEDIA
-    return _ascii(write(part).decode())
-
-
-def _ascii(text: str) -> int:
-    return (len(text) + 3) // 4
-
-
 def within(conversation: Conversation, agent: str, budget: int) -> Conversation:
-    """The newest messages that fit, the last one always. Where the beginning is left out, or is
-    the agent's own answer, a notice stands for it: APIs want that somebody else begins."""
-    kept: list[Message] = []
-    used = 0
+    """The newest messages that fit, the last one always: into the budget that the conversation was
+    put together for, or into this one. Where the beginning is left out, or is the agent's own
+    answer, a notice stands for it: APIs want that somebody else begins."""
+    given = _history(conversation).get("budget")
+    window = Window(given if isinstance(given, int) else budget, agent_id(agent))
     for message in reversed(conversation.messages):
-        used += tokens_of(message)
-        if kept and used > budget:
+        if not window.take(message):
             break
-        kept.append(message)
-    messages = tuple(_answered(one) for one in reversed(kept))
-    cut = len(kept) < len(conversation.messages)
+    messages = tuple(map(_answered, window.messages()))
+    cut = window.cut or _history(conversation).get("cut") is True
     if messages and (cut or messages[0].actor.id == agent_id(agent)):
         messages = (_notice(messages[0]), *messages)
     return conversation.model_copy(update={"messages": messages})
+
+
+def stands_unchanged(conversation: Conversation) -> bool | None:
+    """Whether all that the agent knew when it last answered still stands as it did, however long
+    ago it was said; None where nobody looked."""
+    found = _history(conversation).get("unchanged")
+    return found if isinstance(found, bool) else None
+
+
+def continuing(conversation: Conversation, messages: Sequence[Message]) -> Conversation:
+    """Further messages for a server that knows what was said before."""
+    found = conversation.model_copy(update={"messages": tuple(messages)})
+    history = _history(conversation)
+    if "cut" not in history:
+        return found
+    about = obj((conversation.metadata or {}).get(KEY))
+    kept = {**about, "history": {**history, "cut": False}}
+    metadata = {**(conversation.metadata or {}), KEY: kept}
+    return found.model_copy(update={"metadata": metadata})
+
+
+def _history(conversation: Conversation) -> Json:
+    """What whoever put it together says of that (`bridge.router.asking`)."""
+    return obj(obj((conversation.metadata or {}).get(KEY)).get("history"))
 
 
 def _notice(first: Message) -> Message:

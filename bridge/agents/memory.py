@@ -2,7 +2,8 @@
 
 The last part of an answer names what the server calls the conversation, the message up to which it
 was told, and the hash of all up to there. Where something of that was edited or deleted, or the
-answer itself was, the hash is another, and the server is told all anew under a new name.
+answer itself was, the server is told all anew under a new name. The router says whether that is so,
+also of what is too old to be shown; where it says nothing, the hash is another.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from bridge.agents.history import stands_unchanged
 from bridge.agents.json_values import Json, obj, text
 from bridge.agents.native import state
 from bridge.agents.speakers import agent_id, is_edited
@@ -40,7 +42,12 @@ def remembered(conversation: Conversation, agent: str, api: str) -> Memory | Non
     kept = obj(_memory_of(last, api)) if last is not None and not is_edited(last) else {}
     upto = text(kept.get("upto"))
     found = [n for n, one in enumerate(conversation.messages) if one.message_id == upto]
-    if not found or _hash(conversation.messages[: found[0] + 1]) != kept.get("hash"):
+    if not found:
+        return None
+    same = stands_unchanged(conversation)
+    if same is None:
+        same = _hash(conversation.messages[: found[0] + 1]) == kept.get("hash")
+    if not same:
         return None
     unheard = [one for one in conversation.messages[found[0] + 1 :] if one.actor.id != own]
     return Memory(obj(kept.get("ids")), tuple(unheard))

@@ -31,7 +31,7 @@ class TurnSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
 
     history_tokens: int = Field(
-        60_000, ge=500, description="how much of the room it reads, in tokens (an estimate)"
+        20_000, ge=500, description="how much of the room it reads, in tokens (an estimate)"
     )
     inline_mb: float = Field(
         10.0, ge=0, le=100, description="the files of a turn that are sent to it, in MB; 0: none"

@@ -373,10 +373,14 @@ def _form(room: Room, settings: Settings) -> RoomForm:
 
 
 def _seat(wanted: SeatSettings, settings: Settings) -> AgentSeat:
-    """With the agent's tools, unless the seat has its own."""
+    """With the agent's tools and budget, unless the seat has its own."""
     agent = settings.agents.get(wanted.agent)
     seat = seat_of(wanted)
-    return seat if wanted.tools is not None or agent is None else replace(seat, tools=agent.tools)
+    if wanted.tools is None and agent is not None:
+        seat = replace(seat, tools=agent.tools)
+    usual = getattr(agent and agent.options, "history_tokens", None)
+    budget = wanted.history_tokens or usual
+    return replace(seat, history_tokens=budget) if budget else seat
 
 
 def check_once(

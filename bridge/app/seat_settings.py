@@ -56,6 +56,18 @@ class SeatSettings(StrictSettings):
         default=None,
         description="The servers of tools that it has in this room; null: those of the agent.",
     )
+    history_tokens: int | None = Field(
+        default=None,
+        ge=500,
+        description="How much of the room it reads here, in tokens (an estimate); null: that of "
+        "the agent.",
+    )
+    before: float | None = Field(
+        default=None,
+        ge=0,
+        description="How old what it reads may be when it is asked, in seconds; 0: the question "
+        "alone; null: as far back as fits.",
+    )
     gather: float = Field(
         default=0.0,
         ge=0,
@@ -98,6 +110,7 @@ def seat_of(wanted: SeatSettings) -> AgentSeat:
         session=wanted.session,
         busy=wanted.busy,
         gather=wanted.gather,
+        before=wanted.before,
         routes=tuple(map(_route, wanted.routes)),
         beside=wanted.beside,
         bots=wanted.bots,

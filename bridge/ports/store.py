@@ -39,7 +39,7 @@ from bridge.ports.agent_store import AgentStore
 from bridge.ports.approval_store import ApprovalStore
 from bridge.ports.catch_up_store import CatchUpStore, Orphan
 from bridge.ports.direct_store import DirectStore
-from bridge.ports.reading_store import ReadingStore
+from bridge.ports.reading_store import Position, ReadingStore
 from bridge.uacs import Conversation, Message
 
 InboxState = Literal["waiting", "done", "failed"]
@@ -324,6 +324,16 @@ class StoredMessage:
 
 
 @dataclass(frozen=True)
+class Past:
+    """A piece of a conversation, newest first. `first` is the number of the oldest place that was
+    looked at, None where nothing stands before it; `looked_at` are how many places that were."""
+
+    messages: tuple[Message, ...]
+    first: int | None
+    looked_at: int
+
+
+@dataclass(frozen=True)
 class LinkedAccount:
     """One of a person's accounts, how and when (seconds since 1970) it was linked."""
 
@@ -532,6 +542,23 @@ class ArchiveStore(Protocol):
         these only what is in the `view`.
         Deleted messages are absent, and so is what was said to others than its `readers` alone.
         Raises StoreError when there is no such conversation."""
+        ...
+
+    async def past(
+        self, conversation: UUID, *, rows: int, before: int | None = None, view: View | None = None
+    ) -> Past:
+        """What stands in the `rows` places before this number, or in the newest, as far as it is in
+        the `view`; absent is what is absent from `conversation`. It costs the same however long the
+        conversation is. Nothing where there is no such conversation."""
+        ...
+
+    async def number_of(self, conversation: UUID, message: MessageId) -> int | None:
+        """The number of the message's place in the conversation, from 1."""
+        ...
+
+    async def changed_since(self, room: UUID, known: Position, author: str) -> bool:
+        """Whether anything up to that position, or anything of this author (an actor's id), was
+        edited or deleted after it."""
         ...
 
     async def came_to(self, room: RoomId, member: str, message: MessageId) -> bool:

@@ -212,6 +212,7 @@ class Answering:
             question = MessageId(work.trigger.message.message_id) if failure.retry else None
             answer.fail(failure.reason, question)
         if answer.said:
+            answer.noted = await self._asking.noted(work.turn, work.room, work.trigger)
             state = "interrupted" if failure else "complete"
             await self._voice.keep(work.room, work.trigger, answer, state)
         self._feed.ended(work.room.id, answer.id)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
+
+from pydantic import JsonValue
 
 from bridge.content.additions import KEY, VERSION, read_bridge_metadata
 from bridge.content.agent_parts import UNSHOWN
@@ -44,6 +46,8 @@ class Answer:
         self._metadata: dict[str, Any] = {}
         self._retry: MessageId | None = None
         self._steps: dict[str, PlanStep] = {}
+        self.noted: Mapping[str, JsonValue] = {}
+        """What stands with it for the agent alone: `metadata.agents.<name>`."""
 
     @property
     def visible(self) -> bool:
@@ -110,6 +114,8 @@ class Answer:
         if self._retry is not None:
             parts.append(_retry_button(self._retry))
         metadata = dict(self._metadata)
+        if self.noted:
+            metadata["agents"] = {self.agent: dict(self.noted)}
         if self._details:
             metadata[KEY] = {"version": VERSION, "parts": dict(self._details)}
         extra = {"metadata": metadata} if metadata else {}

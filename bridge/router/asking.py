@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pydantic import JsonValue
+
 from bridge.model.turns import Turn
 from bridge.ports.clock import datetime_of
 from bridge.ports.store import Store, StoredMessage, StoredTurn
 from bridge.ports.tools import Tool
+from bridge.router.history import History
 from bridge.router.policy import Policy
-from bridge.router.rooms import Room
-from bridge.router.sessions import view_of
+from bridge.router.rooms import AgentSeat, Room
 
 
 class Asking:
@@ -18,20 +20,15 @@ class Asking:
 
     def __init__(self, store: Store, policy: Policy) -> None:
         self._store = store
-        self._policy = policy
+        self._history = History(store, policy)
 
     async def turn(
         self, stored: StoredTurn, room: Room, trigger: StoredMessage, tools: Sequence[Tool] = ()
     ) -> Turn:
         """`tools` are described in the conversation's metadata."""
-        seat = room.seat(stored.agent)
-        view = None if seat is None else view_of(room, seat, trigger)
-        shown = self._policy.history_shown
-        conversation = await self._store.conversation(room.conversation, newest=shown, view=view)
-        upto = [m.message_id for m in conversation.messages]
-        if stored.trigger in upto:
-            messages = conversation.messages[: upto.index(stored.trigger) + 1]
-            conversation = conversation.model_copy(update={"messages": messages})
+        seat = room.seat(stored.agent) or AgentSeat(stored.agent)
+        question = await self._store.message(stored.trigger) or trigger
+        conversation = await self._history.of(room, seat, question.message, trigger)
         if tools:
             described = [tool.described() for tool in tools]
             metadata = {**(conversation.metadata or {}), "tools": described}
@@ -45,3 +42,8 @@ class Asking:
             conversation=conversation,
             platforms=tuple(dict.fromkeys(m.channel.platform for m in room.listeners())),
         )
+
+    async def noted(self, turn: Turn, room: Room, trigger: StoredMessage) -> dict[str, JsonValue]:
+        """What stands with the answer for the agent's next turn (`metadata.agents.<name>`)."""
+        seat = room.seat(turn.agent) or AgentSeat(turn.agent)
+        return await self._history.told(room, seat, turn.conversation, trigger)

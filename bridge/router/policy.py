@@ -41,6 +41,8 @@ class Policy:
       `deaf_grace`: how long what the probe found may still be on its way.
     - `orphan_wait`, `orphans_remembered`: how long what happened to an unknown message waits for
       it, and for how long it is remembered after that.
+    - `history_page`: places of a room that are read back at a time for an agent; `history_rows`:
+      and at most for one question.
     - `drain`: how long a stop waits for what has begun.
     """
 
@@ -59,7 +61,8 @@ class Policy:
     drain: float = 5.0
     late_after: float = 120.0
     late_look: float = 15.0
-    history_shown: int = 50
+    history_page: int = 100
+    history_rows: int = 5000
     catch_up_tries: int = 5
     catch_up_grace: float = 2.0
     echo_interval: float = 5.0

@@ -62,6 +62,8 @@ class AgentSeat:
       channels, and in direct messages those who are paired. `deny`: those who never do.
     - `operators`: globs of those who may take over from it and hand it over, beside admins.
     - `tools`: the servers whose tools it has.
+    - `history_tokens`: how much of the room it reads; `before`: at most from how many seconds
+      before the question, None: from any time.
     """
 
     agent: str
@@ -76,6 +78,8 @@ class AgentSeat:
     tools: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
+    history_tokens: int = 20_000
+    before: float | None = None
 
 
 @dataclass(frozen=True)

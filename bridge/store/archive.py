@@ -12,6 +12,7 @@ from bridge.content.additions import with_reactions
 from bridge.errors import StoreError
 from bridge.model import ActorId, MessageId, Operation, Person, Place, RoomId
 from bridge.model.refs import channel_of_key
+from bridge.ports.reading_store import Position
 from bridge.ports.store import (
     Admission,
     Admitted,
@@ -19,6 +20,7 @@ from bridge.ports.store import (
     Explanation,
     MessageState,
     NewMessage,
+    Past,
     StoredMessage,
     Timeline,
     View,
@@ -197,16 +199,44 @@ def conversation(
     if view is None or view == View():
         bodies = db.execute(SQL["newest_in_timeline"], (n, limit)).fetchall()
     else:
-        channel = None if view.channel is None else view.channel.key
-        readers = json.dumps(view.readers, ensure_ascii=False)
-        asked = (n, channel, view.thread, view.person, readers, view.member, name, limit)
-        bodies = db.execute(SQL["newest_in_view"], asked).fetchall()
+        bodies = db.execute(SQL["newest_in_view"], (*_asked(n, name, view), limit)).fetchall()
     return conversation_of(
         Timeline(wanted, kind, name, json.loads(metadata)),
         created,
         updated,
         [_with_reactions(body, shown) for body, shown in reversed(bodies)],
     )
+
+
+def past(
+    db: sqlite3.Connection, wanted: UUID, rows: int, before: int | None, view: View | None
+) -> Past:
+    found = db.execute(SQL["length"], (str(wanted),)).fetchone()
+    if found is None:
+        return Past((), None, 0)
+    n, name, length = found
+    end = length + 1 if before is None else min(before, length + 1)
+    first = max(end - rows, 1)
+    seen = db.execute(SQL["past"], (*_asked(n, name, view or View()), first - 1, end)).fetchall()
+    messages = tuple(_with_reactions(body, shown) for body, shown in seen)
+    return Past(messages, first if first > 1 else None, max(end - first, 0))
+
+
+def _asked(n: int, name: str, view: View) -> tuple[object, ...]:
+    """The first seven parameters of the queries that look through a view."""
+    channel = None if view.channel is None else view.channel.key
+    readers = json.dumps(view.readers, ensure_ascii=False)
+    return n, channel, view.thread, view.person, readers, view.member, name
+
+
+def number_of(db: sqlite3.Connection, wanted: UUID, message: MessageId) -> int | None:
+    found = db.execute(SQL["number_of"], (message, str(wanted))).fetchone()
+    return None if found is None else found[0]
+
+
+def changed_since(db: sqlite3.Connection, room: UUID, known: Position, author: str) -> bool:
+    asked = (str(room), known.changed, known.said, author)
+    return db.execute(SQL["changed_since"], asked).fetchone() is not None
 
 
 def came_to(db: sqlite3.Connection, room: RoomId, member: str, wanted: MessageId) -> bool:

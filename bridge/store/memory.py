@@ -35,6 +35,7 @@ from bridge.model import (
 from bridge.model.turns import TurnState
 from bridge.ports.catch_up_store import Held, HeldPin, Orphan
 from bridge.ports.clock import Clock
+from bridge.ports.reading_store import Position
 from bridge.ports.store import (
     Admission,
     Admitted,
@@ -51,6 +52,7 @@ from bridge.ports.store import (
     OperationRecord,
     OutboxItem,
     OutboxState,
+    Past,
     Reacted,
     Settlement,
     StoredMessage,
@@ -421,18 +423,45 @@ class MemoryStore(
         known = self._timelines.get(conversation)
         if known is None:
             raise StoreError(f"There is no conversation {str(conversation)!r}")
-        wanted, all_kept = view or View(), [self._messages[one] for one in known.messages]
-        all_kept = [kept for kept in all_kept if self._is_in(wanted, kept.new)]
-        if (member := wanted.member) is not None:
-            room = known.timeline.name
-            all_kept = [
-                kept for kept in all_kept
-                if self._was_member(room, member, kept.epochs[conversation])
-            ]  # fmt: skip
-        shown = [self._whole(kept) for kept in all_kept if kept.state != "deleted"]
+        shown = self._seen(known, known.messages, view or View())
         if newest is not None:
             shown = shown[max(len(shown) - max(newest, 0), 0) :]
         return conversation_of(known.timeline, known.created, known.updated, shown)
+
+    def _seen(self, known: ReadRoom, among: Sequence[MessageId], view: View) -> list[Message]:
+        """Those of the messages that stand, and are in the view."""
+        found = [self._messages[one] for one in among]
+        found = [kept for kept in found if kept.state != "deleted" and self._is_in(view, kept.new)]
+        if (member := view.member) is not None:
+            room, own_id = known.timeline.name, known.timeline.id
+            found = [one for one in found if self._was_member(room, member, one.epochs[own_id])]
+        return [self._whole(kept) for kept in found]
+
+    async def past(
+        self, conversation: UUID, *, rows: int, before: int | None = None, view: View | None = None
+    ) -> Past:
+        known = self._timelines.get(conversation)
+        if known is None:
+            return Past((), None, 0)
+        length = len(known.messages)
+        end = length + 1 if before is None else min(before, length + 1)
+        first = max(end - rows, 1)
+        seen = self._seen(known, known.messages[first - 1 : end - 1], view or View())
+        return Past(tuple(reversed(seen)), first if first > 1 else None, max(end - first, 0))
+
+    async def number_of(self, conversation: UUID, message: MessageId) -> int | None:
+        kept = self._messages.get(message)
+        return None if kept is None else kept.seqs.get(conversation)
+
+    async def changed_since(self, room: UUID, known: Position, author: str) -> bool:
+        timeline = self._timelines.get(room)
+        later = [] if timeline is None else timeline.changes[known.changed :]
+        changed = [self._messages[message] for message, kind in later if kind == "changed"]
+        return any(
+            kept.state in ("edited", "deleted")
+            and (kept.seqs[room] <= known.said or kept.new.author.id == author)
+            for kept in changed
+        )
 
     def _note_change(self, message: MessageId, kind: str) -> None:
         for room in self._rooms_with(message):

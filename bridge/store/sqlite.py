@@ -51,6 +51,7 @@ from bridge.ports.store import (
     LinkedAccount,
     MessageState,
     OutboxItem,
+    Past,
     Paused,
     Reacted,
     RoomForm,
@@ -281,6 +282,17 @@ class SqliteStore:
         self, conversation: UUID, *, newest: int | None = None, view: View | None = None
     ) -> Conversation:
         return await self._read(archive.conversation, conversation, newest, view)
+
+    async def past(
+        self, conversation: UUID, *, rows: int, before: int | None = None, view: View | None = None
+    ) -> Past:
+        return await self._read(archive.past, conversation, rows, before, view)
+
+    async def number_of(self, conversation: UUID, message: MessageId) -> int | None:
+        return self._look(archive.number_of, conversation, message)
+
+    async def changed_since(self, room: UUID, known: Position, author: str) -> bool:
+        return await self._read(archive.changed_since, room, known, author)
 
     async def came_to(self, room: RoomId, member: str, message: MessageId) -> bool:
         return self._look(archive.came_to, room, member, message)

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from uuid import UUID
 
 import pytest
 
 from bridge.errors import StoreError
-from bridge.model import ActorId
+from bridge.model import ActorId, Person, Place
 from bridge.ports.reading_store import ApiToken, Position
-from bridge.ports.store import Admission, Change, NewMessage, ReactionChange, Store
+from bridge.ports.store import (
+    Admission,
+    Change,
+    NewMessage,
+    Past,
+    ReactionChange,
+    Store,
+    View,
+)
 from bridge.testing.store_contract import (
     ANN,
+    AWAY,
     HOME,
     HOME_TIMELINE,
     ROOM_TIMELINE,
@@ -75,6 +85,50 @@ class ReadingContract:
     async def test_a_page_of_no_room_is_an_error(self, store: Store) -> None:
         with pytest.raises(StoreError, match="no conversation"):
             await store.page(LOBBY, limit=2, viewer=ROBOT)
+
+    async def test_the_past_is_read_back_place_by_place(self, store: Store) -> None:
+        await _say(store, "m1", "m2", "m3", "m4", "m5")
+        await store.change_message(words("m3"), "deleted")
+        await store.change_message(words("m2", "now"), "edited")
+
+        newest = await store.past(LOBBY, rows=2)
+        older = await store.past(LOBBY, rows=2, before=newest.first)
+        oldest = await store.past(LOBBY, rows=2, before=older.first)
+
+        assert newest == Past((words("m5", "words of m5"), words("m4", "words of m4")), 4, 2)
+        assert older == Past((words("m2", "now"),), 2, 2)
+        assert oldest == Past((words("m1", "words of m1"),), None, 1)
+        assert await store.number_of(LOBBY, said("m4").id) == 4
+        assert await store.number_of(LOBBY, said("m9").id) is None
+        assert await store.past(UUID(int=77), rows=2) == Past((), None, 0)
+
+    async def test_the_past_is_what_is_in_the_view(self, store: Store) -> None:
+        await _say(store, "m1", "m2")
+        await _say(store, "m3", place=Place(channel=AWAY))
+        await _say(store, "m4", audience=(ANN.id,))
+
+        past = await store.past(LOBBY, rows=10, view=View(channel=HOME))
+
+        assert past == Past((words("m2", "words of m2"), words("m1", "words of m1")), None, 4)
+
+    async def test_it_is_known_whether_what_somebody_knew_still_stands(self, store: Store) -> None:
+        await _say(store, "m1", "m2")
+        known = await store.position(LOBBY)
+        (own,) = await _say(store, "m3", author=Person(id=ActorId("agent:bot"), name="bot"))
+        await store.change_message(own.message, "complete")
+        await store.admit(_reaction(said("m1"), START + 5))
+
+        assert not await store.changed_since(LOBBY, known, "agent:bot")
+        await _say(store, "m4")
+        await store.change_message(words("m4", "a later one"), "edited")
+        assert not await store.changed_since(LOBBY, known, "agent:bot")
+        await store.change_message(words("m1"), "deleted")
+        assert await store.changed_since(LOBBY, known, "agent:bot")
+        known = await store.position(LOBBY)
+        assert not await store.changed_since(LOBBY, known, "agent:bot")
+        await store.change_message(own.message, "deleted")
+        assert await store.changed_since(LOBBY, replace(known, said=2), "agent:bot")
+        assert not await store.changed_since(LOBBY, replace(known, said=2), "agent:other")
 
     async def test_whoever_has_read_everything_stands_at_the_newest(self, store: Store) -> None:
         assert await store.position(LOBBY) == Position()

@@ -459,6 +459,24 @@ async def test_a_context_that_knows_something_else_is_given_up(change: str) -> N
     assert doer.told[1]["contextId"] != doer.told[0]["contextId"]
 
 
+@pytest.mark.parametrize("unchanged", [True, False])
+async def test_a_context_outlives_the_window_as_long_as_nothing_that_it_knows_was_changed(
+    unchanged: bool,
+) -> None:
+    begun = room(said("slack:T1:U1", "Long ago", "Al"), *asked("echo").messages)
+    async with a2a_server() as (url, doer):
+        one = build(url)
+        talk = answered(begun, await answer(one, begun), said("slack:T1:U2", "And now", "Bob"))
+        history: Any = {"budget": 5000, "cut": True, "unchanged": unchanged}
+        shorter = room(*talk.messages[1:], uacs_bridge={"history": history})
+        await answer(one, shorter)
+
+    first, second = doer.told
+    assert (second["contextId"] == first["contextId"]) == unchanged
+    assert ("Please echo" in str(second)) != unchanged
+    assert ("Earlier messages are not shown." in str(second)) != unchanged
+
+
 async def test_a_task_that_another_server_does_not_know_is_begun_anew() -> None:
     async with a2a_server() as (url, _):
         first = await answer(build(url), asked("ask"))

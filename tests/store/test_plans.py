@@ -41,6 +41,8 @@ NARROW = {
         "message=?",
         "timeline=? AND seq>?",
         "timeline=? AND seq<?",
+        "timeline=? AND seq>? AND seq<?",
+        "message=? AND timeline=?",
     },  # the first is read in order, up to a limit
     "inbox": {"rowid=?", "state=?"},  # the index by state holds no row that is done
     "lanes": {"lane=?"},

@@ -18,7 +18,7 @@ from bridge.agents.a2a.write import API, write_request
 from bridge.agents.faults import without_keys
 from bridge.agents.files import inline_files
 from bridge.agents.heard import Heard
-from bridge.agents.history import within
+from bridge.agents.history import continuing, within
 from bridge.agents.http import Http
 from bridge.agents.json_values import Json, arr, obj, text
 from bridge.agents.lines import with_notice
@@ -136,12 +136,12 @@ class A2aAgent:
         if known is not None and known.unheard:
             context, task = text(known.ids.get("context_id")), text(known.ids.get("task_id"))
             if task or (context and self._settings.contexts):
-                new = conversation.model_copy(update={"messages": known.unheard})
+                new = continuing(conversation, known.unheard)
                 return await self._continued(new, context, task)
         return _Task(await self._told(conversation, whole=True))
 
     async def _next(self, conversation: Conversation, task: _Task, more: list[Message]) -> _Task:
-        new = conversation.model_copy(update={"messages": tuple(more)})
+        new = continuing(conversation, more)
         waiting = task.reader.task_id if task.reader.waits else ""
         return await self._continued(new, task.reader.context_id, waiting)
 

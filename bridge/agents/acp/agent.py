@@ -19,7 +19,7 @@ from bridge.agents.acp.stream import Stream
 from bridge.agents.acp.write import API, items_of, write_request
 from bridge.agents.files import inline_files
 from bridge.agents.heard import Heard
-from bridge.agents.history import within
+from bridge.agents.history import continuing, within
 from bridge.agents.http import Http, Request
 from bridge.agents.json_values import Json, arr, obj, text
 from bridge.agents.lines import with_notice
@@ -110,7 +110,7 @@ class AcpAgent:
         if known is not None and known.unheard:
             session = text(known.ids.get("session_id"))
             run_id = text(known.ids.get("run_id"))
-            new = conversation.model_copy(update={"messages": known.unheard})
+            new = continuing(conversation, known.unheard)
             if run_id and await self._waits(run_id, headers, http):
                 return self._resumed(await self._told(new), session, run_id)
             if (
@@ -141,7 +141,7 @@ class AcpAgent:
         return obj(found).get("status") == "awaiting"
 
     async def _next(self, conversation: Conversation, run: _Run, more: list[Message]) -> _Run:
-        new = await self._told(conversation.model_copy(update={"messages": tuple(more)}))
+        new = await self._told(continuing(conversation, more))
         session = run.reader.session_id or run.session
         if run.reader.awaited is not None:
             return self._resumed(new, session, run.reader.run_id)

@@ -72,6 +72,41 @@ WHERE e.timeline = ?1 AND m.state <> 'deleted'
   ))
 ORDER BY e.seq DESC LIMIT ?8;
 
+-- The same, of some places alone.
+-- name: past
+SELECT m.body, m.reactions FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
+LEFT JOIN messages AS asked ON m.channel IS NULL AND asked.id = m.reply_to
+WHERE e.timeline = ?1 AND e.seq > ?8 AND e.seq < ?9 AND m.state <> 'deleted'
+  AND (?2 IS NULL OR coalesce(m.channel, asked.channel) = ?2)
+  AND (?3 IS NULL OR ?3 IN (m.id, m.root, asked.id, asked.root))
+  AND (?4 IS NULL
+       OR json_extract(CAST(coalesce(asked.author, m.author) AS TEXT), '$.id') = ?4)
+  AND (m.audience IS NULL OR EXISTS (
+    SELECT 1 FROM json_each(m.audience) AS one WHERE instr(?5, '"' || one.value || '"')
+  ))
+  AND (?6 IS NULL OR EXISTS (
+    SELECT 1 FROM periods AS during
+    WHERE during.room = ?7 AND during.member = ?6 AND during.since <= coalesce(e.epoch, 0)
+      AND (during.until IS NULL OR during.until > coalesce(e.epoch, 0))
+  ))
+ORDER BY e.seq DESC;
+
+-- name: length
+SELECT n, name, length FROM timelines WHERE id = ?;
+
+-- name: number_of
+SELECT seq FROM entries
+WHERE message = (SELECT n FROM messages WHERE id = ?)
+  AND timeline = (SELECT n FROM timelines WHERE id = ?);
+
+-- name: changed_since
+SELECT 1 FROM changes AS c CROSS JOIN messages AS m ON m.n = c.message
+CROSS JOIN entries AS e ON e.message = c.message AND e.timeline = c.timeline
+WHERE c.timeline = (SELECT n FROM timelines WHERE id = ?1) AND c.seq > ?2 AND c.kind = 'changed'
+  AND m.state IN ('edited', 'deleted')
+  AND (e.seq <= ?3 OR json_extract(CAST(m.author AS TEXT), '$.id') = ?4)
+LIMIT 1;
+
 -- name: came_to
 SELECT 1 FROM messages AS m
 JOIN entries AS e ON e.message = m.n

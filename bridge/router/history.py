@@ -1,0 +1,142 @@
+"""What was said before a question, as much of it as its agent reads: page by page, newest first,
+until the agent's budget of tokens is full."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from pydantic import JsonValue
+
+from bridge.content.additions import KEY
+from bridge.content.window import Window
+from bridge.model import MessageId
+from bridge.ports.reading_store import Position
+from bridge.ports.store import Store, StoredMessage
+from bridge.router.policy import Policy
+from bridge.router.rooms import AgentSeat, Room
+from bridge.router.sessions import session_of, view_of
+from bridge.uacs import Conversation, Message, to_datetime
+
+_TOLD = "told"
+
+
+class History:
+    """Reads rooms back for agents. What it costs depends on the budget, never on how much was said
+    in the room: at most `Policy.history_rows` places are looked at."""
+
+    def __init__(self, store: Store, policy: Policy) -> None:
+        self._store = store
+        self._policy = policy
+
+    async def of(
+        self, room: Room, seat: AgentSeat, question: Message, asked: StoredMessage
+    ) -> Conversation:
+        """The room as the agent is shown it, oldest first, the question last. `asked` is what a
+        person said that led to it.
+
+        `metadata.uacs_bridge.history` says how it was put together: `budget` and `tokens`; `cut`
+        where something older is left out; `unchanged`, whether all that the agent knew when it last
+        answered still stands as it did, None where it has not answered; `changed`, how far the
+        changes of the room were known.
+        """
+        position = await self._store.position(room.conversation)
+        whole = await self._store.conversation(room.conversation, newest=0)
+        window = Window(seat.history_tokens, f"agent:{seat.agent}")
+        looked_at = 0
+        if window.take(question):
+            looked_at = await self._read_back(window, room, seat, question, asked)
+        messages = window.messages()
+        history: dict[str, JsonValue] = {
+            "budget": seat.history_tokens,
+            "tokens": window.tokens,
+            "cut": window.cut,
+            "looked_at": looked_at,
+            "changed": position.changed,
+            "unchanged": await self._is_unchanged(room, seat, messages, asked),
+        }
+        return _with_history(whole, messages, history)
+
+    async def told(
+        self, room: Room, seat: AgentSeat, conversation: Conversation, asked: StoredMessage
+    ) -> dict[str, JsonValue]:
+        """What is noted with an answer, for the next turn: how much of the room its agent knew."""
+        position = await self._store.position(room.conversation)
+        about: Any = (conversation.metadata or {}).get(KEY)
+        session = session_of(seat, room.id, asked)
+        changed = about["history"]["changed"]
+        return {_TOLD: {"said": position.said, "changed": changed, "session": session}}
+
+    async def _read_back(
+        self, window: Window, room: Room, seat: AgentSeat, question: Message, asked: StoredMessage
+    ) -> int:
+        """How many places were looked at."""
+        view = view_of(room, seat, asked)
+        since = None if seat.before is None else _moment(asked) - timedelta(seconds=seat.before)
+        question_id = MessageId(question.message_id)
+        before = await self._store.number_of(room.conversation, question_id)
+        looked_at = 0
+        while looked_at < self._policy.history_rows:
+            page = await self._store.past(
+                room.conversation, rows=self._policy.history_page, before=before, view=view
+            )
+            looked_at += page.looked_at
+            if not _take(window, page.messages, question_id, since):
+                break
+            if page.first is None:
+                return looked_at
+            before = page.first
+        window.cut = True
+        return looked_at
+
+    async def _is_unchanged(
+        self, room: Room, seat: AgentSeat, messages: tuple[Message, ...], asked: StoredMessage
+    ) -> bool | None:
+        agent = f"agent:{seat.agent}"
+        last = next((one for one in reversed(messages) if one.actor.id == agent), None)
+        told = None if last is None else _told_of(last, seat.agent)
+        match told:
+            case {"said": int(said), "changed": int(changed), "session": str(session)}:
+                if session != session_of(seat, room.id, asked):
+                    return False
+                known = Position(said, changed)
+                return not await self._store.changed_since(room.conversation, known, agent)
+            case _:
+                return None
+
+
+def _take(
+    window: Window, page: tuple[Message, ...], question: MessageId, since: datetime | None
+) -> bool:
+    """Whether there may be more to take behind this page."""
+    younger = not page
+    for message in page:
+        if message.message_id == question:
+            continue
+        if since is not None and to_datetime(message.timestamp) < since:
+            continue
+        younger = True
+        if not window.take(message):
+            return False
+    return younger or since is None
+
+
+def _told_of(answer: Message, agent: str) -> Mapping[str, JsonValue] | None:
+    agents = (answer.metadata or {}).get("agents")
+    own = agents.get(agent) if isinstance(agents, Mapping) else None
+    told = own.get(_TOLD) if isinstance(own, Mapping) else None
+    return told if isinstance(told, Mapping) else None
+
+
+def _moment(asked: StoredMessage) -> datetime:
+    return to_datetime(asked.message.timestamp)
+
+
+def _with_history(
+    conversation: Conversation, messages: tuple[Message, ...], history: dict[str, JsonValue]
+) -> Conversation:
+    metadata = dict(conversation.metadata or {})
+    about = metadata.get(KEY)
+    metadata[KEY] = {**(about if isinstance(about, dict) else {}), "history": history}
+    return conversation.model_copy(update={"messages": messages, "metadata": metadata})
