@@ -21,6 +21,7 @@ from bridge.content.card_assets import key_of, with_assets
 from bridge.content.card_json import SCHEMA_ID, card_from_json
 from bridge.content.card_message import card_of, unknown_parts
 from bridge.content.card_parts import DetailedPart, card_parts
+from bridge.content.honest_cards import honest_card, tells_all
 from bridge.content.interactions import (
     Interaction,
     action_token,
@@ -52,7 +53,21 @@ class Cards:
         return Cards({schema_id: codec for codec in codecs for schema_id in codec.SCHEMA_IDS}, key)
 
     def read(self, message: Message) -> tuple[Card, tuple[Loss, ...]]:
-        """The whole message as one card, and what could not be read."""
+        """The whole message as one card that says where it leads, and what could not be read."""
+        card, losses = self._read(message)
+        honest, hidden = honest_card(card, of_agent=agent_of(message) is not None)
+        return honest, (*losses, *hidden)
+
+    def may_go_as_it_came(self, message: Message) -> bool:
+        """Whether its payloads, shown as they came, say where each of their links leads."""
+        card, _ = self._read(message)
+        agent = agent_of(message) is not None
+        if honest_card(card, of_agent=agent)[0] is not card:
+            return False
+        parts = (one for one in message.content if isinstance(one, StructuredDataPart))
+        return not agent or tells_all(card, (one.data for one in parts))
+
+    def _read(self, message: Message) -> tuple[Card, tuple[Loss, ...]]:
         readers = {schema_id: codec.read_payload for schema_id, codec in self.codecs.items()}
         card, losses = card_of(message, readers)
         kept = read_bridge_metadata(message)[0].kept

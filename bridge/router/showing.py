@@ -42,14 +42,13 @@ _Detailed = tuple[ContentPart, PartDetails | None]
 _MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
 
 
-def of_agent(delivery: Delivery, shown: ToolsShown) -> Delivery:
-    """What an agent said, as people are to see it: links say where they lead, and of the tools that
-    it called there is what the room wants to see."""
+def as_meant(delivery: Delivery, shown: ToolsShown) -> Delivery:
+    """As people are to see it: links of agents say where they lead, those of others where their
+    name is another address; of the tools that an agent called there is what the room wants."""
     message = delivery.message
-    if agent_of(message) is None:
-        return delivery
-    message = with_targets_said(message)
-    if has_tools(message):
+    agent = agent_of(message) is not None
+    message = with_targets_said(message, always=agent)
+    if agent and has_tools(message):
         message = with_tools_shown(message, shown)
     if message is delivery.message:
         return delivery

@@ -1,7 +1,7 @@
 """A message with more than text -> bodies of Discord messages, and the files with them. Pure.
 
-At home embeds go out as they came; elsewhere, and where buttons would be dead, what the message
-says is written anew.
+At home embeds go out as they came; elsewhere, and where buttons would be dead or links hide where
+they lead, what the message says is written anew.
 """
 
 from __future__ import annotations
@@ -79,6 +79,8 @@ def _as_it_came(message: Message, card: Card, cards: Cards) -> Body | None:
             return None
         data = cast("JsonValue", part.data)
         shown[part.schema_id] += data if isinstance(data, list) else [data]
+    if not cards.may_go_as_it_came(message):
+        return None
     return _body(shown[EMBEDS], shown[COMPONENTS])
 
 

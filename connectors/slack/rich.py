@@ -1,7 +1,7 @@
 """A message with more than text -> bodies as chat.postMessage takes them. Pure and stable.
 
-At home a payload goes out as it came; elsewhere, and where its buttons would be dead, what it says
-is written anew.
+At home a payload goes out as it came; elsewhere, and where its buttons would be dead or its links
+hide where they lead, what it says is written anew.
 """
 
 from __future__ import annotations
@@ -74,6 +74,8 @@ def _as_it_came(message: Message, card: Card, cards: Cards) -> Body | None:
             return None
         data = cast("JsonValue", part.data)
         shown[part.schema_id] += data if isinstance(data, list) else [data]
+    if not cards.may_go_as_it_came(message):
+        return None
     return _body(shown[BLOCKS], shown[ATTACHMENTS], card.summary)
 
 

@@ -107,6 +107,7 @@ def _as_it_came(message: Message, card: Card, cards: Cards) -> Body | None:
         if token_of is not None:
             content = _with_tokens(content, f"/content/{index}/data", card, token_of)
         attachments.append({"contentType": kind, "content": content})
-    if not attachments or len(str(attachments)) > _LARGEST_CARD:
+    too_large = len(str(attachments)) > _LARGEST_CARD
+    if not attachments or too_large or not cards.may_go_as_it_came(message):
         return None
     return {"attachments": attachments}

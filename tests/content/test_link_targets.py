@@ -8,7 +8,7 @@ from bridge.content.link_targets import with_targets_said
 from bridge.uacs import Actor, ContentPart, Message, TextPart
 
 
-def shown(text: str) -> str:
+def shown(text: str, *, always: bool = True) -> str:
     part = TextPart(text=text)
     message = Message(
         message_id="agent:helper:1",
@@ -16,7 +16,7 @@ def shown(text: str) -> str:
         actor=Actor(id="agent:helper", role="assistant"),
         content=(part,),
     )
-    found: ContentPart = with_targets_said(message).content[0]
+    found: ContentPart = with_targets_said(message, always=always).content[0]
     assert isinstance(found, TextPart)
     return found.text
 
@@ -44,6 +44,23 @@ def shown(text: str) -> str:
 )
 def test_a_link_is_followed_by_its_address(said: str, seen: str) -> None:
     assert shown(said) == seen
+
+
+@pytest.mark.parametrize(
+    ("said", "seen"),
+    [
+        ("[here](https://a.example)", "[here](https://a.example)"),
+        ("[https://a.example](https://a.example/x)", "[https://a.example](https://a.example/x)"),
+        ("[www.a.example](https://a.example/x)", "[www.a.example](https://a.example/x)"),
+        (
+            "[https://good.example/x](https://evil.example)",
+            "https://good.example/x (<https://evil.example>)",
+        ),
+        ("[www.good.example](https://evil.example)", "www.good.example (<https://evil.example>)"),
+    ],
+)
+def test_of_people_only_a_link_that_looks_like_another_address(said: str, seen: str) -> None:
+    assert shown(said, always=False) == seen
 
 
 def test_showing_twice_changes_nothing_more() -> None:
