@@ -29,6 +29,7 @@ from bridge.router.options import (
     Reactions,
     RoomOptions,
     Sieve,
+    Switch,
     Tells,
     Threads,
 )
@@ -196,6 +197,10 @@ class RoomSettings(PassageSettings):
         description="What is seen of the tools that agents call: off: nothing; names: which ones; "
         "full: what they were given and said, too.",
     )
+    feedback: Switch = Field(
+        default="off",
+        description="Whether people are asked for a thumb up or down on agents' answers: off, on.",
+    )
     tells: frozenset[Tells] = Field(
         default=ALL_BUT_JOINS,
         description="What of that which happens to a channel is said in the others.",
@@ -213,6 +218,7 @@ def room_options(room: RoomSettings) -> RoomOptions:
         private=tuple(one.casefold() for one in room.private if one),
         tells=room.tells,
         show_tools=room.show_tools,
+        feedback=room.feedback,
     )
 
 

@@ -65,6 +65,17 @@ class Reactions(BaseModel):
     actors: tuple[StrictStr, ...]
 
 
+class Feedback(BaseModel):
+    """What one person thinks of an answer; `at` is an RFC 3339 time."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    actor: StrictStr
+    sense: Literal["good", "bad"]
+    comment: StrictStr = ""
+    at: StrictStr
+
+
 class BridgeMetadata(BaseModel):
     """Version 1. Unknown fields are kept, so that an older bridge loses nothing of a newer one.
 
@@ -74,7 +85,8 @@ class BridgeMetadata(BaseModel):
     payload the parts that say the same, in order.
     `person` is whose account the author is, where they have several.
     `home` is the rest of a native message, where its payloads are taken out: see `native_home`.
-    `reactions` are those that stand; only the archive knows them.
+    `reactions` are those that stand, `feedback` is what people think of an answer, the latest of
+    each; only the archive knows them.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -88,6 +100,7 @@ class BridgeMetadata(BaseModel):
     kept: Mapping[str, KeptFile] = Field(default_factory=dict)
     home: JsonValue = None
     reactions: tuple[Reactions, ...] = ()
+    feedback: tuple[Feedback, ...] = ()
 
 
 _NOTHING = BridgeMetadata()
@@ -117,14 +130,19 @@ def with_bridge_metadata(message: Message, additions: BridgeMetadata) -> Message
     return message.model_copy(update={"metadata": metadata})
 
 
-def with_reactions(message: Message, reactions: JsonValue) -> Message:
-    """The message with these in place of the reactions that it has; None takes them out."""
+def with_marks(
+    message: Message, *, reactions: JsonValue = None, feedback: JsonValue = None
+) -> Message:
+    """The message with these in place of the reactions and feedback that it has; None takes them
+    out."""
     found = (message.metadata or {}).get(KEY)
     known = found if isinstance(found, dict) else {"version": VERSION}
-    if reactions is None and "reactions" not in known:
+    marks = {"reactions": reactions, "feedback": feedback}
+    given = {name: value for name, value in marks.items() if value is not None}
+    if not given and not marks.keys() & known.keys():
         return message
-    rest = {name: value for name, value in known.items() if name != "reactions"}
-    shown = rest if reactions is None else {**rest, "reactions": reactions}
+    rest = {name: value for name, value in known.items() if name not in marks}
+    shown = {**rest, **given}
     return message.model_copy(update={"metadata": {**(message.metadata or {}), KEY: shown}})
 
 

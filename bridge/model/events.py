@@ -11,6 +11,8 @@ from bridge.model.people import Person
 from bridge.model.refs import AccountId, ActorId, MessageId, OperationId, Place, message_id_of
 from bridge.uacs import Message
 
+Sense = Literal["good", "bad"]
+
 
 class _Event(BaseModel):
     """Every event names the account that heard it, where and when it happened, and for whom.
@@ -200,6 +202,15 @@ class ActionPressed(_OnMessage):
     answers: str | None = None
 
 
+class FeedbackGiven(_OnMessage):
+    """Somebody said by the platform's own means whether an answer is good; `comment` is what they
+    wrote beside it. The latest word of a person holds."""
+
+    type: Literal["feedback_given"] = "feedback_given"
+    sense: Sense
+    comment: str = ""
+
+
 class CommandGiven(_ByActor):
     """Somebody gave us a command (`/bridge status`); `text` is UACS Markdown. `answers` is what an
     answer must name (`PostMessage.answers`), where the platform waits for one."""
@@ -251,6 +262,7 @@ Event = Annotated[
     | TopicChanged
     | ChannelClosed
     | ActionPressed
+    | FeedbackGiven
     | CommandGiven
     | AccountRevoked
     | Ignored

@@ -214,6 +214,7 @@ class Delivery(BaseModel):
     - `message`: the canonical message as it stands now.
     - `thread`: the destination's id of the thread root, None when it goes into the channel.
     - `copies`: the native copies that stand there already, by rising slot.
+    - `feedback`: people are asked what they think of it, by the platform's own means.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -223,6 +224,7 @@ class Delivery(BaseModel):
     thread: str | None = None
     quoted: Quoted | None = None
     copies: tuple[Receipt, ...] = ()
+    feedback: bool = False
     # A factory: pydantic would make a deep copy of a default for each delivery.
     counterparts: Counterparts = Field(default_factory=lambda: NO_COUNTERPARTS)
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
 
+from bridge.model.events import Sense
 from bridge.model.refs import ActorId, MessageId, RoomId, TurnId
 from bridge.uacs import Conversation, Message, ToolCallPart, ToolResultPart
 
@@ -73,6 +74,18 @@ AgentInput = Annotated[
     MessageGiven | StopWanted | Steered | ApprovalGiven | ToolResultGiven,
     Field(discriminator="type"),
 ]
+
+
+class Feedback(_Value):
+    """What one person thinks of an answer that the agent gave: of several, the latest holds."""
+
+    agent: str
+    room: RoomId
+    message: MessageId
+    actor: ActorId
+    sense: Sense
+    comment: str = ""
+    given_at: AwareDatetime
 
 
 class TextDelta(_Value):

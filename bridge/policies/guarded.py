@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,
+    Feedback,
     MessageChanged,
     MessageGiven,
     PartGiven,
@@ -23,7 +24,7 @@ from bridge.model.turns import (
     Turn,
     TurnFailed,
 )
-from bridge.ports.agent import Agent
+from bridge.ports.agent import Agent, TakesFeedback
 from bridge.ports.policy import AgentPolicy, PolicyRefused, TurnPolicy
 from bridge.uacs import ToolCallPart, ToolResultPart, write
 
@@ -60,6 +61,19 @@ class GuardedAgent:
                     yield await _checked(event, policies)
         except PolicyRefused as error:
             yield TurnFailed(reason=str(error), retry=False)
+
+    @property
+    def takes_feedback(self) -> bool:
+        return isinstance(self._agent, TakesFeedback) and self._agent.takes_feedback
+
+    async def take_feedback(self, feedback: Feedback) -> None:
+        """What somebody wrote beside it is looked at as all else that the agent is told."""
+        if not isinstance(self._agent, TakesFeedback):
+            return
+        comment: JsonValue = feedback.comment
+        for one in [one.begin() for one in self._policies] if comment else ():
+            comment = await one.given(comment)
+        await self._agent.take_feedback(feedback.model_copy(update={"comment": str(comment)}))
 
 
 class _Text:

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 from pydantic import BaseModel
 
 from bridge.model import RoomId
-from bridge.model.turns import AgentEvent, AgentInput, Turn
+from bridge.model.turns import AgentEvent, AgentInput, Feedback, Turn
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Files, Shelf
 from bridge.ports.tokens import TokenSource
@@ -35,6 +35,21 @@ class SpeaksUnasked(Protocol):
     """An agent that may speak without being asked."""
 
     def listen(self) -> AsyncIterator[tuple[RoomId, Message]]: ...
+
+
+@runtime_checkable
+class TakesFeedback(Protocol):
+    """An agent whose API takes what people think of its answers."""
+
+    @property
+    def takes_feedback(self) -> bool:
+        """Whether it wants it."""
+        ...
+
+    async def take_feedback(self, feedback: Feedback) -> None:
+        """Hand it over. Raises BridgeError: Refused where trying again would not help. The same
+        may come twice."""
+        ...
 
 
 class AgentTools(Protocol):

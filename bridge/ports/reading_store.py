@@ -33,7 +33,7 @@ class Happened:
     stands at `position`."""
 
     position: Position
-    what: Literal["said", "changed", "reacted"]
+    what: Literal["said", "changed", "reacted", "rated"]
     stored: StoredMessage
 
 

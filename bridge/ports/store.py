@@ -39,6 +39,7 @@ from bridge.ports.agent_store import AgentStore
 from bridge.ports.approval_store import ApprovalStore
 from bridge.ports.catch_up_store import CatchUpStore, Orphan
 from bridge.ports.direct_store import DirectStore
+from bridge.ports.feedback_store import FeedbackStore, GivenFeedback
 from bridge.ports.reading_store import Position, ReadingStore
 from bridge.uacs import Conversation, Message
 
@@ -297,6 +298,7 @@ class Admission:
     changes: tuple[Change, ...] = ()
     reactions: tuple[ReactionChange, ...] = ()
     pins: tuple[PinChange, ...] = ()
+    feedback: tuple[GivenFeedback, ...] = ()
     gone: tuple[Gone, ...] = ()
     removals: tuple[DeleteMessage, ...] = ()
     orphans: tuple[Orphan, ...] = ()
@@ -785,6 +787,7 @@ class Store(
     CatchUpStore,
     ReadingStore,
     ApprovalStore,
+    FeedbackStore,
     DirectStore,
     Protocol,
 ):

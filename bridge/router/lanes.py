@@ -54,7 +54,7 @@ from bridge.router.memberships import without_older_words
 from bridge.router.policy import Policy
 from bridge.router.references import References
 from bridge.router.rooms import Rooms
-from bridge.router.showing import UrlOf, as_meant, as_shown
+from bridge.router.showing import UrlOf, as_meant, as_shown, asking_for_feedback
 from bridge.router.streams import LastEdits, as_streams, streams_of, while_growing
 
 log = structlog.get_logger()
@@ -555,6 +555,8 @@ class Lanes:
         """The delivery as the room and the channel want it shown, and what it leaves out."""
         operation = delivery.operation
         delivery = as_meant(delivery, self._rooms.tools_shown(operation.room))
+        if self._rooms.asks_for_feedback(operation.room):
+            delivery = asking_for_feedback(delivery)
         options = self._rooms.altering(operation.room, operation.channel)
         delivery = await without_older_words(delivery, self._rooms, self._store)
         if self._references is not None:

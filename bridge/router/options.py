@@ -18,6 +18,7 @@ from bridge.content.tools_shown import ToolsShown
 from bridge.model import (
     ActionPressed,
     Event,
+    FeedbackGiven,
     MessageDeleted,
     MessageEdited,
     MessagePinned,
@@ -44,6 +45,7 @@ Late = Literal["mark", "refuse"]
 Moderation = Literal["off", "mirror", "room"]
 History = Literal["shared", "from_joining"]
 Tells = Literal["topics", "names", "polls", "threads", "joins"]
+Switch = Literal["off", "on"]
 ALL_BUT_JOINS: frozenset[Tells] = frozenset({"topics", "names", "polls", "threads"})
 
 _MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
@@ -59,6 +61,7 @@ _KINDS: dict[type, Kind] = {
     MessageUnpinned: "pins",
     PollEnded: "polls",
     ActionPressed: "presses",
+    FeedbackGiven: "presses",
     TypingStarted: "typing",
 }
 
@@ -148,6 +151,7 @@ class RoomOptions:
     - `private`: beginnings of messages that are not carried and not kept.
     - `tells`: what of that which happens to its channels is said in the others.
     - `show_tools`: what is seen of the tools that agents call: nothing, their names, or all.
+    - `feedback`: whether people are asked what they think of agents' answers.
     """
 
     sieve: Sieve = OPEN
@@ -158,6 +162,7 @@ class RoomOptions:
     private: tuple[str, ...] = ()
     tells: frozenset[Tells] = ALL_BUT_JOINS
     show_tools: ToolsShown = "names"
+    feedback: Switch = "off"
 
 
 class Seen:

@@ -24,6 +24,7 @@ from bridge.ports.cards import Cards
 from bridge.ports.catch_up_store import Orphan
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Files
+from bridge.ports.feedback_store import GivenFeedback
 from bridge.ports.store import (
     Admission,
     Change,
@@ -59,6 +60,12 @@ class Linker(Protocol):
     async def link(self, room: RoomId, account: str, channel: str, by: ActorId) -> str: ...
 
     async def unlink(self, room: RoomId, member: Member, by: ActorId) -> str: ...
+
+
+class HearsFeedback(Protocol):
+    """Knows which agents want to hear what people think of their answers."""
+
+    def is_wanted_by(self, agent: str) -> bool: ...
 
 
 class NoLinker:
@@ -97,6 +104,7 @@ class Surroundings:
     holdings: Holdings
     approvals: Approvals
     doors: Doors
+    feedback: HearsFeedback
 
     async def resolve(self, channel: ChannelRef, native_id: str) -> MessageId | None:
         """The canonical message that this native id shows there. Programs outside name messages
@@ -146,6 +154,7 @@ class Passage:
     changes: list[Change] = field(default_factory=list[Change])
     reactions: list[ReactionChange] = field(default_factory=list[ReactionChange])
     pins: list[PinChange] = field(default_factory=list[PinChange])
+    feedback: list[GivenFeedback] = field(default_factory=list[GivenFeedback])
     gone: list[Gone] = field(default_factory=list[Gone])
     removals: list[DeleteMessage] = field(default_factory=list[DeleteMessage])
     orphans: list[Orphan] = field(default_factory=list[Orphan])
@@ -161,6 +170,7 @@ class Passage:
                 people=tuple(self.people),
                 reactions=tuple(self.reactions),
                 pins=tuple(self.pins),
+                feedback=tuple(self.feedback),
                 turns=tuple(self.turns),
                 changes=tuple(self.changes),
                 gone=tuple(self.gone),

@@ -187,6 +187,11 @@ class Rooms:
         known = self.by_id.get(room)
         return known.options.show_tools if known else "names"
 
+    def asks_for_feedback(self, room: RoomId) -> bool:
+        """Whether people there are asked what they think of agents' answers."""
+        known = self.by_id.get(room)
+        return known is not None and known.options.feedback == "on"
+
     def account_of(self, channel: ChannelRef) -> AccountId | None:
         """The account through which a channel of any room is reached."""
         return next((one for one, known in self._members if known == channel), None)

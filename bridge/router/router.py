@@ -44,6 +44,7 @@ from bridge.router.decided import Decided
 from bridge.router.directs import Directs
 from bridge.router.doors import Doors
 from bridge.router.feed import Feed
+from bridge.router.feedback import FeedbackTold
 from bridge.router.gaps import Gaps
 from bridge.router.greeting import greet
 from bridge.router.hearing import Hearing
@@ -151,6 +152,7 @@ class Router:
             store, rooms, self.holdings, self.doors, self.purses, self.notices,
             self.linking.person_of,
         )  # fmt: skip
+        self.feedback = FeedbackTold(store, agents, clock, policy)
         calling = Calling(store, rooms, self.holdings, self.notices, clock, new_id)
         self.turns = Turns(
             store, rooms, answering, voice, clock, policy, new_id, calling, reception
@@ -195,6 +197,7 @@ class Router:
             holdings=self.holdings,
             approvals=self.approvals,
             doors=self.doors,
+            feedback=self.feedback,
         )
         self._tasks: set[asyncio.Task[Any]] = set()
         self._receivers: dict[AccountId, asyncio.Task[None]] = {}
@@ -408,6 +411,7 @@ class Router:
         self._greet()
         await self.lanes.start()
         await self.turns.start()
+        await self.feedback.start()
 
     async def _keep_receiving(self, account: AccountId, connector: Connector) -> None:
         """One account's receiver, started again when it breaks; the others do not notice."""
@@ -460,6 +464,7 @@ class Router:
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(*self._tasks, return_exceptions=True)  # what is being kept just now
         await self.turns.close()
+        await self.feedback.close()
         await self._sources.close()
         await self._orphans.close()
         await self.linking.close()
@@ -582,6 +587,8 @@ class Router:
             await self.turns.question_changed(change)
         for turn in admission.turns:
             await self.turns.ask(turn)
+        for given in admission.feedback:
+            self.feedback.tell(given)
         return outcome
 
     async def _fail(self, row: InboxRow, error: Exception) -> None:

@@ -55,6 +55,16 @@ def as_meant(delivery: Delivery, shown: ToolsShown) -> Delivery:
     return delivery.model_copy(update={"message": message})
 
 
+def asking_for_feedback(delivery: Delivery) -> Delivery:
+    """What an agent said to all, once it is whole."""
+    operation = delivery.operation
+    if not isinstance(operation, PostMessage | EditMessage) or operation.stream or operation.to:
+        return delivery
+    if agent_of(delivery.message) is None:
+        return delivery
+    return delivery.model_copy(update={"feedback": True})
+
+
 def as_shown(
     delivery: Delivery, options: MemberOptions, *, now: float, url_of: UrlOf = public_url
 ) -> tuple[Delivery, tuple[Loss, ...]]:

@@ -13,6 +13,7 @@ from bridge.content.additions import of_person
 from bridge.model import (
     ActionPressed,
     Byline,
+    FeedbackGiven,
     Ignored,
     Level,
     MessageDeleted,
@@ -40,6 +41,7 @@ from bridge.router.admission import admitted, lets_out
 from bridge.router.changes import change_by_deletion, change_by_edit
 from bridge.router.commands import hear_command, hear_slash_command
 from bridge.router.directs import direct_timeline
+from bridge.router.feedback import hear_feedback
 from bridge.router.files import with_kept_files
 from bridge.router.gating import agents_asked, wants_stop
 from bridge.router.happenings import HAPPENINGS, tell_happening
@@ -64,6 +66,7 @@ _CARRIED = (
     MessagePinned,
     MessageUnpinned,
     ActionPressed,
+    FeedbackGiven,
     *HAPPENINGS,
 )
 
@@ -246,6 +249,7 @@ STAGES: tuple[Stage, ...] = (
     bury_what_is_gone,
     change_what_was_said,
     mark_what_was_said,
+    hear_feedback,
     hear_press,
     tell_happening,
     name_the_actor,

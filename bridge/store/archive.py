@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
-from bridge.content.additions import with_reactions
+from pydantic import JsonValue
+
+from bridge.content.additions import with_marks
 from bridge.errors import StoreError
 from bridge.model import ActorId, MessageId, Operation, Person, Place, RoomId
 from bridge.model.refs import channel_of_key
@@ -25,7 +27,7 @@ from bridge.ports.store import (
     Timeline,
     View,
 )
-from bridge.store import catch_up, changes, inbox, links, marks, outbox, people, turns
+from bridge.store import catch_up, changes, feedback, inbox, links, marks, outbox, people, turns
 from bridge.store.bodies import MESSAGES, PEOPLE
 from bridge.store.conversations import conversation_of
 from bridge.store.queries import read_queries
@@ -67,12 +69,19 @@ def _keep_the_rest(
         outbox.settle(db, settlement, now)
     for one in admission.changes:
         _change_later(db, one, now)
+    _keep_marks(db, admission, now)
+    for orphan in admission.orphans:
+        catch_up.note_orphan(db, orphan, now)
+
+
+def _keep_marks(db: sqlite3.Connection, admission: Admission, now: float) -> None:
+    """What people put on messages."""
     for reaction in admission.reactions:
         marks.react(db, reaction, now)
     for pin in admission.pins:
         marks.pin(db, pin, now)
-    for orphan in admission.orphans:
-        catch_up.note_orphan(db, orphan, now)
+    for one in admission.feedback:
+        feedback.give(db, one)
 
 
 def _keep_message(db: sqlite3.Connection, new: NewMessage, admission: Admission) -> int | None:
@@ -122,9 +131,11 @@ def message(db: sqlite3.Connection, wanted: MessageId) -> StoredMessage | None:
 
 def stored(columns: Sequence[Any]) -> StoredMessage:
     """Of the columns that the query `message` gives, and in their order."""
-    body, reactions, author, time, channel, thread, native_id, root, state, changed, *_ = columns
+    body, reacted, rated, author, time, channel, thread, native_id, root, state, changed, *_ = (
+        columns
+    )
     return StoredMessage(
-        message=_with_reactions(body, reactions),
+        message=_with_marks(body, reacted, rated),
         author=PEOPLE.read(author),
         time=time,
         place=None if channel is None else Place(channel=channel_of_key(channel), thread=thread),
@@ -135,14 +146,20 @@ def stored(columns: Sequence[Any]) -> StoredMessage:
     )
 
 
-def _with_reactions(body: bytes, reactions: str | None) -> Message:
+def _with_marks(body: bytes, reacted: str | None, rated: str | None) -> Message:
     message = MESSAGES.read(body)
-    return message if reactions is None else with_reactions(message, json.loads(reactions))
+    if reacted is None and rated is None:
+        return message
+    return with_marks(message, reactions=_json(reacted), feedback=_json(rated))
+
+
+def _json(text: str | None) -> JsonValue:
+    return None if text is None else json.loads(text)
 
 
 def _body_of(message: Message) -> bytes:
-    """Reactions stand beside the body, so that neither overwrites the other."""
-    return MESSAGES.write(with_reactions(message, None))
+    """Reactions and feedback stand beside the body, so that neither overwrites the other."""
+    return MESSAGES.write(with_marks(message))
 
 
 def change_message(
@@ -204,7 +221,7 @@ def conversation(
         Timeline(wanted, kind, name, json.loads(metadata)),
         created,
         updated,
-        [_with_reactions(body, shown) for body, shown in reversed(bodies)],
+        [_with_marks(*columns) for columns in reversed(bodies)],
     )
 
 
@@ -218,7 +235,7 @@ def past(
     end = length + 1 if before is None else min(before, length + 1)
     first = max(end - rows, 1)
     seen = db.execute(SQL["past"], (*_asked(n, name, view or View()), first - 1, end)).fetchall()
-    messages = tuple(_with_reactions(body, shown) for body, shown in seen)
+    messages = tuple(_with_marks(*columns) for columns in seen)
     return Past(messages, first if first > 1 else None, max(end - first, 0))
 
 

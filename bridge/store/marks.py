@@ -37,7 +37,7 @@ _OPPOSITES: dict[type[Operation], type[Operation]] = {
 
 
 def react(db: sqlite3.Connection, change: ReactionChange, now: float) -> None:
-    number = _standing(db, change.message)
+    number = standing(db, change.message)
     if number is None or not _happened(db, number, change):
         return
     _show(db, number)
@@ -47,7 +47,8 @@ def react(db: sqlite3.Connection, change: ReactionChange, now: float) -> None:
             _queue(db, number, operation, now)
 
 
-def _standing(db: sqlite3.Connection, message: MessageId) -> int | None:
+def standing(db: sqlite3.Connection, message: MessageId) -> int | None:
+    """Its number; None where it is not archived, or was deleted."""
     found = db.execute(SQL["standing_message"], (message,)).fetchone()
     return None if found is None else found[0]
 
@@ -110,7 +111,7 @@ def as_metadata(reactions: Iterable[tuple[str, str]]) -> list[JsonValue]:
 
 
 def pin(db: sqlite3.Connection, change: PinChange, now: float) -> None:
-    number = _standing(db, change.message)
+    number = standing(db, change.message)
     if number is None:
         return
     before = db.execute(SQL["pinned_before"], (number,)).fetchone()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from uuid import UUID, uuid4
 
-from bridge.content.additions import with_reactions
+from bridge.content.additions import with_marks
 from bridge.errors import NotOpen, StoreError
 from bridge.model import (
     AccountId,
@@ -69,6 +69,7 @@ from bridge.store.memory_agents import MemoryAgents
 from bridge.store.memory_approvals import MemoryApprovals
 from bridge.store.memory_catch_up import MemoryOrphans
 from bridge.store.memory_directs import MemoryDirects
+from bridge.store.memory_feedback import MemoryFeedback
 from bridge.store.memory_marks import Marks
 from bridge.store.memory_people import MemoryPeople
 from bridge.store.memory_reading import MemoryReading, ReadRoom
@@ -139,7 +140,13 @@ class _Op:
 
 
 class MemoryStore(
-    MemoryPeople, MemoryRooms, MemoryReading, MemoryAgents, MemoryApprovals, MemoryDirects
+    MemoryPeople,
+    MemoryRooms,
+    MemoryReading,
+    MemoryAgents,
+    MemoryApprovals,
+    MemoryDirects,
+    MemoryFeedback,
 ):
     """Held to the same contract as SQLite; what survives a restart is nothing."""
 
@@ -149,6 +156,7 @@ class MemoryStore(
         MemoryReading.__init__(self)
         MemoryAgents.__init__(self)
         MemoryApprovals.__init__(self)
+        MemoryFeedback.__init__(self)
         MemoryDirects.__init__(self)
         self._closed = False
         self._rows: dict[int, _Row] = {}
@@ -277,6 +285,9 @@ class MemoryStore(
         for pin in admission.pins:
             if self._stands(pin.message):
                 self._marks.pin(pin)
+        for one in admission.feedback:
+            if self._stands(one.message) and self._rate(one):
+                self._note_change(one.message, "rated")
         for orphan in admission.orphans:
             self._orphans.note(orphan, now)
 
@@ -341,7 +352,7 @@ class MemoryStore(
         self, message: Message, state: MessageState, operations: Sequence[Operation]
     ) -> None:
         kept = self._messages[MessageId(message.message_id)]
-        kept.message, kept.state = with_reactions(message, None), state
+        kept.message, kept.state = with_marks(message), state
         self._note_change(kept.new.id, "changed")
         if state == "deleted":
             self._cancel_marks(MessageId(message.message_id))
@@ -780,8 +791,10 @@ class MemoryStore(
         )  # fmt: skip
 
     def _whole(self, kept: _Kept) -> Message:
-        shown = self._marks.shown(kept.new.id)
-        return with_reactions(kept.message, shown) if shown else kept.message
+        reacted, rated = self._marks.shown(kept.new.id), self._rated(kept.new.id)
+        if not (reacted or rated):
+            return kept.message
+        return with_marks(kept.message, reactions=reacted or None, feedback=rated or None)
 
     def _queue_mark(self, operation: Mark) -> None:
         for op in self._operations.values():

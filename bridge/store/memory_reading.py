@@ -69,7 +69,7 @@ class MemoryReading:
             stored = self._shown_to(viewer, message) if number > after.changed else None
             if stored is not None and len(told) < most:
                 at = Position(at.said, number)
-                what = "reacted" if kind == "reacted" else "changed"
+                what = kind if kind in ("reacted", "rated") else "changed"
                 told.append(Happened(at, what, stored))
         return told
 

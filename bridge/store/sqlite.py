@@ -36,6 +36,7 @@ from bridge.ports.approval_store import Approval, ApprovalState, Counted, Decisi
 from bridge.ports.catch_up_store import Held, HeldPin, Orphan
 from bridge.ports.clock import Clock
 from bridge.ports.direct_store import DirectEnd
+from bridge.ports.feedback_store import GivenFeedback
 from bridge.ports.reading_store import ApiToken, Happened, Page, Position, Search
 from bridge.ports.store import (
     Admission,
@@ -71,6 +72,7 @@ from bridge.store import (
     archive,
     catch_up,
     directs,
+    feedback,
     inbox,
     links,
     marks,
@@ -558,6 +560,14 @@ class SqliteStore:
         self, *, turn: TurnId | None = None, newest: int = 100, open_only: bool = False
     ) -> Sequence[Approval]:
         return self._look(approvals.several, turn, newest, open_only)
+
+    # --- feedback -----------------------------------------------------------------------------
+
+    async def untold_feedback(self) -> Sequence[GivenFeedback]:
+        return self._look(feedback.untold)
+
+    async def feedback_told(self, given: GivenFeedback) -> None:
+        await self._write(feedback.told, given)
 
     # --- secrets ------------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ from bridge.model import (
     ChannelRenamed,
     CommandGiven,
     Event,
+    FeedbackGiven,
     Ignored,
     MemberJoined,
     MessageDeleted,
@@ -61,6 +62,7 @@ from connectors.discord.content import (
     rich_content,
     typed_content,
 )
+from connectors.discord.feedback import sense_of
 from connectors.discord.presses import COMMAND, PRESS, SUBMISSION, pressed_on, user_of, values_in
 from connectors.discord.settings import CDN_URL
 from connectors.discord.shapes import (
@@ -385,6 +387,15 @@ def _interaction(origin: _Origin, payload: bytes) -> Event:
         )
     token, target, _ = pressed_on(data)
     user = user_of(data)
+    if (sense := sense_of(data)) and target and user:
+        return FeedbackGiven(
+            account=origin.account,
+            place=origin.place(str(data.get("channel_id") or ""), target),
+            time=time,
+            actor=origin.actor(user),
+            target=target,
+            sense=sense,
+        )
     if data.get("type") not in (PRESS, SUBMISSION) or not (token and target and user):
         place = Place(channel=origin.channel)
         kind = f"interaction of type {data.get('type')}"

@@ -53,6 +53,7 @@ from connectors.discord.capabilities import (
     WEBHOOK_EXECUTE,
 )
 from connectors.discord.commands import ANSWER
+from connectors.discord.feedback import with_question
 from connectors.discord.marks import encode_mark
 from connectors.discord.rich import Body, rich_bodies
 from connectors.discord.text import escape, text_to_discord
@@ -231,12 +232,17 @@ def _budgets(delivery: Delivery, rule: str) -> tuple[BudgetKey, ...]:
 def _bodies(
     delivery: Delivery, byline: Byline, cards: Cards, files: Files | None
 ) -> tuple[list[Body], tuple[Loss, ...]]:
-    if not is_rich(delivery.message):
+    if is_rich(delivery.message):
+        bodies, losses = rich_bodies(
+            delivery.message, _above(delivery, byline), cards, files, delivery.counterparts
+        )
+    else:
         texts, losses = _texts(delivery, byline)
-        return [Body({"content": text}) for text in texts], losses
-    return rich_bodies(
-        delivery.message, _above(delivery, byline), cards, files, delivery.counterparts
-    )
+        bodies = [Body({"content": text}) for text in texts]
+    if not delivery.feedback:
+        return bodies, losses
+    asked, unasked = with_question(bodies)
+    return asked, (*losses, *unasked)
 
 
 def _above(delivery: Delivery, byline: Byline) -> Document:

@@ -18,6 +18,7 @@ from bridge.content.inlines import plain_inlines
 from bridge.content.interactions import Action, find_action
 from connectors.discord.cards import chosen_values, token_of
 from connectors.discord.cards.schemas import BUTTON
+from connectors.discord.feedback import sense_of
 from connectors.discord.form_pages import (
     Step,
     after_page,
@@ -35,6 +36,7 @@ NO_ROOM: Json = {
     "type": MESSAGE,
     "data": {"content": "This channel is in no room of this bridge.", "flags": _PRIVATE},
 }
+_THANKS = "Thank you: your feedback was noted."
 _SURE = "#ok:"
 _OWN_VALUES = "own_values"  # beside Discord's data
 
@@ -102,6 +104,8 @@ def last_answer(data: Json) -> Json:
     its answer comes, for the asker alone."""
     if data.get("type") == COMMAND:
         return {"type": THINKING, "data": {"flags": _PRIVATE}}
+    if sense_of(data):
+        return {"type": MESSAGE, "data": {"content": _THANKS, "flags": _PRIVATE}}
     custom_id = _custom_id(data)
     asked = step_of(custom_id) is not None or _SURE in custom_id
     if not asked or not pressed_on(data)[0]:

@@ -45,6 +45,7 @@ from connectors.slack.capabilities import (
     UPDATE_PER_WORKSPACE,
     WHISPER,
 )
+from connectors.slack.feedback import with_question
 from connectors.slack.marks import encode_mark
 from connectors.slack.rich import Body, rich_bodies
 from connectors.slack.text import text_to_mrkdwn
@@ -54,6 +55,7 @@ from connectors.slack.text import text_to_mrkdwn
 _OF_SLACK = re.compile(r"(?i)slack(?:-files|-edge)?\.com|slack-redir\.net")
 _NAMELESS = "somebody"
 _NOTHING_YET = "…"
+_SECTION = 2950  # encoded characters: a section takes 3,000
 _NOT_WHISPERED = ("metadata", "unfurl_links", "unfurl_media", "mrkdwn")
 
 
@@ -112,6 +114,27 @@ def _standing(delivery: Delivery) -> list[Receipt]:
 def _bodies(
     delivery: Delivery, cards: Cards, files: Files | None
 ) -> tuple[list[Body], tuple[Loss, ...]]:
+    bodies, losses = _shown_in(delivery, cards, files)
+    if not delivery.feedback:
+        return bodies, losses
+    pieces = () if is_rich(delivery.message) else _pieces(delivery)[0]
+    last = pieces[-1][0] if pieces else ""
+    asked, unasked = with_question(bodies, partial(_sections, last, delivery.counterparts))
+    return asked, (*losses, *unasked)
+
+
+def _sections(markdown: str, known: Counterparts, text: str) -> list[str]:
+    """The written text as sections take it; `markdown` is what it was written of, where that is
+    known."""
+    if len(text) <= _SECTION or not markdown:
+        return [text[at : at + _SECTION] for at in range(0, len(text), _SECTION)]
+    exact = partial(_encoded_length, known=known)
+    return [one for _, one in _cut(markdown, (exact,), known, _SECTION) if one.strip()]
+
+
+def _shown_in(
+    delivery: Delivery, cards: Cards, files: Files | None
+) -> tuple[list[Body], tuple[Loss, ...]]:
     if not is_rich(delivery.message):
         texts, losses = _texts(delivery)
         return [Body({"text": text}) for text in texts], losses
@@ -160,16 +183,19 @@ def _pieces(delivery: Delivery) -> tuple[list[tuple[str, str]], tuple[Loss, ...]
 
 
 def _cut(
-    markdown: str, lengths: Sequence[Callable[[str], int]], known: Counterparts
+    markdown: str,
+    lengths: Sequence[Callable[[str], int]],
+    known: Counterparts,
+    limit: int = TEXT_LIMIT,
 ) -> Iterator[tuple[str, str]]:
     """Each part, and what is written of it. To measure is to write, which is slow: the length is
     guessed, and only a part that came out too long is cut by the next, more careful measure."""
-    for part in split_text(markdown, TEXT_LIMIT, lengths[0]):
+    for part in split_text(markdown, limit, lengths[0]):
         written = _mrkdwn(part, known)
-        if len(written) <= TEXT_LIMIT or len(lengths) == 1:
+        if len(written) <= limit or len(lengths) == 1:
             yield part, written
         else:
-            yield from _cut(part, lengths[1:], known)
+            yield from _cut(part, lengths[1:], known, limit)
 
 
 def _mrkdwn(markdown: str, known: Counterparts) -> str:

@@ -14,6 +14,7 @@ from bridge.content.json_tree import pointer
 from bridge.content.rendering import Payload
 from bridge.model import ActionPressed, Event
 from connectors.slack import ids
+from connectors.slack.feedback import feedback_in
 from connectors.slack.json_values import Json, object_at, objects_at, text_at
 from connectors.slack.payload import Payload as Kept
 
@@ -33,6 +34,8 @@ def pressed(kept: Kept) -> Event | None:
     if body.get("type") != "block_actions" or not actions or not ids.is_ts(target) or not user:
         return None
     first = actions[0]
+    if judged := feedback_in(first, target, user, kept, object_at(body, "message")):
+        return judged
     token = text_at(first, "action_id")
     values = dict(_filled_in(object_at(body, "state", "values")))
     if (chosen := value_of(first)) is not None and first.get("type") != "button":

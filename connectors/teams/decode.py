@@ -45,6 +45,7 @@ from connectors.teams import ids
 from connectors.teams.activity import Activity, Json, Us, object_of, objects, parsed, string
 from connectors.teams.content import message_content, origin_of
 from connectors.teams.emoji import reaction_to_emoji
+from connectors.teams.feedback import feedback_in, is_feedback
 from connectors.teams.presses import is_press, pressed
 from connectors.teams.text import ReadHtml, html_to_text
 
@@ -113,6 +114,9 @@ def _is_personal(activity: Activity) -> bool:
 
 
 def _invoked(activity: Activity) -> Sequence[Event]:
+    if is_feedback(activity.json):
+        judged = feedback_in(activity)
+        return [judged] if judged is not None else _unknown(activity)
     return _pressed(activity) if is_press(activity.json) else _unknown(activity)
 
 

@@ -35,6 +35,7 @@ from connectors.teams import ids
 from connectors.teams.above import Above
 from connectors.teams.ai_label import marked_as_ai
 from connectors.teams.capabilities import APP_AND_TENANT, CONVERSATION, TEXT_LIMIT
+from connectors.teams.feedback import with_question
 from connectors.teams.marks import encode_mark
 from connectors.teams.mentions import with_mentions
 from connectors.teams.rich import Body, rich_bodies
@@ -84,6 +85,8 @@ def _bodies(
         texts, more_losses = _texts(markdown, above, known)
         bodies, losses = [_activity(text) for text in texts], (*losses, *more_losses)
     bodies = [with_mentions(body, known) for body in bodies]
+    if delivery.feedback:
+        bodies = with_question(bodies)
     return [marked_as_ai(body) for body in bodies] if byline.agent else bodies, losses
 
 

@@ -26,6 +26,7 @@ from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.connector import Inbox
 from connectors.teams import ids
 from connectors.teams.activity import Json, Us, object_of, parsed, raw_of, string, tenant_of
+from connectors.teams.feedback import is_feedback
 from connectors.teams.presses import found_in, is_press, is_search, results
 from connectors.teams.references import Reference, References, reference_of
 from connectors.teams.settings import TeamsSettings
@@ -244,7 +245,7 @@ class _Bot(ActivityHandler):
         takes is brought. Dialogs and sign-ins are none of ours, and Teams shows so."""
         if is_press(self._json) and object_of(object_of(self._json, "value"), "action"):
             return InvokeResponse(status=200, body=_HEARD)
-        if self._consented(self._json):
+        if is_feedback(self._json) or self._consented(self._json):
             return InvokeResponse(status=200)
         return InvokeResponse(status=_NOT_IMPLEMENTED, body={"code": "NotSupported"})
 

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,11 @@ from bridge.agents.webhook.agent import agent_type
 from bridge.agents.webhook.signing import check, key_of, sign
 from bridge.content.agent_parts import REASONING, STATE
 from bridge.errors import AgentError, ConfigError
+from bridge.model import ActorId, MessageId, RoomId
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,
+    Feedback,
     MessageGiven,
     PartGiven,
     PlanStep,
@@ -400,3 +403,21 @@ async def running_program(program: Path) -> AsyncGenerator[int]:
 async def queued(queue: asyncio.Queue[AgentInput]) -> AsyncIterator[AgentInput]:
     while True:
         yield await queue.get()
+
+
+async def test_feedback_is_sent_like_a_turn_and_signed() -> None:
+    given = Feedback(
+        agent="bot", room=RoomId("r"), message=MessageId("agent:bot:t1"),
+        actor=ActorId("slack:T1:U1"), sense="bad", comment="too long",
+        given_at=datetime(2026, 11, 1, tzinfo=UTC),
+    )  # fmt: skip
+    async with model_server(Answer((), 204, JSON)) as api:
+        one = agent(api.url, feedback=True, **SECRET)
+        assert one.takes_feedback
+        await one.take_feedback(given)
+
+    (body,), (head,) = api.requests, api.heads
+    assert body == {"version": 1, "type": "feedback", **given.model_dump(mode="json")}
+    assert "webhook-id: feedback:agent:bot:t1:slack:T1:U1:1793491200000" in head
+    assert "webhook-signature: v1," in head
+    assert not agent(api.url).takes_feedback

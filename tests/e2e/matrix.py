@@ -156,6 +156,12 @@ ASIDES: tuple[Aside, ...] = (
         "tests/e2e/test_cards.py::test_an_agents_card_stands_everywhere_and_a_press_reaches_it",
     ),
     Aside(
+        "feedback_given",
+        "a thumb on an answer stands with it, from every platform, and is told to its agent",
+        "tests/e2e/test_feedback.py"
+        "::test_feedback_of_every_platform_stands_with_the_answer_and_the_latest_holds",
+    ),
+    Aside(
         "channel_created",
         "a new channel joins the rooms whose patterns it fits",
         "tests/e2e/test_patterns.py::test_all_channels_of_a_name_are_one_room_and_new_ones_join",

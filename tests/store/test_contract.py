@@ -12,12 +12,15 @@ from bridge.store import MemoryStore, open_sqlite
 from bridge.testing.store_contract import HandClock, StoreContract
 from bridge.testing.store_contract_catch_up import CatchUpContract
 from bridge.testing.store_contract_directs import DirectsContract
+from bridge.testing.store_contract_feedback import FeedbackContract
 from bridge.testing.store_contract_reading import ReadingContract
 
 KEY = bytes(range(32))
 
 
-class TestSqliteStore(StoreContract, CatchUpContract, ReadingContract, DirectsContract):
+class TestSqliteStore(
+    StoreContract, CatchUpContract, ReadingContract, DirectsContract, FeedbackContract
+):
     @pytest.fixture
     async def store(self, clock: HandClock, tmp_path: Path) -> AsyncIterator[Store]:
         store = await open_sqlite(tmp_path / "bridge.sqlite3", clock=clock, key=KEY)
@@ -25,7 +28,9 @@ class TestSqliteStore(StoreContract, CatchUpContract, ReadingContract, DirectsCo
         await store.close()
 
 
-class TestMemoryStore(StoreContract, CatchUpContract, ReadingContract, DirectsContract):
+class TestMemoryStore(
+    StoreContract, CatchUpContract, ReadingContract, DirectsContract, FeedbackContract
+):
     @pytest.fixture
     async def store(self, clock: HandClock) -> Store:
         return MemoryStore(clock)

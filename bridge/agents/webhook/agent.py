@@ -12,19 +12,20 @@ from bridge.agents.continuing import answer_of, continued, unanswered
 from bridge.agents.files import inline_files
 from bridge.agents.heard import Heard
 from bridge.agents.history import within
-from bridge.agents.http import Answer, Http, Request, read_json
+from bridge.agents.http import Answer, Http, Patience, Request, open_http, read_json
 from bridge.agents.running import one_turn, tried
 from bridge.agents.streams import DONE
 from bridge.agents.tools import tool_names
 from bridge.agents.webhook.read import Stream, read_answer
 from bridge.agents.webhook.settings import WebhookSettings
 from bridge.agents.webhook.signing import ID, SIGNATURE, TIMESTAMP, check, key_of, sign
-from bridge.agents.webhook.write import shown_to, write_turn
+from bridge.agents.webhook.write import shown_to, write_feedback, write_turn
 from bridge.errors import AgentError
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,
     ApprovalWanted,
+    Feedback,
     MessageGiven,
     ToolAnswered,
     ToolResultGiven,
@@ -63,6 +64,23 @@ class WebhookAgent:
         async with aclosing(said) as events:
             async for event in events:
                 yield event
+
+    @property
+    def takes_feedback(self) -> bool:
+        return self._settings.feedback
+
+    async def take_feedback(self, feedback: Feedback) -> None:
+        """Posted like a turn; any 2xx says that it was taken."""
+        settings = self._settings
+        patience = Patience(settings.connect_seconds, settings.idle_seconds)
+        at = int(feedback.given_at.timestamp() * 1000)
+        own_id = f"feedback:{feedback.message}:{feedback.actor}:{at}"
+        request = await self._request(own_id, write_feedback(feedback))
+        async with (
+            open_http(patience, open_hosts_only=not settings.private_addresses) as http,
+            http.answer(request),
+        ):
+            pass
 
     async def _answer(self, turn: Turn, heard: Heard, http: Http) -> AsyncGenerator[AgentEvent]:
         """Rounds of requests, until nothing is left that it waits for."""
@@ -127,15 +145,19 @@ class WebhookAgent:
     ) -> AsyncGenerator[AgentEvent]:
         """One request. A repeat has the same id, so that a program answers once."""
         key = await self._key()
+        pieces = self._pieces(await self._request(own_id, body), own_id, key, http)
+        async with aclosing(pieces) as events:
+            while (event := await heard.first(anext(events, None))) is not None:
+                yield event
+
+    async def _request(self, own_id: str, body: bytes) -> Request:
+        key = await self._key()
         timestamp = str(int(self._tools.clock.time()))
         headers = {ID: own_id, "idempotency-key": own_id, TIMESTAMP: timestamp}
         headers["accept"] = "application/json, text/event-stream"
         if key is not None:
             headers[SIGNATURE] = sign(key, own_id, timestamp, body)
-        pieces = self._pieces(Request(self._settings.url, headers, body), own_id, key, http)
-        async with aclosing(pieces) as events:
-            while (event := await heard.first(anext(events, None))) is not None:
-                yield event
+        return Request(self._settings.url, headers, body)
 
     async def _key(self) -> bytes | None:
         ref = self._settings.secret

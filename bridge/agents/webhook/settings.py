@@ -18,6 +18,9 @@ class WebhookSettings(TurnSettings):
     private_addresses: bool = Field(
         False, description="whether the address may be one of this machine or a private network"
     )
+    feedback: bool = Field(
+        False, description="whether it is sent what people think of its answers, too"
+    )
     max_answer_mb: float = Field(20.0, gt=0, le=64, description="the largest answer, in MB")
 
     @field_validator("url")

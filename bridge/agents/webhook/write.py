@@ -15,7 +15,7 @@ from bridge.agents.json_values import Json, obj
 from bridge.agents.speakers import agent_id
 from bridge.content.additions import BridgeMetadata, read_bridge_metadata, with_bridge_metadata
 from bridge.content.agent_parts import is_unshown
-from bridge.model.turns import AgentInput, Turn
+from bridge.model.turns import AgentInput, Feedback, Turn
 from bridge.uacs import Conversation, Message, write
 
 VERSION = 1
@@ -40,6 +40,12 @@ def write_turn(turn: Turn, conversation: Conversation, given: Sequence[AgentInpu
         "inputs": [one.model_dump(mode="json") for one in given],
     }
     return orjson.dumps({**body, "conversation": orjson.Fragment(write(conversation))})
+
+
+def write_feedback(feedback: Feedback) -> bytes:
+    """What somebody thinks of an answer, told apart from a turn by its `type`."""
+    told = feedback.model_dump(mode="json")
+    return orjson.dumps({"version": VERSION, "type": "feedback", **told})
 
 
 def shown_to(conversation: Conversation, agent: str) -> Conversation:

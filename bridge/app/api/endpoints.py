@@ -218,7 +218,8 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         "GET", "/v1/rooms/{room}/events", "follow_room",
         "What happens in the room, as Server-Sent Events: hello, message_posted, message_changed, "
-        "message_deleted, reactions_changed, delta (a UACS delta of an answer that grows), end.",
+        "message_deleted, reactions_changed, feedback_changed, delta (a UACS delta of an answer "
+        "that grows), end.",
         "read", _events,
         (
             Parameter("after", "Go on behind this position; from now on where absent.", _POSITION),

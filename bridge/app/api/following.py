@@ -233,11 +233,12 @@ class Following:
             if one.what != "said":
                 gone = {**about, "message_id": message.message_id}
                 await self._tell("message_deleted", gone, position)
-        elif one.what == "reacted":
-            reactions = read_bridge_metadata(message)[0].reactions
-            shown = [reaction.model_dump(mode="json") for reaction in reactions]
-            about |= {"message_id": message.message_id, "reactions": shown}
-            await self._tell("reactions_changed", about, position)
+        elif one.what in ("reacted", "rated"):
+            name = "reactions" if one.what == "reacted" else "feedback"
+            marks = getattr(read_bridge_metadata(message)[0], name)
+            shown = [mark.model_dump(mode="json", exclude_unset=True) for mark in marks]
+            about |= {"message_id": message.message_id, name: shown}
+            await self._tell(f"{name}_changed", about, position)
         else:
             kind = "message_posted" if one.what == "said" else "message_changed"
             whole = {**said(self.caller, self.room, one.stored), "position": position}

@@ -11,6 +11,7 @@ import orjson
 from bridge.app.build import build_connectors
 from bridge.app.commands.show import age, many, printable, when
 from bridge.app.settings import Settings
+from bridge.content.additions import KEY
 from bridge.errors import BridgeError, UndecodableEvent
 from bridge.model import AccountId, Delivery, PostMessage, Quoted, Raw
 from bridge.model.operations import EditMessage
@@ -213,6 +214,7 @@ def _text_lines(way: Way) -> Iterator[str]:
     yield f"  {message['time']}" + (f", thread of {message['root']}" if message["root"] else "")
     metadata = message["uacs"].get("metadata")
     yield from _record_lines(metadata if isinstance(metadata, dict) else {})
+    yield from _feedback_lines(message)
     yield ""
     if way["receive"] is None:
         yield "1-3 receive, inbox, decode   none: no platform handed it over, an agent said it"
@@ -252,6 +254,14 @@ def _record_lines(metadata: Mapping[str, Any]) -> Iterator[str]:
 
 
 _DIGESTS = ("instructions", "history")
+
+
+def _feedback_lines(message: Way) -> Iterator[str]:
+    """What people think of it."""
+    metadata = message["uacs"].get("metadata") or {}
+    for one in (metadata.get(KEY) or {}).get("feedback", ()):
+        said = f": {one['comment']}" if one.get("comment") else ""
+        yield printable(f"  {one['sense']}, says {one['actor']} at {one['at']}{said}")
 
 
 def _operation_lines(operation: Way, lane: Way, encoded: Way, sent: Way, receipt: Way) -> list[str]:

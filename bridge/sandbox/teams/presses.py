@@ -28,6 +28,7 @@ from bridge.sandbox.teams.cards.controls import (
 )
 from bridge.sandbox.teams.cards.inputs import beside, complaints, find_input, with_inputs, written
 from bridge.sandbox.teams.events import Answered
+from bridge.sandbox.teams.feedback import THUMBS, asks_for_feedback
 from bridge.sandbox.teams.refusals import Refusal
 from bridge.sandbox.teams.room import Room
 from bridge.sandbox.teams.state import Bot, Json, Message, Person
@@ -76,6 +77,8 @@ class Presses:
 
     async def press(self, by: Person, message: Message, name: str, values: Json) -> Outcome:
         activity = shapes.seen(message, by.id)
+        if name in THUMBS and asks_for_feedback(activity):
+            return await self._judge(by, message, name, values)
         control = find_control(controls_of(activity), name)
         if control.sort == "adaptive":
             return await self._act(by, message, control, values)
@@ -257,6 +260,19 @@ class Presses:
         if answer.status != 200:
             return Outcome(sent=True, failed=UNREACHABLE)
         return Outcome(sent=True, answered=True, raw=_object(answer.body))
+
+    async def _judge(self, by: Person, message: Message, thumb: str, values: Json) -> Outcome:
+        """Press a thumb, and send the form that Teams shows for it; `comment` is what is written
+        there."""
+        written = orjson.dumps({"feedbackText": str(values.get("comment", ""))}).decode()
+        told = {
+            "actionName": "feedback",
+            "actionValue": {"reaction": thumb, "feedback": written},
+        }
+        answer = await self._ask(by, message, {"name": "message/submitAction", "value": told})
+        if answer.status != 200:
+            return Outcome(sent=True, failed=WENT_WRONG)
+        return Outcome(sent=True, answered=True)
 
     async def _fetch(self, by: Person, message: Message, data: Any) -> Outcome:
         value = {"data": data, "context": _CONTEXT}

@@ -6,7 +6,7 @@ INSERT INTO messages (
 ON CONFLICT (id) DO NOTHING;
 
 -- name: message
-SELECT body, reactions, author, time, channel, thread, native_id, root, state, changed, n, row,
+SELECT body, reactions, feedback, author, time, channel, thread, native_id, root, state, changed, n, row,
   outcome
 FROM messages WHERE id = ?;
 
@@ -49,13 +49,13 @@ FROM entries AS e JOIN timelines AS t ON t.n = e.timeline
 WHERE e.message = ? ORDER BY t.n;
 
 -- name: newest_in_timeline
-SELECT m.body, m.reactions FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
+SELECT m.body, m.reactions, m.feedback FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
 WHERE e.timeline = ? AND m.state <> 'deleted' AND m.audience IS NULL
 ORDER BY e.seq DESC LIMIT ?;
 
 -- An answer of an agent, which stands in no channel, belongs to what it answers.
 -- name: newest_in_view
-SELECT m.body, m.reactions FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
+SELECT m.body, m.reactions, m.feedback FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
 LEFT JOIN messages AS asked ON m.channel IS NULL AND asked.id = m.reply_to
 WHERE e.timeline = ?1 AND m.state <> 'deleted'
   AND (?2 IS NULL OR coalesce(m.channel, asked.channel) = ?2)
@@ -74,7 +74,7 @@ ORDER BY e.seq DESC LIMIT ?8;
 
 -- The same, of some places alone.
 -- name: past
-SELECT m.body, m.reactions FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
+SELECT m.body, m.reactions, m.feedback FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
 LEFT JOIN messages AS asked ON m.channel IS NULL AND asked.id = m.reply_to
 WHERE e.timeline = ?1 AND e.seq > ?8 AND e.seq < ?9 AND m.state <> 'deleted'
   AND (?2 IS NULL OR coalesce(m.channel, asked.channel) = ?2)

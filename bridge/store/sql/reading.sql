@@ -3,7 +3,7 @@ SELECT t.length, coalesce((SELECT max(c.seq) FROM changes AS c WHERE c.timeline 
 FROM timelines AS t WHERE t.id = ?;
 
 -- name: said_since
-SELECT e.seq, 'said', m.body, m.reactions, m.author, m.time, m.channel, m.thread, m.native_id,
+SELECT e.seq, 'said', m.body, m.reactions, m.feedback, m.author, m.time, m.channel, m.thread, m.native_id,
   m.root, m.state, m.changed
 FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
 WHERE e.timeline = (SELECT n FROM timelines WHERE id = ?) AND e.seq > ?
@@ -11,7 +11,7 @@ WHERE e.timeline = (SELECT n FROM timelines WHERE id = ?) AND e.seq > ?
 ORDER BY e.seq LIMIT ?;
 
 -- name: changed_since
-SELECT c.seq, c.kind, m.body, m.reactions, m.author, m.time, m.channel, m.thread, m.native_id,
+SELECT c.seq, c.kind, m.body, m.reactions, m.feedback, m.author, m.time, m.channel, m.thread, m.native_id,
   m.root, m.state, m.changed
 FROM changes AS c CROSS JOIN messages AS m ON m.n = c.message
 WHERE c.timeline = (SELECT n FROM timelines WHERE id = ?) AND c.seq > ?
@@ -19,7 +19,7 @@ WHERE c.timeline = (SELECT n FROM timelines WHERE id = ?) AND c.seq > ?
 ORDER BY c.seq LIMIT ?;
 
 -- name: page
-SELECT e.seq, m.body, m.reactions, m.author, m.time, m.channel, m.thread, m.native_id, m.root,
+SELECT e.seq, m.body, m.reactions, m.feedback, m.author, m.time, m.channel, m.thread, m.native_id, m.root,
   m.state, m.changed
 FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
 WHERE e.timeline = (SELECT n FROM timelines WHERE id = ?) AND e.seq < ? AND m.state <> 'deleted'

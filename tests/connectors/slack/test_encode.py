@@ -41,7 +41,9 @@ from bridge.uacs import Actor, Message, TextPart, read_message
 from connectors.slack import cards
 from connectors.slack.capabilities import CAPABILITIES, TEXT_LIMIT
 from connectors.slack.encode import encode
+from connectors.slack.feedback import with_question
 from connectors.slack.ids import channel_ref
+from connectors.slack.rich import Body
 from connectors.slack.streams import METHODS as STREAMS
 from connectors.slack.text import text_to_mrkdwn
 
@@ -409,3 +411,28 @@ def test_what_fits_is_written_once(text: str) -> None:
 
     whole = text_to_mrkdwn(markdown_to_text(text))
     assert call.body["text"] == (whole if whole.strip() else "…")
+
+
+@pytest.mark.parametrize("text", ["**hi** Bob", LONG, "`code` & <b>\n\n" * 300])
+def test_what_asks_for_feedback_says_the_same_in_sections_with_the_buttons_below(text: str) -> None:
+    plain, asked = post(text), post(text, feedback=True)
+
+    *first, last = asked.calls
+    assert first == list(plain.calls[:-1])
+    blocks: Any = last.body["blocks"]
+    *sections, question = blocks
+    assert question["type"] == "context_actions"
+    said = " ".join(one["text"]["text"] for one in sections)
+    assert said.split() == str(plain.calls[-1].body["text"]).split()
+    assert all(0 < len(one["text"]["text"]) <= 3000 for one in sections)
+    assert last.body["text"] == plain.calls[-1].body["text"]
+
+
+def test_a_message_full_of_blocks_is_not_asked_about_and_says_so() -> None:
+    blocks: list[Any] = [{"type": "divider"}] * 50
+    body = Body({"text": "x", "blocks": blocks})
+
+    shown, losses = with_question([body], lambda text: [text])
+
+    assert shown == [body]
+    assert [one.kind for one in losses] == ["feedback_not_asked"]

@@ -429,3 +429,44 @@ async def test_what_cannot_be_filled_in_is_told(
 
     with pytest.raises(InvalidData):
         await teams.do(teams.hand().choose(card, "a", value))
+
+
+ASKED: Json = {"channelData": {"feedbackLoop": {"type": "default"}}}
+
+
+async def test_a_thumb_is_an_invoke_with_the_form_as_text(teams: RunningTeams) -> None:
+    answer = await sent(teams, text="Blue.", **ASKED)
+
+    async with inbox(teams) as bot:
+        outcome = await press(teams, answer, "dislike", {"comment": "why?"})
+
+    heard = bot.activities[0]
+    assert outcome.sent
+    assert (heard["type"], heard["name"]) == ("invoke", "message/submitAction")
+    assert heard["replyToId"] == answer
+    assert heard["value"] == {
+        "actionName": "feedback",
+        "actionValue": {"reaction": "dislike", "feedback": '{"feedbackText":"why?"}'},
+    }
+
+
+async def test_there_are_no_thumbs_below_what_does_not_ask_for_them(teams: RunningTeams) -> None:
+    answer = await sent(teams, text="Blue.")
+
+    with pytest.raises(NotFound):
+        await press(teams, answer, "like")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"feedbackLoop": {"type": "default"}, "feedbackLoopEnabled": True},
+        {"feedbackLoop": {"type": "stars"}},
+        {"feedbackLoop": True},
+    ],
+)
+async def test_a_feedback_loop_of_another_form_is_refused(teams: RunningTeams, data: Json) -> None:
+    async with as_bot(teams) as rest:
+        answer = await rest("POST", activities(teams.channel), message(text="x", channelData=data))
+
+    assert answer.status == 400

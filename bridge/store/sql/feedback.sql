@@ -1,0 +1,22 @@
+-- name: give
+INSERT INTO feedback (message, actor, sense, comment, at, channel, room, tells)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (message, actor) DO UPDATE SET
+  sense = excluded.sense, comment = excluded.comment, at = excluded.at,
+  channel = excluded.channel, room = excluded.room, tells = excluded.tells
+WHERE excluded.at > at;
+
+-- name: of_message
+SELECT actor, sense, comment, at FROM feedback WHERE message = ? ORDER BY at, actor;
+
+-- name: show
+UPDATE messages SET feedback = ? WHERE n = ?;
+
+-- name: untold
+SELECT m.id, f.actor, f.sense, f.comment, f.at, f.channel, f.room, f.tells
+FROM feedback AS f CROSS JOIN messages AS m ON m.n = f.message
+WHERE f.tells IS NOT NULL ORDER BY f.at, m.n, f.actor;
+
+-- name: told
+UPDATE feedback SET tells = NULL
+WHERE message = (SELECT n FROM messages WHERE id = ?) AND actor = ? AND at = ?;

@@ -1,0 +1,78 @@
+"""What every store promises of feedback on answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bridge.content.additions import read_bridge_metadata
+from bridge.model import ActorId, actor_id_of
+from bridge.ports.feedback_store import GivenFeedback
+from bridge.ports.store import Admission, NewMessage, Store
+from bridge.testing.store_contract import HOME, ROOM, START, admit, said
+
+_ANN, _BOB = actor_id_of("tin", "W1", "U1"), actor_id_of("tin", "W1", "U2")
+
+
+def _given(new: NewMessage, time: float, sense: str = "good", actor: ActorId = _ANN) -> Admission:
+    one = GivenFeedback(new.id, actor, "good", "", START + time, HOME, ROOM, tells="bot")
+    if sense == "bad":
+        one = replace(one, sense="bad", comment="too long")
+    return Admission("feedback", feedback=(one,))
+
+
+async def _shown(store: Store, new: NewMessage) -> list[tuple[str, str, str]]:
+    stored = await store.message(new.id)
+    assert stored
+    given = read_bridge_metadata(stored.message)[0].feedback
+    return [(one.actor, one.sense, one.comment) for one in given]
+
+
+class FeedbackContract:
+    """`store` is a fixture of whoever inherits it."""
+
+    async def test_the_latest_feedback_of_each_person_stands_with_the_answer(
+        self, store: Store
+    ) -> None:
+        new = said("m1")
+        await admit(store, new)
+        for admission in (
+            _given(new, 2, "bad"), _given(new, 1), _given(new, 3, actor=_BOB), _given(new, 2),
+        ):  # fmt: skip
+            await store.admit(admission)
+
+        assert await _shown(store, new) == [(_ANN, "bad", "too long"), (_BOB, "good", "")]
+
+    async def test_an_edit_of_the_answer_leaves_its_feedback(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new)
+        await store.admit(_given(new, 1))
+        stored = await store.message(new.id)
+        assert stored
+
+        await store.change_message(stored.message, "edited", [])
+        await store.admit(_given(new, 2, "bad"))
+
+        assert await _shown(store, new) == [(_ANN, "bad", "too long")]
+
+    async def test_what_an_agent_must_hear_waits_until_it_heard_the_latest(
+        self, store: Store
+    ) -> None:
+        new = said("m1")
+        await admit(store, new)
+        first, later = _given(new, 1), _given(new, 2, "bad")
+        await store.admit(first)
+        await store.admit(later)
+
+        await store.feedback_told(first.feedback[0])
+        assert await store.untold_feedback() == list(later.feedback)
+        await store.feedback_told(later.feedback[0])
+        assert await store.untold_feedback() == []
+
+    async def test_nothing_is_thought_of_what_was_deleted(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new)
+        await store.change_message(new.message, "deleted", [])
+
+        await store.admit(_given(new, 1))
+
+        assert await store.untold_feedback() == []

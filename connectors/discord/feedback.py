@@ -1,0 +1,61 @@
+"""Two buttons below an answer, and what a press of them says. Pure.
+
+Source: Discord docs, "Component Reference" (2026-08).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import JsonValue
+
+from bridge.model import Loss, Sense
+from connectors.discord.cards.schemas import ACTION_ROW, BUTTON
+from connectors.discord.rich import Body
+
+_PREFIX = "bridge.feedback:"
+_SENSES: dict[str, Sense] = {f"{_PREFIX}good": "good", f"{_PREFIX}bad": "bad"}
+_MOST_ROWS, _MOST_COMPONENTS = 5, 40
+_SECONDARY = 2
+
+
+def with_question(bodies: list[Body]) -> tuple[list[Body], tuple[Loss, ...]]:
+    """The buttons below the last of these, if there is room."""
+    last = bodies[-1]
+    components = last.content.get("components")
+    known = list(components) if isinstance(components, list) else []
+    in_v2 = "flags" in last.content
+    full = _count(known) > _MOST_COMPONENTS - 3 if in_v2 else len(known) >= _MOST_ROWS
+    if full:
+        why = "nothing: it has as many components as a message may have"
+        return bodies, (Loss(path="/", kind="feedback_not_asked", what="feedback", shown_as=why),)
+    content: dict[str, JsonValue] = {**last.content, "components": [*known, _question()]}
+    return [*bodies[:-1], Body(content, last.files)], ()
+
+
+def sense_of(data: dict[str, Any]) -> Sense | None:
+    """What a press says; None: it is on another button."""
+    pressed = data.get("data")
+    custom_id = pressed.get("custom_id") if isinstance(pressed, dict) else None
+    return _SENSES.get(str(custom_id))
+
+
+def _question() -> JsonValue:
+    buttons: list[JsonValue] = [
+        {"type": BUTTON, "style": _SECONDARY, "custom_id": name, "emoji": {"name": sign}}
+        for name, sign in zip(_SENSES, "👍👎", strict=True)
+    ]
+    return {"type": ACTION_ROW, "components": buttons}
+
+
+def _count(components: list[JsonValue]) -> int:
+    """With all that is nested in them."""
+    count, waiting = 0, list(components)
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            count += 1
+            for name in ("components", "accessory"):
+                inner = one.get(name)
+                waiting += inner if isinstance(inner, list) else [inner]
+    return count

@@ -1,0 +1,83 @@
+"""Slack's own buttons below an answer, and what a press of them says. Pure.
+
+Source: docs.slack.dev "Feedback buttons element", "Context actions block" (2026-08). Blocks take
+the place of a message's text, so that is said in blocks, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pydantic import JsonValue
+
+from bridge.model import Event, FeedbackGiven, Loss
+from connectors.slack import ids
+from connectors.slack.capabilities import BLOCKS_PER_MESSAGE
+from connectors.slack.json_values import Json, text_at
+from connectors.slack.payload import Payload
+from connectors.slack.rich import Body
+
+ELEMENT = "feedback_buttons"
+_ACTION = "bridge.feedback"
+_GOOD, _BAD = "good", "bad"
+
+
+def with_question(
+    bodies: list[Body], sections_of: Callable[[str], list[str]]
+) -> tuple[list[Body], tuple[Loss, ...]]:
+    """The buttons below the last of these that says something. `sections_of` cuts a text as
+    sections take it."""
+    at = max((n for n, body in enumerate(bodies) if body.content), default=None)
+    if at is None:
+        return bodies, (_not_asked("it says nothing"),)
+    content = bodies[at].content
+    blocks = content.get("blocks")
+    known = list(blocks) if isinstance(blocks, list) else []
+    if not known:
+        known = [_section(one) for one in sections_of(str(content.get("text", "")))]
+    if len(known) >= BLOCKS_PER_MESSAGE:
+        return bodies, (_not_asked("it has as many blocks as a message may have"),)
+    asked = Body({**content, "blocks": [*known, _question()]}, bodies[at].files)
+    return [*bodies[:at], asked, *bodies[at + 1 :]], ()
+
+
+def feedback_in(action: Json, target: str, user: str, kept: Payload, post: Json) -> Event | None:
+    """None where the pressed element is another's."""
+    value = text_at(action, "value")
+    ours = action.get("type") == ELEMENT and text_at(action, "action_id") == _ACTION
+    if not ours or value not in (_GOOD, _BAD):
+        return None
+    return FeedbackGiven(
+        target=target,
+        actor=ids.actor_id(kept.team, user),
+        sense="good" if value == _GOOD else "bad",
+        **kept.common(post),
+    )
+
+
+def _question() -> JsonValue:
+    return {
+        "type": "context_actions",
+        "elements": [
+            {
+                "type": ELEMENT,
+                "action_id": _ACTION,
+                "positive_button": _button("👍", _GOOD, "Good answer"),
+                "negative_button": _button("👎", _BAD, "Bad answer"),
+            }
+        ],
+    }
+
+
+def _button(sign: str, value: str, label: str) -> JsonValue:
+    text: JsonValue = {"type": "plain_text", "text": sign, "emoji": True}
+    return {"text": text, "value": value, "accessibility_label": label}
+
+
+def _section(text: str) -> JsonValue:
+    said: JsonValue = {"type": "mrkdwn", "text": text, "verbatim": True}
+    return {"type": "section", "text": said, "expand": True}
+
+
+def _not_asked(why: str) -> Loss:
+    return Loss(path="/", kind="feedback_not_asked", what="feedback", shown_as=f"nothing: {why}")

@@ -1,0 +1,59 @@
+"""Teams' own thumbs below an answer, and what people say by them. Pure.
+
+Source: msteams-docs, "Add feedback buttons" (2026-08): `feedbackLoop` has taken the place of
+`feedbackLoopEnabled`; an activity with both is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import cast
+
+from bridge.model import Event, FeedbackGiven, Sense
+from connectors.teams.activity import Activity, Json, object_of, string
+from connectors.teams.rich import Body
+
+_INVOKE = "message/submitAction"
+_SENSES: dict[str, Sense] = {"like": "good", "dislike": "bad"}
+
+
+def with_question(bodies: list[Body]) -> list[Body]:
+    """The thumbs below the last of these."""
+    last = bodies[-1]
+    data = last.get("channelData")
+    known = data if isinstance(data, dict) else {}
+    asked: Body = {**last, "channelData": {**known, "feedbackLoop": {"type": "default"}}}
+    return [*bodies[:-1], asked]
+
+
+def is_feedback(json: Json) -> bool:
+    """Somebody pressed a thumb, and sent the form that Teams shows then."""
+    named = string(json, "type") == "invoke" and string(json, "name") == _INVOKE
+    return named and string(object_of(json, "value"), "actionName") == "feedback"
+
+
+def feedback_in(activity: Activity) -> Event | None:
+    """None where no message is named, or neither thumb."""
+    target = string(activity.json, "replyToId")
+    said = object_of(object_of(activity.json, "value"), "actionValue")
+    sense = _SENSES.get(string(said, "reaction"))
+    if not target or sense is None:
+        return None
+    return FeedbackGiven(
+        **activity.around(target),
+        actor=activity.actor(),
+        target=target,
+        sense=sense,
+        comment=_comment(string(said, "feedback")),
+    )
+
+
+def _comment(written: str) -> str:
+    """The form comes as JSON in a text."""
+    try:
+        form = json.loads(written)
+    except ValueError:
+        return written.strip()
+    if not isinstance(form, dict):
+        return written.strip()
+    return string(cast("Json", form), "feedbackText").strip()

@@ -1,0 +1,115 @@
+"""People say on each platform, by its own buttons, whether an answer is good; it stays with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from bridge.app.build import Bridge
+from bridge.content.additions import read_bridge_metadata
+from bridge.model.turns import Feedback
+from bridge.sandbox.feed import Shown
+from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.test_cards import hands
+
+LAST = "my answer is shown on"
+# How a person presses the thumbs: the control, and what is filled in beside it.
+UP: dict[str, tuple[str, dict[str, Any]]] = {
+    "slack": ("bridge.feedback", {}),
+    "discord": ("bridge.feedback:good", {}),
+    "teams": ("like", {"comment": "short and right"}),
+}
+DOWN: dict[str, tuple[str, dict[str, Any]]] = {
+    "slack": ("bridge.feedback", {"bridge.feedback": "negative"}),
+    "discord": ("bridge.feedback:bad", {}),
+    "teams": ("dislike", {}),
+}
+
+
+class Listener:
+    """Hears what people think of the answers of another agent."""
+
+    takes_feedback = True
+
+    def __init__(self, agent: Any) -> None:
+        self.name = agent.name
+        self.run = agent.run
+        self.heard: list[Feedback] = []
+
+    async def take_feedback(self, feedback: Feedback) -> None:
+        self.heard.append(feedback)
+
+
+def answer(local: Street, platform: str) -> Shown | None:
+    """The whole answer, as it stands there."""
+    shown = local.standing(platform, "general")
+    return next((one for one in shown if LAST in orjson.dumps(one.raw).decode()), None)
+
+
+async def judged(bridge: Bridge) -> dict[str, tuple[str, str]]:
+    """Platform of the person -> what they said, as the archive has it."""
+    room = bridge.rooms.all[0]
+    conversation = await bridge.store.conversation(room.conversation)
+    given = read_bridge_metadata(conversation.messages[-1])[0].feedback
+    return {one.actor.partition(":")[0]: (one.sense, one.comment) for one in given}
+
+
+async def test_feedback_of_every_platform_stands_with_the_answer_and_the_latest_holds(
+    tmp_path: Path,
+) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        settings["rooms"]["general"] |= {
+            "agents": [{"agent": "echo", "listen": "always"}], "feedback": "on",
+        }  # fmt: skip
+        async with running(local, settings) as (bridge, _):
+            agent = bridge.agents["echo"] = Listener(bridge.agents["echo"])
+            await local.say("slack", "general", "what is new?")
+            await local.until(
+                lambda: all(
+                    (one := answer(local, name)) and "feedback" in orjson.dumps(one.raw).decode()
+                    for name in local.platforms
+                )
+            )
+            before = {name: len(local.standing(name, "general")) for name in local.platforms}
+
+            for number, (controls, name) in enumerate(
+                (controls, name) for controls in (UP, DOWN) for name in local.platforms
+            ):
+                action, values = controls[name]
+                shown = answer(local, name)
+                assert shown
+                outcome = await hands(local)[name].press(shown.id, action, values)
+                assert outcome.sent, (name, outcome)
+                assert not outcome.failed, (name, outcome)
+                await local.until(lambda count=number: len(agent.heard) == count + 1)
+                if number == len(UP) - 1:
+                    assert await judged(bridge) == {
+                        "slack": ("good", ""), "discord": ("good", ""),
+                        "teams": ("good", "short and right"),
+                    }  # fmt: skip
+
+            assert await judged(bridge) == dict.fromkeys(local.platforms, ("bad", ""))
+            assert [one.sense for one in agent.heard] == ["good"] * 3 + ["bad"] * 3
+            assert await bridge.store.untold_feedback() == []
+            after = {name: len(local.standing(name, "general")) for name in local.platforms}
+            assert after == before
+
+
+@pytest.mark.parametrize("platform", ["slack", "discord", "teams"])
+async def test_nobody_is_asked_where_the_room_does_not_want_it(
+    tmp_path: Path, platform: str
+) -> None:
+    async with street(names=(platform,)) as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
+        async with running(local, settings):
+            await local.say(platform, "general", "what is new?")
+            await local.until(lambda: answer(local, platform) is not None)
+
+            shown = answer(local, platform)
+            assert shown
+            assert "feedback" not in orjson.dumps(shown.raw).decode()
