@@ -17,9 +17,9 @@ from bridge.agents.files import inline_files
 from bridge.agents.heard import Heard
 from bridge.agents.history import within
 from bridge.agents.http import Http, Request
-from bridge.agents.json_values import Json, patched
+from bridge.agents.json_values import Json, obj, patched, text
 from bridge.agents.lines import Written, has_speakers
-from bridge.agents.records import record_of
+from bridge.agents.records import record_of, refusal
 from bridge.agents.running import one_turn, tried
 from bridge.agents.schemas import read_answer
 from bridge.agents.settings import ModelSettings
@@ -44,6 +44,7 @@ from bridge.model.turns import (
     AgentEvent,
     AgentInput,
     AnswerRecorded,
+    ModerationReported,
     PartGiven,
     TextDelta,
     ToolAnswered,
@@ -93,6 +94,8 @@ class Api:
     files: FileApi | None = None
     hears: Callable[[str], bool] = lambda media_type: False
     """Whether its models take sounds of this type."""
+    moderation: Callable[[Json], Json] = lambda response: {}
+    """Of a response: `why` it was held back, and the `results` of the vendor's filters."""
 
 
 @dataclass
@@ -192,7 +195,7 @@ class ModelAgent:
         asked_again = False
         body, untold = self._body(conversation)
         model, losses = self._settings.model, [*losses, *untold]
-        record = record_of(self._api.name, model, conversation, self.name, losses)
+        record = record_of(self._api.name, conversation, self.name, losses, model=model)
         yield AnswerRecorded(record=record)
         for number in range(1, _ROUNDS + 1):
             held = None if wanted is None else list[str]()
@@ -201,7 +204,8 @@ class ModelAgent:
                 async for event in events:
                     yield event
             usage = _added(usage, self._api.usage(one.reader.response))
-            yield UsageReported(usage={**usage, "requests": number})
+            for event in _beside(one.reader, self._api, {**usage, "requests": number}):
+                yield event
             own = self._api.read_response(one.reader.response, self.name)
             if one.reader.ending.outcome == "calls":
                 results, cards = await self._results(conversation, own, heard)
@@ -217,17 +221,12 @@ class ModelAgent:
             elif more := heard.new_messages():
                 pass
             elif wanted is not None:
-                try:
-                    part = read_answer("".join(held or ()), wanted.schema_)
-                except AgentError as error:
-                    if asked_again:
-                        raise
-                    asked_again = True
-                    more = [_asking(f"{error}. Answer again, in that format alone.")]
-                else:
+                part, more = _judged(held or (), wanted, again=not asked_again)
+                if part is not None:
                     yield PartGiven(part=orjson.loads(write(part)))
                     yield TurnDone()
                     return
+                asked_again = True
             else:
                 yield TurnDone()
                 return
@@ -392,6 +391,34 @@ def _failure(ending: Ending, settings: ModelSettings) -> TurnFailed:
         return TurnFailed(reason="its model refused to answer this", retry=False)
     limit = f" of {settings.max_tokens} tokens" if settings.max_tokens else ""
     return TurnFailed(reason=f"it reached the limit{limit} of its model's answers", retry=False)
+
+
+def _judged(
+    held: Sequence[str], wanted: RequestedResponseFormatPart, *, again: bool
+) -> tuple[ContentPart | None, list[Message]]:
+    """An answer in a format, or with what words it is asked for `again`. Raises AgentError."""
+    try:
+        return read_answer("".join(held), wanted.schema_), []
+    except AgentError as error:
+        if not again:
+            raise
+        return None, [_asking(f"{error}. Answer again, in that format alone.")]
+
+
+def _beside(reader: StreamReader, api: Api, usage: Json) -> list[AgentEvent]:
+    """What is told of an answer beside what it says."""
+    found = _moderation(reader, api)
+    judged = [ModerationReported(moderation=found)] if found else []
+    return [UsageReported(usage=usage), *judged]
+
+
+def _moderation(reader: StreamReader, api: Api) -> Json:
+    """For `metadata.moderation`; empty where nobody judged."""
+    found = api.moderation(reader.response)
+    results = obj(found.get("results"))
+    if reader.ending.outcome == "refused":
+        return refusal(reader.ending.words or text(found.get("why")), **results)
+    return {"refused": False, "results": results} if results else {}
 
 
 def _added(usage: Json, more: Json) -> Json:

@@ -1,4 +1,4 @@
-"""What an answer was made of, to be looked up later: the model, and what it was told. Pure."""
+"""What an answer was made of, to be looked up later: who answered, and what it was told. Pure."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
+from pydantic import JsonValue
+
 from bridge.agents.json_values import Json
 from bridge.agents.speakers import instructions_id
 from bridge.agents.tools import tool_names
@@ -14,24 +16,35 @@ from bridge.model import Loss
 from bridge.uacs import Conversation, Message, write
 
 _MOST = 20  # losses in one record
+_LONGEST = 500  # characters of the word for a refusal
 
 
-def record_of(api: str, model: str, told: Conversation, agent: str, losses: Sequence[Loss]) -> Json:
-    """For `metadata.record` of the answer. `told` is the conversation as the model was given it:
-    two answers whose digests are the same were given the same words."""
+def record_of(
+    api: str, told: Conversation, agent: str, losses: Sequence[Loss], **known: JsonValue
+) -> Json:
+    """For `metadata.record` of the answer. `told` is the conversation as the agent was given it:
+    two answers whose digests are the same were given the same words. `known` is what one API
+    knows beside that: the model, the agent's version, its ids."""
     own = instructions_id(agent)
     instructions = [one for one in told.messages if one.actor.id == own]
     history = [one for one in told.messages if one.actor.id != own]
     return {
         "api": api,
-        "model": model,
+        **known,
         "bridge": _version(),
-        "instructions_sha256": _digest(instructions),
+        **({"instructions_sha256": _digest(instructions)} if instructions else {}),
         "history_sha256": _digest(history),
         "messages": len(history),
         "tools": [*sorted(tool_names(told))],
         "losses": [loss.model_dump(mode="json") for loss in losses[:_MOST]],
     }
+
+
+def refusal(words: str, **results: JsonValue) -> Json:
+    """For `metadata.moderation` of an answer that was refused: the vendor's own word for why, and
+    what its filters found."""
+    why: Json = {"why": words[:_LONGEST]} if words else {}
+    return {"refused": True, **why, **({"results": results} if results else {})}
 
 
 def _digest(messages: Iterable[Message]) -> str:

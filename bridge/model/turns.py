@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, field_validator
+from pydantic_core import to_json
 
 from bridge.model.events import Sense
 from bridge.model.refs import ActorId, MessageId, RoomId, TurnId
 from bridge.uacs import Conversation, Message, ToolCallPart, ToolResultPart
 
 TurnState = Literal["queued", "running", "waiting", "done", "failed", "interrupted"]
+
+
+MOST_STATE = 16_000  # bytes of an agent's private state
 
 
 class _Value(BaseModel):
@@ -160,6 +164,30 @@ class AnswerRecorded(_Value):
     record: dict[str, JsonValue]
 
 
+class ModerationReported(_Value):
+    """What a vendor's filters or the model said of the question or of the answer; goes to
+    `metadata.moderation` of the message."""
+
+    type: Literal["moderation_reported"] = "moderation_reported"
+    moderation: dict[str, JsonValue]
+
+
+class StateKept(_Value):
+    """What the agent wants to find again in the next turns of this session: it is shown to it
+    alone, in `metadata.agents.<name>`. Keys stay until they are given anew; null takes one away."""
+
+    type: Literal["state_kept"] = "state_kept"
+    state: dict[str, JsonValue]
+
+    @field_validator("state")
+    @classmethod
+    def _is_small(cls, value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        size = len(to_json(value))
+        if size > MOST_STATE:
+            raise ValueError(f"{size} bytes of state are too many: at most {MOST_STATE} bytes")
+        return value
+
+
 class TurnDone(_Value):
     """The answer is complete."""
 
@@ -184,6 +212,8 @@ AgentEvent = Annotated[
     | ApprovalWanted
     | UsageReported
     | AnswerRecorded
+    | ModerationReported
+    | StateKept
     | TurnDone
     | TurnFailed,
     Field(discriminator="type"),

@@ -15,6 +15,7 @@ from bridge.model.turns import (
     Feedback,
     MessageChanged,
     MessageGiven,
+    ModerationReported,
     PartGiven,
     Steered,
     TextDelta,
@@ -29,6 +30,9 @@ from bridge.ports.policy import AgentPolicy, PolicyRefused, TurnPolicy
 from bridge.uacs import ToolCallPart, ToolResultPart, write
 
 _KEPT = 200  # characters that are looked at again with every delta, at least
+_NEWS = frozenset((
+    "plan_step", "usage_reported", "answer_recorded", "moderation_reported", "state_kept",
+))  # fmt: skip
 _LONGEST_WORD = 400  # characters that are held back of a word that does not end
 
 
@@ -147,7 +151,7 @@ def _last_space(text: str, upto: int) -> int:
 
 def _ends_text(event: AgentEvent) -> bool:
     """All but plain news of how it goes."""
-    return event.type not in ("plan_step", "usage_reported")
+    return event.type not in _NEWS
 
 
 async def _checked(event: AgentEvent, policies: Sequence[TurnPolicy]) -> AgentEvent:
@@ -156,6 +160,11 @@ async def _checked(event: AgentEvent, policies: Sequence[TurnPolicy]) -> AgentEv
             for one in policies:
                 part = await one.given(part)
             return event.model_copy(update={"part": part})
+        case ModerationReported(moderation=moderation):
+            checked: JsonValue = moderation
+            for one in policies:
+                checked = await one.given(checked)
+            return event.model_copy(update={"moderation": checked})
         case MessageChanged(parts=parts):
             changed = list(parts)
             for one in policies:

@@ -43,7 +43,8 @@ log = structlog.get_logger()
 
 @dataclass
 class Work:
-    """One turn under way: where it was asked, what is said to the agent, what it says."""
+    """One turn under way: where it was asked, what is said to the agent, what it says. `began` is
+    the clock's; `first`: after how many seconds there was something to show."""
 
     stored: StoredTurn
     room: Room
@@ -54,6 +55,8 @@ class Work:
     stream: Stream
     calls: Calls
     patience: Patience
+    began: float
+    first: float | None = None
     showing: asyncio.Task[None] | None = None
 
 
@@ -116,6 +119,7 @@ class Answering:
             stream=Stream(self._showing, answer, partial(inputs.stop, None)),
             calls=self._tools.calls(tools, stored, room, trigger, inputs, patience),
             patience=patience,
+            began=self._clock.monotonic(),
         )
         try:
             failure = await self._outcome(agent, work)
@@ -189,6 +193,8 @@ class Answering:
         if isinstance(event, ToolCalled | ApprovalWanted):
             work.calls.take(event)
         work.answer.take(await self._voice.heard(event))
+        if work.first is None and work.answer.visible:
+            work.first = self._clock.monotonic() - work.began
         self._feed.grows(work.room.id, work.answer)
         if work.showing is None:
             if work.answer.visible:
@@ -212,7 +218,8 @@ class Answering:
             question = MessageId(work.trigger.message.message_id) if failure.retry else None
             answer.fail(failure.reason, question)
         if answer.said:
-            answer.noted = await self._asking.noted(work.turn, work.room, work.trigger)
+            answer.note(await self._asking.noted(work.turn, work.room, work.trigger))
+            answer.time(work.first, self._clock.monotonic() - work.began)
             state = "interrupted" if failure else "complete"
             await self._voice.keep(work.room, work.trigger, answer, state)
         self._feed.ended(work.room.id, answer.id)

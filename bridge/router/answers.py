@@ -18,8 +18,10 @@ from bridge.model import MessageId
 from bridge.model.turns import (
     AgentEvent,
     AnswerRecorded,
+    ModerationReported,
     PartGiven,
     PlanStep,
+    StateKept,
     TextDelta,
     ToolAnswered,
     ToolCalled,
@@ -46,8 +48,7 @@ class Answer:
         self._metadata: dict[str, Any] = {}
         self._retry: MessageId | None = None
         self._steps: dict[str, PlanStep] = {}
-        self.noted: Mapping[str, JsonValue] = {}
-        """What stands with it for the agent alone: `metadata.agents.<name>`."""
+        self._state: dict[str, JsonValue] = {}
 
     @property
     def visible(self) -> bool:
@@ -84,6 +85,10 @@ class Answer:
                 self._metadata["usage"] = usage
             case AnswerRecorded(record=record):
                 self._metadata["record"] = record
+            case ModerationReported(moderation=moderation):
+                self._metadata["moderation"] = moderation
+            case StateKept(state=state):
+                self._state |= state
             case _:
                 pass
 
@@ -91,6 +96,16 @@ class Answer:
     def steps(self) -> tuple[PlanStep, ...]:
         """The agent's plan, and how far it has come."""
         return tuple(self._steps.values())
+
+    def note(self, state: Mapping[str, JsonValue]) -> None:
+        """What stands with it for the agent alone: `metadata.agents.<name>`."""
+        self._state |= state
+
+    def time(self, first: float | None, total: float) -> None:
+        """How long it took, in seconds: to the first thing that is shown, and in all."""
+        times = {"first_ms": first, "total_ms": total}
+        known = {key: round(one * 1000) for key, one in times.items() if one is not None}
+        self._metadata["latency"] = known
 
     def resume(self, message: Message) -> None:
         """Begin with what was said before an interruption."""
@@ -114,8 +129,8 @@ class Answer:
         if self._retry is not None:
             parts.append(_retry_button(self._retry))
         metadata = dict(self._metadata)
-        if self.noted:
-            metadata["agents"] = {self.agent: dict(self.noted)}
+        if self._state:
+            metadata["agents"] = {self.agent: dict(self._state)}
         if self._details:
             metadata[KEY] = {"version": VERSION, "parts": dict(self._details)}
         extra = {"metadata": metadata} if metadata else {}

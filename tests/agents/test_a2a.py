@@ -36,7 +36,9 @@ from bridge.errors import AgentError, CodecError
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,
+    AnswerRecorded,
     MessageGiven,
+    ModerationReported,
     PartGiven,
     StopWanted,
     TurnDone,
@@ -427,6 +429,37 @@ async def test_a_task_that_waits_for_a_sign_in_says_so() -> None:
     assert "Done" in text_of(second)
 
 
+async def test_an_answer_records_who_gave_it_and_under_which_ids() -> None:
+    async with a2a_server() as (url, doer):
+        one = build(url)
+        first = await answer(one, asked("echo"))
+        talk = answered(asked("echo"), first, said("slack:T1:U2", "Now draw", "Bob"))
+        second = await answer(one, talk)
+
+    before, after, again = [records(first)[0], records(first)[-1], records(second)[-1]]
+    card: Any = after["card"]
+    assert (before["api"], before["messages"]) == ("a2a", 1)
+    assert "card" not in before
+    assert card.keys() >= {"name", "version", "sha256"}
+    assert after["context_id"] == doer.told[0]["contextId"] == again["context_id"]
+    assert after["task_id"]
+    assert after["history_sha256"] == before["history_sha256"] != again["history_sha256"]
+    assert (again["continued"], "continued" in after) == (True, False)
+    assert "Please echo" not in str(after)
+
+
+def records(events: list[AgentEvent]) -> list[dict[str, Any]]:
+    return [one.record for one in events if isinstance(one, AnswerRecorded)]
+
+
+async def test_a_task_that_was_rejected_is_moderation() -> None:
+    async with a2a_server() as (url, _):
+        events = await answer(build(url), asked("reject"))
+
+    found = [one.moderation for one in events if isinstance(one, ModerationReported)]
+    assert found == [{"refused": True, "why": "TASK_STATE_REJECTED"}]
+
+
 async def test_a_context_is_told_only_what_is_new() -> None:
     async with a2a_server() as (url, doer):
         one = build(url)
@@ -518,6 +551,8 @@ async def test_a_task_that_is_left_is_cancelled(way: str) -> None:
         async with asyncio.timeout(10):
             async for event in one:
                 events.append(event)
+                if isinstance(event, AnswerRecorded):
+                    continue
                 stop.set()
                 if way == "closed":
                     break

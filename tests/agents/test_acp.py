@@ -22,6 +22,7 @@ from bridge.errors import CodecError
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,
+    AnswerRecorded,
     MessageGiven,
     PartGiven,
     StopWanted,
@@ -243,6 +244,15 @@ async def test_a_run_is_answered(acp: str, mode: str) -> None:
         assert len(events) > 4
 
 
+async def test_an_answer_records_its_run_and_its_session(acp: str) -> None:
+    events = await answer(build(acp, "echo"))
+
+    records = [one.record for one in events if isinstance(one, AnswerRecorded)]
+    assert records[-1].keys() >= {"api", "agent_name", "run_id", "session_id", "history_sha256"}
+    assert (records[-1]["api"], records[-1]["agent_name"]) == ("acp", "echo")
+    assert "Hello?" not in str(records)
+
+
 async def test_a_session_is_told_only_what_is_new(acp: str) -> None:
     one = build(acp, "all_of_it")
     first = await answer(one)
@@ -353,6 +363,8 @@ async def test_nobody_waits_for_a_run_that_is_stopped(acp: str, way: str) -> Non
     async with asyncio.timeout(10):
         async for event in said:
             events.append(event)
+            if isinstance(event, AnswerRecorded):
+                continue
             stop.set()
             if way == "closed":
                 break

@@ -21,6 +21,7 @@ from bridge.model.turns import (
     AnswerRecorded,
     ApprovalGiven,
     MessageGiven,
+    ModerationReported,
     PartGiven,
     StopWanted,
     TextDelta,
@@ -118,6 +119,57 @@ async def test_an_answer_records_what_it_was_made_of_and_none_of_the_words(vendo
     assert other_system["instructions_sha256"] != first["instructions_sha256"]
     assert other_system["history_sha256"] == first["history_sha256"]
     assert "Alice" not in str(first)
+
+
+@vendors
+async def test_a_refusal_is_moderation(vendor: Vendor) -> None:
+    async with model_server(vendor.stream(vendor.refuses("No, I will not."))) as api:
+        events = await answer(vendor, api.url)
+
+    (found,) = [one.moderation for one in events if isinstance(one, ModerationReported)]
+    assert found["refused"] is True
+
+
+@vendors
+async def test_where_nobody_judged_there_is_no_moderation(vendor: Vendor) -> None:
+    async with model_server(vendor.stream(vendor.says("Hi"))) as api:
+        events = await answer(vendor, api.url)
+
+    assert not [one for one in events if isinstance(one, ModerationReported)]
+
+
+RATINGS: Any = [{"category": "HARM_CATEGORY_HARASSMENT", "probability": "NEGLIGIBLE"}]
+FOUND: Any = {"hate": {"filtered": False, "severity": "safe"}}
+
+
+@pytest.mark.parametrize(("kind", "response", "moderation"), [
+    ("gemini", {"candidates": [{"finishReason": "STOP", "safetyRatings": RATINGS,
+                                "content": {"parts": [{"text": "Hi"}]}}]},
+     {"refused": False, "results": {"answer": RATINGS}}),
+    ("gemini", {"promptFeedback": {"blockReason": "SAFETY", "safetyRatings": RATINGS}},
+     {"refused": True, "why": "SAFETY", "results": {"question": RATINGS}}),
+    ("openai-chat", {"id": "c1", "object": "chat.completion", "prompt_filter_results": [FOUND],
+                     "choices": [{"index": 0, "finish_reason": "content_filter",
+                                  "content_filter_results": FOUND,
+                                  "message": {"role": "assistant", "content": "Well"}}]},
+     {"refused": True, "why": "content_filter",
+      "results": {"question": [FOUND], "answer": FOUND}}),
+    ("anthropic", {"type": "message", "id": "m", "role": "assistant", "model": "m",
+                   "content": [{"type": "text", "text": "Well"}], "stop_reason": "refusal",
+                   "stop_details": {"type": "refusal", "category": "cyber"}},
+     {"refused": True, "why": "refusal",
+      "results": {"details": {"type": "refusal", "category": "cyber"}}}),
+])  # fmt: skip
+async def test_what_a_vendors_filters_found_stands_with_the_answer(
+    kind: str, response: Any, moderation: Any
+) -> None:
+    vendor = VENDORS[kind]
+    whole = Answer([json.dumps(response).encode()], 200, "application/json")
+    async with model_server(whole) as api:
+        events = await answer(vendor, api.url)
+
+    found = [one.moderation for one in events if isinstance(one, ModerationReported)]
+    assert found == [moderation]
 
 
 @vendors

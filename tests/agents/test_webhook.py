@@ -25,10 +25,13 @@ from bridge.model import ActorId, MessageId, RoomId
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,
+    AnswerRecorded,
     Feedback,
     MessageGiven,
+    ModerationReported,
     PartGiven,
     PlanStep,
+    StateKept,
     TextDelta,
     ToolAnswered,
     ToolCalled,
@@ -62,7 +65,9 @@ async def answered(
 ) -> tuple[list[AgentEvent], ModelServer]:
     async with model_server(answer) as api:
         one = agent(api.url, **options)
-        return [e async for e in one.run(turn(conversation), nothing())], api
+        events = [e async for e in one.run(turn(conversation), nothing())]
+        assert isinstance(events[0], AnswerRecorded)
+        return events[1:], api
 
 
 def whole(value: Any) -> Answer:
@@ -98,12 +103,32 @@ async def test_parts_stay_apart(body: Any) -> None:
     ]  # fmt: skip
 
 
-async def test_a_message_has_its_usage() -> None:
-    body = {"content": [{"type": "text", "text": "x"}], "metadata": {"usage": {"input_tokens": 3}}}
+async def test_a_message_has_what_its_metadata_says_beside_it() -> None:
+    metadata = {
+        "usage": {"input_tokens": 3}, "record": {"version": "7"}, "moderation": {"refused": False},
+        "agents": {"bot": {"mood": "good"}, "other": {"mood": "bad"}}, "latency": "mine",
+    }  # fmt: skip
+    body = {"content": [{"type": "text", "text": "x"}], "metadata": metadata}
 
     events, _ = await answered(whole(body))
 
+    (recorded,) = [one.record for one in events if isinstance(one, AnswerRecorded)]
+    assert (recorded["api"], recorded["host"]) == ("webhook", "127.0.0.1")
+    assert recorded["program"] == {"version": "7"}
+    assert recorded["messages"] == 1
     assert UsageReported(usage={"input_tokens": 3}) in events
+    assert ModerationReported(moderation={"refused": False}) in events
+    assert [one for one in events if isinstance(one, StateKept)] == [
+        StateKept(state={"mood": "good"})
+    ]
+
+
+async def test_a_program_keeps_only_so_much() -> None:
+    body = [{"type": "state_kept", "state": {"all": "x" * 20_000}}]
+
+    events, _ = await answered(whole(body))
+
+    assert "at most 16000 bytes" in failed(events)
 
 
 @pytest.mark.parametrize("answer", [whole(None), Answer((), 204, JSON), Answer((), 200, JSON)])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import structlog
+from pydantic import JsonValue
 
 from bridge.agents.a2a.settings import A2aSettings
 from bridge.agents.a2a.stream import Stream
@@ -20,14 +21,17 @@ from bridge.agents.files import inline_files
 from bridge.agents.heard import Heard
 from bridge.agents.history import continuing, within
 from bridge.agents.http import Http
-from bridge.agents.json_values import Json, arr, obj, text
+from bridge.agents.json_values import Json, arr, obj, patched, text
 from bridge.agents.lines import with_notice
 from bridge.agents.memory import memory_part, remembered
+from bridge.agents.records import record_of, refusal
 from bridge.agents.running import one_turn, tried
 from bridge.errors import BridgeError, ConfigError, Refused, Unavailable, Unsettled
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,
+    AnswerRecorded,
+    ModerationReported,
     PartGiven,
     TextDelta,
     Turn,
@@ -52,8 +56,12 @@ class _Task:
     """What is sent, and the reader of its answer."""
 
     params: Json
+    record: Json
+    """What is known of the answer before there is one."""
     known: bool = False
     """Whether the server must know a context or task for it."""
+    card: Json = field(default_factory=dict[str, JsonValue])
+    """Who the agent says that it is."""
     reader: Stream = field(default_factory=Stream)
 
 
@@ -81,6 +89,7 @@ class A2aAgent:
         """One task, and another for what people said meanwhile. What it needs is asked in the room;
         the answer is the next turn's."""
         task = await self._begun(turn.conversation)
+        yield AnswerRecorded(record=task.record)
         said = False
         while True:
             try:
@@ -92,9 +101,12 @@ class A2aAgent:
                 if said or not task.known:
                     raise
                 log.info("agent_forgot", agent=self.name, api=API)
-                task = _Task(await self._told(turn.conversation, whole=True))
+                task = await self._anew(turn.conversation)
                 continue
+            yield AnswerRecorded(record=_recorded(task))
             if failure := self._failure(task.reader):
+                if task.reader.ending.outcome == "refused":
+                    yield ModerationReported(moderation=refusal(task.reader.ending.words))
                 yield failure
                 return
             if task.reader.state == "TASK_STATE_AUTH_REQUIRED":
@@ -138,7 +150,10 @@ class A2aAgent:
             if task or (context and self._settings.contexts):
                 new = continuing(conversation, known.unheard)
                 return await self._continued(new, context, task)
-        return _Task(await self._told(conversation, whole=True))
+        return await self._anew(conversation)
+
+    async def _anew(self, conversation: Conversation) -> _Task:
+        return _Task(*await self._told(conversation, whole=True))
 
     async def _next(self, conversation: Conversation, task: _Task, more: list[Message]) -> _Task:
         new = continuing(conversation, more)
@@ -146,21 +161,24 @@ class A2aAgent:
         return await self._continued(new, task.reader.context_id, waiting)
 
     async def _continued(self, new: Conversation, context: str, task: str) -> _Task:
-        params = await self._told(new)
+        params, record = await self._told(new)
         ids: Json = {key: one for key, one in (("contextId", context), ("taskId", task)) if one}
-        return _Task({**params, "message": {**obj(params["message"]), **ids}}, known=True)
+        params = {**params, "message": patched(obj(params["message"]), ids)}
+        return _Task(params, {**record, "continued": True}, known=True)
 
-    async def _told(self, conversation: Conversation, *, whole: bool = False) -> Json:
-        """A part of the room as one message."""
+    async def _told(self, conversation: Conversation, *, whole: bool = False) -> tuple[Json, Json]:
+        """A part of the room as one message, and the record of it."""
         settings = self._settings
         room = within(conversation, self.name, settings.history_tokens)
         limit = int(settings.inline_mb * 1_000_000)
-        room = with_notice(room, self.name) if whole else room
         room, losses = await inline_files(room, self._tools.files, limit)
-        written = write_request(room, self.name)
-        for loss in (*losses, *written.losses):
+        told = with_notice(room, self.name) if whole else room
+        written = write_request(told, self.name)
+        losses = (*losses, *written.losses)
+        for loss in losses:
             log.debug("agent_loss", agent=self.name, kind=loss.kind, path=loss.path)
-        return {"message": written.body["message"]}
+        record = record_of(API, room, self.name, losses)
+        return {"message": written.body["message"]}, record
 
     def _tried(self, task: _Task, heard: Heard, http: Http) -> AsyncGenerator[AgentEvent]:
         def attempt() -> AsyncGenerator[AgentEvent]:
@@ -181,7 +199,7 @@ class A2aAgent:
             settings.base_url, secret, settings.hosts, http, streaming=settings.streaming
         )
         peer = await heard.first(opening)
-        reader = task.reader
+        reader, task.card = task.reader, peer.card
         try:
             try:
                 async with aclosing(peer.send(task.params)) as events:
@@ -209,6 +227,14 @@ class A2aAgent:
                 await peer.cancel(task_id)
         except (BridgeError, TimeoutError) as error:
             log.info("task_not_cancelled", agent=self.name, error=type(error).__name__)
+
+
+def _recorded(task: _Task) -> Json:
+    """With what the server calls it."""
+    reader = task.reader
+    ids: Json = {"context_id": reader.context_id, "task_id": reader.task_id, "state": reader.state}
+    said = {key: one for key, one in ids.items() if one}
+    return {**task.record, **({"card": task.card} if task.card else {}), **said}
 
 
 class _Type:

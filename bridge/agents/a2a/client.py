@@ -5,6 +5,7 @@ The only module that knows the SDK; it takes seconds to import, so that only age
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import AsyncGenerator, Callable, Collection, Generator, Mapping
 from contextlib import aclosing, contextmanager
@@ -12,6 +13,7 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx
+import orjson
 from a2a.client import ClientConfig, ClientFactory
 from a2a.client.card_resolver import parse_agent_card
 from a2a.client.client import Client
@@ -38,15 +40,18 @@ for _name in ("a2a", "a2a.client"):
 
 BINDINGS = ["JSONRPC", "HTTP+JSON"]
 CARD = "/.well-known/agent-card.json"
+_LONGEST = 100  # characters of a name or a version
 OLD_CARD = "/.well-known/agent.json"  # before 0.3
 
 
 class Peer:
     """An agent behind its card, for the length of one turn."""
 
-    def __init__(self, client: Client, headers: Mapping[str, str]) -> None:
+    def __init__(self, client: Client, headers: Mapping[str, str], card: Json) -> None:
         self._client = client
         self._headers = headers
+        self.card = card
+        """Its name and its versions, as its card tells them."""
 
     async def send(self, params: Json) -> AsyncGenerator[Json]:
         """The events of an answer (StreamResponse): one where the agent does not stream."""
@@ -95,7 +100,15 @@ async def open_peer(
         streaming=streaming, httpx_client=http.client, supported_protocol_bindings=BINDINGS
     )
     with sdk_errors():
-        return Peer(ClientFactory(config).create(card), headers)
+        return Peer(ClientFactory(config).create(card), headers, _told_by(card, body))
+
+
+def _told_by(card: AgentCard, body: Json) -> Json:
+    """What a record of an answer has of its card; of a card that is changed, another digest."""
+    protocol = next((one.protocol_version for one in card.supported_interfaces), "")
+    digest = hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    own: Json = {"name": card.name[:_LONGEST], "version": card.version[:_LONGEST]}
+    return {**own, **({"protocol": protocol} if protocol else {}), "sha256": digest}
 
 
 async def _card(base_url: str, headers: Mapping[str, str], http: Http) -> Json:

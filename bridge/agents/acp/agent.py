@@ -24,9 +24,10 @@ from bridge.agents.http import Http, Request
 from bridge.agents.json_values import Json, arr, obj, text
 from bridge.agents.lines import with_notice
 from bridge.agents.memory import memory_part, remembered
+from bridge.agents.records import record_of
 from bridge.agents.running import one_turn, tried
 from bridge.errors import BridgeError, Refused
-from bridge.model.turns import AgentEvent, AgentInput, PartGiven, Turn, TurnDone
+from bridge.model.turns import AgentEvent, AgentInput, AnswerRecorded, PartGiven, Turn, TurnDone
 from bridge.ports.agent import AgentTools
 from bridge.uacs import Conversation, Message, write
 
@@ -44,6 +45,8 @@ class _Run:
     path: str
     body: Json
     session: str
+    record: Json
+    """What is known of the answer before there is one."""
     reader: Stream = field(default_factory=Stream)
     resumed: bool = False
 
@@ -73,6 +76,7 @@ class AcpAgent:
         the next turn's."""
         headers = await self._headers()
         run = await self._begun(turn.conversation, headers, http)
+        yield AnswerRecorded(record=run.record)
         said = False
         while True:
             try:
@@ -84,8 +88,9 @@ class AcpAgent:
                 if said or not run.resumed:
                     raise
                 log.info("agent_forgot", agent=self.name, api=API)
-                run = self._fresh(await self._told(turn.conversation, whole=True), str(uuid4()))
+                run = await self._anew(turn.conversation)
                 continue
+            yield AnswerRecorded(record=_recorded(run))
             for event in run.reader.question():
                 said = True
                 yield event
@@ -112,14 +117,17 @@ class AcpAgent:
             run_id = text(known.ids.get("run_id"))
             new = continuing(conversation, known.unheard)
             if run_id and await self._waits(run_id, headers, http):
-                return self._resumed(await self._told(new), session, run_id)
+                return self._resumed(*await self._told(new), session, run_id)
             if (
                 not run_id
                 and self._settings.sessions
                 and await self._is_known(session, headers, http)
             ):
-                return self._fresh(await self._told(new), session)
-        return self._fresh(await self._told(conversation, whole=True), str(uuid4()))
+                return self._continued(*await self._told(new), session)
+        return await self._anew(conversation)
+
+    async def _anew(self, conversation: Conversation) -> _Run:
+        return self._fresh(*await self._told(conversation, whole=True), str(uuid4()))
 
     async def _is_known(self, session: str, headers: Headers, http: Http) -> bool:
         """Whether the server has the session still: it would begin it anew without a word."""
@@ -141,35 +149,41 @@ class AcpAgent:
         return obj(found).get("status") == "awaiting"
 
     async def _next(self, conversation: Conversation, run: _Run, more: list[Message]) -> _Run:
-        new = await self._told(continuing(conversation, more))
+        new, record = await self._told(continuing(conversation, more))
         session = run.reader.session_id or run.session
         if run.reader.awaited is not None:
-            return self._resumed(new, session, run.reader.run_id)
-        return self._fresh(new, session)
+            return self._resumed(new, record, session, run.reader.run_id)
+        return self._continued(new, record, session)
 
-    def _fresh(self, body: Json, session: str) -> _Run:
+    def _fresh(self, body: Json, record: Json, session: str) -> _Run:
         own: Json = {"agent_name": self._settings.agent_name, "session_id": session}
-        return _Run("/runs", {**own, **body, "mode": self._settings.mode}, session)
+        return _Run("/runs", {**own, **body, "mode": self._settings.mode}, session, record)
 
-    def _resumed(self, body: Json, session: str, run_id: str) -> _Run:
+    def _continued(self, body: Json, record: Json, session: str) -> _Run:
+        return self._fresh(body, {**record, "continued": True}, session)
+
+    def _resumed(self, body: Json, record: Json, session: str, run_id: str) -> _Run:
         """All that was said meanwhile is one message: that is what a run waits for."""
         parts = [part for one in items_of(body, "input") for part in arr(one.get("parts"))]
         message: Json = {"role": "user", "parts": parts}
         resume: Json = {"type": "message", "message": message}
         again: Json = {"await_resume": resume, "mode": self._settings.mode}
-        return _Run(f"/runs/{quote(run_id, safe='')}", again, session, resumed=True)
+        path = f"/runs/{quote(run_id, safe='')}"
+        return _Run(path, again, session, {**record, "continued": True}, resumed=True)
 
-    async def _told(self, conversation: Conversation, *, whole: bool = False) -> Json:
-        """A part of the room as the protocol has it."""
+    async def _told(self, conversation: Conversation, *, whole: bool = False) -> tuple[Json, Json]:
+        """A part of the room as the protocol has it, and the record of it."""
         settings = self._settings
         room = within(conversation, self.name, settings.history_tokens)
         limit = int(settings.inline_mb * 1_000_000)
-        room = with_notice(room, self.name) if whole else room
         room, losses = await inline_files(room, self._tools.files, limit)
-        written = write_request(room, self.name)
-        for loss in (*losses, *written.losses):
+        told = with_notice(room, self.name) if whole else room
+        written = write_request(told, self.name)
+        losses = (*losses, *written.losses)
+        for loss in losses:
             log.debug("agent_loss", agent=self.name, kind=loss.kind, path=loss.path)
-        return {"input": written.body["input"]}
+        record = record_of(API, room, self.name, losses, agent_name=settings.agent_name)
+        return {"input": written.body["input"]}, record
 
     def _tried(
         self, run: _Run, headers: Headers, heard: Heard, http: Http
@@ -216,6 +230,12 @@ class AcpAgent:
         key = self._settings.api_key
         secret = "" if key is None else await self._tools.tokens.secret(key)
         return {"authorization": f"Bearer {secret}"} if secret else {}
+
+
+def _recorded(run: _Run) -> Json:
+    """With what the server calls it."""
+    session = run.reader.session_id or run.session
+    return {**run.record, "session_id": session, "run_id": run.reader.run_id}
 
 
 class _Type:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bridge.agents.anthropic.files import FILES, VERSION
-from bridge.agents.anthropic.read import read_response, read_usage
+from bridge.agents.anthropic.read import read_moderation, read_response, read_usage
 from bridge.agents.anthropic.settings import AnthropicSettings
 from bridge.agents.anthropic.stream import Stream
 from bridge.agents.anthropic.write import API, write_request
@@ -41,6 +41,7 @@ API_OF = Api(
     write_request=write_request,
     read_response=read_response,
     usage=read_usage,
+    moderation=read_moderation,
     stream=Stream,
     settings_of_request=request_of,
     address=address,

@@ -16,7 +16,7 @@ from bridge.agents.json_values import Json, arr, obj, patch_of, text, without
 from bridge.agents.lines import Line
 from bridge.agents.media import guessed_type, url_source
 from bridge.agents.native import Piece, cited, reasoning, state
-from bridge.agents.reading import Said, conversation_of, message_of, usage_of
+from bridge.agents.reading import Said, conversation_of, message_of, moderation_of, usage_of
 from bridge.agents.tools import read_tool
 from bridge.content.agent_parts import DOCUMENT
 from bridge.errors import CodecError
@@ -60,6 +60,12 @@ def read_usage(body: Json) -> Json:
         input=usage.get("input_tokens"), output=usage.get("output_tokens"),
         cached=usage.get("cache_read_input_tokens"),
     )  # fmt: skip
+
+
+def read_moderation(body: Json) -> Json:
+    """The reason of an answer that was refused, and its details."""
+    refused = body.get("stop_reason") == "refusal"
+    return moderation_of("refusal" if refused else "", details=body.get("stop_details"))
 
 
 def read_request(request: JsonValue, agent: str) -> Conversation:

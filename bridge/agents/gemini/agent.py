@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from bridge.agents.gemini.files import FILES
-from bridge.agents.gemini.read import read_response, read_usage
+from bridge.agents.gemini.read import read_moderation, read_response, read_usage
 from bridge.agents.gemini.settings import GeminiSettings
 from bridge.agents.gemini.stream import Stream
 from bridge.agents.gemini.write import API, write_request
@@ -40,6 +40,7 @@ API_OF = Api(
     write_request=write_request,
     read_response=read_response,
     usage=read_usage,
+    moderation=read_moderation,
     stream=Stream,
     settings_of_request=request_of,
     address=address,

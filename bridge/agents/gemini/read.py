@@ -16,7 +16,7 @@ from bridge.agents.json_values import Json, arr, obj, patch_of, text, without
 from bridge.agents.lines import Line
 from bridge.agents.media import url_source
 from bridge.agents.native import Piece, cited, reasoning, state
-from bridge.agents.reading import Said, conversation_of, message_of, usage_of
+from bridge.agents.reading import Said, conversation_of, message_of, moderation_of, usage_of
 from bridge.agents.tools import read_tool
 from bridge.errors import CodecError
 from bridge.uacs import (
@@ -104,6 +104,18 @@ def read_usage(body: Json) -> Json:
         input=usage.get("promptTokenCount"), output=usage.get("candidatesTokenCount"),
         cached=usage.get("cachedContentTokenCount"), reasoning=usage.get("thoughtsTokenCount"),
     )  # fmt: skip
+
+
+def read_moderation(body: Json) -> Json:
+    """Ratings of the question and of the answer, and why one of them was blocked."""
+    asked = obj(body.get("promptFeedback"))
+    answered = obj((arr(body.get("candidates")) or [None])[0])
+    reason = text(asked.get("blockReason")) or text(answered.get("finishReason"))
+    return moderation_of(
+        reason if reason not in ("STOP", "MAX_TOKENS") else "",
+        question=asked.get("safetyRatings"),
+        answer=answered.get("safetyRatings"),
+    )
 
 
 def read_request(request: JsonValue, agent: str) -> Conversation:

@@ -6,7 +6,7 @@ from typing import Any
 
 from bridge.agents.json_values import Json
 from bridge.agents.model_agent import Api, ModelAgent
-from bridge.agents.openai_chat.read import read_response, read_usage
+from bridge.agents.openai_chat.read import read_moderation, read_response, read_usage
 from bridge.agents.openai_chat.settings import OpenAIChatSettings
 from bridge.agents.openai_chat.stream import Stream
 from bridge.agents.openai_chat.write import API, SOUNDS, write_request
@@ -41,6 +41,7 @@ API_OF = Api(
     write_request=write_request,
     read_response=read_response,
     usage=read_usage,
+    moderation=read_moderation,
     stream=Stream,
     settings_of_request=request_of,
     address=address,

@@ -15,7 +15,14 @@ from bridge.agents.media import guessed_type, read_data_url, url_source
 from bridge.agents.native import cited, pieces_of, reasoning, state, with_fields
 from bridge.agents.openai_chat import write
 from bridge.agents.openai_chat.write import API, REASONING_KEYS, SOUNDS
-from bridge.agents.reading import Said, conversation_of, message_of, read_arguments, usage_of
+from bridge.agents.reading import (
+    Said,
+    conversation_of,
+    message_of,
+    moderation_of,
+    read_arguments,
+    usage_of,
+)
 from bridge.agents.tools import read_tool
 from bridge.errors import CodecError
 from bridge.uacs import (
@@ -64,6 +71,18 @@ def read_usage(body: Json) -> Json:
         cached=obj(usage.get("prompt_tokens_details")).get("cached_tokens"),
         reasoning=obj(usage.get("completion_tokens_details")).get("reasoning_tokens"),
     )  # fmt: skip
+
+
+def read_moderation(body: Json) -> Json:
+    """What filters found (of Azure's servers and those that speak as they do), and the reason of
+    an answer that was held back."""
+    choice = obj((arr(body.get("choices")) or [None])[0])
+    reason = text(choice.get("finish_reason"))
+    return moderation_of(
+        reason if reason == "content_filter" else "",
+        question=body.get("prompt_filter_results"),
+        answer=choice.get("content_filter_results"),
+    )
 
 
 def read_request(request: JsonValue, agent: str) -> Conversation:

@@ -7,7 +7,7 @@ from typing import Any
 from bridge.agents.json_values import Json
 from bridge.agents.model_agent import Api, ModelAgent
 from bridge.agents.openai_files import RESPONSES_FILES
-from bridge.agents.openai_responses.read import read_response, read_usage
+from bridge.agents.openai_responses.read import read_moderation, read_response, read_usage
 from bridge.agents.openai_responses.settings import OpenAIResponsesSettings
 from bridge.agents.openai_responses.stream import Stream
 from bridge.agents.openai_responses.write import API, write_request
@@ -43,6 +43,7 @@ API_OF = Api(
     write_request=write_request,
     read_response=read_response,
     usage=read_usage,
+    moderation=read_moderation,
     stream=Stream,
     settings_of_request=request_of,
     address=address,

@@ -15,7 +15,14 @@ from bridge.agents.media import guessed_type, read_data_url, url_source
 from bridge.agents.native import Piece, cited, reasoning, state, with_fields
 from bridge.agents.openai_responses import write
 from bridge.agents.openai_responses.write import API
-from bridge.agents.reading import Said, conversation_of, message_of, read_arguments, usage_of
+from bridge.agents.reading import (
+    Said,
+    conversation_of,
+    message_of,
+    moderation_of,
+    read_arguments,
+    usage_of,
+)
 from bridge.agents.tools import read_tool
 from bridge.content.agent_parts import CITATIONS, STATE
 from bridge.errors import CodecError
@@ -65,6 +72,13 @@ def read_usage(body: Json) -> Json:
         cached=obj(usage.get("input_tokens_details")).get("cached_tokens"),
         reasoning=obj(usage.get("output_tokens_details")).get("reasoning_tokens"),
     )  # fmt: skip
+
+
+def read_moderation(body: Json) -> Json:
+    """What filters found, and the reason of an answer that was held back."""
+    reason = text(obj(body.get("incomplete_details")).get("reason"))
+    why = reason if reason == "content_filter" else ""
+    return moderation_of(why, filters=body.get("content_filters"))
 
 
 def read_request(request: JsonValue, agent: str) -> Conversation:

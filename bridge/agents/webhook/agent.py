@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Any
+from urllib.parse import urlsplit
 
 import structlog
 
@@ -13,6 +14,7 @@ from bridge.agents.files import inline_files
 from bridge.agents.heard import Heard
 from bridge.agents.history import within
 from bridge.agents.http import Answer, Http, Patience, Request, open_http, read_json
+from bridge.agents.records import record_of
 from bridge.agents.running import one_turn, tried
 from bridge.agents.streams import DONE
 from bridge.agents.tools import tool_names
@@ -21,9 +23,11 @@ from bridge.agents.webhook.settings import WebhookSettings
 from bridge.agents.webhook.signing import ID, SIGNATURE, TIMESTAMP, check, key_of, sign
 from bridge.agents.webhook.write import shown_to, write_feedback, write_turn
 from bridge.errors import AgentError
+from bridge.model import Loss
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,
+    AnswerRecorded,
     ApprovalWanted,
     Feedback,
     MessageGiven,
@@ -84,7 +88,10 @@ class WebhookAgent:
 
     async def _answer(self, turn: Turn, heard: Heard, http: Http) -> AsyncGenerator[AgentEvent]:
         """Rounds of requests, until nothing is left that it waits for."""
-        conversation = await self._conversation(turn)
+        conversation, losses = await self._conversation(turn)
+        host = urlsplit(self._settings.url).hostname or ""
+        record = record_of("webhook", conversation, self.name, losses, host=host)
+        yield AnswerRecorded(record=record)
         given: Sequence[AgentInput] = ()
         for number in range(_ROUNDS):
             own_id = turn.id if number == 0 else f"{turn.id}/{number}"
@@ -95,7 +102,9 @@ class WebhookAgent:
                     if isinstance(event, TurnFailed):
                         yield event
                         return
-                    if not isinstance(event, TurnDone):
+                    if isinstance(event, AnswerRecorded):
+                        yield AnswerRecorded(record={**record, "program": event.record})
+                    elif not isinstance(event, TurnDone):
                         said.append(event)
                         yield event
             given = await self._meanwhile(said, conversation, heard)
@@ -123,14 +132,14 @@ class WebhookAgent:
         given += [ToolResultGiven(part=one) for one in results]
         return [*given, *(MessageGiven(message=one) for one in heard.new_messages())]
 
-    async def _conversation(self, turn: Turn) -> Conversation:
+    async def _conversation(self, turn: Turn) -> tuple[Conversation, Sequence[Loss]]:
         settings = self._settings
         room = within(turn.conversation, self.name, settings.history_tokens)
         limit = int(settings.inline_mb * 1_000_000)
         room, losses = await inline_files(shown_to(room, self.name), self._tools.files, limit)
         for loss in losses:
             log.info("agent_not_given", agent=self.name, turn=turn.id, what=loss.what)
-        return room
+        return room, losses
 
     def _round(
         self, own_id: str, body: bytes, heard: Heard, http: Http
@@ -175,13 +184,13 @@ class WebhookAgent:
                 return
             whole = await answer.whole(most)
             self._check(key, f"answer:{own_id}", answer, whole, answer.headers.get(SIGNATURE, ""))
-            for event in read_answer(read_json(whole) if whole.strip() else None):
+            for event in read_answer(read_json(whole) if whole.strip() else None, self.name):
                 yield event
 
     async def _streamed(
         self, answer: Answer, own_id: str, key: bytes | None, most: int
     ) -> AsyncGenerator[AgentEvent]:
-        stream = Stream()
+        stream = Stream(self.name)
         number = size = 0
         async with aclosing(answer.sent()) as sent:
             async for one in sent:

@@ -24,7 +24,6 @@ from bridge.model.turns import (
     ToolCalled,
     TurnDone,
     TurnFailed,
-    UsageReported,
 )
 from bridge.uacs import (
     ContentPart,
@@ -51,9 +50,9 @@ _DELTAS = frozenset((
 ))  # fmt: skip
 
 
-def read_answer(body: JsonValue) -> list[AgentEvent]:
-    """A whole answer: a Message (`content` is enough), a list of parts and agent events, or
-    `{"text": ...}`. Nothing is said by null."""
+def read_answer(body: JsonValue, agent: str) -> list[AgentEvent]:
+    """A whole answer of this agent: a Message (`content` is enough), a list of parts and agent
+    events, or `{"text": ...}`. Nothing is said by null."""
     match body:
         case None:
             return []
@@ -65,7 +64,7 @@ def read_answer(body: JsonValue) -> list[AgentEvent]:
             return [TextDelta(text=said)] if said else []
         case {"content": list(parts), **rest}:
             events = [event for one in parts for event in part_events(_part(one))]
-            return [*events, *_usage(obj(rest.get("metadata")))]
+            return [*events, *_beside(obj(rest.get("metadata")), agent)]
         case _:
             raise AgentError(
                 "its answer is no UACS: a message, a list of parts, or an object with `text`"
@@ -116,16 +115,26 @@ def _first(error: ValidationError) -> str:
     return f"{where}: {found['msg']}"[:200]
 
 
-def _usage(metadata: Mapping[str, JsonValue]) -> Sequence[AgentEvent]:
-    usage = metadata.get("usage")
-    return [UsageReported(usage=usage)] if isinstance(usage, dict) else []
+def _beside(metadata: Mapping[str, JsonValue], agent: str) -> Sequence[AgentEvent]:
+    """What a message says beside its content."""
+    own = obj(metadata.get("agents")).get(agent)
+    told = (
+        ("usage_reported", "usage", metadata.get("usage")),
+        ("answer_recorded", "record", metadata.get("record")),
+        ("moderation_reported", "moderation", metadata.get("moderation")),
+        ("state_kept", "state", own),
+    )
+    return [
+        _event({"type": kind, key: value}) for kind, key, value in told if isinstance(value, dict)
+    ]
 
 
 class Stream:
     """Events of one streamed answer, in order: UACS deltas, agent events, or `{"text": ...}`. It is
     ended by message_finished, turn_done, turn_failed or `[DONE]`."""
 
-    def __init__(self) -> None:
+    def __init__(self, agent: str) -> None:
+        self._agent = agent
         self._texts: dict[int, str] = {}  # of parts that are said when they are whole
         self._next = 0  # the index of the next part
         self._open: int | None = None  # the text that is streamed
@@ -141,7 +150,7 @@ class Stream:
         if kind in _EVENTS:
             one = _event(event)
             return self._end(one) if isinstance(one, TurnDone | TurnFailed) else [one]
-        return read_answer(event)
+        return read_answer(event, self._agent)
 
     def end(self) -> None:
         if not self.ended:
@@ -161,7 +170,7 @@ class Stream:
                 self._texts[index] += more
                 return []
             case MetadataMerged(metadata=metadata):
-                return list(_usage(cast("Json", metadata)))
+                return list(_beside(cast("Json", metadata), self._agent))
             case MessageFinished():
                 return [*self._close(), *self._end(TurnDone())]
             case MessageStarted():
