@@ -265,7 +265,7 @@ async def find_rooms(
         rooms.append(
             Room(
                 own_id, ids[own_id], tuple(members), seats, entry.undelivered, whole,
-                talk=Talk(entry.agents_talk, entry.agents_turns),
+                talk=Talk(entry.agents_talk, entry.agents_turns, entry.hand_over),
             )
         )  # fmt: skip
     await places.close()

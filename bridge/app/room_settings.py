@@ -165,6 +165,10 @@ class RoomSettings(PassageSettings):
         le=100,
         description="Turns that agents and bots call after the last that a person did, in an hour.",
     )
+    hand_over: bool = Field(
+        default=False,
+        description="Agents have a tool to hand over to another agent of the room, or to a person.",
+    )
     undelivered: Undelivered = Field(
         default="note",
         description="note: what did not reach a channel is said where it was posted, with a button "

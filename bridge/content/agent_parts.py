@@ -28,6 +28,7 @@ STATE = "application/vnd.uacs.agent-state+json"
 CITATIONS = "application/vnd.uacs.citations+json"
 DOCUMENT = "application/vnd.uacs.document+json"
 HAND_OVER = "application/vnd.uacs.hand-over+json"
+PERSON = "person"  # whom an agent hands over to that is no agent
 VALUE = "application/vnd.uacs.value+json"
 
 UNSHOWN = frozenset((REASONING, STATE, HAND_OVER))

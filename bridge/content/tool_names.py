@@ -8,6 +8,8 @@ from collections.abc import Iterable
 
 LONGEST = 64  # letters, digits, _ and -: what all APIs take
 SHOW_CARD = "show_card"  # the tool that agents on models have of their own
+HAND_OVER = "hand_over"  # the bridge's own; a notice says what it did
+UNSHOWN = frozenset((SHOW_CARD, HAND_OVER))
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
 _BETWEEN = "__"
 

@@ -17,7 +17,7 @@ from bridge.content.card import Card, Container, Prose
 from bridge.content.card_json import SCHEMA_ID, card_to_json
 from bridge.content.markdown import text_to_markdown
 from bridge.content.text import CodeBlock, Emphasis, Paragraph, Text
-from bridge.content.tool_names import SHOW_CARD, readable_tool
+from bridge.content.tool_names import UNSHOWN, readable_tool
 from bridge.uacs import (
     ContentPart,
     JsonTree,
@@ -49,7 +49,7 @@ def with_tools_shown(message: Message, shown: ToolsShown) -> Message:
         calls = [
             (index, part)
             for index in run
-            if isinstance(part := content[index], ToolCallPart) and part.name != SHOW_CARD
+            if isinstance(part := content[index], ToolCallPart) and part.name not in UNSHOWN
         ]
         for index in run:
             if isinstance(content[index], ToolCallPart | ToolResultPart):

@@ -499,10 +499,15 @@ class ArchiveStore(Protocol):
     async def message(self, message: MessageId) -> StoredMessage | None: ...
 
     async def change_message(
-        self, message: Message, state: MessageState, operations: Sequence[Operation] = ()
+        self,
+        message: Message,
+        state: MessageState,
+        operations: Sequence[Operation] = (),
+        turns: Sequence[NewTurn] = (),
     ) -> None:
-        """Replace the archived message, and queue operations in the same transaction. What is put
-        to deletion loses its reactions and pins that still wait.
+        """Replace the archived message, and queue operations and turns in the same transaction;
+        turns that are there already are left out. What is put to deletion loses its reactions and
+        pins that still wait.
 
         An EditMessage is left out where the PostMessage of the same message still waits in that
         lane with no copy recorded, or another of its EditMessages does: that says the new state.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -24,10 +24,11 @@ from bridge.model.turns import (
 from bridge.ports.agent import Agent
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
-from bridge.ports.store import Store, StoredMessage, StoredTurn
+from bridge.ports.store import NewTurn, Store, StoredMessage, StoredTurn
 from bridge.router import metrics
 from bridge.router.answers import Answer
 from bridge.router.asking import Asking
+from bridge.router.calling import Calling
 from bridge.router.feed import Feed
 from bridge.router.inputs import Inputs
 from bridge.router.patience import Patience
@@ -77,6 +78,7 @@ class Answering:
         typing: Typing,
         feed: Feed,
         tools: Tools,
+        calling: Calling,
     ) -> None:
         self._store = store
         self._connectors = connectors
@@ -90,16 +92,18 @@ class Answering:
         self._typing = typing
         self._feed = feed
         self._tools = tools
+        self._calling = calling
 
-    async def run(self, stored: StoredTurn, inputs: Inputs) -> None:
-        """Answer it, or say why not; `inputs` are what is said to the agent meanwhile."""
+    async def run(self, stored: StoredTurn, inputs: Inputs) -> Sequence[NewTurn]:
+        """Answer it, or say why not; `inputs` are what is said to the agent meanwhile. The turns
+        that the answer calls: they are queued with it."""
         room = self._rooms.by_id.get(stored.room)
         agent = self._agents.get(stored.agent)
         trigger = await self._store.message(stored.origin or stored.trigger)
         if room is None or agent is None or trigger is None:
             error = "the room or the agent is no longer configured"
             await self._store.set_turn(stored.id, "failed", error=error)
-            return
+            return ()
         await self._store.set_turn(stored.id, "running")
         tools = await self._tools.of(room, stored.agent)
         patience = Patience(self._policy.turn_idle, self._policy.turn_total)
@@ -126,7 +130,7 @@ class Answering:
         finally:
             await work.calls.close()
         await work.calls.over()
-        await self._finish(work, failure)
+        return await self._finish(work, failure)
 
     async def _outcome(self, agent: Agent, work: Work) -> TurnFailed | None:
         """Until it ends or is stopped; being stopped is no failure."""
@@ -193,6 +197,8 @@ class Answering:
         if isinstance(event, ToolCalled | ApprovalWanted):
             work.calls.take(event)
         work.answer.take(await self._voice.heard(event))
+        if (handed := work.calls.hand_over(event)) is not None:
+            work.answer.take(handed)
         if work.first is None and work.answer.visible:
             work.first = self._clock.monotonic() - work.began
         self._feed.grows(work.room.id, work.answer)
@@ -212,16 +218,16 @@ class Answering:
         if work.answer.message() != first:
             work.stream.grew()
 
-    async def _finish(self, work: Work, failure: TurnFailed | None) -> None:
+    async def _finish(self, work: Work, failure: TurnFailed | None) -> Sequence[NewTurn]:
         stored, answer = work.stored, work.answer
         if failure:
             question = MessageId(work.trigger.message.message_id) if failure.retry else None
             answer.fail(failure.reason, question)
+        called: Sequence[NewTurn] = ()
         if answer.said:
             answer.note(await self._asking.noted(work.turn, work.room, work.trigger))
             answer.time(work.first, self._clock.monotonic() - work.began)
-            state = "interrupted" if failure else "complete"
-            await self._voice.keep(work.room, work.trigger, answer, state)
+            called = await self._keep(work, failed=failure is not None)
         self._feed.ended(work.room.id, answer.id)
         await self._store.set_turn(
             stored.id,
@@ -230,6 +236,18 @@ class Answering:
             error=failure.reason if failure else "",
         )
         metrics.TURNS.labels(stored.agent, "failed" if failure else "done").inc()
+        return called
+
+    async def _keep(self, work: Work, *, failed: bool) -> Sequence[NewTurn]:
+        """The answer and what it calls, at once. One that was stopped or broke off calls nobody."""
+        keep = partial(self._voice.keep, work.room, work.trigger, work.answer)
+        if failed or work.inputs.stop_wanted.is_set():
+            await keep("interrupted" if failed else "complete")
+            return ()
+        said = work.answer.message()
+        async with self._calling.by(work.room, work.stored, said, work.trigger) as called:
+            await keep("complete", called)
+        return called
 
     async def interrupt(self, turn: StoredTurn) -> None:
         """It was cut off by a stop and may not run again by itself: say so where it had begun."""

@@ -13,7 +13,7 @@ from bridge.content.agent_parts import UNSHOWN
 from bridge.content.card import Button, Card
 from bridge.content.card_json import SCHEMA_ID, card_to_json
 from bridge.content.text import Text
-from bridge.content.tool_names import SHOW_CARD
+from bridge.content.tool_names import UNSHOWN as UNSHOWN_TOOLS
 from bridge.model import MessageId
 from bridge.model.turns import (
     AgentEvent,
@@ -63,7 +63,7 @@ class Answer:
     def _is_seen(self, part: Any) -> bool:
         kind, name = _field(part, "type"), _field(part, "name")
         if kind in ("tool_call", "tool_result"):
-            return self._shows_tools and kind == "tool_call" and name != SHOW_CARD
+            return self._shows_tools and kind == "tool_call" and name not in UNSHOWN_TOOLS
         return _field(part, "schema_id") not in UNSHOWN
 
     def take(self, event: AgentEvent) -> None:

@@ -85,10 +85,12 @@ class AgentSeat:
 @dataclass(frozen=True)
 class Talk:
     """Whether agents call one another by `@name`, and how many turns agents and bots may call in
-    the room after the last that a person did, within an hour."""
+    the room after the last that a person did, within an hour; `hand_over`: whether they are offered
+    a tool with which they give the conversation to another agent or to a person."""
 
     agents: AgentsTalk = "off"
     turns: int = 4
+    hand_over: bool = False
 
 
 @dataclass(frozen=True)

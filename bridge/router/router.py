@@ -138,14 +138,15 @@ class Router:
             store, connectors, self._budgets, clock, self.lanes.edits, self.lanes.growing_calls,
             self.lanes.grown, voice.roll_over,
         )  # fmt: skip
+        self.holdings = Holdings(store, self.notices, clock)
+        calling = Calling(store, rooms, self.holdings, self.notices, clock)
         answering = Answering(
             store, connectors, rooms, agents, Asking(store, policy), voice, showing, clock,
-            policy, self._typing, self.feed, running,
+            policy, self._typing, self.feed, running, calling,
         )  # fmt: skip
         self.decided = Decided(store, clock)
         names = Names(store, self.admins)
         self.linking = Linking(store, connectors, names, clock, email_key)
-        self.holdings = Holdings(store, self.notices, clock)
         self.doors = Doors(store, connectors, rooms, self.decided, self.notices, clock)
         self.purses = Purses(store, clock, lambda: self.allowances)
         reception = Reception(
@@ -153,10 +154,7 @@ class Router:
             self.linking.person_of,
         )  # fmt: skip
         self.feedback = FeedbackTold(store, agents, clock, policy)
-        calling = Calling(store, rooms, self.holdings, self.notices, clock, new_id)
-        self.turns = Turns(
-            store, rooms, answering, voice, clock, policy, new_id, calling, reception
-        )
+        self.turns = Turns(store, rooms, answering, voice, clock, policy, new_id, reception)
         self.holdings.on_taken = self.turns.taken_over
         self._lateness = Lateness(store, rooms, self.notices, clock, policy)
         self.directs = Directs(store, connectors, clock)

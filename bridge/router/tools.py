@@ -12,11 +12,14 @@ from typing import Any
 import orjson
 import structlog
 
+from bridge.content.tool_names import HAND_OVER
 from bridge.model import TurnId
 from bridge.model.refs import BRIDGE
 from bridge.model.turns import (
+    AgentEvent,
     ApprovalGiven,
     ApprovalWanted,
+    PartGiven,
     ToolCalled,
     ToolResultGiven,
     TurnState,
@@ -26,6 +29,7 @@ from bridge.ports.store import Store, StoredMessage, StoredTurn
 from bridge.ports.tools import ApprovalRule, Tool, Toolbox
 from bridge.router import metrics
 from bridge.router.approvals import Approvals, Wanted
+from bridge.router.handing_over import hand_over_tool, handed_over
 from bridge.router.inputs import Inputs
 from bridge.router.patience import Patience
 from bridge.router.rooms import Room
@@ -48,7 +52,9 @@ class Tools:
     async def of(self, room: Room, agent: str) -> Sequence[Tool]:
         """What the agent has in this room."""
         seat = room.seat(agent)
-        return await self._box.tools(seat.tools) if seat and seat.tools else ()
+        found = await self._box.tools(seat.tools) if seat and seat.tools else ()
+        own = hand_over_tool(room, agent)
+        return found if own is None else (*found, own)
 
     def calls(
         self,
@@ -115,6 +121,7 @@ class Calls:
         self._asked = asked
         self._inputs = inputs
         self._patience = patience
+        self._handed = False
         self._waiting = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -130,8 +137,19 @@ class Calls:
         """Begin what the event asks for; its result is given to the agent as an input."""
         if isinstance(event, ApprovalWanted):
             self._begin(self._allow(event), event.part)
-        elif (tool := self._known.get(event.part.name)) is not None:
+        elif (tool := self._known.get(event.part.name)) is not None and tool.name != HAND_OVER:
             self._begin(self._call(tool, event.part), event.part)
+
+    def hand_over(self, event: AgentEvent) -> PartGiven | None:
+        """What the answer says where this is a call to hand over, which happens when the answer has
+        ended; the agent is told so at once."""
+        tool = self._known.get(HAND_OVER)
+        if tool is None or not isinstance(event, ToolCalled) or event.part.name != HAND_OVER:
+            return None
+        handed, result = handed_over(tool, event.part, again=self._handed)
+        self._handed = self._handed or handed is not None
+        self._inputs.give(ToolResultGiven(part=result))
+        return handed
 
     async def close(self) -> None:
         """The turn is over: nobody waits for what still runs."""

@@ -15,7 +15,6 @@ from bridge.model.turns import Steered
 from bridge.ports.clock import Clock
 from bridge.ports.store import Admission, Change, NewTurn, Store, StoredTurn
 from bridge.router.answering import Answering
-from bridge.router.calling import Calling
 from bridge.router.inputs import Inputs
 from bridge.router.policy import Policy
 from bridge.router.reception import Reception
@@ -62,7 +61,6 @@ class Turns:
         clock: Clock,
         policy: Policy,
         new_id: Callable[[], str],
-        calling: Calling,
         reception: Reception,
     ) -> None:
         self._store = store
@@ -72,7 +70,6 @@ class Turns:
         self._clock = clock
         self._policy = policy
         self._new_id = new_id
-        self._calling = calling
         self._reception = reception
         self._sessions: dict[str, _Session] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -201,12 +198,11 @@ class Turns:
                     continue
                 await self._reception.begins(turn)
                 session.running = _Running(turn)
-                await self._answer(session.running)
+                called = await self._answer(session.running)
                 await self._reception.ends(turn)
                 if session.running.outdated:
                     await self._voice.withdraw(turn)
-                else:
-                    await self._call_others(turn)
+                await self._call_others(called, withdrawn=session.running.outdated)
                 unheard = await self._heard_of(session.running)
                 session.running = None
                 session.waiting.extendleft(reversed(unheard))
@@ -226,20 +222,22 @@ class Turns:
             turn = later
         return turn
 
-    async def _answer(self, running: _Running) -> None:
+    async def _answer(self, running: _Running) -> Sequence[NewTurn]:
+        """Those that it calls, which are in the store."""
         try:
-            await self._answering.run(running.turn, running.inputs)
+            return await self._answering.run(running.turn, running.inputs)
         except Exception as error:
             log.exception("turn_broke", turn=running.turn.id, agent=running.turn.agent)
             await self._store.set_turn(running.turn.id, "failed", error=str(error))
+            return ()
 
-    async def _call_others(self, turn: StoredTurn) -> None:
-        """What one agent says in its answer to another is asked."""
-        try:
-            for called in await self._calling.after(turn):
-                await self.ask(called)
-        except Exception:
-            log.exception("call_broke", turn=turn.id, agent=turn.agent)
+    async def _call_others(self, called: Sequence[NewTurn], *, withdrawn: bool) -> None:
+        """What one agent says in its answer to another is asked, unless the answer is gone."""
+        for one in called:
+            if withdrawn:
+                await self._store.set_turn(one.id, "done", error="the question was changed")
+            else:
+                await self.ask(one)
 
     async def _heard_of(self, running: _Running) -> Sequence[StoredTurn]:
         """Turns whose questions the agent did not look at: they are asked as others are."""

@@ -24,6 +24,7 @@ from bridge.ports.store import (
     Admission,
     MessageState,
     NewMessage,
+    NewTurn,
     Store,
     StoredMessage,
     StoredTurn,
@@ -83,19 +84,28 @@ class Voice:
         self._lanes.wake(post.channel.lane)
 
     async def keep(
-        self, room: Room, trigger: StoredMessage, answer: Answer, state: MessageState
+        self,
+        room: Room,
+        trigger: StoredMessage,
+        answer: Answer,
+        state: MessageState,
+        called: Sequence[NewTurn] = (),
     ) -> None:
         """The final state: a post where nothing was shown yet, else an edit of what was. What
-        nobody is to see is kept all the same."""
+        nobody is to see is kept all the same. With it go the turns that it calls."""
         message = await self._whole(answer.message())
         posts = self._posts(room, trigger, answer, stream=False) if answer.visible else ()
         new = self._new_message(message, trigger, state)
         admission = Admission(
-            outcome="answer", message=new, timelines=(room.timeline,), operations=posts
+            outcome="answer",
+            message=new,
+            timelines=(room.timeline,),
+            operations=posts,
+            turns=tuple(called),
         )
         if (await self._store.admit(admission)).repeat:
             edits = [edit_of(post, OperationId(self._new_id())) for post in posts]
-            await self._store.change_message(message, state, edits)
+            await self._store.change_message(message, state, edits, called)
         self._wake(room.listeners())
 
     async def change(self, turn: Turn, event: MessageChanged) -> None:

@@ -22,6 +22,7 @@ from bridge.ports.store import (
     Explanation,
     MessageState,
     NewMessage,
+    NewTurn,
     Past,
     StoredMessage,
     Timeline,
@@ -168,6 +169,7 @@ def change_message(
     state: MessageState,
     operations: Sequence[Operation],
     now: float,
+    called: Sequence[NewTurn] = (),
 ) -> None:
     body = _body_of(changed)
     if db.execute(SQL["change_message"], (body, state, changed.message_id)).rowcount == 0:
@@ -177,6 +179,9 @@ def change_message(
         marks.cancel(db, MessageId(changed.message_id), now)
     for operation in operations:
         outbox.queue_change(db, operation, now)
+    for turn in called:
+        if not turns.is_known(db, turn.id):
+            turns.queue(db, turn, now)
 
 
 def _change_later(db: sqlite3.Connection, change: Change, now: float) -> None:

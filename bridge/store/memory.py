@@ -267,13 +267,16 @@ class MemoryStore(
             self._place(timeline, admission.message, now)
         self._queue_all(admission)
         for turn in admission.turns:
-            self._turns[turn.id] = StoredTurn(
-                turn.id, turn.agent, turn.room, turn.trigger, "queued", 0, now,
-                session=turn.session, origin=turn.origin, called_by=turn.called_by,
-            )  # fmt: skip
+            self._queue_turn(turn, now)
         for settlement in admission.settles:
             self._settle(settlement)
         self._keep_what_happened(admission, now)
+
+    def _queue_turn(self, turn: NewTurn, now: float) -> None:
+        self._turns[turn.id] = StoredTurn(
+            turn.id, turn.agent, turn.room, turn.trigger, "queued", 0, now,
+            session=turn.session, origin=turn.origin, called_by=turn.called_by,
+        )  # fmt: skip
 
     def _keep_what_happened(self, admission: Admission, now: float) -> None:
         for change in self._that_hold(admission.changes):
@@ -339,7 +342,11 @@ class MemoryStore(
         return None if kept is None else self._stored(kept)
 
     async def change_message(
-        self, message: Message, state: MessageState, operations: Sequence[Operation] = ()
+        self,
+        message: Message,
+        state: MessageState,
+        operations: Sequence[Operation] = (),
+        turns: Sequence[NewTurn] = (),
     ) -> None:
         self._must_be_open()
         identity = MessageId(message.message_id)
@@ -347,6 +354,9 @@ class MemoryStore(
             raise StoreError(f"Message {identity!r} is not archived")
         self._check_operations(self._not_said_anyhow(operations))
         self._change(message, state, operations)
+        for turn in turns:
+            if turn.id not in self._turns:
+                self._queue_turn(turn, self._clock.time())
 
     def _change(
         self, message: Message, state: MessageState, operations: Sequence[Operation]

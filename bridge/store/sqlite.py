@@ -51,6 +51,7 @@ from bridge.ports.store import (
     LaneStatus,
     LinkedAccount,
     MessageState,
+    NewTurn,
     OutboxItem,
     Past,
     Paused,
@@ -255,9 +256,14 @@ class SqliteStore:
         return self._look(archive.message, message)
 
     async def change_message(
-        self, message: Message, state: MessageState, operations: Sequence[Operation] = ()
+        self,
+        message: Message,
+        state: MessageState,
+        operations: Sequence[Operation] = (),
+        turns: Sequence[NewTurn] = (),
     ) -> None:
-        await self._write(archive.change_message, message, state, operations, self._clock.time())
+        now = self._clock.time()
+        await self._write(archive.change_message, message, state, operations, now, turns)
 
     async def posts_of(self, message: MessageId) -> Sequence[PostMessage]:
         return self._look(outbox.posts_of, message)

@@ -29,6 +29,10 @@ def queue(db: sqlite3.Connection, turn: NewTurn, now: float) -> None:
         raise StoreError(f"Turn {turn.id!r} was not queued: its id is taken") from error
 
 
+def is_known(db: sqlite3.Connection, turn: TurnId) -> bool:
+    return db.execute(SQL["is_known"], (turn,)).fetchone() is not None
+
+
 def was_called(db: sqlite3.Connection, agent: str, root: MessageId) -> bool:
     return db.execute(SQL["was_called"], (agent, root, agent, root)).fetchone() is not None
 

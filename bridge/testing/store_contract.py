@@ -1278,6 +1278,19 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             StoredTurn(TurnId("t1"), "echo", ROOM, said("m1").id, "queued", 0, START + 3),
         ]
 
+    async def test_turns_are_queued_once_with_a_change_of_their_message(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        clock.now = START + 3
+        await admit(store, said("m1"))
+        called = NewTurn(TurnId("t1"), "echo", ROOM, said("m1").id, called_by="agent")
+
+        await store.change_message(words("m1"), "complete", turns=[called])
+        await store.change_message(words("m1"), "complete", turns=[called])
+
+        (turn,) = await store.open_turns()
+        assert (turn.id, turn.state, turn.called_by) == ("t1", "queued", "agent")
+
     async def test_a_turn_remembers_how_far_it_came(self, store: Store) -> None:
         await self._queue_turn(store)
 

@@ -183,3 +183,26 @@ def check_harmless(platform: str, shown: Shown) -> None:
             assert '"type": "mention"' not in raw
             assert "<img" not in raw
             assert 'href="https://evil' not in raw
+
+
+async def test_a_model_hands_over_to_another_agent(
+    llmock: LLMock, removed: Callable[[], str], tmp_path: Path
+) -> None:
+    llmock.call_tool("hand_over", {"to": "billing", "why": "it is about money"})
+    llmock.reply("My colleague goes on.")
+    async with street(channels=1) as town:
+        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
+        with_tools(settings, llmock.url, program(tmp_path), hand_over=True)
+        settings["agents"]["billing"] = {"kind": "echo"}
+        settings["rooms"]["general"]["agents"].append({"agent": "billing"})
+        async with running(town, settings):
+            await town.say("slack", "general", "Where is my invoice?")
+            for words in ("My colleague goes on", "billing answers in this room from now on"):
+                await town.until(lambda w=words: everywhere(town, w), 30)
+            await town.say("discord", "general", "Number 4711?")
+            await town.until(lambda: everywhere(town, "Number 4711"), 20)
+            asked = len(llmock.requests)
+
+    assert asked == 2  # the model was not asked again
+    tools = {one["function"]["name"] for one in llmock.requests[0].body["tools"]}
+    assert "hand_over" in tools

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Any
 
 import pytest
 from pydantic import JsonValue
@@ -10,13 +11,26 @@ from pydantic import JsonValue
 from bridge.content.agent_parts import HAND_OVER
 from bridge.content.interactions import action_token
 from bridge.content.patterns import pattern_of
-from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
+from bridge.model import TurnId
+from bridge.model.turns import (
+    AgentEvent,
+    AgentInput,
+    PartGiven,
+    TextDelta,
+    ToolAnswered,
+    ToolCalled,
+    ToolResultGiven,
+    Turn,
+    TurnDone,
+    TurnState,
+)
 from bridge.ports.cards import Cards
 from bridge.router import AgentSeat
 from bridge.router.gating import ambiguities
 from bridge.router.rooms import Talk
 from bridge.router.routes import Route
 from bridge.store.memory import MemoryStore
+from bridge.uacs import ToolCallPart
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.test_presses import KEY, PressedPaper
@@ -366,3 +380,150 @@ async def test_an_answer_ends_when_a_person_takes_over(clock: FakeClock) -> None
         assert router.turns.idle
 
     assert any("⏹️ stopped" in text for text in club.board.texts("b"))
+
+
+# --- handing over by a tool -------------------------------------------------------------------
+
+
+class Hands(Says):
+    """Calls `hand_over`, listens to what it is told, and says goodbye."""
+
+    def __init__(self, name: str, *calls: dict[str, JsonValue]) -> None:
+        super().__init__(name, "goodbye")
+        self.calls = calls
+        self.offered: list[JsonValue] = []
+        self.told: list[tuple[str, bool]] = []
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        self.asked.append(turn.trigger)
+        self.offered = list((turn.conversation.metadata or {}).get("tools") or [])  # type: ignore[arg-type]
+        for number, arguments in enumerate(self.calls if self.offered else ()):
+            call = ToolCallPart(id=f"c{number}", name="hand_over", arguments=arguments)
+            yield ToolCalled(part=call)
+            given = await anext(inputs)
+            assert isinstance(given, ToolResultGiven)
+            self.told.append((str(given.part.content), given.part.is_error is True))
+            yield ToolAnswered(part=given.part)
+        yield TextDelta(text="goodbye")
+        yield TurnDone()
+
+
+def handing_club(
+    clock: FakeClock,
+    *calls: dict[str, JsonValue],
+    talk: Talk = Talk(hand_over=True),  # noqa: B008
+) -> tuple[Club, Hands]:
+    club = Club(clock, FRONT, AgentSeat("money"), talk=talk)
+    front = Hands("front", *calls)
+    club.house.agents = {**club.agents, "front": front}
+    return club, front
+
+
+async def test_a_model_hands_over_to_another_agent_by_a_tool(clock: FakeClock) -> None:
+    club, front = handing_club(clock, {"to": "money", "why": "it is about money"})
+    async with club.house.run():
+        await club.say("hello")
+        await clock.advance(10)
+        await club.say("and now?")
+
+    assert front.told == [("money goes on when your answer has ended; end it now.", False)]
+    assert (len(front.asked), club.answered()["money"]) == (1, 2)
+    shown = club.board.texts("b")
+    assert any("money answers in this room from now on: it is about money" in t for t in shown)
+    assert not any("hand_over" in text or "🔧" in text for text in shown)
+    (tool,) = front.offered
+    assert isinstance(tool, dict)
+    assert "'enum': ['money', 'person']" in str(tool["parameters"])
+
+
+async def test_a_model_hands_over_to_a_person_by_a_tool(clock: FakeClock) -> None:
+    club, front = handing_club(clock, {"to": "@person"})
+    async with club.house.run():
+        await club.say("I want a human")
+        await clock.advance(10)
+        await club.say("@money hello?")
+
+    assert (len(front.asked), club.agents["money"].asked) == (1, [])
+    assert any("A person (asked by front) has taken over" in t for t in club.slate.texts("s"))
+
+
+async def test_a_call_to_hand_over_to_nobody_is_answered_with_who_there_is(
+    clock: FakeClock,
+) -> None:
+    wrong: list[dict[str, JsonValue]] = [{"to": "front"}, {"to": 7}, {"to": "x"}, {}]
+    club, front = handing_club(clock, *wrong, {"to": "money"}, {"to": "person"})
+    async with club.house.run():
+        await club.say("hello")
+        await clock.advance(10)
+
+    assert [failed for _, failed in front.told] == [True, True, True, True, False, True]
+    assert all("there are: money, person" in text for text, _ in front.told[:4])
+    assert club.answered()["money"] == 1
+
+
+async def test_the_tool_is_offered_only_where_the_room_allows_it(clock: FakeClock) -> None:
+    club, front = handing_club(clock, {"to": "money"}, talk=Talk("mention"))
+    async with club.house.run():
+        await club.say("hello")
+
+    assert (front.offered, club.answered()["money"]) == ([], 0)
+
+
+async def test_agents_hand_over_no_more_often_than_they_may_call(clock: FakeClock) -> None:
+    club, _ = handing_club(clock, {"to": "money"}, talk=Talk(turns=2, hand_over=True))
+    money = Hands("money", {"to": "front"})
+    club.house.agents = {**club.house.agents, "money": money}
+    async with club.house.run():
+        await club.say("hello")
+        await clock.advance(60)
+
+    front = club.house.agents["front"]
+    assert isinstance(front, Hands)
+    assert len(front.asked) + len(money.asked) == 1 + 2
+    assert any("2 times" in text for text in club.board.texts("b"))
+
+
+# --- what an answer calls goes out with it ----------------------------------------------------
+
+
+async def test_a_call_of_another_agent_is_not_lost_in_a_crash(clock: FakeClock) -> None:
+    club = Club(clock, FRONT, AgentSeat("money"), talk=Talk("mention"))
+    club.agents["front"].words = ["@money, please"]
+    store = club.house.store
+    called: list[tuple[str, ...]] = []
+    set_turn = store.set_turn
+
+    async def seen(turn: TurnId, state: TurnState, **more: Any) -> None:
+        if state == "done" and not called:  # the answer stands; the process may end here
+            called.append(tuple(one.agent for one in await store.open_turns()))
+        await set_turn(turn, state, **more)
+
+    store.set_turn = seen  # type: ignore[method-assign]  # where a crash would be
+    async with club.house.run():
+        await club.say("hello")
+
+    assert called == [("front", "money")]
+
+
+async def test_an_answer_that_was_stopped_calls_nobody(clock: FakeClock) -> None:
+    club = Club(clock, FRONT, AgentSeat("money"), talk=Talk("mention"))
+
+    class Slow(Says):
+        async def run(
+            self, turn: Turn, inputs: AsyncIterator[AgentInput]
+        ) -> AsyncGenerator[AgentEvent, None]:
+            yield TextDelta(text="@money, please")
+            await anext(inputs)
+            yield TurnDone()
+
+    club.house.agents = {**club.agents, "front": Slow("front")}
+    async with club.house.run() as router:
+        await club.slate.say("s", "hello")
+        await clock.advance(3)
+        (session,) = router.turns._sessions  # pyright: ignore[reportPrivateUsage]
+        router.turns.stop(session, None)
+        await clock.advance(10)
+
+    assert club.answered()["money"] == 0

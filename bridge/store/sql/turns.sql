@@ -3,6 +3,9 @@ INSERT INTO turns (id, agent, room, trigger_message, thread, session, origin, ca
   changed)
 VALUES (?, ?, ?, ?, coalesce((SELECT root FROM messages WHERE id = ?), ?), ?, ?, ?, ?, ?);
 
+-- name: is_known
+SELECT 1 FROM turns WHERE id = ?;
+
 -- name: was_called
 SELECT 1 FROM turns WHERE agent = ? AND thread = ?
 UNION ALL SELECT 1 FROM turns WHERE agent = ? AND trigger_message = ?
