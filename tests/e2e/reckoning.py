@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,14 +33,7 @@ class Reckoning:
     @property
     def unproved(self) -> set[Where]:
         """Posts whose copy in a channel of Teams the bridge lists as unproved."""
-        listed = {
-            (int(tag[0]), letter.operation.channel.channel)
-            for letter in self.letters
-            if letter.state == "unproved" and (tag := read_tag(letter.excerpt)) is not None
-        }
-        found = self.found
-        wrong = (*found.lost, *found.stale, *found.undeleted, *found.unlike)
-        return {where for where in wrong if (where[0], where[1].channel) in listed}
+        return _listed(self.found, self.letters)
 
     def hold(self, *, unproved_per_lane: int, in_order: bool = True) -> None:
         """Every bar, by name; what is unproved may be missing or stay as it was, and is listed."""
@@ -85,32 +79,62 @@ async def reckon(
     store: Path,
 ) -> Reckoning:
     """Wait, end the bridge, count."""
-    await settled(local, crowd, bridge, log, told, seconds)
+    await settled(local, crowd, bridge, log, told, seconds, store)
     assert await bridge.stop() == 0
     found = await tally(local, crowd.said, crowd.rooms, log, told)
-    opened = await open_sqlite_to_read(store, clock=SystemClock())
-    try:
+    async with _reading(store) as opened:
         letters = await opened.dead_letters()
         unmapped = await _unmapped(local, crowd, opened, letters)
-        return Reckoning(found, letters, unmapped)
-    finally:
-        await opened.close()
+    return Reckoning(found, letters, unmapped)
 
 
 async def settled(
-    local: Town, crowd: Crowd, bridge: BridgeProcess, log: TeamsLog, told: Told, seconds: float
+    local: Town,
+    crowd: Crowd,
+    bridge: BridgeProcess,
+    log: TeamsLog,
+    told: Told,
+    seconds: float,
+    store: Path,
 ) -> Tally:
-    """Wait until all is as it should be, or nothing more is to come."""
+    """Wait until all is as it should be or listed as unproved, or nothing more is to come."""
     since = time.monotonic()
     async with asyncio.timeout(seconds):
-        while not (await tally(local, crowd.said, crowd.rooms, log, told)).settled:
+        while not (found := await tally(local, crowd.said, crowd.rooms, log, told)).settled:
             if not is_idle(await bridge.health()):
                 since = time.monotonic()
-            if time.monotonic() - since > _RETOLD:
+            elif time.monotonic() - since > _RETOLD or {*found.wrong} <= _listed(
+                found, await _letters(store)
+            ):
                 break
             await asyncio.sleep(_LOOK)
     await asyncio.sleep(2.5)  # a double would come now
     return await tally(local, crowd.said, crowd.rooms, log, told)
+
+
+def _listed(found: Tally, letters: Sequence[DeadLetter]) -> set[Where]:
+    """What is not as it should be, and listed as unproved."""
+    listed = {
+        (int(tag[0]), letter.operation.channel.channel)
+        for letter in letters
+        if letter.state == "unproved" and (tag := read_tag(letter.excerpt)) is not None
+    }
+    return {where for where in found.wrong if (where[0], where[1].channel) in listed}
+
+
+async def _letters(store: Path) -> Sequence[DeadLetter]:
+    async with _reading(store) as opened:
+        return await opened.dead_letters()
+
+
+@asynccontextmanager
+async def _reading(store: Path) -> AsyncGenerator[SqliteStore]:
+    """The bridge may run."""
+    opened = await open_sqlite_to_read(store, clock=SystemClock())
+    try:
+        yield opened
+    finally:
+        await opened.close()
 
 
 def is_idle(health: Mapping[str, Any] | None) -> bool:

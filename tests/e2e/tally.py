@@ -44,7 +44,12 @@ class Tally:
     @property
     def settled(self) -> bool:
         """Whether nothing more has to come."""
-        return not (self.lost or self.stale or self.undeleted or self.unlike)
+        return not self.wrong
+
+    @property
+    def wrong(self) -> Sequence[Where]:
+        """What may still become as it should be."""
+        return (*self.lost, *self.stale, *self.undeleted, *self.unlike)
 
     def __str__(self) -> str:
         return (
