@@ -46,12 +46,12 @@ HOSTILE = [
 
 
 def words(*left_out: str, most: int = 5) -> st.SearchStrategy[str]:
-    """Text of one line, without white space at its edges and without the characters left out."""
+    """Text of one line, without white space at its edges and without the signs left out."""
     pieces = [one for one in PIECES if not any(sign in one for sign in left_out)]
     return (
         st.lists(st.sampled_from(pieces), min_size=1, max_size=most)
         .map(lambda found: " ".join("".join(found).split()))
-        .filter(bool)
+        .filter(lambda text: text and not any(sign in text for sign in left_out))
     )
 
 
