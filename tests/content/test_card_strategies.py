@@ -28,7 +28,7 @@ def test_marks_are_numbered_without_a_gap_and_every_node_knows_where_it_stands(c
 def test_every_type_of_node_is_drawn() -> None:
     seen: set[str] = set()
 
-    @settings(DRAWN, max_examples=200)
+    @settings(DRAWN, max_examples=300)
     @given(cards(8))
     def look(card: Card) -> None:
         seen.update(node.type for node in walk(card.nodes))
