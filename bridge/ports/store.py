@@ -738,6 +738,10 @@ class TurnStore(Protocol):
         """Whether a turn of the agent was triggered by this message or in its thread."""
         ...
 
+    async def last_answer(self, session: str, *, before: TurnId) -> MessageId | None:
+        """What was said last in the session, before this turn, and stands still."""
+        ...
+
     async def open_turns(self) -> Sequence[StoredTurn]:
         """Queued, running and waiting turns, oldest first."""
         ...

@@ -10,6 +10,7 @@ from functools import partial
 
 import structlog
 
+from bridge.content.private_state import kept_state
 from bridge.errors import BridgeError
 from bridge.model import AccountId, MessageId
 from bridge.model.turns import (
@@ -125,6 +126,7 @@ class Answering:
             patience=patience,
             began=self._clock.monotonic(),
         )
+        answer.note(kept_state(work.turn.conversation.metadata, stored.agent))
         try:
             failure = await self._outcome(agent, work)
         finally:
@@ -225,7 +227,7 @@ class Answering:
             answer.fail(failure.reason, question)
         called: Sequence[NewTurn] = ()
         if answer.said:
-            answer.note(await self._asking.noted(work.turn, work.room, work.trigger))
+            answer.note(await self._asking.noted(work.turn, work.room))
             answer.time(work.first, self._clock.monotonic() - work.began)
             called = await self._keep(work, failed=failure is not None)
         self._feed.ended(work.room.id, answer.id)

@@ -7,15 +7,19 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from pydantic import JsonValue
+from pydantic_core import to_json
 
 from bridge.content.additions import KEY, VERSION, read_bridge_metadata
 from bridge.content.agent_parts import UNSHOWN
 from bridge.content.card import Button, Card
 from bridge.content.card_json import SCHEMA_ID, card_to_json
+from bridge.content.private_state import AGENTS
 from bridge.content.text import Text
 from bridge.content.tool_names import UNSHOWN as UNSHOWN_TOOLS
+from bridge.errors import AgentError
 from bridge.model import MessageId
 from bridge.model.turns import (
+    MOST_STATE,
     AgentEvent,
     AnswerRecorded,
     ModerationReported,
@@ -88,7 +92,7 @@ class Answer:
             case ModerationReported(moderation=moderation):
                 self._metadata["moderation"] = moderation
             case StateKept(state=state):
-                self._state |= state
+                self._keep(state)
             case _:
                 pass
 
@@ -100,6 +104,15 @@ class Answer:
     def note(self, state: Mapping[str, JsonValue]) -> None:
         """What stands with it for the agent alone: `metadata.agents.<name>`."""
         self._state |= state
+
+    def _keep(self, state: Mapping[str, JsonValue]) -> None:
+        both = {**self._state, **state}
+        kept: dict[str, JsonValue] = {
+            key: one for key, one in both.items() if one is not None and key != KEY
+        }
+        if len(to_json(kept)) > MOST_STATE:
+            raise AgentError(f"it wanted to keep more than {MOST_STATE} bytes for itself")
+        self._state = kept
 
     def time(self, first: float | None, total: float) -> None:
         """How long it took, in seconds: to the first thing that is shown, and in all."""
@@ -130,7 +143,7 @@ class Answer:
             parts.append(_retry_button(self._retry))
         metadata = dict(self._metadata)
         if self._state:
-            metadata["agents"] = {self.agent: dict(self._state)}
+            metadata[AGENTS] = {self.agent: dict(self._state)}
         if self._details:
             metadata[KEY] = {"version": VERSION, "parts": dict(self._details)}
         extra = {"metadata": metadata} if metadata else {}

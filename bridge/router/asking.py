@@ -28,7 +28,7 @@ class Asking:
         """`tools` are described in the conversation's metadata."""
         seat = room.seat(stored.agent) or AgentSeat(stored.agent)
         question = await self._store.message(stored.trigger) or trigger
-        conversation = await self._history.of(room, seat, question.message, trigger)
+        conversation = await self._history.of(room, seat, stored.id, question.message, trigger)
         if tools:
             described = [tool.described() for tool in tools]
             metadata = {**(conversation.metadata or {}), "tools": described}
@@ -43,7 +43,6 @@ class Asking:
             platforms=tuple(dict.fromkeys(m.channel.platform for m in room.listeners())),
         )
 
-    async def noted(self, turn: Turn, room: Room, trigger: StoredMessage) -> dict[str, JsonValue]:
-        """What stands with the answer for the agent's next turn (`metadata.agents.<name>`)."""
-        seat = room.seat(turn.agent) or AgentSeat(turn.agent)
-        return await self._history.told(room, seat, turn.conversation, trigger)
+    async def noted(self, turn: Turn, room: Room) -> dict[str, JsonValue]:
+        """What stands with the answer for the next turn, in `metadata.agents.<name>`."""
+        return await self._history.told(room, turn.conversation)

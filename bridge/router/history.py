@@ -3,23 +3,21 @@ until the agent's budget of tokens is full."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import JsonValue
 
 from bridge.content.additions import KEY
+from bridge.content.private_state import AGENTS, kept_state, own_view, state_of
 from bridge.content.window import Window
-from bridge.model import MessageId
+from bridge.model import MessageId, TurnId
 from bridge.ports.reading_store import Position
 from bridge.ports.store import Store, StoredMessage
 from bridge.router.policy import Policy
 from bridge.router.rooms import AgentSeat, Room
 from bridge.router.sessions import session_of, view_of
 from bridge.uacs import Conversation, Message, to_datetime
-
-_TOLD = "told"
 
 
 class History:
@@ -31,10 +29,11 @@ class History:
         self._policy = policy
 
     async def of(
-        self, room: Room, seat: AgentSeat, question: Message, asked: StoredMessage
+        self, room: Room, seat: AgentSeat, turn: TurnId, question: Message, asked: StoredMessage
     ) -> Conversation:
-        """The room as the agent is shown it, oldest first, the question last. `asked` is what a
-        person said that led to it.
+        """The room as the agent is shown it, oldest first, the question last, with what it keeps
+        for itself since its last answer in this session (`metadata.agents.<name>`). `asked` is what
+        a person said that led to it.
 
         `metadata.uacs_bridge.history` says how it was put together: `budget` and `tokens`; `cut`
         where something older is left out; `unchanged`, whether all that the agent knew when it last
@@ -47,26 +46,29 @@ class History:
         looked_at = 0
         if window.take(question):
             looked_at = await self._read_back(window, room, seat, question, asked)
-        messages = window.messages()
+        messages = tuple(own_view(one, seat.agent) for one in window.messages())
+        last = await self._last_answer(session_of(seat, room.id, asked), turn)
         history: dict[str, JsonValue] = {
             "budget": seat.history_tokens,
             "tokens": window.tokens,
             "cut": window.cut,
             "looked_at": looked_at,
             "changed": position.changed,
-            "unchanged": await self._is_unchanged(room, seat, messages, asked),
+            "unchanged": await self._is_unchanged(room, seat, last),
         }
-        return _with_history(whole, messages, history)
+        state = kept_state(None if last is None else last.metadata, seat.agent)
+        return _with_history(whole, messages, history, {seat.agent: state} if state else {})
 
-    async def told(
-        self, room: Room, seat: AgentSeat, conversation: Conversation, asked: StoredMessage
-    ) -> dict[str, JsonValue]:
+    async def told(self, room: Room, conversation: Conversation) -> dict[str, JsonValue]:
         """What is noted with an answer, for the next turn: how much of the room its agent knew."""
         position = await self._store.position(room.conversation)
         about: Any = (conversation.metadata or {}).get(KEY)
-        session = session_of(seat, room.id, asked)
-        changed = about["history"]["changed"]
-        return {_TOLD: {"said": position.said, "changed": changed, "session": session}}
+        return {KEY: {"said": position.said, "changed": about["history"]["changed"]}}
+
+    async def _last_answer(self, session: str, turn: TurnId) -> Message | None:
+        known = await self._store.last_answer(session, before=turn)
+        stored = None if known is None else await self._store.message(known)
+        return None if stored is None else stored.message
 
     async def _read_back(
         self, window: Window, room: Room, seat: AgentSeat, question: Message, asked: StoredMessage
@@ -90,18 +92,12 @@ class History:
         window.cut = True
         return looked_at
 
-    async def _is_unchanged(
-        self, room: Room, seat: AgentSeat, messages: tuple[Message, ...], asked: StoredMessage
-    ) -> bool | None:
-        agent = f"agent:{seat.agent}"
-        last = next((one for one in reversed(messages) if one.actor.id == agent), None)
-        told = None if last is None else _told_of(last, seat.agent)
-        match told:
-            case {"said": int(said), "changed": int(changed), "session": str(session)}:
-                if session != session_of(seat, room.id, asked):
-                    return False
+    async def _is_unchanged(self, room: Room, seat: AgentSeat, last: Message | None) -> bool | None:
+        match None if last is None else state_of(last.metadata, seat.agent).get(KEY):
+            case {"said": int(said), "changed": int(changed)}:
                 known = Position(said, changed)
-                return not await self._store.changed_since(room.conversation, known, agent)
+                author = f"agent:{seat.agent}"
+                return not await self._store.changed_since(room.conversation, known, author)
             case _:
                 return None
 
@@ -122,21 +118,19 @@ def _take(
     return younger or since is None
 
 
-def _told_of(answer: Message, agent: str) -> Mapping[str, JsonValue] | None:
-    agents = (answer.metadata or {}).get("agents")
-    own = agents.get(agent) if isinstance(agents, Mapping) else None
-    told = own.get(_TOLD) if isinstance(own, Mapping) else None
-    return told if isinstance(told, Mapping) else None
-
-
 def _moment(asked: StoredMessage) -> datetime:
     return to_datetime(asked.message.timestamp)
 
 
 def _with_history(
-    conversation: Conversation, messages: tuple[Message, ...], history: dict[str, JsonValue]
+    conversation: Conversation,
+    messages: tuple[Message, ...],
+    history: dict[str, JsonValue],
+    agents: dict[str, JsonValue],
 ) -> Conversation:
     metadata = dict(conversation.metadata or {})
     about = metadata.get(KEY)
     metadata[KEY] = {**(about if isinstance(about, dict) else {}), "history": history}
+    if agents:
+        metadata[AGENTS] = agents
     return conversation.model_copy(update={"messages": messages, "metadata": metadata})

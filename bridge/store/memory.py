@@ -881,6 +881,14 @@ class MemoryStore(
         after = here[people[-1] + 1 :] if people else here
         return sum(turn.asked >= since for turn in after)
 
+    async def last_answer(self, session: str, *, before: TurnId) -> MessageId | None:
+        of_session = [one for one in self._turns.values() if one.session == session]
+        for turn in reversed(of_session):
+            kept = None if turn.answer is None else self._messages.get(turn.answer)
+            if turn.id != before and kept is not None and kept.state != "deleted":
+                return turn.answer
+        return None
+
     async def open_turns(self) -> Sequence[StoredTurn]:
         return [
             one for one in self._turns.values() if one.state in ("queued", "running", "waiting")

@@ -490,6 +490,9 @@ class SqliteStore:
     async def was_called(self, agent: str, root: MessageId) -> bool:
         return self._look(turns.was_called, agent, root)
 
+    async def last_answer(self, session: str, *, before: TurnId) -> MessageId | None:
+        return self._look(turns.last_answer, session, before)
+
     async def open_turns(self) -> Sequence[StoredTurn]:
         return self._look(turns.open_turns)
 

@@ -37,6 +37,11 @@ def was_called(db: sqlite3.Connection, agent: str, root: MessageId) -> bool:
     return db.execute(SQL["was_called"], (agent, root, agent, root)).fetchone() is not None
 
 
+def last_answer(db: sqlite3.Connection, session: str, before: TurnId) -> MessageId | None:
+    found = db.execute(SQL["last_answer"], (session, before)).fetchone()
+    return None if found is None else MessageId(found[0])
+
+
 def open_turns(db: sqlite3.Connection) -> Sequence[StoredTurn]:
     return [_stored(columns) for columns in db.execute(SQL["open_turns"]).fetchall()]
 

@@ -1335,6 +1335,23 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert not await store.was_called("other", root)
         assert not await store.was_called("echo", message_id_of(HOME, "m2"))
 
+    async def test_the_last_answer_of_a_session_is_known_as_long_as_it_stands(
+        self, store: Store
+    ) -> None:
+        for number in range(1, 5):
+            session = "other" if number == 3 else "one"
+            turn = NewTurn(TurnId(f"t{number}"), "echo", ROOM, said(f"m{number}").id, session)
+            await admit(store, said(f"m{number}"), turns=(turn,))
+            await admit(store, said(f"a{number}"))
+            if number != 4:
+                await store.set_turn(turn.id, "done", answer=said(f"a{number}").id)
+
+        assert await store.last_answer("one", before=TurnId("t4")) == said("a2").id
+        assert await store.last_answer("one", before=TurnId("t2")) == said("a1").id
+        assert await store.last_answer("none", before=TurnId("t4")) is None
+        await store.change_message(words("a2"), "deleted")
+        assert await store.last_answer("one", before=TurnId("t4")) == said("a1").id
+
     async def _queue_turn(self, store: Store) -> None:
         turn = NewTurn(TurnId("t1"), "echo", ROOM, said("m1").id)
         await admit(store, said("m1"), turns=(turn,))

@@ -11,6 +11,7 @@ from bridge.model.turns import (
     AgentInput,
     AnswerRecorded,
     ModerationReported,
+    StateKept,
     TextDelta,
     Turn,
     TurnDone,
@@ -79,3 +80,84 @@ async def test_an_answer_tells_how_long_it_took_and_what_judged_it(clock: FakeCl
     assert metadata["usage"] == {"input_tokens": 7}
     assert metadata["moderation"] == {"refused": False}
     assert metadata["record"] == {"api": "x"}
+
+
+def known(turn: Turn, agent: str) -> Any:
+    metadata: Any = turn.conversation.metadata
+    return metadata.get("agents", {}).get(agent)
+
+
+async def test_what_an_agent_keeps_is_shown_to_it_alone_in_all_later_turns(
+    clock: FakeClock,
+) -> None:
+    def counts(number: int) -> list[AgentEvent | float]:
+        kept: Any = {"turns": number, "first": "yes"} if number == 1 else {"turns": number}
+        return [TextDelta(text="Yes."), StateKept(state=kept)]
+
+    bot = Scripted("bot", clock, counts)
+    other = Scripted("other", clock, lambda _: [TextDelta(text="No.")])
+    house, slate = plaza(clock, bot, other, history_tokens=500, listen="always", beside=True)
+    async with house.run():
+        await slate.say("s", "one")
+        await clock.advance(5)
+        await slate.say("s", "two " + "x" * 3000)
+        await clock.advance(5)
+        await slate.say("s", "three")
+        await clock.advance(5)
+
+    assert known(bot.turns[0], "bot") is None
+    assert known(bot.turns[1], "bot") == {"turns": 1, "first": "yes"}
+    assert known(bot.turns[2], "bot") == {"turns": 2, "first": "yes"}
+    assert all(known(turn, "bot") is None for turn in other.turns)
+    seen = [m.metadata for turn in other.turns for m in turn.conversation.messages]
+    assert any(m.actor.id == "agent:bot" for m in other.turns[2].conversation.messages)
+    assert "turns" not in str(seen)
+
+
+async def test_an_answer_that_is_deleted_takes_along_what_was_kept_with_it(
+    clock: FakeClock,
+) -> None:
+    bot = Scripted("bot", clock, lambda n: [TextDelta(text=f"{n}"), StateKept(state={"n": n})])
+    house, slate = plaza(clock, bot, listen="always")
+    async with house.run():
+        await slate.say("s", "one")
+        await clock.advance(5)
+        question = await slate.say("s", "two")
+        await clock.advance(5)
+        (_, second) = await answers(house.store, house, "bot")
+        await house.store.change_message(second, "deleted")
+        await slate.delete("s", question)
+        await slate.say("s", "three")
+        await clock.advance(5)
+
+    assert known(bot.turns[2], "bot") == {"n": 1}
+
+
+async def test_a_key_is_taken_away_by_null_and_another_session_has_its_own_state(
+    clock: FakeClock,
+) -> None:
+    def script(number: int) -> list[AgentEvent | float]:
+        kept: Any = {"a": 1, "b": 2} if number == 1 else {"a": None}
+        return [TextDelta(text="Yes."), StateKept(state=kept)]
+
+    bot = Scripted("bot", clock, script)
+    house, slate = plaza(clock, bot, listen="always", session="person")
+    async with house.run():
+        for who in ("ann", "ann", "bob", "ann"):
+            await slate.say("s", "Hi", author=who)
+            await clock.advance(5)
+
+    assert [known(turn, "bot") for turn in bot.turns] == [None, {"a": 1, "b": 2}, None, {"b": 2}]
+
+
+async def test_an_agent_cannot_keep_more_than_its_share(clock: FakeClock) -> None:
+    grows: list[AgentEvent | float] = [
+        TextDelta(text="So."), *(StateKept(state={f"{n}": "x" * 9000}) for n in range(2))
+    ]  # fmt: skip
+    house, slate = plaza(clock, Scripted("bot", clock, lambda _: grows), listen="always")
+    async with house.run():
+        await slate.say("s", "Hi")
+        await clock.advance(5)
+
+    (answer,) = await answers(house.store, house, "bot")
+    assert "more than 16000 bytes" in str(answer.content)

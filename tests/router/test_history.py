@@ -12,7 +12,7 @@ from uuid import UUID
 
 import pytest
 
-from bridge.model import ActorId, MessageId, Person, Place, RoomId, message_id_of
+from bridge.model import ActorId, MessageId, Person, Place, RoomId, TurnId, message_id_of
 from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone
 from bridge.ports.store import Admission, NewMessage, Store, StoredMessage
 from bridge.router import AgentSeat, Policy, Room
@@ -54,7 +54,7 @@ async def read(store: Store, last: NewMessage, policy: Policy | None = None, **s
         last.message, last.author, last.time, last.place, last.native_id, None, "complete"
     )
     history = History(store, policy or Policy())
-    return await history.of(LOBBY, AgentSeat("bot", **seat), last.message, asked)
+    return await history.of(LOBBY, AgentSeat("bot", **seat), TurnId("t"), last.message, asked)
 
 
 def words(conversation: Conversation) -> list[str]:

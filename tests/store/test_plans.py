@@ -77,7 +77,13 @@ NARROW = {
     "shelf": {"account=? AND key=?"},
     "stand_ins": {"channel=? AND native_id=?", "root=? AND channel=?"},
     "timelines": {"id=?", "rowid=?"},
-    "turns": {"id=?", "state=?", "agent=? AND thread=?", "agent=? AND trigger_message=?"},
+    "turns": {
+        "id=?",
+        "state=?",
+        "agent=? AND thread=?",
+        "agent=? AND trigger_message=?",
+        "session=?",
+    },
 }
 WHOLE = {
     "SCAN timelines",  # lists everything there is

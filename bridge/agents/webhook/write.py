@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import orjson
-from pydantic import JsonValue
 
-from bridge.agents.json_values import Json, obj
+from bridge.agents.json_values import Json
 from bridge.agents.speakers import agent_id
 from bridge.content.additions import BridgeMetadata, read_bridge_metadata, with_bridge_metadata
 from bridge.content.agent_parts import is_unshown
+from bridge.content.private_state import own_metadata, own_view
 from bridge.model.turns import AgentInput, Feedback, Turn
 from bridge.uacs import Conversation, Message, write
 
@@ -52,7 +52,7 @@ def shown_to(conversation: Conversation, agent: str) -> Conversation:
     """Without what other agents keep for themselves."""
     shown = (_shown(one, agent) for one in conversation.messages)
     messages = tuple(one for one in shown if one.content)
-    metadata = _own_state(conversation.metadata, agent)
+    metadata = own_metadata(conversation.metadata, agent)
     changed: dict[str, object] = {"messages": messages}
     if conversation.metadata is not None:
         changed["metadata"] = metadata
@@ -60,9 +60,7 @@ def shown_to(conversation: Conversation, agent: str) -> Conversation:
 
 
 def _shown(message: Message, agent: str) -> Message:
-    if message.metadata is not None and "agents" in message.metadata:
-        own = _own_state(message.metadata, agent)
-        message = message.model_copy(update={"metadata": own})
+    message = own_view(message, agent)
     if message.actor.id == agent_id(agent) or not any(map(is_unshown, message.content)):
         return message
     kept = [index for index, part in enumerate(message.content) if not is_unshown(part)]
@@ -86,10 +84,3 @@ def _moved(found: BridgeMetadata, places: Mapping[int, int]) -> dict[str, object
             if int(k) in places
         },
     }
-
-
-def _own_state(metadata: Mapping[str, JsonValue] | None, agent: str) -> Json:
-    """Metadata with the private state of this agent alone."""
-    rest = {key: value for key, value in (metadata or {}).items() if key != "agents"}
-    own = obj((metadata or {}).get("agents")).get(agent)
-    return {**rest, "agents": {agent: own}} if own is not None else rest

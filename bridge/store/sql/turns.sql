@@ -11,6 +11,11 @@ SELECT 1 FROM turns WHERE agent = ? AND thread = ?
 UNION ALL SELECT 1 FROM turns WHERE agent = ? AND trigger_message = ?
 LIMIT 1;
 
+-- name: last_answer
+SELECT turns.answer FROM turns CROSS JOIN messages AS m ON m.id = turns.answer
+WHERE turns.session = ? AND turns.answer IS NOT NULL AND turns.id <> ? AND m.state <> 'deleted'
+ORDER BY turns.n DESC LIMIT 1;
+
 -- name: open_turns
 SELECT id, agent, room, trigger_message, state, attempts, asked, tool_called, answer, session,
   origin, called_by
