@@ -83,11 +83,13 @@ class SeatSettings(StrictSettings):
     bots: bool = Field(default=False, description="Whether bots and apps may call it by its name.")
     allow: tuple[str, ...] = Field(
         default=(),
-        description="Who reaches it: globs of ids, also of linked accounts; none: everybody in "
-        "channels, and in direct messages those who gave a code (`uacs-bridge pair new`).",
+        description="Who reaches it: globs of ids, also of linked accounts, of groups "
+        "(`group:discord:42:88`) and of guests (`guest:slack:*`); none: everybody in channels, and "
+        "in direct messages those who gave a code (`uacs-bridge pair new`).",
     )
     deny: tuple[str, ...] = Field(
-        default=(), description="Who never reaches it: globs of ids, also of linked accounts."
+        default=(),
+        description="Who never reaches it: globs of ids, groups and guests, as in `allow`.",
     )
     operators: tuple[str, ...] = Field(
         default=(),

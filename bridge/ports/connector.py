@@ -233,6 +233,18 @@ class KnowsPeople(Protocol):
 
 
 @runtime_checkable
+class KnowsGroups(Protocol):
+    """Whether somebody is a guest, and in which groups they are, can be looked up."""
+
+    async def groups_of(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
+        """`guest:PLATFORM:WORKSPACE`, and `group:PLATFORM:WORKSPACE:ID` for each user group or
+        role; `wanted` are the globs that somebody asks about: nothing else need be looked up.
+
+        Raises PlatformError where the platform does not tell: then nobody knows."""
+        ...
+
+
+@runtime_checkable
 class LinksMessages(Protocol):
     """Messages have addresses, which people paste. No network."""
 

@@ -7,7 +7,7 @@ Read from the store at the start; whatever changes is written there first.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 import structlog
 
@@ -23,6 +23,7 @@ from bridge.ports.store import Store
 from bridge.router import metrics
 from bridge.router.codes import digest_of, new_code
 from bridge.router.decided import Decided
+from bridge.router.groups import Memberships
 from bridge.router.notices import Notices, notice_id
 from bridge.router.rooms import AgentSeat, Member, Room, Rooms
 from bridge.uacs import TextPart
@@ -30,6 +31,8 @@ from bridge.uacs import TextPart
 log = structlog.get_logger()
 
 CODE_SECONDS = 600.0
+_OF_GROUPS = ("group:", "guest:")
+_UNSEEN = "it cannot be seen now whether they are among those whom it allows"
 ALL = "*"  # a pairing with every agent
 _TOLD_AGAIN = 3600.0  # seconds after which somebody is told once more that they are not admitted
 _CODE = re.compile(r"\s*(?:pair\s+)?([0-9a-z]{4}-[0-9a-z]{4})\s*", re.IGNORECASE)
@@ -53,6 +56,7 @@ class Doors:
         self._decided = decided
         self._notices = notices
         self._clock = clock
+        self._groups = Memberships(connectors, rooms, clock)
         self._paired: set[tuple[ActorId, str]] = set()
 
     async def load(self) -> None:
@@ -68,12 +72,33 @@ class Doors:
             return "they are blocked, or opted out"
         if _any(seat.deny, who):
             return "they are denied"
+        groups = await self._groups_of(seat.deny, who, channel)
+        if groups is None:
+            return _UNSEEN
+        if _any(seat.deny, groups):
+            return "they are denied"
         paired = any((one, agent) in self._paired for one in who for agent in (seat.agent, ALL))
         if paired or _any(seat.allow, who):
             return ""
+        groups = await self._groups_of(seat.allow, who, channel)
+        if _any(seat.allow, groups or frozenset()):
+            return ""
         if seat.allow:
-            return "they are not among those whom it allows"
+            return "they are not among those whom it allows" if groups is not None else _UNSEEN
         return "they are not paired" if channel and self.is_direct(channel) else ""
+
+    async def _groups_of(
+        self, globs: tuple[str, ...], who: set[ActorId], channel: ChannelRef | None
+    ) -> frozenset[str] | None:
+        """Those of all their accounts, as far as the globs ask for them; None where a platform does
+        not say: then it is not known whether they may."""
+        wanted = tuple(one for one in globs if one.startswith(_OF_GROUPS))
+        found: set[str] = set()
+        for actor in who if wanted else ():
+            if (groups := await self._groups.of(actor, wanted, channel)) is None:
+                return None
+            found |= groups
+        return frozenset(found)
 
     def is_direct(self, channel: ChannelRef) -> bool:
         """Whether it is between one person and our bot alone."""
@@ -149,7 +174,7 @@ def _code_in(event: MessagePosted) -> str | None:
     return found and found.group(1)
 
 
-def _any(globs: tuple[str, ...], who: set[ActorId]) -> bool:
+def _any(globs: tuple[str, ...], who: Set[str]) -> bool:
     return any(matches(glob, one) for glob in globs for one in who)
 
 

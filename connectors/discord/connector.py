@@ -38,6 +38,7 @@ from connectors.discord.channels import list_channels
 from connectors.discord.check import check
 from connectors.discord.commands import ANSWER
 from connectors.discord.files import address_of
+from connectors.discord.groups import roles_of
 from connectors.discord.history import History
 from connectors.discord.identity import Self
 from connectors.discord.marks import typing_call
@@ -192,6 +193,9 @@ class DiscordConnector:
 
     async def person(self, actor: ActorId) -> Person | None:
         return await look_up_person(self._rest, actor, self._cdn)
+
+    async def groups_of(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
+        return await roles_of(self._rest, actor, wanted)
 
     def message_at(self, url: str) -> tuple[ChannelRef, str] | None:
         return links.message_at(url)

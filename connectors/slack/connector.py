@@ -42,6 +42,7 @@ from connectors.slack.check import findings
 from connectors.slack.decode import decode
 from connectors.slack.encode import encode
 from connectors.slack.files import address_of, share_files
+from connectors.slack.groups import groups_of
 from connectors.slack.history import find_post, newest_post, posts_after
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import text_at
@@ -206,6 +207,9 @@ class SlackConnector:
 
     async def person(self, actor: ActorId) -> Person | None:
         return await look_up(self._api, actor)
+
+    async def groups_of(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
+        return await groups_of(self._api, actor, wanted)
 
     async def email(self, actor: ActorId) -> str | None:
         return await look_up_email(self._api, actor)

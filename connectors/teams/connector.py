@@ -44,7 +44,7 @@ from connectors.teams.encode import encode, typing_call
 from connectors.teams.files import bring, shared_address
 from connectors.teams.marks import takes_reaction
 from connectors.teams.outsiders import outsiders
-from connectors.teams.people import direct_channel, find_email, find_person
+from connectors.teams.people import direct_channel, find_email, find_person, groups_of
 from connectors.teams.receive import Receiver
 from connectors.teams.references import References
 from connectors.teams.send import BotToken, HttpClient, Sender
@@ -148,6 +148,11 @@ class TeamsConnector:
 
     async def person(self, actor: ActorId) -> Person | None:
         return await find_person(actor, self._heard_in.get(actor), self._references, self._sender)
+
+    async def groups_of(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
+        del wanted
+        heard_in = self._heard_in.get(actor)
+        return await groups_of(actor, heard_in, self._references, self._sender)
 
     async def email(self, actor: ActorId) -> str | None:
         return await find_email(actor, self._heard_in.get(actor), self._references, self._sender)

@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from bridge.errors import NotFound, Refused
 from bridge.model import ActorId, ChannelRef, Person
+from bridge.model.refs import join_key
 from connectors.teams import ids
 from connectors.teams.activity import Json, string
 from connectors.teams.references import Reference, References
@@ -32,6 +33,22 @@ async def find_email(
     if string(member, "userRole") in ("guest", "anonymous"):
         return None
     return string(member, "email") or None
+
+
+async def groups_of(
+    actor: ActorId, heard_in: str | None, references: References, sender: Sender
+) -> frozenset[str]:
+    """Whether they are a guest: of the directory's, or of another tenant. Bots are none. Raises
+    NotFound where no roster that we may see has them."""
+    tenant, account = ids.split_actor(actor)
+    if ids.is_bot(account):
+        return frozenset()
+    member = await _member(actor, heard_in, references, sender)
+    if not member:
+        raise NotFound(f"No roster that the bot may see has {actor!r}")
+    home = string(member, "tenantId")
+    outside = string(member, "userRole") in ("guest", "anonymous") or home not in ("", tenant)
+    return frozenset([join_key("guest", ids.PLATFORM, tenant)] if outside else ())
 
 
 async def direct_channel(

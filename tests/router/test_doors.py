@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 
 import pytest
 
+from bridge.errors import Unavailable
 from bridge.model import ActorId, ChannelRef
 from bridge.model.turns import AgentEvent, AgentInput, Turn
 from bridge.ports.agent_store import PAIRING_TRIES
@@ -16,6 +17,7 @@ from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector
 from tests.router.test_many_agents import Club, Says
+from tests.router.test_presses import PressedPaper
 
 ANN, BOB = ActorId("paper:slate:ann"), ActorId("paper:slate:bob")
 
@@ -104,6 +106,103 @@ async def test_a_question_that_waited_is_not_answered_to_who_is_blocked_meanwhil
         await clock.advance(20)
 
     assert club.answered() == {"front": 0}
+
+
+# --- guests and groups ------------------------------------------------------------------------
+
+HELPERS = "group:paper:slate:helpers"
+
+
+class Grouped(PressedPaper):
+    """Knows groups, and how often it was asked for them."""
+
+    def __init__(self, name: str, clock: FakeClock) -> None:
+        super().__init__(name, clock)
+        self.groups: dict[ActorId, frozenset[str]] = {}
+        self.asked: list[tuple[str, tuple[str, ...]]] = []
+        self.silent = False
+
+    async def groups_of(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
+        self.asked.append((actor, tuple(wanted)))
+        if self.silent:
+            raise Unavailable("the platform is away")
+        return self.groups.get(actor, frozenset())
+
+
+class GroupedClub(Club):
+    def __init__(self, clock: FakeClock, *seats: AgentSeat) -> None:
+        super().__init__(clock, *seats)
+        self.slate = self.people = Grouped("slate", clock)
+        self.house.connectors[self.slate.account] = self.slate
+        self.house.rooms.clear()
+        self.house.room("club", (self.slate, "s", "both"), (self.board, "b", "both"))
+
+
+@pytest.mark.parametrize(
+    ("seat", "answered"),
+    [
+        (AgentSeat("front", "always", allow=(HELPERS,)), ["ann"]),
+        (AgentSeat("front", "always", allow=("group:*",)), ["ann"]),
+        (AgentSeat("front", "always", deny=("guest:*",)), ["ann", "carl"]),
+        (AgentSeat("front", "always", allow=(BOB, HELPERS), deny=("guest:paper:*",)), ["ann"]),
+        (AgentSeat("front", "always", deny=("guest:other:*",)), ["ann", "bob", "carl"]),
+    ],
+)
+async def test_lists_name_guests_and_groups(
+    clock: FakeClock, seat: AgentSeat, answered: list[str]
+) -> None:
+    club = GroupedClub(clock, seat)
+    club.people.groups = {ANN: frozenset([HELPERS]), BOB: frozenset(["guest:paper:slate"])}
+    async with club.house.run():
+        for one in ("ann", "bob", "carl"):
+            await club.say(f"I am {one}", author=one)
+
+    assert club.agents["front"].asked == [f"I am {one}" for one in answered]
+
+
+async def test_groups_are_asked_for_where_a_list_names_them_and_once_a_minute(
+    clock: FakeClock,
+) -> None:
+    club = GroupedClub(clock, AgentSeat("front", "always", allow=(ANN, HELPERS)))
+    async with club.house.run():
+        await club.say("hello")  # by her id
+        assert club.people.asked == []
+        await club.say("hello", author="bob")
+        await club.say("hello", author="bob")
+        assert set(club.people.asked) == {(BOB, (HELPERS,))}
+        first = len(club.people.asked)
+        club.people.groups = {BOB: frozenset([HELPERS])}
+        await clock.advance(61)
+        await club.say("hello", author="bob")
+
+    assert (first, club.answered()) == (1, {"front": 2})
+
+
+@pytest.mark.parametrize("seat", [
+    AgentSeat("front", "always", allow=(HELPERS,)), AgentSeat("front", "always", deny=("guest:*",)),
+])  # fmt: skip
+async def test_where_nobody_can_say_who_they_are_they_do_not_reach_it(
+    clock: FakeClock, seat: AgentSeat
+) -> None:
+    club = GroupedClub(clock, seat)
+    club.people.groups, club.people.silent = {ANN: frozenset([HELPERS])}, True
+    async with club.house.run():
+        await club.say("hello")
+        club.people.silent = False
+        await club.say("hello again")
+
+    assert club.agents["front"].asked == ["hello again"]
+
+
+async def test_the_groups_of_all_accounts_of_a_person_count(clock: FakeClock) -> None:
+    club = GroupedClub(clock, AgentSeat("front", "always", allow=(HELPERS,)))
+    club.people.groups = {ANN: frozenset([HELPERS])}
+    async with club.house.run() as router:
+        await router.linking.link(ANN, ActorId("paper:board:annie"))
+        await club.board.say("b", "hello", author="annie")
+        await clock.advance(5)
+
+    assert club.answered() == {"front": 1}
 
 
 # --- direct messages --------------------------------------------------------------------------

@@ -37,6 +37,7 @@ SCOPES = frozenset(
         "reactions:read",
         "reactions:write",
         "team:read",
+        "usergroups:read",
         "users:read",
         "users:read.email",
     ]

@@ -239,6 +239,10 @@ class Workspace:
     channels: dict[str, Channel] = field(default_factory=dict[str, Channel])
     by_name: dict[str, Channel] = field(default_factory=dict[str, Channel])
     files: dict[str, File] = field(default_factory=dict[str, File])
+    groups: dict[str, tuple[str, list[str]]] = field(
+        default_factory=dict[str, tuple[str, list[str]]]
+    )
+    """User groups by their id: the handle, and the members."""
 
     def add_channel(self, channel: Channel) -> Channel:
         self.channels[channel.id] = channel

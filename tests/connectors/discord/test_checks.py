@@ -97,6 +97,22 @@ async def test_people_are_known_as_their_guild_sees_them(local: Local) -> None:
     assert person.picture.startswith(f"{local.around.base_url}/discord/")
 
 
+async def test_roles_are_the_groups_of_a_guild(local: Local) -> None:
+    connector = local.connector()
+    state = local.discord.state
+    guild = state.guilds[int(local.channel.workspace)]
+    user = local.discord.world().people[0].id
+    guild.members[int(user)].roles = [4711]
+    role = f"group:discord:{guild.id}:4711"
+
+    assert await connector.groups_of(actor_id(local.channel, user), ("group:*",)) == {role}
+    direct = ActorId(f"discord:@me:{user}")
+    assert await connector.groups_of(direct, (role,)) == {role}
+    assert await connector.groups_of(direct, ("group:*",)) == frozenset()
+    stranger = actor_id(local.channel, "99")
+    assert await connector.groups_of(stranger, (role,)) == frozenset()
+
+
 @pytest.mark.parametrize("actor", ["slack:T:U", "discord:1", "discord:1:7/CI", "discord:1:99"])
 async def test_strangers_are_unknown(local: Local, actor: str) -> None:
     assert await local.connector().person(ActorId(actor)) is None

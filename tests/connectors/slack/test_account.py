@@ -230,6 +230,22 @@ async def test_people_and_bots_are_looked_up(sandbox: Sandbox) -> None:
     assert borrowed.name == "GitHub"
 
 
+async def test_guests_and_user_groups_are_known(sandbox: Sandbox) -> None:
+    connector = sandbox.connector()
+    workspace = sandbox.slack.slack.workspaces[TEAM]
+    workspace.groups["S0HELP"] = ("helpers", [ADA])
+    workspace.groups["S0ELSE"] = ("others", ["U0SOMEBODY"])
+    workspace.people[ADA].guest = True
+    ada, wanted = ids.actor_id(TEAM, ADA), ("group:slack:*", "guest:slack:*")
+
+    assert await connector.groups_of(ada, wanted) == {
+        f"guest:slack:{TEAM}", f"group:slack:{TEAM}:S0HELP"
+    }  # fmt: skip
+    assert await connector.groups_of(ada, wanted[:1]) == {f"group:slack:{TEAM}:S0HELP"}
+    bot = ids.actor_id(TEAM, sandbox.app()["bot_id"])
+    assert await connector.groups_of(bot, wanted) == frozenset()
+
+
 @pytest.mark.parametrize("actor", ["slack:T0ACME:U0NOBODY", "slack:T0ACME:B0NONE", "irc:n:u", "x"])
 async def test_strangers_are_nobody(sandbox: Sandbox, actor: Any) -> None:
     assert await sandbox.connector().person(actor) is None

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import connectors.teams
-from bridge.errors import AuthFailed, ConfigError
+from bridge.errors import AuthFailed, ConfigError, NotFound
 from bridge.model import AccountId, ChannelRef, Person
 from bridge.ports.clock import SystemClock
 from bridge.ports.connector import (
@@ -74,6 +74,22 @@ async def test_somebody_who_has_not_spoken_is_found_in_the_same_team(made: Bench
     actor = ids.actor_id(known.workspace, known.id)
 
     assert await made.connector.person(actor) == Person(id=actor, name=known.name)
+
+
+async def test_guests_of_a_tenant_are_known(made: Bench) -> None:
+    await say(made, "hello", person=1)
+    one, other = made.teams.world().people[1:3]
+    object.__setattr__(made.teams.tenant.people[one.id], "guest", True)
+
+    async def groups(account: str) -> frozenset[str]:
+        actor = ids.actor_id(made.channel.workspace, account)
+        return await made.connector.groups_of(actor, ("guest:*",))
+
+    assert await groups(one.id) == {f"guest:teams:{one.workspace}"}
+    assert await groups(other.id) == frozenset()
+    assert await groups(ids.bot_account("x")) == frozenset()
+    with pytest.raises(NotFound, match="No roster"):
+        await groups("29:nobody")
 
 
 async def test_nobody_is_found_under_an_unknown_id(made: Bench) -> None:

@@ -54,6 +54,7 @@ METHODS: dict[str, Method] = {
     "reactions.get": Method(reactions.get, TIER_3, "reactions:read"),
     "reactions.remove": Method(reactions.remove, TIER_2, "reactions:write"),
     "team.info": Method(people.team_info, TIER_3, "team:read"),
+    "usergroups.list": Method(people.list_groups, TIER_2, "usergroups:read"),
     "users.conversations": Method(conversations.of_user, TIER_2),
     "users.info": Method(people.user_info, TIER_4, "users:read"),
     "users.list": Method(people.list_users, TIER_2, "users:read"),

@@ -1,0 +1,43 @@
+"""The roles of a Discord user, looked up by their id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bridge.errors import NotFound
+from bridge.model import ActorId, split_key
+from bridge.model.refs import join_key
+from connectors.discord import ids
+from connectors.discord.rest import Rest
+
+_MOST = 10  # guilds that are asked about somebody who writes directly
+
+
+async def roles_of(rest: Rest, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
+    """As groups of their guild; of who writes directly, in the guilds that the globs name. Discord
+    has no guests. Raises PlatformError."""
+    found = ids.split_actor(actor)
+    if found is None:
+        return frozenset()
+    guild, user = found
+    guilds = [guild] if guild != ids.DIRECT else _guilds_of(wanted)
+    return frozenset([key for one in guilds for key in await _roles(rest, one, user)])
+
+
+def _guilds_of(wanted: Sequence[str]) -> list[str]:
+    fields = [split_key(one) for one in wanted if one.startswith(f"group:{ids.PLATFORM}:")]
+    named = dict.fromkeys(one[2] for one in fields if len(one) > 2 and one[2].isdecimal())
+    return list(named)[:_MOST]
+
+
+async def _roles(rest: Rest, guild: str, user: str) -> list[str]:
+    path = f"/guilds/{guild}/members/{user}"
+    try:
+        member = await rest.request(
+            "GET", path, bucket=f"member.get {guild}", doing=f"Looking up {path}"
+        )
+    except NotFound:
+        return []  # no member there
+    roles = member.get("roles") if isinstance(member, dict) else None
+    listed = roles if isinstance(roles, list) else []
+    return [join_key("group", ids.PLATFORM, guild, str(role)) for role in listed]

@@ -1,0 +1,46 @@
+"""Agents in direct messages (`direct`): nobody is answered until they are paired by a code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bridge.router.doors import begin_pairing
+from tests.e2e.house import configuration, running, street
+from tests.e2e.test_directs import PLATFORMS, Somebody
+
+
+async def test_nobody_is_answered_directly_until_a_code_has_paired_them(tmp_path: Path) -> None:
+    async with street(channels=1) as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        settings["direct"] = [{"account": "*", "agents": [{"agent": "echo", "listen": "always"}]}]
+        people = [Somebody(local, platform) for platform in PLATFORMS]
+        async with running(local, settings) as (bridge, _):
+            for one in people:
+                await one.write("is anybody there?")
+            for one in people:
+                await local.until(lambda one=one: one.has("echo does not know you yet"), 20)
+            await bridge.router.settled()
+            assert not any(one.has("anybody there?", "echo") for one in people)
+
+            codes = [
+                await begin_pairing(bridge.store, bridge.clock, "echo", "test", 10) for _ in people
+            ]
+            for one, code in zip(people, codes, strict=True):
+                await one.write(code)
+            for one in people:
+                await local.until(lambda one=one: one.has("You are paired"), 20)
+            for one in people:
+                await one.write("the roses are red")
+            for one in people:
+                await local.until(
+                    lambda one=one: sum("roses are red" in str(m.raw) for m in one.read()) == 2, 20
+                )
+            await bridge.router.settled()
+
+            assert len(await bridge.router.doors.pairings()) == 3
+            archived = [
+                str((await bridge.store.conversation(timeline.id)).messages)
+                for timeline, _ in await bridge.store.conversations()
+            ]
+            assert not any(code in text for code in codes for text in archived)
+            assert await bridge.store.dead_letters() == []
