@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
@@ -87,6 +87,15 @@ class MessagesBulkDeleted(_ByActor):
 
     type: Literal["messages_bulk_deleted"] = "messages_bulk_deleted"
     targets: tuple[str, ...]
+
+
+class ThreadDeleted(_ByActor):
+    """A thread (that of `place`) is gone with all that was said in it."""
+
+    type: Literal["thread_deleted"] = "thread_deleted"
+
+
+Deletion: TypeAlias = MessageDeleted | MessagesBulkDeleted | ThreadDeleted
 
 
 class ReactionAdded(_OnMessage):
@@ -247,6 +256,7 @@ Event = Annotated[
     | MessageEdited
     | MessageDeleted
     | MessagesBulkDeleted
+    | ThreadDeleted
     | ReactionAdded
     | ReactionRemoved
     | ReactionsCleared

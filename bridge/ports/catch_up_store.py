@@ -55,9 +55,11 @@ class HeldPin:
 class CatchUpStore(Protocol):
     """Beside the inbox and the archive."""
 
-    async def held(self, channel: ChannelRef, since: float, *, limit: int) -> Sequence[Held]:
-        """What stands in the channel and its threads since then (seconds since 1970), newest
-        first; without what is deleted."""
+    async def held(
+        self, channel: ChannelRef, since: float, *, limit: int, thread: str | None = None
+    ) -> Sequence[Held]:
+        """What stands in the channel and its threads, or in this thread alone, since then (seconds
+        since 1970), newest first; without what is deleted."""
         ...
 
     async def pins(self, channel: ChannelRef) -> Sequence[HeldPin]:

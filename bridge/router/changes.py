@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from bridge.content.additions import of_person, read_bridge_metadata, with_bridge_metadata
 from bridge.model import (
     ActorId,
-    MessageDeleted,
+    Deletion,
     MessageEdited,
     MessageId,
-    MessagesBulkDeleted,
     OperationId,
     Place,
     deletion_of,
@@ -23,6 +22,7 @@ from bridge.router.moderation import copy_deleted, is_original
 from bridge.router.passage import Passage, Surroundings
 from bridge.uacs import Message
 
+_LONGEST_THREAD = 5000  # messages that go with their thread at once; older ones when compared
 _TO_A_COPY = "kept: it happened to a copy"
 
 
@@ -60,7 +60,7 @@ def orphaned(passage: Passage, place: Place, target: str) -> str:
 
 async def change_by_deletion(
     passage: Passage,
-    event: MessageDeleted | MessagesBulkDeleted,
+    event: Deletion,
     targets: Sequence[str],
     around: Surroundings,
 ) -> str:
@@ -86,6 +86,12 @@ async def change_by_deletion(
     if copies:
         return copies[0]
     return "deleted" if passage.changes else "orphan: deleted, but not known here"
+
+
+async def stood_in_thread(place: Place, around: Surroundings) -> Sequence[str]:
+    """The newest messages that stood in the thread of this place, by native id."""
+    held = await around.store.held(place.channel, 0.0, limit=_LONGEST_THREAD, thread=place.thread)
+    return [one.native_id for one in held]
 
 
 async def _said_here(place: Place, native_id: str, around: Surroundings) -> StoredMessage | None:

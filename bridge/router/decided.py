@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from bridge.model import ActorId, Event, MessageDeleted, MessagePosted, MessagesBulkDeleted, RoomId
+from bridge.model import ActorId, Deletion, Event, MessagePosted, RoomId
 from bridge.ports.clock import Clock
 from bridge.ports.store import Barred, BarredWhy, Paused, Store
 
@@ -34,7 +34,7 @@ class Decided:
         is always deleted everywhere."""
         if not self._barred and not self._paused:
             return ""
-        if isinstance(event, MessageDeleted | MessagesBulkDeleted):
+        if isinstance(event, Deletion):
             return ""
         if self.paused(room):
             return "the room is paused"

@@ -13,10 +13,9 @@ from bridge.model import (
     AccountId,
     ChannelRef,
     DeleteMessage,
+    Deletion,
     Level,
-    MessageDeleted,
     MessageId,
-    MessagesBulkDeleted,
     OperationId,
     Place,
     PostMessage,
@@ -56,7 +55,7 @@ async def shares_pin(
 
 async def copy_deleted(
     passage: Passage,
-    event: MessageDeleted | MessagesBulkDeleted,
+    event: Deletion,
     target: str,
     stored: StoredMessage,
     around: Surroundings,

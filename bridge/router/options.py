@@ -30,6 +30,7 @@ from bridge.model import (
     ReactionAdded,
     ReactionRemoved,
     ReactionsCleared,
+    ThreadDeleted,
     TypingStarted,
 )
 from bridge.uacs import AudioPart, FilePart, ImagePart, Message, StructuredDataPart, VideoPart
@@ -54,6 +55,7 @@ _KINDS: dict[type, Kind] = {
     MessageEdited: "edits",
     MessageDeleted: "deletions",
     MessagesBulkDeleted: "deletions",
+    ThreadDeleted: "deletions",
     ReactionAdded: "reactions",
     ReactionRemoved: "reactions",
     ReactionsCleared: "reactions",

@@ -30,6 +30,7 @@ from bridge.model import (
     ReactionRemoved,
     ReactionsCleared,
     Receipt,
+    ThreadDeleted,
     TurnId,
     Unknown,
     conversation_id_of,
@@ -38,7 +39,7 @@ from bridge.model import (
 from bridge.model.refs import BRIDGE
 from bridge.ports.store import NewMessage, NewTurn, Timeline
 from bridge.router.admission import admitted, lets_out
-from bridge.router.changes import change_by_deletion, change_by_edit
+from bridge.router.changes import change_by_deletion, change_by_edit, stood_in_thread
 from bridge.router.commands import hear_command, hear_slash_command
 from bridge.router.directs import direct_timeline
 from bridge.router.feedback import hear_feedback
@@ -60,6 +61,7 @@ _CARRIED = (
     MessageEdited,
     MessageDeleted,
     MessagesBulkDeleted,
+    ThreadDeleted,
     ReactionAdded,
     ReactionRemoved,
     ReactionsCleared,
@@ -140,6 +142,10 @@ async def change_what_was_said(passage: Passage, around: Surroundings) -> str | 
             return await change_by_deletion(passage, event, (target,), around)
         case MessagesBulkDeleted(targets=targets) as event:
             return await change_by_deletion(passage, event, targets, around)
+        case ThreadDeleted() as event:
+            return await change_by_deletion(
+                passage, event, await stood_in_thread(event.place, around), around
+            )
         case _:
             return None
 

@@ -31,8 +31,10 @@ def forget_orphans(db: sqlite3.Connection, before: float) -> None:
     db.execute(SQL["forget_orphans"], (before,))
 
 
-def held(db: sqlite3.Connection, channel: ChannelRef, since: float, limit: int) -> Sequence[Held]:
-    found = db.execute(SQL["held"], (channel.key, since, limit)).fetchall()
+def held(
+    db: sqlite3.Connection, channel: ChannelRef, since: float, limit: int, thread: str | None
+) -> Sequence[Held]:
+    found = db.execute(SQL["held"], (channel.key, since, thread, thread, limit)).fetchall()
     return [
         Held(native_id, thread, message, said=kind == 0, at=at, changed=changed or 0.0)
         for native_id, thread, kind, at, changed, message in found

@@ -827,11 +827,16 @@ class MemoryStore(
 
     # --- catch-up -----------------------------------------------------------------------------
 
-    async def held(self, channel: ChannelRef, since: float, *, limit: int) -> Sequence[Held]:
+    async def held(
+        self, channel: ChannelRef, since: float, *, limit: int, thread: str | None = None
+    ) -> Sequence[Held]:
         links = [
             link
             for link in self._links.values()
-            if link.channel == channel.key and link.at >= since and link.kind < _STAND_IN
+            if link.channel == channel.key
+            and link.at >= since
+            and link.kind < _STAND_IN
+            and thread in (None, link.thread)
         ]
         links.sort(key=lambda link: link.at, reverse=True)
         found: list[Held] = []

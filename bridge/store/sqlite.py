@@ -470,8 +470,10 @@ class SqliteStore:
 
     # --- catch-up -----------------------------------------------------------------------------
 
-    async def held(self, channel: ChannelRef, since: float, *, limit: int) -> Sequence[Held]:
-        return await self._read(catch_up.held, channel, since, limit)
+    async def held(
+        self, channel: ChannelRef, since: float, *, limit: int, thread: str | None = None
+    ) -> Sequence[Held]:
+        return await self._read(catch_up.held, channel, since, limit, thread)
 
     async def pins(self, channel: ChannelRef) -> Sequence[HeldPin]:
         return await self._read(catch_up.pins, channel)

@@ -40,6 +40,8 @@ class CatchUpContract:
         ]
         assert [one.native_id for one in await store.held(HOME, 0.0, limit=1)] == ["m3"]
         assert await store.held(FAR, 0.0, limit=9) == []
+        in_thread = await store.held(HOME, 0.0, limit=9, thread="m2")
+        assert [one.native_id for one in in_thread] == ["m3"]
 
     async def test_copies_are_held_and_what_is_gone_is_not(self, store: Store) -> None:
         one, two = said("m1"), said("m2")

@@ -41,6 +41,7 @@ from bridge.model import (
     ReactionAdded,
     ReactionRemoved,
     ReactionsCleared,
+    ThreadDeleted,
     ThreadStarted,
     TopicChanged,
     TypingStarted,
@@ -342,6 +343,16 @@ def _channel_created(origin: _Origin, payload: bytes) -> Event:
     )
 
 
+def _thread_deleted(origin: _Origin, payload: bytes) -> Event:
+    wrapped = WrappedChannel.model_validate_json(payload)
+    return ThreadDeleted(
+        account=origin.account,
+        place=origin.place(wrapped.d.id),
+        time=_time(wrapped.at, origin.order_key),
+        actor=origin.actor(None),
+    )
+
+
 def _channel_updated(origin: _Origin, payload: bytes) -> list[Event]:
     """A channel, or a thread in it."""
     wrapped = WrappedChannel.model_validate_json(payload)
@@ -427,6 +438,7 @@ _DECODERS: Mapping[str, Callable[[_Origin, bytes], Event | list[Event]]] = {
     "TYPING_START": _typing,
     "THREAD_CREATE": _thread_created,
     "THREAD_UPDATE": _channel_updated,
+    "THREAD_DELETE": _thread_deleted,
     "CHANNEL_CREATE": _channel_created,
     "CHANNEL_UPDATE": _channel_updated,
     "CHANNEL_DELETE": _channel_deleted,

@@ -497,5 +497,7 @@ def _dedupe_key(kind: str, data: dict[str, Any], message: str, at: str) -> str:
             return f"pinned:{message}:{at}"
         case "THREAD_CREATE" if data.get("newly_created"):
             return f"thread:{message}"
+        case "THREAD_DELETE":
+            return f"thread deleted:{message}"
         case _:
             return f"{kind}:{at}"

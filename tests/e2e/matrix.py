@@ -142,6 +142,7 @@ class Aside:
 EVENTS: dict[str, str] = {
     "message_posted": "post", "message_edited": "edit", "message_deleted": "delete",
     "messages_bulk_deleted": "bulk delete", "thread_started": "thread with a name",
+    "thread_deleted": "thread deleted",
     "poll_ended": "result of a poll", "member_joined": "member joined",
     "member_left": "member left", "channel_renamed": "rename", "topic_changed": "topic",
     "reaction_added": "reaction", "reaction_removed": "reaction taken back",

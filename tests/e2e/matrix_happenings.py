@@ -76,6 +76,20 @@ def _thread_is_named(scene: Scene, there: str) -> bool:
     return len(told) == 1 and told[0].thread is not None
 
 
+async def _delete_thread(scene: Scene) -> None:
+    root = await scene.say("the root that stays")
+    await scene.arrived("the root that stays")
+    await scene.say("soon gone with its thread", root)
+    await scene.arrived("soon gone with its thread")
+    owner = scene.local.person("discord", scene.home[0])
+    await _discord(scene).delete_thread_as(*scene.home, owner, root)
+
+
+def _thread_is_gone(scene: Scene, there: str) -> bool:
+    gone = not scene.found(there, "soon gone with its thread")
+    return gone and len(scene.found(there, "the root that stays")) == 1
+
+
 # --- polls ------------------------------------------------------------------------------------
 
 
@@ -304,6 +318,12 @@ HAPPENINGS: tuple[Row, ...] = (
             "teams": "apps are not told what a post is called",
         },
         shown_as={"slack": _WORDS, "discord": _WORDS, "teams": _WORDS},
+    ),
+    Row(
+        "thread deleted",
+        _delete_thread,
+        _thread_is_gone,
+        lacks=dict.fromkeys(("slack", "teams"), "messages are deleted one by one"),
     ),
     Row(
         "poll",

@@ -12,7 +12,7 @@ DELETE FROM orphans WHERE at < ?;
 SELECT links.native_id, links.thread, links.kind, links.at, m.changed, m.id
 FROM links CROSS JOIN messages AS m ON m.n = links.message
 WHERE links.channel = (SELECT n FROM channels WHERE key = ?) AND links.at >= ? AND links.gone = 0
-  AND m.state <> 'deleted'
+  AND (? IS NULL OR links.thread = ?) AND m.state <> 'deleted'
 ORDER BY links.at DESC LIMIT ?;
 
 -- name: row
