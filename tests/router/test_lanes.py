@@ -91,6 +91,43 @@ async def test_what_is_refused_goes_to_dead_letters_and_the_lane_goes_on(clock: 
     assert await house.store.dead_letters() == []
 
 
+async def test_a_lane_that_failed_for_long_goes_on_within_a_minute(clock: FakeClock) -> None:
+    house, slate, board = two(clock)
+    away = True
+
+    def harm(call: Call) -> None:
+        del call
+        if away:
+            raise Unavailable("gone")
+
+    board.before_send = harm
+    async with house.run():
+        await slate.say("s", "one")
+        await clock.advance(1200)
+        assert board.texts("b") == []
+        away = False
+        await clock.advance(61)
+
+    assert [board.texts(channel)[:1] for channel in "bc"] == [["one"], ["one"]]
+
+
+async def test_a_letter_of_a_message_that_was_deleted_since_is_replayed_for_nobody(
+    clock: FakeClock,
+) -> None:
+    house, slate, board = two(clock)
+    board.before_send = fail_once(Refused("Channel 'b' is read-only; ask its owner"))
+
+    async with house.run() as router:
+        await slate.delete("s", await slate.say("s", "one"))
+        await clock.advance(5)
+        for letter in await house.store.dead_letters():
+            router.lanes.wake(await house.store.replay(letter.operation.id))
+        await clock.advance(5)
+
+    assert board.texts("b") == board.texts("c") == []
+    assert await house.store.dead_letters() == []
+
+
 class PaperInWords(PaperConnector):
     """Takes no post until it is said in words; then in words that shout."""
 
