@@ -18,6 +18,7 @@ from bridge.content.card_json import SCHEMA_ID, card_to_json
 from bridge.content.markdown import text_to_markdown
 from bridge.content.text import CodeBlock, Emphasis, Paragraph, Text
 from bridge.content.tool_names import UNSHOWN, readable_tool
+from bridge.model.turns import PlanStep
 from bridge.uacs import (
     ContentPart,
     JsonTree,
@@ -60,6 +61,30 @@ def with_tools_shown(message: Message, shown: ToolsShown) -> Message:
             for index, call in calls:
                 content[index] = _whole(call, results.get(call.id))
     return message.model_copy(update={"content": tuple(content)})
+
+
+def tool_steps(message: Message, shown: ToolsShown) -> tuple[PlanStep, ...]:
+    """The calls as steps of work, for platforms that show such in a place of their own."""
+    results = {
+        part.tool_call_id: part for part in message.content if isinstance(part, ToolResultPart)
+    }
+    return tuple(
+        _step(part, results.get(part.id), whole=shown == "full")
+        for part in message.content
+        if isinstance(part, ToolCallPart) and part.name not in UNSHOWN and shown != "off"
+    )
+
+
+def _step(call: ToolCallPart, result: ToolResultPart | None, *, whole: bool) -> PlanStep:
+    status = "in_progress" if result is None else "error" if result.is_error else "complete"
+    arguments = orjson.dumps(dict(call.arguments)).decode() if call.arguments else ""
+    return PlanStep(
+        id=f"tool {call.id}",
+        title=readable_tool(call.name),
+        status=status,
+        details=_cut(arguments) if whole else "",
+        output=_cut(_said(result)) if whole and result is not None else "",
+    )
 
 
 def _runs(parts: Sequence[ContentPart]) -> Iterator[list[int]]:

@@ -220,6 +220,14 @@ class FeedbackGiven(_OnMessage):
     comment: str = ""
 
 
+class AnswerStopped(_ByActor):
+    """Somebody pressed the platform's own Stop: on these messages while they grew (`targets`), or,
+    where there is none yet, on what is being answered in the thread."""
+
+    type: Literal["answer_stopped"] = "answer_stopped"
+    targets: tuple[str, ...] = ()
+
+
 class CommandGiven(_ByActor):
     """Somebody gave us a command (`/bridge status`); `text` is UACS Markdown. `answers` is what an
     answer must name (`PostMessage.answers`), where the platform waits for one."""
@@ -273,6 +281,7 @@ Event = Annotated[
     | ChannelClosed
     | ActionPressed
     | FeedbackGiven
+    | AnswerStopped
     | CommandGiven
     | AccountRevoked
     | Ignored

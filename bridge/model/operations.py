@@ -18,6 +18,7 @@ from bridge.model.refs import (
     OperationId,
     RoomId,
 )
+from bridge.model.turns import PlanStep
 from bridge.uacs import Message
 
 
@@ -214,6 +215,7 @@ class Delivery(BaseModel):
     - `message`: the canonical message as it stands now.
     - `thread`: the destination's id of the thread root, None when it goes into the channel.
     - `copies`: the native copies that stand there already, by rising slot.
+    - `steps`: what an agent does beside saying it, where that is shown in a place of its own.
     - `feedback`: people are asked what they think of it, by the platform's own means.
     """
 
@@ -224,6 +226,7 @@ class Delivery(BaseModel):
     thread: str | None = None
     quoted: Quoted | None = None
     copies: tuple[Receipt, ...] = ()
+    steps: tuple[PlanStep, ...] = ()
     feedback: bool = False
     # A factory: pydantic would make a deep copy of a default for each delivery.
     counterparts: Counterparts = Field(default_factory=lambda: NO_COUNTERPARTS)

@@ -133,12 +133,15 @@ class ToolAnswered(_Value):
 
 
 class PlanStep(_Value):
-    """A step of the agent's plan, or its new status."""
+    """A step of the agent's plan, or its new status; `details` are what it is done with, `output`
+    is what came of it, as plain text."""
 
     type: Literal["plan_step"] = "plan_step"
     id: str
     title: str
     status: Literal["pending", "in_progress", "complete", "error"]
+    details: str = ""
+    output: str = ""
 
 
 class ApprovalWanted(_Value):

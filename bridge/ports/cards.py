@@ -16,6 +16,7 @@ from bridge.content.additions import (
     read_bridge_metadata,
     with_bridge_metadata,
 )
+from bridge.content.agent_parts import is_unshown
 from bridge.content.card import Asset, Card
 from bridge.content.card_assets import key_of, with_assets
 from bridge.content.card_json import SCHEMA_ID, card_from_json
@@ -180,7 +181,7 @@ NO_CARDS = Cards({}, b"")
 
 def is_rich(message: Message) -> bool:
     """Whether there is more to show than text."""
-    return any(part.type != "text" for part in message.content)
+    return any(part.type != "text" and not is_unshown(part) for part in message.content)
 
 
 def hears_presses(message: Message) -> bool:

@@ -14,6 +14,7 @@ from bridge.content.rendering import public_url as open_url
 from bridge.model import (
     AccountId,
     ActorId,
+    Byline,
     Call,
     Capabilities,
     ChannelRef,
@@ -163,6 +164,18 @@ class ShowsTyping(Protocol):
 
 
 @runtime_checkable
+class ShowsWork(Protocol):
+    """It can be shown in a thread that somebody works on an answer there, with words for it."""
+
+    def working_call(
+        self, account: AccountId, channel: ChannelRef, thread: str, byline: Byline, words: str
+    ) -> Call | None:
+        """What shows it until the answer comes, at most some minutes; no words: not any more.
+        None where this channel cannot. Pure."""
+        ...
+
+
+@runtime_checkable
 class Streams(Protocol):
     """A message can be shown while it is written in a way of the platform's own, with a beginning
     and an end. Which streams are open is remembered from `send`, not beyond a restart: there an
@@ -170,6 +183,9 @@ class Streams(Protocol):
 
     append_pace: float
     """Seconds between two steps of a stream."""
+
+    shows_steps: bool
+    """Steps of work have a place of their own (`Delivery.steps`): the text names no tools."""
 
     def opening(self, delivery: Delivery, call: Call) -> Call | None:
         """The post of a growing message as the beginning of a stream, in the same slot. None: it

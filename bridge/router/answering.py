@@ -38,9 +38,12 @@ from bridge.router.rooms import Room, Rooms
 from bridge.router.streams import Showing, Stream
 from bridge.router.tools import Calls, Tools
 from bridge.router.typing import Typing
+from bridge.router.typing import Work as AgentWork
 from bridge.router.voice import Voice, answer_id
 
 log = structlog.get_logger()
+
+_LOOK = 1.0  # seconds between two looks at what an agent does before it speaks
 
 
 @dataclass
@@ -154,9 +157,24 @@ class Answering:
 
     async def _show_typing(self, work: Work) -> None:
         """Until there is something to read, people see that it works on it."""
-        while not work.answer.visible:
-            await self._typing.show(work.room.listeners())
-            await self._clock.sleep(self._policy.typing_again)
+        shown, late = AgentWork(work.turn.agent, work.trigger.root), False
+        try:
+            while not work.answer.visible:
+                words = work.answer.doing
+                await self._typing.show(work.room.listeners(), shown, words)
+                late = work.answer.visible  # it may have come after the first words
+                await self._changes(work.answer, words)
+        finally:
+            if late or not work.answer.visible:
+                await self._typing.over(shown)
+
+    async def _changes(self, answer: Answer, words: str) -> None:
+        """Until it is to be shown again, or other words are."""
+        until = self._clock.monotonic() + self._policy.typing_again
+        while (left := until - self._clock.monotonic()) > 0:
+            await self._clock.sleep(min(left, _LOOK))
+            if answer.visible or answer.doing != words:
+                return
 
     async def _stop(self, listening: asyncio.Task[TurnFailed | None], inputs: Inputs) -> None:
         """When it shall stop: for a moment the agent may end by itself."""
@@ -217,7 +235,7 @@ class Answering:
         first, state = work.answer.message(), work.calls.state
         posts = await self._voice.begin(work.turn.id, work.room, work.trigger, work.answer, state)
         work.stream.open(posts)
-        if work.answer.message() != first:
+        if work.answer.message() != first or work.answer.steps:
             work.stream.grew()
 
     async def _finish(self, work: Work, failure: TurnFailed | None) -> Sequence[NewTurn]:

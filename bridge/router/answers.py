@@ -120,6 +120,12 @@ class Answer:
         known = {key: round(one * 1000) for key, one in times.items() if one is not None}
         self._metadata["latency"] = known
 
+    @property
+    def doing(self) -> str:
+        """What it does now, as one line behind its name."""
+        now = [step for step in self._steps.values() if step.status == "in_progress"]
+        return f"is working on: {' '.join(now[-1].title.split())}" if now else "is thinking…"
+
     def resume(self, message: Message) -> None:
         """Begin with what was said before an interruption."""
         self._parts = list(message.content)

@@ -54,7 +54,13 @@ from bridge.router.memberships import without_older_words
 from bridge.router.policy import Policy
 from bridge.router.references import References
 from bridge.router.rooms import Rooms
-from bridge.router.showing import UrlOf, as_meant, as_shown, asking_for_feedback
+from bridge.router.showing import (
+    UrlOf,
+    as_meant,
+    as_shown,
+    asking_for_feedback,
+    with_tools_as_steps,
+)
 from bridge.router.streams import LastEdits, as_streams, streams_of, while_growing
 
 log = structlog.get_logger()
@@ -520,7 +526,7 @@ class Lanes:
         account = delivery.operation.account
         calls = self.edits.changed_by(account, encoded.calls)
         if streams := streams_of(connector):
-            grown = await self.grown(delivery) if _grows(delivery) else delivery
+            grown = await self.grown(delivery, streams) if _grows(delivery) else delivery
             calls = as_streams(streams, grown, calls, self._budgets)
         return encoded.model_copy(update={"calls": calls})
 
@@ -547,9 +553,13 @@ class Lanes:
             return encoded
         return encoded.model_copy(update={"losses": (*losses, *encoded.losses)})
 
-    async def grown(self, delivery: Delivery) -> Delivery:
+    async def grown(self, delivery: Delivery, streams: Streams) -> Delivery:
         """As this channel is to be shown what of a growing message changes no more."""
-        return (await self._shown(while_growing(delivery, settled)))[0]
+        delivery = while_growing(delivery, settled)
+        if streams.shows_steps:
+            shown = self._rooms.tools_shown(delivery.operation.room)
+            delivery = with_tools_as_steps(delivery, shown)
+        return (await self._shown(delivery))[0]
 
     async def _shown(self, delivery: Delivery) -> tuple[Delivery, tuple[Loss, ...]]:
         """The delivery as the room and the channel want it shown, and what it leaves out."""

@@ -17,6 +17,7 @@ from bridge.content.patterns import Pattern, Replacement
 from bridge.content.tools_shown import ToolsShown
 from bridge.model import (
     ActionPressed,
+    AnswerStopped,
     Event,
     FeedbackGiven,
     MessageDeleted,
@@ -64,6 +65,7 @@ _KINDS: dict[type, Kind] = {
     PollEnded: "polls",
     ActionPressed: "presses",
     FeedbackGiven: "presses",
+    AnswerStopped: "presses",
     TypingStarted: "typing",
 }
 

@@ -151,6 +151,9 @@ class Passage:
     stopped_answers: list[tuple[MessageId, ActorId]] = field(
         default_factory=list[tuple[MessageId, ActorId]]
     )
+    stopped_threads: list[tuple[MessageId, ActorId]] = field(
+        default_factory=list[tuple[MessageId, ActorId]]
+    )
     changes: list[Change] = field(default_factory=list[Change])
     reactions: list[ReactionChange] = field(default_factory=list[ReactionChange])
     pins: list[PinChange] = field(default_factory=list[PinChange])

@@ -126,7 +126,7 @@ class Router:
         self.notices = Notices(store, clock, new_id, self.lanes.wake)
         notes = Notes(store, rooms, self.notices, partial(shows_natively, connectors))
         self.lanes.say_instead = notes.bring_up_to_date
-        self._typing = Typing(rooms, connectors, self._budgets, clock)
+        self._typing = Typing(rooms, connectors, self._budgets, clock, store)
         self.feed = Feed()
         people = People(store, connectors, clock)
         self.approvals = Approvals(
@@ -536,6 +536,8 @@ class Router:
                 self.turns.stop(session, by)
             for answer, by in passage.stopped_answers:
                 await self.turns.stop_answer(answer, by)
+            for root, by in passage.stopped_threads:
+                await self.turns.stop_thread(root, by)
         if not events:
             await self._commit(Admission(outcome="nothing", row=row.id))
 

@@ -22,7 +22,7 @@ from bridge.content.parts import MediaPart, message_text, parts_text, plain_to_m
 from bridge.content.patterns import replaced_in_markdown, replaced_in_text
 from bridge.content.rendering import public_url
 from bridge.content.text import Paragraph, Text, Timestamp
-from bridge.content.tools_shown import ToolsShown, has_tools, with_tools_shown
+from bridge.content.tools_shown import ToolsShown, has_tools, tool_steps, with_tools_shown
 from bridge.model import Delivery, EditMessage, Loss, PostMessage
 from bridge.ports.cards import agent_of
 from bridge.router.options import MemberOptions
@@ -53,6 +53,15 @@ def as_meant(delivery: Delivery, shown: ToolsShown) -> Delivery:
     if message is delivery.message:
         return delivery
     return delivery.model_copy(update={"message": message})
+
+
+def with_tools_as_steps(delivery: Delivery, shown: ToolsShown) -> Delivery:
+    """The calls of an agent as steps beside its words, and not among them."""
+    message = delivery.message
+    if agent_of(message) is None or not has_tools(message):
+        return delivery
+    changes = {"message": with_tools_shown(message, "off"), "steps": tool_steps(message, shown)}
+    return delivery.model_copy(update=changes)
 
 
 def asking_for_feedback(delivery: Delivery) -> Delivery:

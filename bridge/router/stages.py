@@ -12,6 +12,7 @@ from uuid import UUID
 from bridge.content.additions import of_person
 from bridge.model import (
     ActionPressed,
+    AnswerStopped,
     Byline,
     FeedbackGiven,
     Ignored,
@@ -69,6 +70,7 @@ _CARRIED = (
     MessageUnpinned,
     ActionPressed,
     FeedbackGiven,
+    AnswerStopped,
     *HAPPENINGS,
 )
 
@@ -148,6 +150,20 @@ async def change_what_was_said(passage: Passage, around: Surroundings) -> str | 
             )
         case _:
             return None
+
+
+async def hear_stop(passage: Passage, around: Surroundings) -> str | None:
+    """The platform's own Stop ends the answers that it was pressed on, or what is being answered
+    in its thread."""
+    event = passage.event
+    if not isinstance(event, AnswerStopped):
+        return None
+    for target in event.targets:
+        if known := await around.resolve(event.place.channel, target):
+            passage.stopped_answers.append((known, event.actor))
+    if not event.targets and event.place.thread:
+        passage.stopped_threads.append((await _canonical_root(event.place, around), event.actor))
+    return "stop"
 
 
 async def hear_press(passage: Passage, around: Surroundings) -> str | None:
@@ -256,6 +272,7 @@ STAGES: tuple[Stage, ...] = (
     change_what_was_said,
     mark_what_was_said,
     hear_feedback,
+    hear_stop,
     hear_press,
     tell_happening,
     name_the_actor,

@@ -126,7 +126,7 @@ class Showing:
     clock: Clock
     edits: LastEdits
     encode: Encode
-    grown: Callable[[Delivery], Awaitable[Delivery]]
+    grown: Callable[[Delivery, Streams], Awaitable[Delivery]]
     roll_over: Callable[[PostMessage, Message], Awaitable[None]]
 
 
@@ -232,7 +232,8 @@ class Stream:
             follower.busy = False
             return _WAIT
         pace = connector.capabilities.stream_pace
-        grown = await self._with.grown(delivery) if streams_of(connector) else delivery
+        streams = streams_of(connector)
+        grown = await self._with.grown(delivery, streams) if streams else delivery
         for call in calls:
             pace = await self._make(follower, connector, grown, call) or pace
         follower.shown = version

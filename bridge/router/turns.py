@@ -120,6 +120,17 @@ class Turns:
                 return True
         return False
 
+    async def stop_thread(self, root: MessageId, by: ActorId) -> None:
+        """Stop what is being answered in this thread, as far as they may."""
+        for session in list(self._sessions.values()):
+            running = session.running
+            if running is None:
+                continue
+            stored = await self._store.message(running.turn.origin or running.turn.trigger)
+            there = stored is not None and root in (stored.root, stored.message.message_id)
+            if there and await self._reception.may_stop(running.turn, by):
+                running.inputs.stop(by)
+
     async def taken_over(self, room: RoomId) -> None:
         """A person took over somewhere in the room: what is being said there ends."""
         for session in list(self._sessions.values()):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import structlog
 
 from bridge.errors import PlatformError
-from bridge.model import AccountId, Call, ChannelRef, Raw, TypingStarted
+from bridge.model import AccountId, Byline, Call, ChannelRef, MessageId, Raw, TypingStarted
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, ShowsTyping
+from bridge.ports.connector import Connector, ShowsTyping, ShowsWork
+from bridge.ports.store import Store
 from bridge.router.admission import admitting
 from bridge.router.budgets import Budgets, Priority
 from bridge.router.options import seen_event
@@ -20,8 +22,19 @@ from bridge.router.rooms import Member, Rooms
 log = structlog.get_logger()
 
 _AGAIN = 6.0  # seconds: platforms show it for about ten
+_FADES = 60.0  # seconds: platforms take such words away after about two minutes
 _DEADLINE = 3.0
 _REMEMBERED = 4096  # channels
+
+
+@dataclass
+class Work:
+    """An agent works on what was asked in the thread of `root`; `shown` are the last words that
+    each channel was shown, and when."""
+
+    agent: str
+    root: MessageId | None
+    shown: dict[Member, tuple[str, float]] = field(default_factory=dict[Member, tuple[str, float]])
 
 
 class Typing:
@@ -33,7 +46,9 @@ class Typing:
         connectors: Mapping[AccountId, Connector],
         budgets: Budgets,
         clock: Clock,
+        store: Store,
     ) -> None:
+        self._store = store
         self._rooms = rooms
         self._connectors = connectors
         self._budgets = budgets
@@ -46,9 +61,18 @@ class Typing:
             if isinstance(event, TypingStarted) and not event.own:
                 await asyncio.gather(*(self._show(member) for member in self._listeners(event)))
 
-    async def show(self, members: Sequence[Member]) -> None:
-        """Our bot is about to say something there."""
+    async def show(
+        self, members: Sequence[Member], work: Work | None = None, words: str = ""
+    ) -> None:
+        """Our bot is about to say something there; `work` says who and in which thread."""
         await asyncio.gather(*(self._show(member) for member in members))
+        if work is not None and work.root is not None:
+            await asyncio.gather(*(self._show_work(one, work, words) for one in members))
+
+    async def over(self, work: Work) -> None:
+        """Nothing was said: what shows the work goes."""
+        for member in list(work.shown):
+            await self._show_work(member, work, "")
 
     def _listeners(self, event: TypingStarted) -> list[Member]:
         """Who would be shown what they write."""
@@ -76,6 +100,32 @@ class Typing:
             self._shown.pop(next(iter(self._shown)))
         self._shown[member.channel] = now + _AGAIN
         await self._send(connector, call, member.account)
+
+    async def _show_work(self, member: Member, work: Work, words: str) -> None:
+        """The words in the thread, when they are news or would fade."""
+        connector = self._connectors.get(member.account)
+        if not isinstance(connector, ShowsWork) or work.root is None:
+            return
+        now = self._clock.monotonic()
+        before, at = work.shown.get(member, ("", 0.0))
+        if before == words and now - at < _FADES:
+            return
+        if (thread := await self._thread_in(member.channel, work.root)) is None:
+            return
+        byline = Byline(name=work.agent, agent=True)
+        call = connector.working_call(member.account, member.channel, thread, byline, words)
+        if call is None or not self._budgets.has_room(member.account, call.budgets):
+            return
+        work.shown[member] = (words, now)
+        await self._send(connector, call, member.account)
+
+    async def _thread_in(self, channel: ChannelRef, root: MessageId) -> str | None:
+        """What the thread of this message is called there."""
+        stored = await self._store.message(root)
+        if stored is not None and stored.place is not None and stored.place.channel == channel:
+            return stored.native_id
+        copies = await self._store.copies(root, channel)
+        return copies[0].native_id if copies else None
 
     async def _send(self, connector: Connector, call: Call, account: AccountId) -> None:
         try:

@@ -18,6 +18,7 @@ SHARE_FILES = "files.completeUploadExternal"  # the last of three requests that 
 
 TEXT_LIMIT = 3900  # encoded characters: chat.update refuses more than 4,000, posting advises so
 NAME_LIMIT = 80
+SET_STATUS = "assistant.threads.setStatus"
 STREAM_TEXT = 11_900  # 12,000
 STREAM_FIELD = 250  # 256
 STREAM_LIFE = 270.0  # seconds; Slack ends it after 300
@@ -119,7 +120,7 @@ CAPABILITIES = Capabilities(
         "broadcast": Level.FULL,
         "reactions": Level.FULL,  # 23 different ones; who reacted elsewhere stands in the archive
         "pins": Level.FULL,
-        "typing": Level.DROPPED,  # bots neither hear of it nor show it in channels
+        "typing": Level.DROPPED,  # bots do not hear of it; they show it in threads, as a status
         "whispers": Level.PARTIAL,  # gone when the person loads Slack anew; never changed
         "delete_others": Level.REJECTED,  # the bot may delete only its own messages
         "underline": Level.DROPPED,
@@ -144,6 +145,7 @@ CAPABILITIES = Capabilities(
         POST_PER_CHANNEL: (Rate(count=4, seconds=4.2),),
         POST_PER_WORKSPACE: (Rate(count=300, seconds=61.0),),
         UPDATE_PER_WORKSPACE: (Rate(count=50, seconds=61.0),),
+        SET_STATUS: (Rate(count=50, seconds=61.0),),
         START_STREAM: (Rate(count=20, seconds=61.0),),
         APPEND_STREAM: (Rate(count=100, seconds=61.0),),
         STOP_STREAM: (Rate(count=20, seconds=61.0),),
@@ -189,6 +191,7 @@ REQUIRED_SCOPES = (
 )
 APP_SCOPES = {"connections:write": "open the Socket Mode connection"}
 EVENTS = (
+    "agent_session_stopped",
     "app_mention",
     "app_uninstalled",
     "channel_archive",

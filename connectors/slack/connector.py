@@ -14,6 +14,7 @@ from bridge.errors import BridgeError, ConfigError, Unavailable
 from bridge.model import (
     AccountId,
     ActorId,
+    Byline,
     Call,
     Capabilities,
     ChannelRef,
@@ -53,6 +54,7 @@ from connectors.slack.read_back import ReadBack, gone_raw, reaction_raw, unpinne
 from connectors.slack.receive import Keeper, bolt_app, events_route, listen_on_socket, patiently
 from connectors.slack.send import WebApi
 from connectors.slack.settings import SlackSettings
+from connectors.slack.status import working_call
 from connectors.slack.streams import Streaming
 from connectors.slack.words import in_words, without_files
 
@@ -62,6 +64,7 @@ class SlackConnector:
 
     link_marks = links.MARKS
     append_pace = STREAM_PACE
+    shows_steps = True
 
     def __init__(self, account: AccountId, settings: SlackSettings, tools: ConnectorTools) -> None:
         self.account = account
@@ -132,6 +135,11 @@ class SlackConnector:
 
     def unstreamed(self, delivery: Delivery, call: Call) -> Call | None:
         return self._streaming.unstreamed(delivery, call)
+
+    def working_call(
+        self, account: AccountId, channel: ChannelRef, thread: str, byline: Byline, words: str
+    ) -> Call | None:
+        return working_call(account, channel, thread, byline, words)
 
     def routes(self, inbox: Inbox) -> Sequence[BaseRoute]:
         if self._settings.receive != "http":

@@ -16,6 +16,7 @@ from bridge.content.plain import text_to_plain
 from bridge.errors import InvalidData, UndecodableEvent
 from bridge.model import (
     AccountRevoked,
+    AnswerStopped,
     ChannelClosed,
     ChannelCreated,
     ChannelRenamed,
@@ -308,7 +309,18 @@ def _unknown(payload: Payload) -> Event:
     return Unknown(kind=":".join(word for word in words if word), **payload.common())
 
 
+def _stopped(payload: Payload) -> Event:
+    told = payload.inner.get("streaming_message_ts")
+    targets = [one for one in told if isinstance(one, str)] if isinstance(told, list) else []
+    return AnswerStopped(
+        actor=payload.actor(),
+        targets=tuple(filter(ids.is_ts, targets)),
+        **payload.common(payload.inner),
+    )
+
+
 _EVENTS: dict[str, Callable[[Payload], Event]] = {
+    "agent_session_stopped": _stopped,
     "app_mention": _posted,
     "app_uninstalled": _revoked,
     "channel_archive": _closed,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pydantic import JsonValue
@@ -50,8 +50,22 @@ class _Open:
     """A stream that we opened, and what it shows."""
 
     begun: float
-    sent: str
+    sent: str = ""
     steps: dict[str, PlanStep] = field(default_factory=dict[str, PlanStep])
+
+    def take(self, chunks: JsonValue) -> None:
+        """What was sent to it."""
+        for chunk in chunks if isinstance(chunks, list) else ():
+            match chunk:
+                case {"type": "markdown_text", "text": str(text)}:
+                    self.sent += text
+                case {"type": "task_update", "id": str(own_id), **fields}:
+                    told = {name: value for name, value in fields.items() if value}
+                    known = self.steps.get(own_id)
+                    before = {} if known is None else known.model_dump()
+                    self.steps[own_id] = PlanStep.model_validate({**before, **told, "id": own_id})
+                case _:
+                    pass
 
 
 class Streaming:
@@ -69,12 +83,13 @@ class Streaming:
         if call.method != "chat.postMessage" or call.thread is None or is_rich(delivery.message):
             return None
         recipient = _recipient(operation)
-        text = _text(delivery, call.slot)
-        if recipient is None or not text or not self._has_room():
+        steps = delivery.steps if call.slot == 0 else ()
+        chunks = [*(_task(step) for step in steps), *_said(_text(delivery, call.slot))]
+        if recipient is None or not chunks or not self._has_room():
             return None
         kept = ("channel", "thread_ts", "username", "icon_url")
         body = {name: call.body[name] for name in kept if name in call.body}
-        body |= {**recipient, "markdown_text": text}
+        body |= {**recipient, "task_display_mode": "plan", "chunks": [*chunks]}
         return call.model_copy(
             update={
                 "method": START_STREAM,
@@ -92,14 +107,13 @@ class Streaming:
         old = self._clock.monotonic() - stream.begun > STREAM_LIFE
         if old or is_rich(delivery.message):
             return self.ending(delivery, call)
-        chunks = [_task(step) for step in steps if stream.steps.get(step.id) != step]
+        works = (*steps, *delivery.steps) if call.slot == 0 else steps
+        chunks = [*_news(works, stream.steps)]
         text = _text(delivery, call.slot)
-        if text.startswith(stream.sent) and len(text) > len(stream.sent):
-            chunks.append({"type": "markdown_text", "text": text[len(stream.sent) :]})
+        if text.startswith(stream.sent):
+            chunks += _said(text[len(stream.sent) :])
         if not chunks:
             return ()
-        for step in steps:
-            stream.steps[step.id] = step
         more: dict[str, JsonValue] = {"chunks": [*chunks]}
         return (_on_stream(call, APPEND_STREAM, more),)
 
@@ -122,6 +136,8 @@ class Streaming:
             receipt = await send_call(api, call)
         except StreamStopped:
             self._forget(call)
+            if call.method == STOP_STREAM:
+                return _standing(call)
             raise
         except Refused as error:
             if error.code in _OVER:
@@ -153,13 +169,9 @@ class Streaming:
     def _note(self, call: Call, receipt: Receipt) -> None:
         key = (call.channel.channel, receipt.native_id)
         if call.method == START_STREAM:
-            text = str(call.body["markdown_text"])
-            self._open[key] = _Open(self._clock.monotonic(), text)
-        elif call.method == APPEND_STREAM and (stream := self._open.get(key)):
-            chunks = call.body["chunks"]
-            for chunk in chunks if isinstance(chunks, list) else ():
-                if isinstance(chunk, dict) and chunk.get("type") == "markdown_text":
-                    stream.sent += str(chunk["text"])
+            self._open[key] = _Open(self._clock.monotonic())
+        if call.method in (START_STREAM, APPEND_STREAM) and (stream := self._open.get(key)):
+            stream.take(call.body["chunks"])
         elif call.method == STOP_STREAM:
             self._forget(call)
 
@@ -193,9 +205,43 @@ def _markdown(text: str) -> str:
     return _SIGN.sub(lambda found: _SIGNS.get(found[1] or "", "&amp;"), written)
 
 
+def _said(text: str) -> list[dict[str, JsonValue]]:
+    return [{"type": "markdown_text", "text": text}] if text else []
+
+
+def _news(
+    steps: Sequence[PlanStep], known: Mapping[str, PlanStep]
+) -> Iterator[dict[str, JsonValue]]:
+    """Title and status replace what they were; details and output add to it, so each is sent
+    once."""
+    for step in steps:
+        before = known.get(step.id)
+        if before is None:
+            yield _task(step)
+            continue
+        told = {
+            name: "" if getattr(before, name) else getattr(step, name)
+            for name in ("details", "output")
+        }
+        new = step.model_copy(update=told)
+        title, status = _title(step), step.status
+        if any(told.values()) or (title, status) != (before.title, before.status):
+            yield _task(new)
+
+
 def _task(step: PlanStep) -> dict[str, JsonValue]:
-    title = step.title[:STREAM_FIELD] or step.id
-    return {"type": "task_update", "id": step.id, "title": title, "status": step.status}
+    more = {"details": step.details[:STREAM_FIELD], "output": step.output[:STREAM_FIELD]}
+    return {
+        "type": "task_update",
+        "id": step.id,
+        "title": _title(step),
+        "status": step.status,
+        **{name: value for name, value in more.items() if value},
+    }
+
+
+def _title(step: PlanStep) -> str:
+    return step.title[:STREAM_FIELD] or step.id
 
 
 def _on_stream(call: Call, method: str, more: dict[str, JsonValue]) -> Call:

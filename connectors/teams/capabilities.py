@@ -47,6 +47,7 @@ CARD_NODES = {
 
 CONVERSATION = "conversation"
 STREAM = "stream"  # steps of what is streamed in one chat
+STREAM_INFORMATIVE = 1000  # characters
 STREAM_LIFE = 105.0  # seconds; Teams ends it after 120
 APP_AND_TENANT = "app_and_tenant"
 

@@ -65,6 +65,7 @@ class TeamsConnector:
     capabilities = CAPABILITIES
     link_marks = links.MARKS
     append_pace = CAPABILITIES.stream_pace
+    shows_steps = True
 
     def __init__(self, account: AccountId, settings: TeamsSettings, tools: ConnectorTools) -> None:
         self.account = account

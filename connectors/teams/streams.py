@@ -1,7 +1,8 @@
 """Answers as Teams' own streams, in chats of one person with the bot.
 
-Each step carries the whole text so far; the last one is the message itself. Facts: msteams-docs,
-"Stream bot messages" (2026-08): one request a second, 2 minutes, one stream in a chat.
+Each step carries the whole text so far; the last one is the message itself. Before there is text,
+steps say what the agent does. Facts: msteams-docs, "Stream bot messages" (2026-08): one request a
+second, 2 minutes, one stream in a chat; what it does is said before the first text alone.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from bridge.model.turns import PlanStep
 from bridge.ports.cards import is_rich
 from bridge.ports.clock import Clock
 from connectors.teams import ids
-from connectors.teams.capabilities import STREAM, STREAM_LIFE
+from connectors.teams.capabilities import STREAM, STREAM_INFORMATIVE, STREAM_LIFE
 from connectors.teams.encode import parts
 from connectors.teams.send import STREAM_METHOD as METHOD
 
+STREAMING, INFORMATIVE = "streaming", "informative"
 NOT_ALLOWED = "ContentStreamNotAllowed"
 Send = Callable[[Call], Awaitable[Receipt]]
 
@@ -36,7 +38,8 @@ class _Open:
     id: str
     begun: float
     sequence: int
-    sent: str
+    sent: str = ""
+    doing: str = ""
 
 
 class Streaming:
@@ -51,11 +54,12 @@ class Streaming:
         plain = call.method == "POST" and not is_rich(delivery.message)
         if not plain or not ids.is_personal(call.channel) or self._in(call) is not None:
             return None
-        text = _text(delivery, call.slot)
-        if not text:
-            return None
-        body = _step(text, {"streamType": "streaming", "streamSequence": 1})
-        return _on_stream(call, body)
+        first: dict[str, JsonValue] = {"streamSequence": 1}
+        if text := _text(delivery, call.slot):
+            return _on_stream(call, _step(text, {"streamType": STREAMING, **first}))
+        if words := _doing(delivery.steps):
+            return _on_stream(call, _step(words, {"streamType": INFORMATIVE, **first}))
+        return None
 
     def growing(
         self, delivery: Delivery, call: Call, steps: Sequence[PlanStep]
@@ -66,11 +70,14 @@ class Streaming:
         old = self._clock.monotonic() - stream.begun > STREAM_LIFE
         if old or is_rich(delivery.message):
             return self.ending(delivery, call)
+        more: dict[str, JsonValue] = {"streamSequence": stream.sequence + 1, "streamId": stream.id}
         text = _text(delivery, call.slot)
-        if not text.startswith(stream.sent) or len(text) == len(stream.sent):
-            return ()
-        more = {"streamSequence": stream.sequence + 1, "streamId": stream.id}
-        return (_on_stream(call, _step(text, {"streamType": "streaming", **more})),)
+        if text.startswith(stream.sent) and len(text) > len(stream.sent):
+            return (_on_stream(call, _step(text, {"streamType": STREAMING, **more})),)
+        words = "" if stream.sent else _doing((*steps, *delivery.steps))
+        if words and words != stream.doing:
+            return (_on_stream(call, _step(words, {"streamType": INFORMATIVE, **more})),)
+        return ()
 
     def ending(self, delivery: Delivery, call: Call) -> Sequence[Call]:
         stream = self._of(call)
@@ -125,11 +132,13 @@ class Streaming:
         channel, text = call.channel.channel, str(call.body["text"])
         if _is_final(call):
             self._open.pop(channel, None)
-        elif stream := self._of(call):
+            return
+        stream = self._of(call)
+        if stream is None and call.native_id is None:
+            stream = self._open[channel] = _Open(receipt.native_id, self._clock.monotonic(), 0)
+        if stream is not None:
             stream.sequence += 1
-            stream.sent = text
-        elif call.native_id is None:
-            self._open[channel] = _Open(receipt.native_id, self._clock.monotonic(), 1, text)
+            stream.sent, stream.doing = ("", text) if _informs(call) else (text, "")
 
 
 def _text(delivery: Delivery, slot: int) -> str:
@@ -166,6 +175,19 @@ def _edit(call: Call) -> Call:
     body = {name: value for name, value in call.body.items() if name != "entities"}
     more: dict[str, JsonValue] = {"entities": [*others]} if others else {}
     return call.model_copy(update={"method": "PUT", "body": {**body, **more, "id": call.native_id}})
+
+
+def _doing(steps: Sequence[PlanStep]) -> str:
+    """One line that says what is being done now; empty where nothing is known of it."""
+    now = [step for step in steps if step.status == "in_progress"] or steps
+    return f"🔧 {' '.join(now[-1].title.split())}"[:STREAM_INFORMATIVE] if now else ""
+
+
+def _informs(call: Call) -> bool:
+    entities = call.body.get("entities")
+    return isinstance(entities, list) and any(
+        isinstance(one, dict) and one.get("streamType") == INFORMATIVE for one in entities
+    )
 
 
 def _is_told(entity: JsonValue) -> bool:

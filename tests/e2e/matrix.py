@@ -157,6 +157,11 @@ ASIDES: tuple[Aside, ...] = (
         "tests/e2e/test_cards.py::test_an_agents_card_stands_everywhere_and_a_press_reaches_it",
     ),
     Aside(
+        "answer_stopped",
+        "Slack's own Stop ends the answer, or what is being answered in its thread",
+        "tests/e2e/test_working.py::test_slacks_stop_ends_what_has_not_begun_to_speak",
+    ),
+    Aside(
         "feedback_given",
         "a thumb on an answer stands with it, from every platform, and is told to its agent",
         "tests/e2e/test_feedback.py"

@@ -22,6 +22,7 @@ class PaperStreams(PaperConnector):
     """Paper that has streams of its own: "open", then "append" of what is new, then "end"."""
 
     append_pace = 0.5
+    shows_steps = False
 
     def __init__(
         self, account: str, clock: FakeClock, budgets: dict[str, tuple[Rate, ...]] | None = None

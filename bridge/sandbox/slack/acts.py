@@ -62,6 +62,8 @@ class Acts:
     def post(self, workspace: Workspace, channel: Channel, draft: Draft) -> tuple[Message, Shown]:
         message = self.compose(channel, draft)
         channel.add(message)
+        if message.app is not None and message.parent is not None:
+            channel.statuses.pop(message.parent, None)
         for file in draft.files or ():
             share(file, channel, message)
         raw = message_json(message, workspace.id)
@@ -69,6 +71,16 @@ class Acts:
         self._announce(workspace, channel, events.posted(channel, message, raw, root), message.app)
         self._mention(workspace, channel, message, raw, message.at)
         return message, self._publish("posted", workspace, channel, message, raw)
+
+    def stopped(
+        self, workspace: Workspace, channel: Channel, app: App, thread: str, streaming: list[str],
+        user: str,
+    ) -> None:  # fmt: skip
+        """A person pressed the Stop of an app's work; that app alone hears of it."""
+        at = channel.next_at(self.now())
+        event = events.stopped(channel, thread, streaming, user, at)
+        if events.hears(app, event, channel):
+            self._tell(app, event)
 
     def compose(self, channel: Channel, draft: Draft) -> Message:
         """The message with its time, not yet in the channel; text alone gets its rich_text."""

@@ -11,7 +11,7 @@ from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import GivenFile
 from bridge.sandbox.slack.acts import Acts, Draft
-from bridge.sandbox.slack.state import Channel, File, Message, Person, Workspace
+from bridge.sandbox.slack.state import Channel, File, Message, Person, Workspace, ts_of
 from bridge.sandbox.slack.streaming import stop
 
 LONGEST_TOPIC = 250
@@ -108,9 +108,17 @@ class Deeds(ABC):
         return self._acts.post(team, target, draft)[1]
 
     async def stop_as(self, workspace: str, channel: str, person: str, message: str) -> None:
-        """A person presses Stop under a message that is being streamed."""
-        _, place, _ = self._member(workspace, channel, person)
-        if not stop(self._message(place, message), self._acts.now()):
+        """A person presses Stop under a message that is being streamed, or on a thread that says
+        that an app works there."""
+        team, place, who = self._member(workspace, channel, person)
+        found = self._message(place, message)
+        if stop(found, self._acts.now()) and found.app is not None:
+            thread = ts_of(found.parent or found.at)
+            self._acts.stopped(team, place, found.app, thread, [found.ts], who.id)
+        elif place.status(message, self._acts.now()):
+            for app in team.apps:
+                self._acts.stopped(team, place, app, message, [], who.id)
+        else:
             raise Refused(f"Nothing is being written in message {message!r}")
 
     async def voice_as(

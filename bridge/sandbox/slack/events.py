@@ -128,6 +128,16 @@ def reacted(
     return Event(kind, channel.id, body)
 
 
+def stopped(channel: Channel, thread: str, streaming: list[str], user: str, at: int) -> Event:
+    """A person pressed Stop; `streaming` are the messages that grew there."""
+    kind = "agent_session_stopped"
+    body: Json = {
+        "type": kind, "channel": channel.id, "thread_ts": thread, "user": user,
+        "streaming_message_ts": [*streaming], "event_ts": ts_of(at),
+    }  # fmt: skip
+    return Event(kind, channel.id, body)
+
+
 def pinned(
     workspace: Workspace, channel: Channel, message: Message, user: str, at: int, *, pinned: bool
 ) -> Event:

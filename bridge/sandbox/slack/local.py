@@ -77,6 +77,10 @@ class LocalSlack(Deeds):
         self._commands = Commands(self._acts, self.delivery, replies, views)
         self._files = [*uploads.routes(), *replies.routes()]
 
+    def status(self, workspace: str, channel: str, thread: str) -> str:
+        """What a thread says of an app that works there."""
+        return self.slack.workspaces[workspace].channels[channel].status(thread, self._acts.now())
+
     def routes(self) -> list[BaseRoute]:
         return [
             Route("/slack/api/{method}", self._api.endpoint, methods=["GET", "POST"]),

@@ -48,6 +48,7 @@ EVENTS = frozenset(
         "message.groups",
         "message.im",
         "message.mpim",
+        "agent_session_stopped",
         "app_mention",
         "channel_rename",
         "group_rename",

@@ -17,6 +17,7 @@ Json = dict[str, Any]
 ChannelKind = Literal["channel", "group", "im"]
 
 _TS = re.compile(r"\d{1,12}(\.\d{1,6})?", re.ASCII)
+STATUS_LIFE = 120.0  # seconds
 _TICK = 100  # Slack's own ts end in two zeros; several messages in one tick count upwards
 
 
@@ -179,6 +180,12 @@ class Channel:
     timeline: list[int] = field(default_factory=list[int])  # what the channel itself shows
     whispers: dict[int, Message] = field(default_factory=dict[int, Message])
     last_at: int = 0
+    statuses: dict[int, tuple[str, float]] = field(default_factory=dict[int, tuple[str, float]])
+
+    def status(self, thread: str, now: float) -> str:
+        """What the thread says of an app that works there; it fades after two minutes."""
+        said, since = self.statuses.get(at_of(thread) or 0, ("", 0.0))
+        return said if now - since < STATUS_LIFE else ""
 
     def next_at(self, now: float) -> int:
         """A moment that no message of this channel has: now, or one tick after the last one."""

@@ -230,6 +230,7 @@ class Connector:
         check_text(growing, step, text)
         growing.sequence = step.sequence or growing.sequence
         if step.kind == "informative":
+            growing.informed.append(text)
             return
         growing.text = text
         text_format = call.body.get("textFormat") or "markdown"
@@ -245,6 +246,18 @@ class Connector:
             self._published("edited", growing.message)
         if step.kind == "final":
             growing.state = "completed"
+
+    def informed(self, conversation: str) -> list[str]:
+        """What bots said of what they do, in the streams of this chat."""
+        here = [one for one in self._growing.values() if one.conversation.id == conversation]
+        return [said for one in here for said in one.informed]
+
+    def open_streams(self, conversation: str) -> list[str]:
+        return [
+            own_id
+            for own_id, one in self._growing.items()
+            if one.conversation.id == conversation and one.state == "open"
+        ]
 
     def stop_stream(self, message: str) -> bool:
         """A person presses Stop. False: nothing grows there."""

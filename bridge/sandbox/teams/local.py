@@ -112,6 +112,17 @@ class LocalTeams(Deeds):
         if not self._connector.stop_stream(message):
             raise Refused(f"Nothing is being written in message {message!r}")
 
+    def stop_all(self, channel: str) -> bool:
+        """A person presses Stop on what has no text yet. False: nothing grows in this chat."""
+        growing = self._connector.open_streams(channel)
+        for one in growing:
+            self._connector.stop_stream(one)
+        return bool(growing)
+
+    def informed(self, channel: str) -> list[str]:
+        """What bots said in this chat of what they do, before they streamed any text."""
+        return self._connector.informed(channel)
+
     async def react_as(
         self, workspace: str, channel: str, person: str, message: str, emoji: str
     ) -> None:

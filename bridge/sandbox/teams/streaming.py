@@ -6,7 +6,7 @@ activities, the last one is a `message`; 2 minutes in all, one request a second,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bridge.sandbox.limits import Window
@@ -21,7 +21,8 @@ LONGEST_INFORMATIVE = 1000  # characters
 
 @dataclass
 class Growing:
-    """One stream; `message` stands in the chat from its first text on."""
+    """One stream; `message` stands in the chat from its first text on, `informed` is what was said
+    before that of what the bot does."""
 
     id: str
     conversation: Conversation
@@ -30,6 +31,7 @@ class Growing:
     text: str = ""
     state: Literal["open", "completed", "expired", "cancelled"] = "open"
     message: Message | None = None
+    informed: list[str] = field(default_factory=list[str])
 
     def look(self, now: float) -> None:
         """What has lived too long is over."""
@@ -100,7 +102,10 @@ def check_open(growing: Growing, now: float) -> None:
 
 
 def check_text(growing: Growing, step: Step, text: str) -> None:
-    """What was streamed before must be the beginning of what is streamed now."""
+    """What was streamed before must be the beginning of what is streamed now; what the bot does is
+    said before it only."""
+    if step.kind == "informative" and growing.message is not None:
+        raise bad_request("Informative messages are allowed only before streaming messages")
     if step.kind == "streaming" and not text.startswith(growing.text):
         raise not_allowed("Request streamed content should contain the previously streamed content")
 

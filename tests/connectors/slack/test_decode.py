@@ -15,6 +15,7 @@ from bridge.errors import UndecodableEvent
 from bridge.model import (
     AccountRevoked,
     ActionPressed,
+    AnswerStopped,
     ChannelClosed,
     ChannelCreated,
     ChannelRenamed,
@@ -607,3 +608,15 @@ def test_lone_surrogates_do_not_stop_a_message() -> None:
 
     assert isinstance(event, MessagePosted)
     assert event.message.content == (TextPart(text="half ?", format="markdown"),)
+
+
+def test_the_native_stop_names_who_and_what() -> None:
+    event: Json = {
+        "type": "agent_session_stopped", "channel": CHANNEL, "user": "UADA", "thread_ts": ROOT,
+        "event_ts": TS, "streaming_message_ts": [LATER, 7],
+    }  # fmt: skip
+
+    assert decoded(event) == AnswerStopped(actor=ADA.id, targets=(LATER,), **at(thread=ROOT))
+    assert decoded({**event, "streaming_message_ts": []}) == AnswerStopped(
+        actor=ADA.id, **at(thread=ROOT)
+    )

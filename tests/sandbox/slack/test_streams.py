@@ -66,6 +66,7 @@ async def test_tasks_of_a_plan_are_replaced_by_their_id(desk: Desk) -> None:
         ({"markdown_text": "x" * 12_001}, "msg_too_long"),
         ({"chunks": [{"type": "task_update", "id": "1"}]}, "invalid_chunks"),
         ({"chunks": [{"type": "song"}]}, "invalid_chunks"),
+        ({"task_display_mode": "song"}, "invalid_arguments"),
         (
             {"chunks": [{"type": "task_update", "id": "1", "title": "x" * 257}]},
             "invalid_chunks",
@@ -160,3 +161,35 @@ async def test_a_plain_program_streams_its_answers(running: Running) -> None:
 
     assert answer.text == "one two three"
     assert answer.parent == channel.find(root).at  # type: ignore[union-attr]
+
+
+async def test_a_thread_says_that_an_app_works_there_until_it_answers(desk: Desk) -> None:
+    root = await desk.says("a question")
+    status = {"channel_id": GENERAL, "thread_ts": root, "status": "is thinking…"}
+
+    answer = await desk.call("assistant.threads.setStatus", **status)
+    before = desk.slack.status("T0ACME", GENERAL, root)
+    await desk.call("chat.postMessage", channel=GENERAL, thread_ts=root, text="42")
+
+    assert answer["ok"]
+    assert (before, desk.slack.status("T0ACME", GENERAL, root)) == ("is thinking…", "")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "error"),
+    [
+        ({"thread_ts": "1.000001"}, "invalid_thread_ts"),
+        ({"thread_ts": "no time"}, "invalid_thread_ts"),
+        ({"channel_id": "C404"}, "channel_not_found"),
+        ({"status": None}, "invalid_arguments"),
+        ({"loading_messages": ["x"] * 11}, "invalid_arguments"),
+    ],
+)
+async def test_a_status_that_slack_would_refuse(desk: Desk, wanted: Json, error: str) -> None:
+    root = await desk.says("a question")
+    status = {"channel_id": GENERAL, "thread_ts": root, "status": "x", **wanted}
+    given = {name: value for name, value in status.items() if value is not None}
+
+    answer = await desk.call("assistant.threads.setStatus", **given)
+
+    assert answer["error"] == error

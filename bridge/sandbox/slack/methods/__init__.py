@@ -8,6 +8,7 @@ page; the docs page is taken. chat.postMessage's "several hundred a minute" is t
 from __future__ import annotations
 
 from bridge.sandbox.slack.methods import (
+    assistant,
     chat,
     conversations,
     files,
@@ -24,6 +25,7 @@ TIER_2, TIER_3, TIER_4, SPECIAL = 20, 50, 100, 600
 METHODS: dict[str, Method] = {
     "api.test": Method(people.api_test, TIER_4),
     "apps.connections.open": Method(people.open_connection, TIER_3),
+    "assistant.threads.setStatus": Method(assistant.set_status, SPECIAL, "chat:write"),
     "auth.test": Method(people.auth_test, SPECIAL),
     "bots.info": Method(people.bot_info, TIER_3, "users:read"),
     "chat.appendStream": Method(streams.append_stream, TIER_4, "chat:write"),

@@ -21,6 +21,7 @@ from bridge.sandbox.slack.text import unescape
 
 MOST_BLOCKS = 50
 LONGEST_FIELD = 256
+_MODES = ("timeline", "plan", "dense")
 _STATUSES = ("pending", "in_progress", "complete", "error")
 
 
@@ -29,6 +30,8 @@ def start_stream(call: Call) -> Json:
     channel = chat.destination(call)
     call.args.required("thread_ts")
     _recipient(call, channel)
+    if call.args.text("task_display_mode", "timeline") not in _MODES:
+        raise ApiError("invalid_arguments")
     draft = Draft(call.app.bot_user, "", app=call.app, **chat.identity(call))
     draft.parent = chat.thread(call, channel)
     if draft.parent is None:

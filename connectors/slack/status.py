@@ -1,0 +1,38 @@
+"""What Slack shows in a thread while an agent works on an answer there. Pure.
+
+Source: docs.slack.dev "assistant.threads.setStatus" (2026-08): since 2026-03 with `chat:write`, in
+channels as in assistant threads; a reply in the thread takes it away, as do two minutes.
+"""
+
+from __future__ import annotations
+
+from pydantic import JsonValue
+
+from bridge.model import AccountId, BudgetKey, Byline, Call, ChannelRef, OperationId
+from connectors.slack import ids
+from connectors.slack.capabilities import SET_STATUS
+
+_LONGEST = 100  # characters: it is one line
+
+
+def working_call(
+    account: AccountId, channel: ChannelRef, thread: str, byline: Byline, words: str
+) -> Call | None:
+    """The status of the thread; no words take it away."""
+    if not ids.is_ts(thread):
+        return None
+    body: dict[str, JsonValue] = {
+        "channel_id": channel.channel,
+        "thread_ts": thread,
+        "status": words[:_LONGEST],
+    }
+    if byline.name.strip():
+        body["username"] = " ".join(byline.name.split())
+    return Call(
+        kind="other",
+        method=SET_STATUS,
+        operation=OperationId("status"),
+        channel=channel,
+        budgets=(BudgetKey(rule=SET_STATUS, of=ids.channel_budget(account, channel)),),
+        body=body,
+    )
