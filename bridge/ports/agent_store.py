@@ -3,9 +3,12 @@ reach whom."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
+from uuid import UUID
+
+from pydantic import JsonValue
 
 from bridge.model import ActorId, RoomId
 
@@ -91,6 +94,16 @@ class AgentStore(Protocol):
 
     async def forget_spending(self, purse: str) -> None:
         """As if nothing had been spent of it."""
+        ...
+
+    async def put_tools(
+        self, conversation: UUID, agent: str, tools: Sequence[Mapping[str, JsonValue]]
+    ) -> None:
+        """From now on the room's Conversation describes these as the agent's (`metadata.tools`)."""
+        ...
+
+    async def keep_tools(self, conversation: UUID, agents: Collection[str]) -> None:
+        """Only these agents have tools there."""
         ...
 
     async def put_pairing_code(self, code: PairingCode) -> None: ...

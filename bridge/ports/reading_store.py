@@ -99,7 +99,8 @@ class ReadingStore(Protocol):
     async def page(
         self, room: UUID, *, limit: int, viewer: ActorId, before: int | None = None
     ) -> Page:
-        """The newest messages, or the newest `before` this number. Raises StoreError when there is
+        """The newest messages, or the newest `before` this number; with the newest the tools of the
+        room (`metadata.tools`). Raises StoreError when there is
         no such conversation."""
         ...
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
@@ -62,6 +62,14 @@ class Toolbox(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class TellsChanges(Protocol):
+    """A toolbox that says when a server's list of tools is another: `on_change` is called with the
+    server's name."""
+
+    on_change: Callable[[str], None]
 
 
 class NoTools:

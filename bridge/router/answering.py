@@ -30,6 +30,7 @@ from bridge.router import metrics
 from bridge.router.answers import Answer
 from bridge.router.asking import Asking
 from bridge.router.calling import Calling
+from bridge.router.described import Described
 from bridge.router.feed import Feed
 from bridge.router.inputs import Inputs
 from bridge.router.patience import Patience
@@ -83,6 +84,7 @@ class Answering:
         feed: Feed,
         tools: Tools,
         calling: Calling,
+        described: Described,
     ) -> None:
         self._store = store
         self._connectors = connectors
@@ -97,6 +99,7 @@ class Answering:
         self._feed = feed
         self._tools = tools
         self._calling = calling
+        self._described = described
 
     async def run(self, stored: StoredTurn, inputs: Inputs) -> Sequence[NewTurn]:
         """Answer it, or say why not; `inputs` are what is said to the agent meanwhile. The turns
@@ -110,6 +113,7 @@ class Answering:
             return ()
         await self._store.set_turn(stored.id, "running")
         tools = await self._tools.of(room, stored.agent)
+        await self._described.note(room, stored.agent, tools)
         patience = Patience(self._policy.turn_idle, self._policy.turn_total)
         answer = Answer(
             answer_id(stored),

@@ -131,6 +131,7 @@ def _with_history(
     metadata = dict(conversation.metadata or {})
     about = metadata.get(KEY)
     metadata[KEY] = {**(about if isinstance(about, dict) else {}), "history": history}
+    metadata.pop("tools", None)  # those of all agents of the room
     if agents:
         metadata[AGENTS] = agents
     return conversation.model_copy(update={"messages": messages, "metadata": metadata})

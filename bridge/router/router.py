@@ -31,7 +31,7 @@ from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Files, KnowsDirect
 from bridge.ports.store import Admission, Admitted, InboxRow, OutboxState, Store
-from bridge.ports.tools import NoTools, Toolbox
+from bridge.ports.tools import NoTools, TellsChanges, Toolbox
 from bridge.router import metrics
 from bridge.router.answering import Answering
 from bridge.router.approvals import Approvals
@@ -41,6 +41,7 @@ from bridge.router.budgets import Budgets
 from bridge.router.calling import Calling
 from bridge.router.catch_up import CatchUp
 from bridge.router.decided import Decided
+from bridge.router.described import Described
 from bridge.router.directs import Directs
 from bridge.router.doors import Doors
 from bridge.router.feed import Feed
@@ -133,6 +134,9 @@ class Router:
             store, rooms, connectors, people, self.notices, clock, new_id, self.admins
         )
         running = Tools(tools or NoTools(), self.approvals, store)
+        self._described = Described(store, rooms, running)
+        if isinstance(tools, TellsChanges):
+            tools.on_change = self._tools_changed
         voice = Voice(store, self.lanes, clock, new_id, cards, files)
         showing = Showing(
             store, connectors, self._budgets, clock, self.lanes.edits, self.lanes.growing_calls,
@@ -142,7 +146,7 @@ class Router:
         calling = Calling(store, rooms, self.holdings, self.notices, clock)
         answering = Answering(
             store, connectors, rooms, agents, Asking(store, policy), voice, showing, clock,
-            policy, self._typing, self.feed, running, calling,
+            policy, self._typing, self.feed, running, calling, self._described,
         )  # fmt: skip
         self.decided = Decided(store, clock)
         names = Names(store, self.admins)
@@ -377,11 +381,15 @@ class Router:
         before = {(a, c) for a in self._connectors for c in self._rooms.heard_channels(a)}
         self._rooms.change(rooms)
         self._greet()
+        self._tools_changed(None)
         for account in self._receivers:
             heard = self._rooms.heard_channels(account)
             new = [channel for channel in heard if (account, channel) not in before]
             if unread := self._catch_up.lose_sight_of(account, new):
                 self._spawn(self._catch_up.read_all(account, unread), f"catch up {account}")
+
+    def _tools_changed(self, server: str | None) -> None:
+        self._spawn(self._described.look_again(server), "tools described")
 
     def _greet(self) -> None:
         """Beside all else: platforms are asked who reads there."""
@@ -407,6 +415,7 @@ class Router:
             self._sources.put(row)
         await self.told.start()
         self._greet()
+        self._tools_changed(None)
         await self.lanes.start()
         await self.turns.start()
         await self.feedback.start()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hmac
+import json
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from uuid import UUID
 
 from bridge.model import ActorId, RoomId
 from bridge.ports.agent_store import (
@@ -17,6 +19,7 @@ from bridge.ports.agent_store import (
     PairingUse,
     Spent,
 )
+from bridge.store.conversations import Described
 from bridge.store.queries import read_queries
 
 SQL = read_queries("agents")
@@ -106,3 +109,23 @@ def pairings(db: sqlite3.Connection) -> Sequence[Pairing]:
 
 def unpair(db: sqlite3.Connection, actor: ActorId, agent: str | None) -> bool:
     return db.execute(SQL["unpair"], (actor, agent)).rowcount > 0
+
+
+def put_tools(
+    db: sqlite3.Connection, conversation: UUID, agent: str, tools: Sequence[Described]
+) -> None:
+    if tools:
+        db.execute(SQL["put_tools"], (str(conversation), agent, json.dumps([*tools])))
+    else:
+        db.execute(SQL["drop_tools"], (str(conversation), agent))
+
+
+def keep_tools(db: sqlite3.Connection, conversation: UUID, agents: Collection[str]) -> None:
+    for agent in tools(db, conversation).keys() - set(agents):
+        db.execute(SQL["drop_tools"], (str(conversation), agent))
+
+
+def tools(db: sqlite3.Connection, conversation: UUID) -> Mapping[str, Sequence[Described]]:
+    """By agent."""
+    found = db.execute(SQL["tools"], (str(conversation),)).fetchall()
+    return {agent: json.loads(described) for agent, described in found}

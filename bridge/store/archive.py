@@ -28,9 +28,20 @@ from bridge.ports.store import (
     Timeline,
     View,
 )
-from bridge.store import catch_up, changes, feedback, inbox, links, marks, outbox, people, turns
+from bridge.store import (
+    agents,
+    catch_up,
+    changes,
+    feedback,
+    inbox,
+    links,
+    marks,
+    outbox,
+    people,
+    turns,
+)
 from bridge.store.bodies import MESSAGES, PEOPLE
-from bridge.store.conversations import conversation_of
+from bridge.store.conversations import Described, conversation_of, own_tools
 from bridge.store.queries import read_queries
 from bridge.uacs import Conversation, Message
 
@@ -227,7 +238,13 @@ def conversation(
         created,
         updated,
         [_with_marks(*columns) for columns in reversed(bodies)],
+        _tools_of(db, wanted, view or View()) if kind == "room" else None,
     )
+
+
+def _tools_of(db: sqlite3.Connection, room: UUID, view: View) -> Mapping[str, Sequence[Described]]:
+    """Of all agents; an agent is shown its own."""
+    return own_tools(agents.tools(db, room), view)
 
 
 def past(

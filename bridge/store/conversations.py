@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
 from bridge.content.markdown import markdown_to_text, text_to_plain
 from bridge.ports.clock import datetime_of
-from bridge.ports.store import Timeline
+from bridge.ports.store import Timeline, View
 from bridge.uacs import Conversation, Message, TextPart, to_timestamp
 
 _EXCERPT = 100  # characters of an excerpt
 _LOOKED_AT = 1000  # characters of source that are read for it
 
 
+Described = Mapping[str, JsonValue]
+"""A tool as a Conversation describes it: `{"name", "description", "parameters"}`."""
+
+
 def conversation_of(
-    timeline: Timeline, created: float, updated: float, messages: Sequence[Message]
+    timeline: Timeline,
+    created: float,
+    updated: float,
+    messages: Sequence[Message],
+    tools: Mapping[str, Sequence[Described]] | None = None,
 ) -> Conversation:
-    """What UACS has no field for stands in `metadata.uacs_bridge`."""
+    """What UACS has no field for stands in `metadata.uacs_bridge`; `tools`, by agent, in
+    `metadata.tools`."""
     about: dict[str, JsonValue] = {
         "kind": timeline.kind,
         "name": timeline.name,
@@ -29,8 +39,30 @@ def conversation_of(
         created_at=to_timestamp(datetime_of(created)),
         updated_at=to_timestamp(datetime_of(updated)),
         messages=tuple(messages),
-        metadata={"uacs_bridge": about},
+        metadata={"uacs_bridge": about, **({"tools": _listed(tools)} if tools else {})},
     )
+
+
+def own_tools(
+    tools: Mapping[str, Sequence[Described]], view: View
+) -> Mapping[str, Sequence[Described]]:
+    """Those of all agents; an agent is shown its own alone."""
+    name = (view.member or "").removeprefix("agent:")
+    if name == (view.member or ""):
+        return tools
+    return {agent: tools[agent] for agent in tools if agent == name}
+
+
+def _listed(tools: Mapping[str, Sequence[Described]]) -> list[JsonValue]:
+    """Each once, with the `agents` that may call it."""
+    found: dict[str, dict[str, JsonValue]] = {}
+    who: dict[str, list[JsonValue]] = {}
+    for agent, described in tools.items():
+        for one in described:
+            key = json.dumps(one, sort_keys=True)
+            found.setdefault(key, dict(one))
+            who.setdefault(key, []).append(agent)
+    return [{**one, "agents": who[key]} for key, one in found.items()]
 
 
 def excerpt_of(message: Message) -> str:

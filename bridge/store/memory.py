@@ -62,7 +62,7 @@ from bridge.ports.store import (
     View,
 )
 from bridge.store.bodies import merge_receipts, new_receipts
-from bridge.store.conversations import conversation_of, excerpt_of
+from bridge.store.conversations import Described, conversation_of, excerpt_of, own_tools
 from bridge.store.inbox import without_credentials
 from bridge.store.marks import makes_needless
 from bridge.store.memory_agents import MemoryAgents
@@ -447,7 +447,8 @@ class MemoryStore(
         shown = self._seen(known, known.messages, view or View())
         if newest is not None:
             shown = shown[max(len(shown) - max(newest, 0), 0) :]
-        return conversation_of(known.timeline, known.created, known.updated, shown)
+        tools = own_tools(self._tools_in(conversation), view or View())
+        return conversation_of(known.timeline, known.created, known.updated, shown, tools)
 
     def _seen(self, known: ReadRoom, among: Sequence[MessageId], view: View) -> list[Message]:
         """Those of the messages that stand, and are in the view."""
@@ -483,6 +484,9 @@ class MemoryStore(
             and (kept.seqs[room] <= known.said or kept.new.author.id == author)
             for kept in changed
         )
+
+    def _described_in(self, conversation: UUID) -> Mapping[str, Sequence[Described]]:
+        return self._tools_in(conversation)
 
     def _note_change(self, message: MessageId, kind: str) -> None:
         for room in self._rooms_with(message):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from uuid import UUID
 
 from bridge.model import ActorId, RoomId
 from bridge.ports.agent_store import (
@@ -16,6 +17,7 @@ from bridge.ports.agent_store import (
 )
 from bridge.ports.clock import Clock
 from bridge.store.agents import bucket_of, same_code
+from bridge.store.conversations import Described
 
 
 class MemoryAgents:
@@ -30,8 +32,24 @@ class MemoryAgents:
         self._pairing_attempts: dict[ActorId, tuple[int, float]] = {}
         self._pairings: dict[tuple[ActorId, str], Pairing] = {}
 
+        self._tools: dict[UUID, dict[str, Sequence[Described]]] = {}
+
     def _must_be_open(self) -> None:
         raise NotImplementedError
+
+    async def put_tools(self, conversation: UUID, agent: str, tools: Sequence[Described]) -> None:
+        self._must_be_open()
+        self._tools.setdefault(conversation, {}).pop(agent, None)
+        if tools:
+            self._tools[conversation][agent] = [*tools]
+
+    async def keep_tools(self, conversation: UUID, agents: Collection[str]) -> None:
+        self._must_be_open()
+        known = self._tools.get(conversation, {})
+        self._tools[conversation] = {name: known[name] for name in known if name in agents}
+
+    def _tools_in(self, conversation: UUID) -> Mapping[str, Sequence[Described]]:
+        return dict(sorted(self._tools.get(conversation, {}).items()))
 
     async def hold(self, holding: Holding) -> None:
         self._must_be_open()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from bridge.errors import StoreError
 from bridge.model import ActorId, MessageId
 from bridge.ports.reading_store import ApiToken, Found, Happened, Page, Position, Search
 from bridge.ports.store import StoredMessage, Timeline
-from bridge.store.conversations import conversation_of
+from bridge.store.conversations import Described, conversation_of
 from bridge.store.reading import says
 
 
@@ -35,6 +35,9 @@ class MemoryReading:
         raise NotImplementedError
 
     def _read_room(self, room: UUID) -> ReadRoom | None:
+        raise NotImplementedError
+
+    def _described_in(self, conversation: UUID) -> Mapping[str, Sequence[Described]]:
         raise NotImplementedError
 
     def _rooms_with(self, message: MessageId) -> list[UUID]:
@@ -82,7 +85,10 @@ class MemoryReading:
         rows = self._newest(known, viewer, before)
         shown = rows[:limit][::-1]
         messages = [stored.message for _, stored in shown]
-        conversation = conversation_of(known.timeline, known.created, known.updated, messages)
+        tools = self._described_in(room) if before is None else None
+        conversation = conversation_of(
+            known.timeline, known.created, known.updated, messages, tools
+        )
         return Page(conversation, shown[0][0] if shown else None, len(rows) > limit)
 
     def _newest(

@@ -13,7 +13,7 @@ from bridge.errors import StoreError
 from bridge.model import ActorId, MessageId
 from bridge.ports.reading_store import ApiToken, Found, Happened, Page, Position, Search
 from bridge.ports.store import Timeline
-from bridge.store import archive
+from bridge.store import agents, archive
 from bridge.store.conversations import conversation_of
 from bridge.store.queries import read_queries
 from bridge.uacs import Message
@@ -60,6 +60,7 @@ def page(
         created,
         updated,
         [message for _, message in shown],
+        agents.tools(db, room) if before is None and kind == "room" else None,
     )
     return Page(conversation, shown[0][0] if shown else None, len(rows) > limit)
 

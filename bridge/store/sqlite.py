@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TypeVar, TypeVarTuple
 from uuid import UUID
 
+from pydantic import JsonValue
+
 from bridge.errors import StoreError
 from bridge.model import (
     AccountId,
@@ -68,7 +70,9 @@ from bridge.ports.store import (
     View,
 )
 from bridge.store import (
-    agents,
+    agents as of_agents,
+)  # fmt: skip
+from bridge.store import (
     approvals,
     archive,
     catch_up,
@@ -83,7 +87,7 @@ from bridge.store import (
     rooms,
     shelf,
     turns,
-)  # fmt: skip
+)
 from bridge.store.faults import translated
 from bridge.store.late_check import LateCheck
 from bridge.store.lock import StoreLock
@@ -513,43 +517,51 @@ class SqliteStore:
     # --- agents in rooms ----------------------------------------------------------------------
 
     async def hold(self, holding: Holding) -> None:
-        await self._write(agents.hold, holding)
+        await self._write(of_agents.hold, holding)
 
     async def release(self, room: RoomId, spot: str) -> bool:
-        return await self._write(agents.release, room, spot)
+        return await self._write(of_agents.release, room, spot)
 
     async def holdings(self) -> Sequence[Holding]:
-        return self._look(agents.holdings)
+        return self._look(of_agents.holdings)
 
     async def called_by_others(self, room: RoomId, since: float) -> int:
-        return self._look(agents.called_by_others, room, since)
+        return self._look(of_agents.called_by_others, room, since)
 
     async def spend(self, purses: Collection[str], spent: Spent) -> None:
-        await self._write(agents.spend, purses, spent)
+        await self._write(of_agents.spend, purses, spent)
 
     async def spent(self, purse: str, since: float) -> Sequence[Spent]:
-        return self._look(agents.spent, purse, since)
+        return self._look(of_agents.spent, purse, since)
 
     async def purses(self, since: float) -> Sequence[tuple[str, Spent]]:
-        return await self._read(agents.purses, since)
+        return await self._read(of_agents.purses, since)
 
     async def forget_spending(self, purse: str) -> None:
-        await self._write(agents.forget_spending, purse)
+        await self._write(of_agents.forget_spending, purse)
+
+    async def put_tools(
+        self, conversation: UUID, agent: str, tools: Sequence[Mapping[str, JsonValue]]
+    ) -> None:
+        await self._write(of_agents.put_tools, conversation, agent, tools)
+
+    async def keep_tools(self, conversation: UUID, agents: Collection[str]) -> None:
+        await self._write(of_agents.keep_tools, conversation, agents)
 
     async def put_pairing_code(self, code: PairingCode) -> None:
-        await self._write(agents.put_pairing_code, code, self._clock.time())
+        await self._write(of_agents.put_pairing_code, code, self._clock.time())
 
     async def pairing_codes(self) -> Sequence[PairingCode]:
-        return self._look(agents.pairing_codes, self._clock.time())
+        return self._look(of_agents.pairing_codes, self._clock.time())
 
     async def use_pairing_code(self, digest: str, actor: ActorId) -> PairingUse:
-        return await self._write(agents.use_pairing_code, digest, actor, self._clock.time())
+        return await self._write(of_agents.use_pairing_code, digest, actor, self._clock.time())
 
     async def pairings(self) -> Sequence[Pairing]:
-        return self._look(agents.pairings)
+        return self._look(of_agents.pairings)
 
     async def unpair(self, actor: ActorId, agent: str | None) -> bool:
-        return await self._write(agents.unpair, actor, agent)
+        return await self._write(of_agents.unpair, actor, agent)
 
     # --- approvals ----------------------------------------------------------------------------
 

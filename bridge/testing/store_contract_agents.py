@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from bridge.model import ActorId, MessageId, RoomId, TurnId
 from bridge.ports.agent_store import (
@@ -14,7 +15,7 @@ from bridge.ports.agent_store import (
     PairingCode,
     Spent,
 )
-from bridge.ports.store import Admission, CalledBy, NewTurn, Store
+from bridge.ports.store import Admission, CalledBy, NewTurn, Store, Timeline, View
 
 if TYPE_CHECKING:
     from bridge.testing.store_contract import HandClock
@@ -40,6 +41,32 @@ class AgentsContract:
         assert await store.release(_LOBBY, "room")
         assert not await store.release(_LOBBY, "room")
         assert await store.holdings() == []
+
+    async def test_a_room_describes_what_its_agents_may_call(self, store: Store) -> None:
+        lobby = Timeline(UUID(int=9), "room", "lobby")
+        await store.admit(Admission("made", timelines=(lobby,)))
+
+        async def described(view: View | None = None) -> object:
+            found = await store.conversation(lobby.id, view=view)
+            return (found.metadata or {}).get("tools")
+
+        assert await described() is None
+        listed: Any = {"name": "list", "parameters": {"type": "object"}}
+        await store.put_tools(lobby.id, "x", [{"name": "add"}])
+        await store.put_tools(lobby.id, "b", [listed])
+        await store.put_tools(lobby.id, "x", [listed, {"name": "add", "description": "é"}])
+
+        both = {**listed, "agents": ["b", "x"]}
+        added = {"name": "add", "description": "é", "agents": ["x"]}
+        assert await described() == [both, added]
+        assert await described(View(member="agent:b")) == [{**listed, "agents": ["b"]}]
+        page = await store.page(lobby.id, limit=5, viewer=_ANN)
+        older = await store.page(lobby.id, limit=5, viewer=_ANN, before=1)
+        assert (page.conversation.metadata or {})["tools"] == [both, added]
+        assert "tools" not in (older.conversation.metadata or {})
+        await store.keep_tools(lobby.id, ["x"])
+        await store.put_tools(lobby.id, "x", [])
+        assert await described() is None
 
     async def test_what_was_spent_is_summed_up(self, store: Store, clock: HandClock) -> None:
         now = clock.time()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,6 +63,7 @@ class McpServer:
         self.name = name
         self.problem = ""
         self.listed: tuple[Tool, ...] = ()
+        self.on_change: Callable[[], None] = lambda: None
         self._settings = settings
         self._tokens = tokens
         self._clock = clock
@@ -318,7 +319,9 @@ class McpServer:
                 break
         if len(found) > _MOST_TOOLS:
             log.warning("tools_left_out", server=self.name, tools=len(found) - _MOST_TOOLS)
-        self.listed = tuple(found[:_MOST_TOOLS])
+        before, self.listed = self.listed, tuple(found[:_MOST_TOOLS])
+        if self.listed != before:
+            self.on_change()
 
     def _offers(self, own_name: str) -> bool:
         settings = self._settings

@@ -42,8 +42,14 @@ class McpToolbox:
         server: Callable[[str, ToolServerSettings], McpServer],
     ) -> None:
         self._server = server
+        self.on_change: Callable[[str], None] = lambda server: None
         self.settings = dict(settings)
-        self.servers = {name: server(name, one) for name, one in settings.items()}
+        self.servers = {name: self._open(name, one) for name, one in settings.items()}
+
+    def _open(self, name: str, settings: ToolServerSettings) -> McpServer:
+        server = self._server(name, settings)
+        server.on_change = lambda: self.on_change(name)
+        return server
 
     async def change(self, settings: Mapping[str, ToolServerSettings]) -> None:
         """From now on these are the servers; those that did not change keep their connections.
@@ -54,7 +60,7 @@ class McpToolbox:
         ended = [self.servers.pop(name) for name in gone]
         for name, one in settings.items():
             if name not in self.servers:
-                self.servers[name] = self._server(name, one)
+                self.servers[name] = self._open(name, one)
         self.settings = dict(settings)
         await asyncio.gather(*(server.close() for server in ended))
 

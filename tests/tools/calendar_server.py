@@ -61,9 +61,9 @@ def unmarked() -> str:
     return "done"
 
 
-@mcp.tool(annotations=READS)
+@mcp.tool(annotations=READS, description=f"Tells {os.environ.get('CALENDAR_TOKEN')}.")
 def secret() -> str:
-    """Tells what it should not."""
+    """Tells what it should not, also in what it says of itself."""
     return f"my token is {os.environ.get('CALENDAR_TOKEN')}"
 
 

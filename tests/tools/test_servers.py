@@ -129,6 +129,7 @@ async def test_a_servers_secret_does_not_leave_it(held: McpToolbox) -> None:
     leaked = await call(held, "secret")
 
     assert leaked.content == "my token is [hidden]"
+    assert (await tools_of(held))["secret"].described()["description"] == "Tells [hidden]."
 
 
 async def test_calls_run_beside_each_other(held: McpToolbox) -> None:
@@ -138,12 +139,15 @@ async def test_calls_run_beside_each_other(held: McpToolbox) -> None:
 
 
 async def test_tools_that_come_later_are_known(held: McpToolbox) -> None:
+    changed: list[str] = []
+    held.on_change = changed.append
     assert "learned" not in await tools_of(held)
     await call(held, "learn")
     async with asyncio.timeout(5):
         while "learned" not in await tools_of(held):  # noqa: ASYNC110 - another program
             await asyncio.sleep(0.01)
     assert (await call(held, "learned")).content == "new"
+    assert changed == ["calendar"]
 
 
 async def test_a_program_that_dies_is_started_again_and_its_call_is_not_repeated(

@@ -14,6 +14,7 @@ from bridge.router.gating import is_named
 from bridge.uacs import Conversation, Message, TextPart
 
 _AGENTS = "agents"  # metadata.agents.<name>: what an agent keeps for itself
+_TOOLS = "tools"  # metadata.tools of a Conversation: what its agents may call
 _HOME = "home"  # the rest of a native message, for its way home alone
 
 
@@ -38,8 +39,14 @@ def outside_view(message: Message, tools: ToolsShown = "full") -> Message:
 
 
 def conversation_view(conversation: Conversation, tools: ToolsShown) -> Conversation:
+    """As the people of the room are shown it: also what its agents may call."""
     messages = tuple(outside_view(message, tools) for message in conversation.messages)
-    return conversation.model_copy(update={"messages": messages})
+    metadata: dict[str, Any] = dict(conversation.metadata or {})
+    described = metadata.pop(_TOOLS, [])
+    if described and tools != "off":
+        shown = described if tools == "full" else [{"name": one["name"]} for one in described]
+        metadata[_TOOLS] = shown
+    return conversation.model_copy(update={"messages": messages, "metadata": metadata})
 
 
 def mentions(message: Message, name: str, actor: ActorId) -> bool:

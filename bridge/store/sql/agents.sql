@@ -66,3 +66,13 @@ SELECT actor, agent, by, at FROM pairings ORDER BY at, actor, agent;
 
 -- name: unpair
 DELETE FROM pairings WHERE actor = ?1 AND (?2 IS NULL OR agent = ?2);
+
+-- name: put_tools
+INSERT INTO described_tools (conversation, agent, tools) VALUES (?, ?, ?)
+ON CONFLICT (conversation, agent) DO UPDATE SET tools = excluded.tools;
+
+-- name: drop_tools
+DELETE FROM described_tools WHERE conversation = ? AND agent = ?;
+
+-- name: tools
+SELECT agent, tools FROM described_tools WHERE conversation = ? ORDER BY agent;
