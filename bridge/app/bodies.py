@@ -6,10 +6,13 @@ import asyncio
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bridge.app.api.problems import Problem
+
 MOST_BYTES = (
     4 * 1024 * 1024
 )  # the largest that a platform sends is a Bot Framework activity, 256 KB
 MOST_SECONDS = 10.0
+_CLOSE = {"Connection": "close"}  # the rest of the body is not read
 
 
 class BoundedBodies:
@@ -30,10 +33,19 @@ class BoundedBodies:
             async with asyncio.timeout(self._most_seconds):
                 body = await self._body(scope, receive)
         except TimeoutError:
-            await _refuse(send, 408)
+            seconds = f"{self._most_seconds:g} s"
+            problem = Problem(
+                408, f"The body did not come to its end within {seconds}", todo="send it anew",
+                headers=_CLOSE,
+            )  # fmt: skip
+            await problem.response()(scope, receive, send)
             return
         if body is None:
-            await _refuse(send, 413)
+            problem = Problem(
+                413, f"The body is larger than {self._most_bytes:,} bytes", headers=_CLOSE,
+                todo="send less at once; give files by their addresses",
+            )  # fmt: skip
+            await problem.response()(scope, receive, send)
             return
         await self._app(scope, _given(body, receive), send)
 
@@ -73,9 +85,3 @@ def _given(body: bytes, receive: Receive) -> Receive:
         return waiting.pop() if waiting else await receive()
 
     return again
-
-
-async def _refuse(send: Send, status: int) -> None:
-    headers = [(b"content-length", b"0"), (b"connection", b"close")]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": b""})

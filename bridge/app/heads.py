@@ -6,6 +6,8 @@ import asyncio
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from bridge.app.api.problems import Problem
+
 MOST_BYTES = 64 * 1024  # a JSON web token takes 2 KB, a proxy's headers a few
 MOST_SECONDS = 10.0
 
@@ -39,6 +41,15 @@ class BoundedHeads(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
         super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """What is no HTTP is answered in the words of all refusals; the connection ends."""
+        problem = Problem(400, msg.rstrip("."), todo="send a request of HTTP/1.1").response()
+        headers = {**dict(problem.headers), "connection": "close"}
+        lines = [b"HTTP/1.1 400 Bad Request\r\n"]
+        lines += [f"{name}: {value}\r\n".encode("latin-1") for name, value in headers.items()]
+        self.transport.write(b"".join([*lines, b"\r\n", bytes(problem.body)]))
+        self.transport.close()
 
     def _wait(self) -> None:
         if self._waiting is None:

@@ -15,6 +15,7 @@ import orjson
 import uvicorn
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -23,6 +24,7 @@ from starlette.types import Receive, Scope, Send
 
 from bridge.app.admin import Door
 from bridge.app.api.gateway import BridgeGateway
+from bridge.app.api.problems import Problem
 from bridge.app.api.routes import Api
 from bridge.app.api.tokens import token_from_json
 from bridge.app.bodies import BoundedBodies
@@ -76,9 +78,27 @@ def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
         routes += file_routes(bridge.links, bridge.files.blobs, bridge.clock)
     routes += api.routes()
     routes.append(Mount("/{account}", app=_AccountRoutes(bridge)))
-    app = Starlette(routes=routes, middleware=[Middleware(BoundedBodies)])
+    app = Starlette(
+        routes=routes,
+        middleware=[Middleware(BoundedBodies)],
+        exception_handlers={HTTPException: _refused, Exception: _broke},
+    )
     app.state.close = api.close
     return app
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """What the server refuses by itself, in the words of all refusals."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    detail = error.detail if isinstance(error, HTTPException) else "It is refused"
+    headers = error.headers if isinstance(error, HTTPException) else None
+    todo = "docs/api.md and docs/operations.md say what there is" if status == 404 else ""
+    given = request.method if status == 405 else request.url.path
+    return Problem(status, detail, value=given, todo=todo, headers=headers).response()
+
+
+async def _broke(_request: Request, _error: Exception) -> Response:
+    return Problem(500, "The bridge could not answer; its log says why").response()
 
 
 class _AccountRoutes:
@@ -91,8 +111,7 @@ class _AccountRoutes:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         connector = self._bridge.connectors.get(scope["path_params"]["account"])
         if not has(connector, ServesHttp):
-            await Response("Not Found", status_code=404)(scope, receive, send)
-            return
+            raise HTTPException(404)
         router = self._routers.get(connector)
         if router is None:
             router = Router(routes=list(connector.routes(self._bridge.router)))

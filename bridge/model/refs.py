@@ -18,6 +18,7 @@ TurnId = NewType("TurnId", str)
 PersonId = NewType("PersonId", str)  # of somebody with several accounts
 
 BRIDGE = ActorId("bridge")  # who says what the bridge itself has to say
+PROGRAMS = ("api", "bridge")  # platform and workspace of programs that speak through the bridge
 
 _MARKS = "+marks"
 _CONVERSATIONS = UUID("0b0f5f6e-3f3c-5b0a-9d5c-2f1f0a3a7c11")  # our own UUIDv5 namespace

@@ -32,8 +32,8 @@ from bridge.content.interactions import (
 from bridge.content.rendering import Payload, Rendering, public_url
 from bridge.content.values_shown import is_value, value_nodes
 from bridge.errors import CodecError
-from bridge.model import Loss
-from bridge.model.refs import BRIDGE
+from bridge.model import ActorId, Loss, split_key
+from bridge.model.refs import BRIDGE, PROGRAMS
 from bridge.ports.codec import Codec, TellsPresses
 from bridge.uacs import ContentPart, Message, StructuredDataPart
 
@@ -185,8 +185,14 @@ def is_rich(message: Message) -> bool:
 
 
 def hears_presses(message: Message) -> bool:
-    """Whether its author is behind this bridge: an agent, or the bridge itself."""
-    return message.actor.id == BRIDGE or agent_of(message) is not None
+    """Whether its author is behind this bridge: an agent, a program, or the bridge itself."""
+    actor = message.actor.id
+    return actor == BRIDGE or is_program(ActorId(actor)) or agent_of(message) is not None
+
+
+def is_program(actor: ActorId) -> bool:
+    """Whether it speaks through the bridge's own API."""
+    return tuple(split_key(actor)[:2]) == PROGRAMS
 
 
 def agent_of(message: Message) -> str | None:

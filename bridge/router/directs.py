@@ -71,6 +71,12 @@ class Directs:
         """Whose direct messages these are."""
         return self._at.get((account, channel)) if self._at else None
 
+    def wants(self, room: RoomId, account: AccountId, channel: ChannelRef) -> bool:
+        """Whether whoever is alone with our bot there still wants what the other one of a room of
+        two writes; other rooms are none of their business."""
+        between = split_key(room)[0] == _KIND
+        return not between or self.end_at(account, channel) is not None
+
     def end_of(self, actor: ActorId) -> DirectEnd | None:
         found = self._ends.get(actor)
         return found[-1] if found else None

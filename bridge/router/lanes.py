@@ -270,6 +270,10 @@ class Lanes:
             await self._settle(item, connector, wake)
         elif wait > 0:
             await self._pause(wake, wait)
+        elif not self._is_wanted(item.delivery.operation):
+            error = "they want no direct messages any more"
+            over = Settlement(item.delivery.operation.id, "cancelled", error=error)
+            await self._end(item, over)
         elif late := self._given_up(item):
             await self._dead(item, late)
         elif item.message_state == "deleted" and isinstance(item.delivery.operation, PostMessage):
@@ -280,6 +284,12 @@ class Lanes:
             await self._end(item, over)
         else:
             await self._send(item, connector, wake)
+
+    def _is_wanted(self, operation: Operation) -> bool:
+        """What is taken back is taken back from everybody."""
+        if isinstance(operation, DeleteMessage):
+            return True
+        return self._rooms.wants_direct(operation.room, operation.account, operation.channel)
 
     def _given_up(self, item: OutboxItem) -> str:
         """Why a post that waited for too long is not shown any more; empty when it is."""

@@ -12,10 +12,10 @@ from pydantic import ValidationError
 
 from bridge.errors import UndecodableEvent
 from bridge.model import EVENT, AccountId, ActorId, ChannelRef, Event, Raw, RoomId, actor_id_of
+from bridge.model.refs import PROGRAMS
 
 ACCOUNT = AccountId("(api)")  # no account of a configuration can have this name
-_PLATFORM = "api"
-_WORKSPACE = "bridge"
+_PLATFORM, _WORKSPACE = PROGRAMS
 
 
 def outside_channel(room: RoomId) -> ChannelRef:

@@ -121,10 +121,10 @@ class Surroundings:
 
 @dataclass(frozen=True)
 class Press:
-    """What somebody did with a card, and the agent whose card it is."""
+    """What somebody did with a card, and the agent whose card it is; None: a program's."""
 
     interaction: Interaction
-    agent: str
+    agent: str | None
 
 
 @dataclass

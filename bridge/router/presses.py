@@ -18,6 +18,7 @@ from bridge.model import (
     edit_of,
     message_id_of,
 )
+from bridge.model.refs import BRIDGE
 from bridge.ports.cards import agent_of, hears_presses
 from bridge.ports.store import Change, NewMessage, NewTurn, StoredMessage
 from bridge.router.answers import RETRY, asked_again
@@ -31,7 +32,7 @@ from bridge.uacs import Actor, JsonTree, Message, StructuredDataPart, TextPart, 
 
 
 async def press_heard(passage: Passage, event: ActionPressed, around: Surroundings) -> str | None:
-    """None where it goes on as a message to its agent, else what came of it."""
+    """None where it goes on as a message to its agent or program, else what came of it."""
     known = await around.resolve(event.place.channel, event.target)
     stored = await around.store.message(known) if known else None
     if stored is None:
@@ -45,11 +46,11 @@ async def press_heard(passage: Passage, event: ActionPressed, around: Surroundin
     if found is None:
         return "press: no such action"
     agent = agent_of(stored.message)
-    if agent is None and found.id == GIVE_BACK:
+    if stored.message.actor.id == BRIDGE and found.id == GIVE_BACK:
         return await press_to_give_back(event, str(found.value), passage.rooms, around)
-    if agent is None:
+    if stored.message.actor.id == BRIDGE:
         return await around.told.retry(own_id)
-    if found.id == RETRY:
+    if agent is not None and found.id == RETRY:
         return await _ask_again(passage, event, stored, Press(found, agent), around)
     passage.press = Press(found, agent)
     passage.event = _as_post(event, found, passage.row.raw.dedupe_key)
@@ -59,7 +60,10 @@ async def press_heard(passage: Passage, event: ActionPressed, around: Surroundin
 def turns_for(
     press: Press, rooms: Sequence[Room], asked: NewMessage | StoredMessage, around: Surroundings
 ) -> list[NewTurn]:
-    """One turn, in the first of the rooms in which the agent sits."""
+    """One turn, in the first of the rooms in which the agent sits. Programs read what was pressed
+    among the room's events."""
+    if press.agent is None:
+        return []
     trigger = MessageId(asked.message.message_id)
     for room in rooms:
         if seat := room.seat(press.agent):
@@ -78,7 +82,7 @@ async def _ask_again(
         return "press: the question is not known"
     passage.turns = turns_for(press, passage.rooms, question, around)
     for room in passage.rooms:
-        seat = room.seat(press.agent)
+        seat = room.seat(press.agent or "")
         if seat and await around.doors.refuses(seat, room, event.actor, event.place.channel):
             passage.turns = []
             return "press: not theirs to ask"

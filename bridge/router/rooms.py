@@ -132,6 +132,8 @@ class Rooms:
 
     def __init__(self, rooms: Iterable[Room]) -> None:
         self.find_direct: Callable[[RoomId], Room | None] = lambda _: None
+        self.wants_direct: Callable[[RoomId, AccountId, ChannelRef], bool] = lambda *_: True
+        """Whether what this room, of two people or not, says in the channel is wanted there."""
         self.change(rooms)
 
     def change(self, rooms: Iterable[Room]) -> None:

@@ -164,6 +164,7 @@ class Router:
         self.directs = Directs(store, connectors, clock)
         self.directs.on_open = self._read_from_now
         rooms.find_direct = self.directs.find
+        rooms.wants_direct = self.directs.wants
         self.told = Told(
             store, rooms, connectors, self.notices, clock, self.lanes.wake, new_id,
             self.directs.home,

@@ -18,10 +18,12 @@ import pytest
 import pytest_asyncio
 
 from bridge.app.build import Bridge
+from bridge.content.interactions import SCHEMA_ID as INTERACTION
 from bridge.uacs import Accumulator, read_conversation, read_delta, read_message
-from tests.api.served import ROOM, client, reading, token_for
+from tests.api.served import ROOM, Reader, client, reading, token_for
 from tests.api.test_docs import example
 from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.test_cards import hands, with_words
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -221,6 +223,49 @@ async def test_a_stream_is_taken_up_where_it_was_left(town: Town) -> None:
     told = [str(one["message"]["content"]) for one in after.of("message_posted")]
     assert "heard before" not in str(told)
     assert ["said otherwise" in one for one in told] == [True, False]
+
+
+async def test_a_press_on_a_card_of_a_program_comes_back_to_it_from_every_platform(
+    town: Town,
+) -> None:
+    data = {"type": "card", "nodes": [
+        {"type": "prose", "text": "Shall we sail?"},
+        {"type": "actions", "items": [
+            {"type": "button", "label": "Set sail", "id": "sail", "value": 7}]},
+    ]}  # fmt: skip
+    part = {"type": "structured_data", "schema_id": "application/vnd.uacs.card+json", "data": data}
+    async with (
+        client(town.url, await town.token("captain1")) as http,
+        client(town.url, await town.token("mate1")) as mate,
+        reading(http) as reader,
+        reading(mate) as other,
+    ):
+        posted = await http.post(f"/v1/rooms/{ROOM}/messages", json={"content": [part]})
+        for platform, hand in hands(town.local).items():
+            await town.local.until(
+                lambda p=platform: bool(with_words(town.local, p, "Shall we sail?"))
+            )
+            shown = with_words(town.local, platform, "Shall we sail?")
+            assert shown
+            outcome = await hand.press(shown.id, "Set sail")
+            assert not outcome.failed, (platform, outcome)
+        async with asyncio.timeout(20):
+            while len(_presses(reader)) < 2 or len(_presses(other)) < 2:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+
+    card = posted.json()["message_id"]
+    told = [one["message"]["content"][0]["data"] for one in _presses(reader)]
+    assert [(one["id"], one["value"], one["message"]) for one in told] == [("sail", 7, card)] * 2
+    assert all(one["mentions_you"] for one in _presses(reader))
+    assert not any(one["mentions_you"] for one in _presses(other))
+
+
+def _presses(reader: Reader) -> list[Any]:
+    return [
+        one
+        for one in reader.of("message_posted")
+        if one["message"]["content"][0].get("schema_id") == INTERACTION
+    ]
 
 
 async def test_reactions_are_told(town: Town) -> None:

@@ -14,6 +14,7 @@ from bridge.app.api.problems import Problem
 from bridge.app.api.tokens import Doorkeeper, Wanted, new_token, scopes_of, seconds_of
 from bridge.app.api.view import outside_view
 from bridge.content.agent_parts import REASONING, STATE
+from bridge.content.card_json import SCHEMA_ID
 from bridge.errors import InvalidData
 from bridge.model import ActorId
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, Turn
@@ -310,6 +311,33 @@ async def test_a_program_speaks_as_itself_and_adds_nothing_of_the_bridges() -> N
     assert message["timestamp"].startswith("2023-")
     assert message["metadata"] == {"mine": 1}
     assert [one.status_code for one in refused] == [422] * 5
+
+
+async def test_a_press_on_a_programs_card_is_told_to_the_program_alone() -> None:
+    part = {"type": "structured_data", "schema_id": SCHEMA_ID, "data": {
+        "type": "card", "nodes": [
+            {"type": "actions", "items": [{"type": "button", "label": "Deploy", "id": "deploy"}]}]
+    }}  # fmt: skip
+    async with (
+        served() as town,
+        await town.as_token("ann", role="human") as ann,
+        await town.as_token("other") as other,
+    ):
+        posted = (await town.http.post(f"{WHERE}/messages", json={"content": [part]})).json()
+        body = {"message_id": posted["message_id"], "action": "deploy"}
+        pressed = (await ann.post(f"{WHERE}/interactions", json=body)).json()
+        await town.house.clock.advance(5)
+        path = f"{WHERE}/messages/{pressed['message_id']}"
+        told, overheard = [(await one.get(path)).json() for one in (town.http, other)]
+
+    agent = town.house.agents["deployer"]
+    assert isinstance(agent, Deployer)
+    assert agent.pressed == []
+    assert pressed["outcome"] == "told to its author"
+    assert (told["mentions_you"], overheard["mentions_you"]) == (True, False)
+    interaction = told["message"]["content"][0]["data"]
+    assert (interaction["id"], interaction["message"]) == ("deploy", posted["message_id"])
+    assert told["message"]["actor"]["name"] == "ann"
 
 
 async def test_a_press_over_the_api_reaches_the_agent_as_any_press() -> None:

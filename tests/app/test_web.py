@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import stat
 from pathlib import Path
 
@@ -70,6 +71,49 @@ async def test_a_body_that_never_ends_is_given_up(bounded: Starlette) -> None:
 
     async with _client(bounded) as http:
         assert (await http.post("/", content=drip())).status_code == 408
+
+
+async def test_what_the_server_refuses_by_itself_is_said_in_json(
+    bounded: Starlette, idle: Bridge
+) -> None:
+    async def drip():
+        yield b"x"
+        await asyncio.sleep(5)
+
+    async with _client(bounded) as http:
+        large = await http.post("/", content=b"x" * 101)
+        slow = await http.post("/", content=drip())
+    async with _client(web_app(idle)) as http:
+        nothing = await http.get("/nowhere/at/all")
+        method = await http.post("/healthz")
+
+    answers = [large, slow, nothing, method]
+    assert [one.status_code for one in answers] == [413, 408, 404, 405]
+    assert {one.headers["content-type"] for one in answers} == {"application/problem+json"}
+    assert all(one.json()["status"] == one.status_code for one in answers)
+    assert (large.json()["detail"], large.json()["todo"]) == (
+        "The body is larger than 100 bytes", "send less at once; give files by their addresses"
+    )  # fmt: skip
+    assert slow.json()["todo"] == "send it anew"
+    assert method.headers["allow"] == "GET, HEAD"
+
+
+async def test_what_is_no_http_is_refused_in_json(idle: Bridge) -> None:
+    server = WebServer(web_app(idle), "127.0.0.1", 0)
+    await server.start()
+    try:
+        port = int(server.url.rpartition(":")[2])
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"HELO there\r\n\r\n")
+        answer = await asyncio.wait_for(reader.read(), 10)
+        writer.close()
+    finally:
+        await server.stop()
+
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"application/problem+json" in head
+    assert json.loads(body)["status"] == 400
 
 
 @pytest.fixture

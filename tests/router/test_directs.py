@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bridge.errors import NotFound, Refused
-from bridge.model import ActorId, Call, ChannelRef, CommandGiven, Raw, actor_id_of
+from bridge.errors import NotFound, RateLimited, Refused
+from bridge.model import ActorId, Call, ChannelRef, CommandGiven, Raw, Receipt, actor_id_of
 from bridge.ports.store import View
 from bridge.router.directs import Directs
 from bridge.store.memory import MemoryStore
@@ -18,6 +18,13 @@ from tests.router.paper import PaperConnector
 
 class WhisperingPaper(PaperConnector):
     """Paper on which our bot may write to everybody but a hermit."""
+
+    slow = False
+
+    async def send(self, call: Call) -> Receipt:
+        if self.slow and call.kind == "post" and "alone" in call.channel.channel:
+            raise RateLimited("Slower, please", retry_after=60.0)
+        return await super().send(call)
 
     async def direct_channel(self, actor: ActorId) -> ChannelRef:
         name = actor.split(":")[-1]
@@ -87,6 +94,28 @@ async def test_what_is_written_reaches_one_person_and_the_answer_comes_back(
     assert slate.alone("ann") == ["the roses are red", "and the violets?", "well?"]
     assert board.alone("cy") == []
     assert not any("roses" in text or "violets" in text for text in board.texts("b"))
+
+
+async def test_what_waits_for_somebody_is_not_sent_once_they_want_nothing_any_more(
+    garden: Garden,
+) -> None:
+    slate, board = garden.slate, garden.board
+    async with garden.house.run():
+        await garden.meet("ann", "bob")
+        await slate.command("dm Bob the roses are red", "ann")
+        await garden.clock.let_work()
+        copy = board.channels["alone with bob"][-1]
+        board.slow = True
+        await slate.command("dm Bob the violets are blue", "ann")
+        await garden.clock.advance(1)
+        await board.command("dm off", "bob")
+        await garden.clock.advance(120)
+        await slate.command("dm Bob hello?", "ann")
+        await garden.clock.let_work()
+
+    assert board.alone("bob") == [copy.text] == ["the roses are red"]
+    assert await garden.house.store.dead_letters() == []
+    assert await garden.house.store.head(board.channel("alone with bob").lane) is None
 
 
 async def test_nobody_else_reads_it_in_the_archive(garden: Garden) -> None:

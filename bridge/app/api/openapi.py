@@ -96,7 +96,7 @@ def _responses(endpoint: Endpoint) -> Json:
     statuses |= {403} if endpoint.scope is not None else set()
     statuses |= {404} if "{" in endpoint.path or endpoint.name == "search" else set()
     statuses |= {422} if endpoint.parameters or endpoint.takes is not None else set()
-    statuses |= {400, 413} if endpoint.takes is not None else set()
+    statuses |= {400, 408, 413} if endpoint.takes is not None else set()
     for status in sorted(statuses):
         found[str(status)] = {
             "description": "A problem.",

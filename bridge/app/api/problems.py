@@ -16,6 +16,7 @@ _TITLES = {
     403: "the token may not do this",
     404: "not found",
     405: "the method is not for this address",
+    408: "it took too long",
     409: "it was not taken",
     413: "it is too large",
     422: "the request is not what it must be",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -14,13 +14,15 @@ from bridge.app.api.shapes import Channel, Room, RoomList, You
 from bridge.app.api.tokens import Caller
 from bridge.app.api.view import conversation_view, mentions, outside_view
 from bridge.content.additions import read_bridge_metadata
+from bridge.content.interactions import SCHEMA_ID as INTERACTION
 from bridge.errors import StoreError
-from bridge.model import MessageId
+from bridge.model import MessageId, message_id_of
 from bridge.ports.clock import datetime_of
 from bridge.ports.reading_store import Position
 from bridge.ports.store import StoredMessage
+from bridge.router.outside import outside_channel
 from bridge.store.reading import says
-from bridge.uacs import Conversation, Message, to_timestamp, write
+from bridge.uacs import Conversation, Message, StructuredDataPart, to_timestamp, write
 
 MOST_MESSAGES = 200  # of one page
 MOST_FOUND = 50  # of one search
@@ -129,8 +131,18 @@ def said(caller: Caller, room: RoomView, stored: StoredMessage) -> dict[str, Any
         "state": stored.state,
         "thread": stored.root,
         "yours": yours,
-        "mentions_you": not yours and mentions(message, caller.name, caller.actor),
+        "mentions_you": not yours
+        and (mentions(message, caller.name, caller.actor) or _presses(caller, room, message)),
     }
+
+
+def _presses(caller: Caller, room: RoomView, message: Message) -> bool:
+    """Whether it is a press on a card that this token posted here."""
+    first = message.content[0]
+    if not isinstance(first, StructuredDataPart) or first.schema_id != INTERACTION:
+        return False
+    card = first.data.get("message") if isinstance(first.data, Mapping) else None
+    return str(card).startswith(message_id_of(outside_channel(room.id), f"{caller.name}/"))
 
 
 async def search(
