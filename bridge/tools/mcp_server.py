@@ -325,8 +325,8 @@ class McpServer:
 
     def _offers(self, own_name: str) -> bool:
         settings = self._settings
-        allowed = any(matches(glob, own_name) for glob in settings.allow)
-        return allowed and not any(matches(glob, own_name) for glob in settings.deny)
+        allowed = _is_named(own_name, settings.allow)
+        return allowed and not _is_named(own_name, settings.deny)
 
     def _tool(self, told: Any) -> Tool:
         schema = self._redaction.value(told.input_schema)
@@ -357,7 +357,13 @@ def asks(settings: ToolServerSettings, own_name: str, hints: ToolAnnotations | N
             harmless = hints is not None and hints.destructive_hint is False
             return not (read_only or harmless)
         case globs:
-            return any(matches(glob, own_name) for glob in globs)
+            return _is_named(own_name, globs)
+
+
+def _is_named(own_name: str, globs: Sequence[str]) -> bool:
+    """A `/` in a tool's name is a character like any other: no star ends at it."""
+    plain = own_name.replace("/", "\x1f")
+    return any(matches(glob.replace("/", "\x1f"), plain) for glob in globs)
 
 
 def _failed(call: ToolCallPart, text: str) -> ToolResultPart:

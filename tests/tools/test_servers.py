@@ -199,6 +199,11 @@ async def test_which_calls_somebody_must_allow(
     assert asks(stdio(approve=approve), "remove", hints) is asked
 
 
+async def test_a_star_means_names_with_a_slash_too() -> None:
+    assert asks(stdio(approve=("*remove*",)), "admin/remove_all", READS)
+    assert not asks(stdio(approve=("admin/add",)), "admin/remove_all", READS)
+
+
 async def test_a_server_over_http_is_called_and_found_again_when_it_was_away() -> None:
     port = free_port()
     settings = ToolServerSettings(
