@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -12,13 +13,18 @@ from typing import Any
 
 import pytest
 
+from bridge.app.translate import translate
+from bridge.content.markdown import markdown_to_text
+from bridge.content.plain import text_to_plain
 from bridge.model.turns import AgentEvent, AgentInput, PlanStep, TextDelta, Turn, TurnDone
 from bridge.sandbox.feed import Change, Shown
+from bridge.uacs import Message, TextPart
 from tests.benchmarks import streams
 from tests.e2e.house import Street, configuration, running, street
 from tests.e2e.town import Spot, Town, bridge_beside, rooms_across, town
 
 PLATFORMS = ("slack", "discord", "teams")
+BYLINE = "**echo**\n\n"  # above what somebody says on Teams
 
 
 def words(length: int) -> str:
@@ -115,9 +121,33 @@ def limit_errors(town: Street) -> dict[str, int]:
     return {what: count for what, count in found.items() if any(one in what for one in refused)}
 
 
+def said(shown: Sequence[Shown]) -> list[str]:
+    """The words that stand there, as our own reader of the platform understands them."""
+    found: list[str] = []
+    for one in answers(shown):
+        (message,) = translate(one.raw, source=one.platform, target="uacs").messages
+        parts = Message.model_validate(message).content
+        texts = [part.text for part in parts if isinstance(part, TextPart)]
+        found += text_to_plain(markdown_to_text("\n\n".join(texts).removeprefix(BYLINE))).split()
+    return found
+
+
 def whole(town: Street, text: str, platform: str) -> Callable[[], bool]:
+    """Whether it stands there word by word; Teams marks it."""
     numbers = list(range(text.count("Paragraph ")))
-    return lambda: paragraphs(town.standing(platform, "general")) == numbers
+    wanted = [*expected(text), *(["AI", "generated"] if platform == "teams" else [])]
+
+    def stands() -> bool:
+        shown = town.standing(platform, "general")
+        return paragraphs(shown) == numbers and said(shown) == wanted
+
+    return stands
+
+
+def expected(text: str) -> list[str]:
+    """The words of a Markdown text; an agent's link says where it leads."""
+    open_links = re.sub(r"\[([^]]*)\]\(([^)]*)\)", r"\1 (\2)", text)
+    return text_to_plain(markdown_to_text(open_links)).split()
 
 
 async def test_a_long_answer_arrives_whole_everywhere_without_breaking_a_limit(
