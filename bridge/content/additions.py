@@ -79,6 +79,7 @@ class Feedback(BaseModel):
 class BridgeMetadata(BaseModel):
     """Version 1. Unknown fields are kept, so that an older bridge loses nothing of a newer one.
 
+    `summary` is what a notification says of the message, in place of its first words.
     `origin` is a link to the message where it was said. `kept` are the files of payloads that we
     fetched, by the id or address that the payload has for them, and of parts that nothing can show
     the JSON, by the place of the part (`/content/0`). `fallbacks` names for the content index of a
@@ -95,6 +96,7 @@ class BridgeMetadata(BaseModel):
     fallbacks: Mapping[Index, tuple[Position, ...]] = Field(default_factory=dict)
     parts: Mapping[Index, PartDetails] = Field(default_factory=dict)
     state: JsonValue = None
+    summary: StrictStr | None = None
     origin: StrictStr | None = None
     person: StrictStr | None = None
     kept: Mapping[str, KeptFile] = Field(default_factory=dict)
@@ -120,6 +122,12 @@ def read_bridge_metadata(message: Message) -> tuple[BridgeMetadata, list[str]]:
     kept = _without_faults(found, warnings)
     fallbacks = _sound_fallbacks(kept.fallbacks, len(message.content), warnings)
     return kept.model_copy(update={"fallbacks": fallbacks}), warnings
+
+
+def has_summary(message: Message) -> bool:
+    """Whether notifications say something else of it than its first words."""
+    found = (message.metadata or {}).get(KEY)
+    return isinstance(found, dict) and isinstance(found.get("summary"), str)
 
 
 def with_bridge_metadata(message: Message, additions: BridgeMetadata) -> Message:

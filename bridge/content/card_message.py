@@ -158,7 +158,7 @@ class _Reading:
 
     def card(self) -> tuple[Card, tuple[Loss, ...]]:
         nodes: list[Node] = []
-        summary = ""
+        summary = self._additions.summary or ""
         known = {id(self._message.content[index]) for index in self._read}
         for index, part in select_parts(self._message, lambda one: id(one) in known):
             if (card := self._read.get(index)) is not None:

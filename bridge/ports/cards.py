@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from bridge.content.additions import (
     KeptFile,
     PartDetails,
+    has_summary,
     read_bridge_metadata,
     with_bridge_metadata,
 )
@@ -180,8 +181,9 @@ NO_CARDS = Cards({}, b"")
 
 
 def is_rich(message: Message) -> bool:
-    """Whether there is more to show than text."""
-    return any(part.type != "text" and not is_unshown(part) for part in message.content)
+    """Whether there is more to show than text, or a notification says something else."""
+    more = any(part.type != "text" and not is_unshown(part) for part in message.content)
+    return more or has_summary(message)
 
 
 def hears_presses(message: Message) -> bool:

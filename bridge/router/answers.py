@@ -14,6 +14,7 @@ from bridge.content.agent_parts import UNSHOWN
 from bridge.content.card import Button, Card
 from bridge.content.card_json import SCHEMA_ID, card_to_json
 from bridge.content.private_state import AGENTS
+from bridge.content.split import cut_text
 from bridge.content.text import Text
 from bridge.content.tool_names import UNSHOWN as UNSHOWN_TOOLS
 from bridge.errors import AgentError
@@ -33,6 +34,7 @@ from bridge.model.turns import (
 )
 from bridge.uacs import Actor, JsonTree, Message, StructuredDataPart, TextPart
 
+_LONGEST_REASON = 500  # characters
 RETRY = "bridge.retry"  # the id of the button that asks again; its value is the question's id
 
 
@@ -51,6 +53,7 @@ class Answer:
         self._details: dict[str, Any] = {}
         self._metadata: dict[str, Any] = {}
         self._retry: MessageId | None = None
+        self._summary = ""
         self._steps: dict[str, PlanStep] = {}
         self._state: dict[str, JsonValue] = {}
 
@@ -131,9 +134,12 @@ class Answer:
         self._parts = list(message.content)
 
     def fail(self, reason: str, question: MessageId | None = None) -> None:
-        """Say in the answer that it is not complete, and why, with a button to ask again."""
+        """Say in the answer that it is not complete, and why, with a button to ask again. That is
+        what notifications say, too: what it had begun to say is for those who look."""
         gap = "\n\n" if self.visible else ""
-        self._text.append(f"{gap}⚠️ {self.agent} could not finish this answer: {reason}")
+        self._summary = f"⚠️ {self.agent} could not finish this answer"
+        why = cut_text(" ".join(reason.split()), _LONGEST_REASON)
+        self._text.append(f"{gap}{self._summary}: {why}")
         self._retry = question
 
     def stop(self) -> None:
@@ -150,8 +156,11 @@ class Answer:
         metadata = dict(self._metadata)
         if self._state:
             metadata[AGENTS] = {self.agent: dict(self._state)}
-        if self._details:
-            metadata[KEY] = {"version": VERSION, "parts": dict(self._details)}
+        about: dict[str, Any] = {"parts": dict(self._details)} if self._details else {}
+        if self._summary:
+            about["summary"] = self._summary
+        if about:
+            metadata[KEY] = {"version": VERSION, **about}
         extra = {"metadata": metadata} if metadata else {}
         return Message(
             message_id=self.id,

@@ -12,7 +12,7 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from bridge.content.additions import select_parts
+from bridge.content.additions import has_summary, select_parts
 from bridge.content.card import Card
 from bridge.content.card_walk import actions_of, is_interactive
 from bridge.content.counterparts import with_counterparts
@@ -30,6 +30,7 @@ from connectors.teams.ids import is_personal
 
 Body = dict[str, JsonValue]
 _LARGEST_CARD = 25_000  # UTF-16 units of JSON; Teams takes 28 KB with all around it
+_LONGEST_SUMMARY = 200  # characters
 _ADAPTIVE = "application/vnd.microsoft.card.adaptive"
 
 
@@ -53,6 +54,8 @@ def rich_bodies(
     for one in written.messages:
         bodies.append(_under(dict(one.body), above.without_quote() if bodies else above))
         bodies += questions(one.files, channel.channel, cards.key)
+    if bodies and has_summary(message):
+        bodies[0] = {**bodies[0], "summary": " ".join(card.summary.split())[:_LONGEST_SUMMARY]}
     return bodies, (*losses, *written.losses)
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any
 
+import pytest
+
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,
@@ -15,12 +17,14 @@ from bridge.model.turns import (
     TextDelta,
     Turn,
     TurnDone,
+    TurnFailed,
     UsageReported,
 )
+from bridge.ports.cards import NO_CARDS, is_rich
 from bridge.ports.store import Store
 from bridge.router import AgentSeat
 from bridge.store.memory import MemoryStore
-from bridge.uacs import Message
+from bridge.uacs import Message, TextPart
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector
@@ -43,6 +47,9 @@ class Scripted:
         del inputs
         self.turns.append(turn)
         for one in self.script(len(self.turns)):
+            if isinstance(one, TurnFailed):
+                yield one
+                return
             if isinstance(one, float | int):
                 await self.clock.sleep(one)
             else:
@@ -161,3 +168,26 @@ async def test_an_agent_cannot_keep_more_than_its_share(clock: FakeClock) -> Non
 
     (answer,) = await answers(house.store, house, "bot")
     assert "more than 16000 bytes" in str(answer.content)
+
+
+@pytest.mark.parametrize("retry", [True, False])
+async def test_notifications_say_that_an_answer_failed_and_not_what_it_had_begun_to_say(
+    clock: FakeClock, retry: bool
+) -> None:
+    reason = "because " * 500
+    script: list[AgentEvent | float] = [
+        TextDelta(text="The secret plan is"), TurnFailed(reason=reason, retry=retry)
+    ]  # fmt: skip
+    house, slate = plaza(clock, Scripted("bot", clock, lambda _: script), listen="always")
+    async with house.run():
+        await slate.say("s", "Hi")
+        await clock.advance(5)
+
+    (answer,) = await answers(house.store, house, "bot")
+    card, _ = NO_CARDS.read(answer)
+    said = answer.content[0]
+    assert card.summary == "⚠️ bot could not finish this answer"
+    assert is_rich(answer)
+    assert isinstance(said, TextPart)
+    assert said.text.startswith("The secret plan is\n\n⚠️ bot could not finish this answer: because")
+    assert len(said.text) < 600

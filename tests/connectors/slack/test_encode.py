@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bridge.content.additions import BridgeMetadata, with_bridge_metadata
 from bridge.content.markdown import markdown_to_text
 from bridge.model import (
     AccountId,
@@ -39,7 +40,7 @@ from bridge.ports.fetch import Fetched
 from bridge.store.memory_blobs import MemoryBlobs
 from bridge.uacs import Actor, Message, TextPart, read_message
 from connectors.slack import cards
-from connectors.slack.capabilities import CAPABILITIES, TEXT_LIMIT
+from connectors.slack.capabilities import CAPABILITIES, NOTIFICATION, TEXT_LIMIT
 from connectors.slack.encode import encode
 from connectors.slack.feedback import with_question
 from connectors.slack.ids import channel_ref
@@ -436,3 +437,16 @@ def test_a_message_full_of_blocks_is_not_asked_about_and_says_so() -> None:
 
     assert shown == [body]
     assert [one.kind for one in losses] == ["feedback_not_asked"]
+
+
+def test_a_notification_says_the_summary_of_a_message_and_not_its_text() -> None:
+    failed = with_bridge_metadata(
+        message(LONG), BridgeMetadata(summary="⚠️ bot could not finish this answer")
+    )
+    operation = PostMessage(byline=ANN, **COMMON)
+
+    first, *others = encode(Delivery(operation=operation, message=failed)).calls
+
+    assert first.body["text"] == "⚠️ bot could not finish this answer"
+    assert all(len(str(one.body["text"])) <= NOTIFICATION for one in (first, *others))
+    assert LONG[:2000] in str(first.body["blocks"])

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bridge.content.additions import BridgeMetadata, with_bridge_metadata
 from bridge.model import (
     AccountId,
     AddReaction,
@@ -255,3 +256,13 @@ def test_hostile_names_and_texts_are_shown_as_they_are() -> None:
 
     assert "<" not in text.replace("<br>", "")
     assert "&lt;at&gt;Boss&lt;/at&gt;" in text
+
+
+def test_a_notification_says_the_summary_of_a_message() -> None:
+    made = delivery("A long story. " * 20)
+    failed = with_bridge_metadata(made.message, BridgeMetadata(summary="⚠️ bot failed"))
+
+    (call,) = encode(made.model_copy(update={"message": failed}), APP_ID).calls
+
+    assert call.body["summary"] == "⚠️ bot failed"
+    assert "A long story." in str(call.body["text"])
