@@ -52,23 +52,31 @@ def hand_over_of(part: ContentPart) -> tuple[str, str] | None:
 
 def citations(part: ContentPart) -> tuple[Paragraph, ...] | None:
     """The sources that a part cites, as one line each; None for any other part."""
+    cited = cited_by(part)
+    if cited is None:
+        return None
+    lines = dict.fromkeys((title, url) for title, url, _ in cited)
+    shown = [_line(title, url) for title, url in list(lines)[:_MOST]]
+    return tuple(Paragraph((Text("Source: "), line)) for line in shown)
+
+
+def cited_by(part: ContentPart) -> list[tuple[str, str, str]] | None:
+    """Title, address and quote of each source that can be shown; None for any other part."""
     if not isinstance(part, StructuredDataPart) or part.schema_id != CITATIONS:
         return None
     found = part.data.get("citations") if isinstance(part.data, Mapping) else None
-    lines: dict[tuple[str, str], None] = {}
+    sources: list[tuple[str, str, str]] = []
     for one in found if isinstance(found, list) else []:
         if isinstance(one, dict):
-            lines.setdefault((_word(one.get("title")), _word(one.get("url"))))
-    shown = [line for title, url in list(lines)[:_MOST] if (line := _line(title, url))]
-    return tuple(Paragraph((Text("Source: "), line)) for line in shown)
+            url = safe_url(_word(one.get("url"))) or ""
+            source = (_word(one.get("title")), url, _word(one.get("quote")))
+            sources += [source] if source[0] or url else []
+    return sources
 
 
 def _word(value: JsonValue) -> str:
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
-def _line(title: str, url: str) -> Inline | None:
-    target = safe_url(url) if url else None
-    if target:
-        return Link(target, (Text(title or target),))
-    return Text(title) if title else None
+def _line(title: str, url: str) -> Inline:
+    return Link(url, (Text(title or url),)) if url else Text(title)

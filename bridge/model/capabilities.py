@@ -36,6 +36,7 @@ class Capabilities(BaseModel):
     - `text_limit` in `text_unit`s per native message; longer text is split.
     - `echo`: our own posts come back as events.
     - `history`: what was said can be read back (catch-up, settling).
+    - `citations`: how many sources a message may cite in the platform's own way.
     - `stream_pace`: seconds between two edits of a message that is still being written.
     - `budgets`: rule name -> rates; a call names the rules it counts against.
     """
@@ -48,5 +49,6 @@ class Capabilities(BaseModel):
     text_unit: Literal["characters", "utf16"]
     echo: bool
     history: bool
+    citations: int = 0
     stream_pace: float
     budgets: dict[str, tuple[Rate, ...]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
@@ -187,6 +187,20 @@ class Quoted(BaseModel):
     native_id: str | None = None
 
 
+CITED = "\ue000{}\ue001"
+"""How the words of a delivery with `sources` cite the one with a number."""
+
+
+class Source(NamedTuple):
+    """What an answer cites: its number in the text, its title or address or both, and what was
+    quoted of it."""
+
+    number: int
+    title: str
+    url: str
+    quote: str = ""
+
+
 class Counterparts(BaseModel):
     """What a message refers to, as its destination knows it. What is not here is readable text
     there, which pings nobody and leads nowhere.
@@ -216,6 +230,7 @@ class Delivery(BaseModel):
     - `thread`: the destination's id of the thread root, None when it goes into the channel.
     - `copies`: the native copies that stand there already, by rising slot.
     - `steps`: what an agent does beside saying it, where that is shown in a place of its own.
+    - `sources`: what its words cite as `CITED`, on platforms with citations of their own.
     - `feedback`: people are asked what they think of it, by the platform's own means.
     """
 
@@ -227,6 +242,7 @@ class Delivery(BaseModel):
     quoted: Quoted | None = None
     copies: tuple[Receipt, ...] = ()
     steps: tuple[PlanStep, ...] = ()
+    sources: tuple[Source, ...] = ()
     feedback: bool = False
     # A factory: pydantic would make a deep copy of a default for each delivery.
     counterparts: Counterparts = Field(default_factory=lambda: NO_COUNTERPARTS)

@@ -59,6 +59,7 @@ from bridge.router.showing import (
     as_meant,
     as_shown,
     asking_for_feedback,
+    with_sources_numbered,
     with_tools_as_steps,
 )
 from bridge.router.streams import LastEdits, as_streams, streams_of, while_growing
@@ -574,6 +575,9 @@ class Lanes:
     async def _shown(self, delivery: Delivery) -> tuple[Delivery, tuple[Loss, ...]]:
         """The delivery as the room and the channel want it shown, and what it leaves out."""
         operation = delivery.operation
+        connector = self._connectors.get(operation.account)
+        most = connector.capabilities.citations if connector else 0
+        delivery, unquoted = with_sources_numbered(delivery, most)
         delivery = as_meant(delivery, self._rooms.tools_shown(operation.room))
         if self._rooms.asks_for_feedback(operation.room):
             delivery = asking_for_feedback(delivery)
@@ -582,8 +586,9 @@ class Lanes:
         if self._references is not None:
             delivery = await self._references.resolved(delivery)
         if options is None:
-            return delivery, ()
-        return as_shown(delivery, options, now=self._clock.time(), url_of=self._url_of)
+            return delivery, unquoted
+        shown, losses = as_shown(delivery, options, now=self._clock.time(), url_of=self._url_of)
+        return shown, (*unquoted, *losses)
 
     async def _call(self, connector: Connector, call: Call) -> Receipt:
         files = sum(file.size for file in call.files)

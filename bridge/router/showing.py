@@ -21,10 +21,12 @@ from bridge.content.markdown import text_to_markdown
 from bridge.content.parts import MediaPart, message_text, parts_text, plain_to_markdown
 from bridge.content.patterns import replaced_in_markdown, replaced_in_text
 from bridge.content.rendering import public_url
+from bridge.content.sources import has_sources, numbered, with_list
 from bridge.content.text import Paragraph, Text, Timestamp
 from bridge.content.tools_shown import ToolsShown, has_tools, tool_steps, with_tools_shown
 from bridge.model import Delivery, EditMessage, Loss, PostMessage
-from bridge.ports.cards import agent_of
+from bridge.model.operations import CITED
+from bridge.ports.cards import agent_of, is_rich
 from bridge.router.options import MemberOptions
 from bridge.uacs import (
     AudioPart,
@@ -53,6 +55,23 @@ def as_meant(delivery: Delivery, shown: ToolsShown) -> Delivery:
     if message is delivery.message:
         return delivery
     return delivery.model_copy(update={"message": message})
+
+
+def with_sources_numbered(delivery: Delivery, most: int) -> tuple[Delivery, tuple[Loss, ...]]:
+    """What an agent cites as numbers in its words: the first `most` sources for the platform's own
+    citations, where there is nothing but text, the others as a list below, once it is whole."""
+    if agent_of(delivery.message) is None or not has_sources(delivery.message):
+        return delivery, ()
+    plain, sources, losses = numbered(delivery.message, r"\[{}\]".format)
+    own = 0 if is_rich(plain) else most
+    if own:
+        plain, sources, losses = numbered(
+            delivery.message, lambda n: (CITED if n <= own else r"\[{}\]").format(n)
+        )
+    growing = getattr(delivery.operation, "stream", False)
+    message, unquoted = (plain, ()) if growing else with_list(plain, sources[own:])
+    changes = {"message": message, "sources": sources[:own]}
+    return delivery.model_copy(update=changes), (*losses, *unquoted)
 
 
 def with_tools_as_steps(delivery: Delivery, shown: ToolsShown) -> Delivery:

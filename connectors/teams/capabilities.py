@@ -46,6 +46,7 @@ CARD_NODES = {
 }
 
 CONVERSATION = "conversation"
+CITATIONS, CITATION_NAME, CITATION_QUOTE = 20, 80, 160  # characters of each
 STREAM = "stream"  # steps of what is streamed in one chat
 STREAM_INFORMATIVE = 1000  # characters
 STREAM_LIFE = 105.0  # seconds; Teams ends it after 120
@@ -79,6 +80,7 @@ CAPABILITIES = Capabilities(
         **{f"card.{node}": level for node, level in CARD_NODES.items()},
     },
     text_limit=TEXT_LIMIT,
+    citations=CITATIONS,
     text_unit="utf16",
     echo=False,
     history=False,  # reading back needs Microsoft Graph

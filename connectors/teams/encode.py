@@ -35,6 +35,7 @@ from connectors.teams import ids
 from connectors.teams.above import Above
 from connectors.teams.ai_label import marked_as_ai
 from connectors.teams.capabilities import APP_AND_TENANT, CONVERSATION, TEXT_LIMIT
+from connectors.teams.citations import with_citations, with_marks
 from connectors.teams.feedback import with_question
 from connectors.teams.marks import encode_mark
 from connectors.teams.mentions import with_mentions
@@ -87,7 +88,10 @@ def _bodies(
     bodies = [with_mentions(body, known) for body in bodies]
     if delivery.feedback:
         bodies = with_question(bodies)
-    return [marked_as_ai(body) for body in bodies] if byline.agent else bodies, losses
+    if not byline.agent:
+        return bodies, losses
+    cited = [with_citations(marked_as_ai(body), delivery.sources) for body in bodies]
+    return [body for body, _ in cited], (*losses, *(one for _, cut in cited for one in cut))
 
 
 def _written(
@@ -137,7 +141,7 @@ def parts(delivery: Delivery, byline: Byline) -> list[tuple[str, str, Callable[[
 
 
 def _plainly(markdown: str) -> str:
-    return text_to_teams(markdown_to_text(markdown))
+    return with_marks(text_to_teams(markdown_to_text(markdown)))
 
 
 def _heads(above: Above) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from bridge.sandbox.limits import Window
 from bridge.sandbox.platform import Surroundings
 from bridge.sandbox.teams import refusals, shapes
 from bridge.sandbox.teams.cards.checks import check_attachments, counted
+from bridge.sandbox.teams.citations import check_citations
 from bridge.sandbox.teams.feedback import check_feedback
 from bridge.sandbox.teams.reactions import is_type
 from bridge.sandbox.teams.refusals import BrokenAnswer, Refusal, answer
@@ -491,6 +492,7 @@ def _checked(activity: Json, where: Kind) -> str:
     if attachments:
         check_attachments(activity, where)
     check_feedback(activity)
+    check_citations(activity)
     if _utf16_bytes(activity) > MAX_UTF16_BYTES:
         raise refusals.too_big()
     return kind

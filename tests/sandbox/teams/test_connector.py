@@ -523,3 +523,30 @@ def filled(value: Any, names: dict[str, str]) -> Any:
     if isinstance(value, list):
         return [filled(inner, names) for inner in value]
     return names.get(value, value) if isinstance(value, str) else value
+
+
+def citing(**changes: Any) -> dict[str, Any]:
+    shown = {"@type": "DigitalDocument", "name": "Page", "abstract": "Nobody may.", **changes}
+    claim = {"@type": "Claim", "position": 1, "appearance": shown}
+    entity = {"type": "https://schema.org/Message", "@type": "Message", "citation": [claim]}
+    return {**HELLO, "text": "It is forbidden [1]", "entities": [entity]}
+
+
+@pytest.mark.parametrize(
+    ("activity", "status"),
+    [
+        (citing(), 201),
+        (citing(name="x" * 81), 400),
+        (citing(abstract=""), 400),
+        (citing(abstract="x" * 161), 400),
+        (citing(url="javascript:alert(1)"), 400),
+        ({**HELLO, "entities": [{"type": "https://schema.org/Message", "citation": [1]}]}, 400),
+    ],
+)
+async def test_citations_of_another_form_are_refused(
+    teams: RunningTeams, activity: dict[str, Any], status: int
+) -> None:
+    async with as_bot(teams) as rest:
+        answer = await rest("POST", activities(teams.channel), activity)
+
+    assert answer.status == status

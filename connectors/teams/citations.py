@@ -1,0 +1,68 @@
+"""Sources of an answer as Teams' own citations: `[1]` in the text, the source behind it. Pure.
+
+Source: msteams-docs, "Bot messages with AI-generated content" (2026-08): at most 20 in a message,
+names of 80 and extracts of 160 characters; in texts, not in cards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from bridge.content.split import cut_text
+from bridge.model import Loss
+from bridge.model.operations import CITED, Source
+from connectors.teams.capabilities import CITATION_NAME, CITATION_QUOTE, CITATIONS
+from connectors.teams.rich import Body
+
+_MARK = re.compile(CITED.format(r"(\d{1,4})"))
+
+
+def with_marks(text: str) -> str:
+    """The written text with its marks as Teams reads them: brackets that are no references."""
+    return _MARK.sub(r"[\1]", text)
+
+
+def with_citations(body: Body, sources: Sequence[Source]) -> tuple[Body, tuple[Loss, ...]]:
+    """The activity, labelled as AI's, with those of the sources that its text cites."""
+    text = body.get("text")
+    cited = set(map(int, _MARK.findall(text))) if isinstance(text, str) else set[int]()
+    if not isinstance(text, str) or not cited:
+        return body, ()
+    known = [one for one in sources if one.number in cited][:CITATIONS]
+    entities = body.get("entities")
+    several = entities if isinstance(entities, list) else []
+    claims: list[JsonValue] = [_claim(one) for one in known]
+    told: list[JsonValue] = [
+        {**one, "citation": claims} if isinstance(one, dict) and _is_message(one) else one
+        for one in several
+    ]
+    losses = tuple(_cut(one) for one in known if len(one.quote) > CITATION_QUOTE)
+    return {**body, "text": with_marks(text), "entities": told}, losses
+
+
+def _is_message(entity: dict[str, JsonValue]) -> bool:
+    return entity.get("type") == "https://schema.org/Message"
+
+
+def _claim(source: Source) -> JsonValue:
+    name = source.title or source.url
+    appearance: dict[str, JsonValue] = {
+        "@type": "DigitalDocument",
+        "name": cut_text(name, CITATION_NAME),
+        "abstract": cut_text(source.quote or name, CITATION_QUOTE),
+    }
+    if source.url:
+        appearance["url"] = source.url
+    return {"@type": "Claim", "position": source.number, "appearance": appearance}
+
+
+def _cut(source: Source) -> Loss:
+    return Loss(
+        path="/content",
+        kind="citation_cut",
+        what=f"the quote of source {source.number}",
+        shown_as=f"its first {CITATION_QUOTE} characters",
+    )
