@@ -7,9 +7,10 @@ import sys
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bridge.app import redaction
 from bridge.app.logs import redact, to_json
 from bridge.app.redaction import HIDDEN, hide_secrets
 
@@ -128,3 +129,17 @@ except RuntimeError:
         assert "RuntimeError" in lines[-1]["exception"]
     else:
         assert "bridge_started" in done.stderr
+
+
+_PIECES = (
+    "xoxb-", "xapp.", "eyJ", "uacs.", "/webhooks/", "/files/", "hooks.slack.com/", "Bearer ",
+    "bot\t", "BASIC\n", "baſic ", "toKen=", "?Token=", "&sig=", "?hm=", "client_secret=",
+    "PASSWORD=", "tıcket=", "tİcket=", ".", "-", " ", "\n", "a1_B", "Zz9" * 8, "q" * 27, "7" * 6,
+    "Abc123", "&", "ß", "uacs",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(_PIECES) | st.text(max_size=3), max_size=14).map("".join))
+@settings(max_examples=400)
+def test_the_quick_look_for_secrets_misses_none(text: str) -> None:
+    assert hide_secrets(text) == redaction._SECRETS.sub(HIDDEN, text)  # pyright: ignore[reportPrivateUsage]

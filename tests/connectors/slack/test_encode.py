@@ -45,6 +45,7 @@ from connectors.slack.encode import encode
 from connectors.slack.feedback import with_question
 from connectors.slack.ids import channel_ref
 from connectors.slack.rich import Body
+from connectors.slack.status import working_call
 from connectors.slack.streams import METHODS as STREAMS
 from connectors.slack.text import text_to_mrkdwn
 
@@ -385,7 +386,10 @@ def test_every_budget_that_a_call_names_is_known() -> None:
     ]  # fmt: skip
     calls += [call for one in marks for call in marked(one, copy(0)).calls]
 
-    named = {key.rule for call in calls for key in call.budgets}
+    account, channel = COMMON["account"], COMMON["channel"]
+    working = working_call(account, channel, "1700000000.000100", ANN, "is thinking…")
+    assert working
+    named = {key.rule for call in [*calls, working] for key in call.budgets}
     assert named | set(STREAMS) == set(CAPABILITIES.budgets)
 
 
