@@ -66,7 +66,7 @@ def test_components_of_discords_own_go_out_as_they_came() -> None:
         (
             COMPONENTS,
             [{"type": 13, "name": "a.pdf", "file": {"url": "https://cdn.example/a.pdf"}}],
-            "[a.pdf](https://cdn.example/a.pdf)",
+            "a.pdf https://cdn.example/a.pdf",
         ),
         (EMBEDS, [{"title": "Up", "image": {"url": "attachment://chart.png"}}], "Up"),
     ],
