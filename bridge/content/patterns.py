@@ -6,6 +6,7 @@ so no pattern runs away on any text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -34,6 +35,11 @@ from bridge.content.text import (
 from bridge.errors import InvalidData
 
 _LONGEST = 1000  # characters of a pattern
+_HELD_BACK = 80  # characters of a text that grows
+# Expressions that surely find no white space: letters, digits, some signs, words, choices.
+_ONE_WORD = re.compile(
+    r"(?:\(\?i\))?(?:\\[bwd]|[A-Za-z0-9_@#/:-]|[()|?+*]|\{\d+(?:,\d*)?\}|\[[A-Za-z0-9_-]+\])+"
+)
 _MEMORY = 1 << 20  # bytes that RE2 may take for one
 
 
@@ -78,6 +84,28 @@ def replaced_in_text(text: str, replacements: Sequence[Replacement]) -> str:
     for one in replacements:
         text = one.made_in(text)
     return text
+
+
+def words_that_stand(text: str, replacements: Sequence[Replacement]) -> str:
+    """The beginning of a text that is still being written in which what is found now is found
+    whatever follows: without a word that has not ended, and without the last characters where
+    something that is found may have several words."""
+    one_word = all(_ONE_WORD.fullmatch(one.pattern.source) for one in replacements)
+    upto = len(text) if one_word else max(len(text) - _HELD_BACK, 0)
+    while upto > 0 and not text[upto - 1].isspace():
+        upto -= 1
+    while upto > 0 and (start := _begins_before(text, upto, replacements)) is not None:
+        upto = start
+    return text[:upto]
+
+
+def _begins_before(text: str, upto: int, replacements: Sequence[Replacement]) -> int | None:
+    """Where something begins that is found across this place."""
+    for one in replacements:
+        for found in _compiled(one.pattern.source).finditer(_encodable(text)):
+            if found.start() < upto < found.end():
+                return found.start()
+    return None
 
 
 def replaced_in_markdown(markdown: str, replacements: Sequence[Replacement]) -> str:

@@ -9,7 +9,8 @@ from functools import partial
 
 import structlog
 
-from bridge.content.heal import settled
+from bridge.content.heal import healed, settled
+from bridge.content.patterns import words_that_stand
 from bridge.content.rendering import public_url
 from bridge.errors import (
     AuthFailed,
@@ -481,7 +482,7 @@ class Lanes:
 
     async def _unstreamed(self, item: OutboxItem, connector: Streams, call: Call) -> Call | None:
         delivery = item.delivery
-        shown, _ = await self._shown(while_growing(delivery) if _grows(delivery) else delivery)
+        shown, _ = await self._shown(self._healed(delivery) if _grows(delivery) else delivery)
         return connector.unstreamed(shown, call)
 
     async def _outside_the_thread(
@@ -558,7 +559,7 @@ class Lanes:
 
     async def encode(self, delivery: Delivery, connector: Connector) -> Encoded:
         """The calls of what this channel is to be shown."""
-        shown, losses = await self._shown(while_growing(delivery) if _grows(delivery) else delivery)
+        shown, losses = await self._shown(self._healed(delivery) if _grows(delivery) else delivery)
         encoded = connector.encode(shown)
         if not losses:
             return encoded
@@ -566,11 +567,22 @@ class Lanes:
 
     async def grown(self, delivery: Delivery, streams: Streams) -> Delivery:
         """As this channel is to be shown what of a growing message changes no more."""
-        delivery = while_growing(delivery, settled)
+        delivery = while_growing(delivery, lambda text: settled(self._standing(delivery, text)))
         if streams.shows_steps:
             shown = self._rooms.tools_shown(delivery.operation.room)
             delivery = with_tools_as_steps(delivery, shown)
         return (await self._shown(delivery))[0]
+
+    def _healed(self, delivery: Delivery) -> Delivery:
+        """What may be shown of a growing message where it is edited."""
+        return while_growing(delivery, lambda text: healed(self._standing(delivery, text)) or "…")
+
+    def _standing(self, delivery: Delivery, text: str) -> str:
+        """What of the text the channel's replacements find the same in, whatever follows."""
+        operation = delivery.operation
+        options = self._rooms.altering(operation.room, operation.channel)
+        replace = options.replace if options is not None else ()
+        return words_that_stand(text, replace) if replace else text
 
     async def _shown(self, delivery: Delivery) -> tuple[Delivery, tuple[Loss, ...]]:
         """The delivery as the room and the channel want it shown, and what it leaves out."""

@@ -11,6 +11,7 @@ from bridge.content.patterns import (
     pattern_of,
     replaced_in_markdown,
     replaced_in_text,
+    words_that_stand,
 )
 from bridge.errors import InvalidData
 
@@ -61,3 +62,18 @@ def test_text_without_a_find_stays_byte_for_byte() -> None:
 
 def test_what_is_put_in_is_taken_as_it_is() -> None:
     assert replaced_in_text("a 7", put(r"(\d)", r"\1 \n é")) == r"a \1 \n é"
+
+
+def test_of_a_text_that_grows_stands_what_is_found_whatever_follows() -> None:
+    word = [Replacement(pattern_of(r"(?i)\bfalcon\b"), "[project]")]
+    words = [Replacement(pattern_of(r"falcon \w+"), "[project]")]
+    whole = "We call it falcon nine, and the falcons fly over the falcon house of Falcon."
+
+    for replacements in (word, words):
+        final = replaced_in_text(whole, replacements)
+        for end in range(len(whole)):
+            standing = words_that_stand(whole[:end], replacements)
+            assert final.startswith(replaced_in_text(standing, replacements)), whole[:end]
+    assert words_that_stand("We call it falc", word) == "We call it "
+    assert words_that_stand("We call it falcon ", word) == "We call it falcon "
+    assert words_that_stand("We call it falcon nine, ", words) == ""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 
+from bridge.content.patterns import Replacement, pattern_of
 from bridge.errors import Refused, StreamStopped
 from bridge.model import Call, Delivery, Rate, Receipt
 from bridge.model.turns import AgentEvent, PlanStep, TextDelta, Turn, TurnDone
 from bridge.router import AgentSeat
+from bridge.router.options import MemberOptions
 from bridge.store.memory import MemoryStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -132,6 +135,27 @@ async def test_nothing_half_written_is_shown(clock: FakeClock) -> None:
         "See **the docs** at our page (<https://a.example/start>) and",
         "See **the docs** at our page (<https://a.example/start>) and more.",
     ]
+
+
+async def test_what_a_channel_replaces_is_never_shown_half_written(clock: FakeClock) -> None:
+    slate, board = PaperConnector("slate", clock), PaperStreams("board", clock)
+    pieces = ("We call it Fal", "con, and ", "the falcons", " fly over ", "falcon", " house.")
+    house = house_of(clock, said(clock, *pieces), slate, board)
+    falcon = Replacement(pattern_of(r"(?i)\bfalcon\b"), "project")
+    options = MemberOptions(replace=(falcon,))
+    members = tuple(replace(one, options=options) for one in house.rooms[0].members)
+    house.rooms = [replace(house.rooms[0], members=members)]
+
+    async with house.run():
+        await slate.say("s", "@helper what is it?")
+        await clock.advance(20)
+
+    final = "We call it project, and the falcons fly over project house."
+    for paper in (slate, board):
+        shown = [text for _, _, text in paper.sent if text.startswith("We")]
+        assert all(final.startswith(text) for text in shown), shown
+        assert paper.texts(paper.account[0])[-1] == final
+    assert board.methods.count("append") > 1
 
 
 async def test_an_answer_grows_in_the_platforms_own_stream_and_ends_as_a_message(
