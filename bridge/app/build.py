@@ -260,7 +260,7 @@ async def find_rooms(
         members = _with_links(
             finding.members, [one for one in links if one.room == name], entry, connectors
         )
-        seats = tuple(_seat(seat, settings) for seat in entry.agents)
+        seats = tuple(seat_with(seat, settings) for seat in entry.agents)
         own_id, whole = RoomId(name), room_options(entry)
         rooms.append(
             Room(
@@ -292,7 +292,7 @@ async def direct_rooms(
         if link.account in connectors:
             ids = await store.room_ids([link.room])
             member = Member(link.account, link.channel)
-            seats = tuple(_seat(seat, settings) for seat in wanted.agents)
+            seats = tuple(seat_with(seat, settings) for seat in wanted.agents)
             found.append(Room(link.room, ids[link.room], (member,), seats))
     return found
 
@@ -372,7 +372,7 @@ def _form(room: Room, settings: Settings) -> RoomForm:
     return RoomForm(room.id, digest, channels + agents)
 
 
-def _seat(wanted: SeatSettings, settings: Settings) -> AgentSeat:
+def seat_with(wanted: SeatSettings, settings: Settings) -> AgentSeat:
     """With the agent's tools and budget, unless the seat has its own."""
     agent = settings.agents.get(wanted.agent)
     seat = seat_of(wanted)

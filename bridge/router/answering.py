@@ -281,6 +281,8 @@ class Answering:
         trigger = await self._store.message(turn.trigger)
         if room and trigger:
             answer = Answer(answer_id(turn), turn.agent, self._clock.time())
+            origin = await self._store.message(turn.origin or turn.trigger)
+            answer.note(await self._asking.kept(turn, room, origin or trigger))
             if begun := await self._store.message(answer_id(turn)):
                 answer.resume(begun.message)
             answer.fail(reason, MessageId(trigger.message.message_id))

@@ -43,6 +43,13 @@ class Asking:
             platforms=tuple(dict.fromkeys(m.channel.platform for m in room.listeners())),
         )
 
+    async def kept(
+        self, stored: StoredTurn, room: Room, trigger: StoredMessage
+    ) -> dict[str, JsonValue]:
+        """What the agent keeps for itself, before this turn."""
+        seat = room.seat(stored.agent) or AgentSeat(stored.agent)
+        return await self._history.kept(room, seat, stored.id, trigger)
+
     async def noted(self, turn: Turn, room: Room) -> dict[str, JsonValue]:
         """What stands with the answer for the next turn, in `metadata.agents.<name>`."""
         return await self._history.told(room, turn.conversation)

@@ -65,6 +65,13 @@ class History:
         about: Any = (conversation.metadata or {}).get(KEY)
         return {KEY: {"said": position.said, "changed": about["history"]["changed"]}}
 
+    async def kept(
+        self, room: Room, seat: AgentSeat, turn: TurnId, asked: StoredMessage
+    ) -> dict[str, JsonValue]:
+        """What the agent keeps for itself since its last answer in this session."""
+        last = await self._last_answer(session_of(seat, room.id, asked), turn)
+        return kept_state(None if last is None else last.metadata, seat.agent)
+
     async def _last_answer(self, session: str, turn: TurnId) -> Message | None:
         known = await self._store.last_answer(session, before=turn)
         stored = None if known is None else await self._store.message(known)
@@ -73,12 +80,24 @@ class History:
     async def _read_back(
         self, window: Window, room: Room, seat: AgentSeat, question: Message, asked: StoredMessage
     ) -> int:
-        """How many places were looked at."""
+        """How many places were looked at. What the agent answered while this question waited stands
+        before it: turns of a session know of one another."""
         view = view_of(room, seat, asked)
         since = None if seat.before is None else _moment(asked) - timedelta(seconds=seat.before)
         question_id = MessageId(question.message_id)
         before = await self._store.number_of(room.conversation, question_id)
+        later = (
+            0 if before is None else (await self._store.position(room.conversation)).said - before
+        )
         looked_at = 0
+        if later:
+            page = await self._store.past(
+                room.conversation, rows=min(later, self._policy.history_page), view=view
+            )
+            looked_at = page.looked_at
+            own = tuple(one for one in page.messages if one.actor.id == window.reader)
+            if not _take(window, own, question_id, since):
+                return looked_at
         while looked_at < self._policy.history_rows:
             page = await self._store.past(
                 room.conversation, rows=self._policy.history_page, before=before, view=view

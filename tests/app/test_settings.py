@@ -11,6 +11,8 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
+from bridge.app.build import seat_with
+from bridge.app.seat_settings import SeatSettings
 from bridge.app.settings import Settings, read_settings, settings_of, store_named_in
 from bridge.errors import ConfigError
 from bridge.ports.discovery import (
@@ -238,3 +240,15 @@ def test_the_store_of_a_wrong_file_is_found(tmp_path: Path, text: str, found: st
     path.write_text(text)
 
     assert store_named_in(path) == tmp_path / found
+
+
+def test_a_seat_has_its_agents_budget_unless_it_has_its_own() -> None:
+    agent = {"kind": "webhook", "url": "https://a.test/", "history_tokens": 7000}
+    settings = settings_of({"agents": {"a": agent, "plain": {"kind": "echo"}}})
+    own = SeatSettings(agent="a", history_tokens=900, before=3600)
+
+    seats = [seat_with(one, settings) for one in (SeatSettings(agent="a"), own)]
+    plain = seat_with(SeatSettings(agent="plain"), settings)
+
+    assert [(one.history_tokens, one.before) for one in seats] == [(7000, None), (900, 3600)]
+    assert plain.history_tokens == 20_000

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bridge.content.parts import message_text
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,
@@ -15,6 +16,7 @@ from bridge.model.turns import (
     ModerationReported,
     StateKept,
     TextDelta,
+    ToolCalled,
     Turn,
     TurnDone,
     TurnFailed,
@@ -24,7 +26,7 @@ from bridge.ports.cards import NO_CARDS, is_rich
 from bridge.ports.store import Store
 from bridge.router import AgentSeat
 from bridge.store.memory import MemoryStore
-from bridge.uacs import Message, TextPart
+from bridge.uacs import Message, TextPart, ToolCallPart
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector
@@ -191,3 +193,38 @@ async def test_notifications_say_that_an_answer_failed_and_not_what_it_had_begun
     assert isinstance(said, TextPart)
     assert said.text.startswith("The secret plan is\n\n⚠️ bot could not finish this answer: because")
     assert len(said.text) < 600
+
+
+async def test_what_is_kept_outlives_a_turn_that_was_cut_off(clock: FakeClock) -> None:
+    def script(number: int) -> list[AgentEvent | float]:
+        if number == 2:
+            call = ToolCallPart(id="c1", name="own_tool", arguments={})
+            return [TextDelta(text="Let me see."), ToolCalled(part=call), 100.0]
+        return [TextDelta(text="Yes."), *([StateKept(state={"n": 1})] if number == 1 else [])]
+
+    bot = Scripted("bot", clock, script)
+    house, slate = plaza(clock, bot, listen="always")
+    async with house.run():
+        for text in ("one", "two"):
+            await slate.say("s", text)
+            await clock.advance(5)
+    async with house.run():
+        await clock.advance(5)
+        await slate.say("s", "three")
+        await clock.advance(5)
+
+    said = [m.content for m in await answers(house.store, house, "bot")]
+    assert "interrupted by a restart" in str(said[1])
+    assert known(bot.turns[-1], "bot") == {"n": 1}
+
+
+async def test_a_question_that_waited_knows_what_was_answered_meanwhile(clock: FakeClock) -> None:
+    bot = Scripted("bot", clock, lambda n: [1.0, TextDelta(text=f"Answer {n}.")])
+    house, slate = plaza(clock, bot, listen="always")
+    async with house.run():
+        for text in ("one", "two", "three"):
+            await slate.say("s", text)
+        await clock.advance(10)
+
+    knew = [message_text(m)[0] for m in bot.turns[2].conversation.messages]
+    assert knew == ["one", "two", "Answer 1.", "Answer 2.", "three"]

@@ -90,7 +90,7 @@ async def test_what_is_newer_than_the_question_is_not_read() -> None:
 
     assert words(found) == ["m0", "m1", "m2", "m3"]
     assert not about(found)["cut"]
-    assert about(found)["looked_at"] == 3
+    assert about(found)["looked_at"] == 103  # a page of what came later may have its own answers
 
 
 async def test_edited_messages_read_as_they_are_and_deleted_ones_are_gone() -> None:
