@@ -19,7 +19,7 @@ CHECKS: dict[str, list[str]] = {
     "format": [str(SCRIPTS / "ruff"), "format", "--check", "."],
     "layers": [str(SCRIPTS / "lint-imports")],
     "tests": [
-        sys.executable, "-m", "pytest", "-n", "3", "--dist", "loadfile",
+        sys.executable, "-m", "pytest", "-n", "4", "--dist", "loadfile",
         "--no-loadscope-reorder",  # else the few long ones come last, one after the other
     ],
 }  # fmt: skip

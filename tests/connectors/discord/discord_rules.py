@@ -436,8 +436,8 @@ def _text(value: str, at: str) -> Iterator[str]:
         "[\x00-\x08\ud800-\udfff]", value
     ):
         yield f"{at}: characters that are none"
-    bare = re.sub(r"```.*?```|``[^`\n]*``|`[^`\n]*`", "", value, flags=re.DOTALL)
-    if found := re.search(r"(?<!\\)<@[!&]?\d+>", bare):
+    shown = re.sub(r"\\.|```.*?```|``[^`\n]*``|`[^`\n]*`", "", value, flags=re.DOTALL)
+    if found := re.search(r"<@[!&]?\d+>", shown):
         yield f"{at}: mentions {found[0]}"
 
 
