@@ -10,10 +10,11 @@ from typing import Any
 
 import orjson
 
-from tests.benchmarks import cards, dialects, files, links, relay, streams, uacs_codec
+from tests.benchmarks import cards, deltas, dialects, files, links, relay, streams, uacs_codec
 
 PARTS = (
     "codec", "cards", "dialects", "links", "starts", "files", "cpu", "pace", "limits", "streams",
+    "deltas",
 )  # fmt: skip
 
 
@@ -52,6 +53,8 @@ def _measure(part: str, size: relay.Size, *, quick: bool) -> Any:
             return asyncio.run(relay.cpu_ratios(size))
         case "pace":
             return asyncio.run(relay.pace(size))
+        case "deltas":
+            return asyncio.run(deltas.measure(1 if quick else 5))
         case "streams":
             sizes = [streams.QUICK] if quick else [streams.FULL, streams.ONE_WORKSPACE]
             return [asyncio.run(streams.measure(one)) for one in sizes]
@@ -77,6 +80,8 @@ def _table(part: str, found: Any) -> str:
             return _cpu_table(found)
         case "streams":
             return "\nAnswers that grow\n" + "\n".join(map(str, found))
+        case "deltas":
+            return f"\nCPU of the bridge alone, a delta shown on three platforms\n{found}"
         case "pace":
             return _pace_table(found)
         case _:
