@@ -79,6 +79,11 @@ class Answer:
         return _lines(self._answer.aiter_bytes())
 
 
+def bearer(key: str) -> dict[str, str]:
+    """The header that shows a key; none without one."""
+    return {"authorization": f"Bearer {key}"} if key else {}
+
+
 class Http:
     """A client for the length of one turn."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,6 +37,7 @@ from bridge.uacs import (
     Message,
     RequestedResponseFormatPart,
     TextPart,
+    ToolCallPart,
     VideoPart,
 )
 
@@ -199,3 +200,19 @@ def private_state(metadata: object, agent: str) -> Json:
     """`metadata.agents.<name>`, shown to that agent alone."""
     agents: JsonValue = metadata.get("agents") if isinstance(metadata, dict) else None
     return obj(obj(agents).get(agent))
+
+
+def call_names(lines: Sequence[Line]) -> Mapping[str, str]:
+    """Names of tools by the ids of their calls: some APIs want them at the results, too."""
+    return {
+        piece.part.id: piece.part.name
+        for line in lines
+        for piece in line.pieces
+        if isinstance(piece.part, ToolCallPart)
+    }
+
+
+def kept_response(message: Message, agent: str, api: str) -> Json:
+    """What the API had said beside this answer; empty where another API gave it."""
+    own = private_state(message.metadata, agent)
+    return obj(own.get("response")) if own.get("api") == api else {}

@@ -29,6 +29,19 @@ def read_data_url(url: str) -> tuple[str, str] | None:
     return (found.group(1), found.group(2)) if found else None
 
 
+def media_part(source: MediaSource, media_type: str) -> MediaPart:
+    """As the part that its media type names; a file where that is no picture, sound or film."""
+    match media_type.partition("/")[0]:
+        case "image":
+            return ImagePart(source=source, media_type=media_type)
+        case "audio":
+            return AudioPart(source=source, media_type=media_type)
+        case "video":
+            return VideoPart(source=source, media_type=media_type)
+        case _:
+            return FilePart(source=source, media_type=media_type)
+
+
 def url_source(url: str) -> MediaSource | None:
     """None where UACS does not take it for an address."""
     try:

@@ -59,6 +59,11 @@ def is_memory(part: ContentPart) -> bool:
     )  # fmt: skip
 
 
+def without_memory(message: Message) -> Message:
+    kept = tuple(part for part in message.content if not is_memory(part))
+    return message.model_copy(update={"content": kept})
+
+
 def _memory_of(message: Message, api: str) -> Json:
     for part in reversed(message.content):
         if isinstance(part, StructuredDataPart) and is_memory(part):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 
 import orjson
 import structlog
@@ -20,7 +21,7 @@ from bridge.agents.http import Http, Request
 from bridge.agents.json_values import Json, obj, patched, text
 from bridge.agents.lines import Written, has_speakers
 from bridge.agents.records import record_of, refusal
-from bridge.agents.running import one_turn, tried
+from bridge.agents.running import key_of, one_turn, tried
 from bridge.agents.schemas import read_answer
 from bridge.agents.settings import ModelSettings
 from bridge.agents.show_card import shown as shown_card
@@ -116,31 +117,31 @@ class ModelAgent:
         self._settings = settings
         self._tools = tools
 
-    async def run(
+    def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
         """Answer one turn; ends with TurnDone or TurnFailed."""
+        return one_turn(self.name, self._settings, inputs, partial(self._told_anew, turn))
 
-        async def answer(heard: Heard, http: Http) -> AsyncGenerator[AgentEvent, None]:
-            uploads = await self._uploads()
-            said = False
-            while True:
-                told, losses = await self._conversation(turn, http, uploads)
-                try:
-                    async with aclosing(self._answer(told, losses, heard, http)) as events:
-                        async for event in events:
-                            said = said or not isinstance(event, AnswerRecorded)
-                            yield event
-                except Refused:
-                    if said or uploads is None or not await uploads.forget():
-                        raise
-                    log.info("uploads_forgotten", agent=self.name, api=self._api.name)
-                else:
-                    return
-
-        async with aclosing(one_turn(self.name, self._settings, inputs, answer)) as events:
-            async for event in events:
-                yield event
+    async def _told_anew(
+        self, turn: Turn, heard: Heard, http: Http
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """The answer; where the vendor has forgotten its files, they are given once more."""
+        uploads = await self._uploads()
+        said = False
+        while True:
+            told, losses = await self._conversation(turn, http, uploads)
+            try:
+                async with aclosing(self._answer(told, losses, heard, http)) as events:
+                    async for event in events:
+                        said = said or not isinstance(event, AnswerRecorded)
+                        yield event
+            except Refused:
+                if said or uploads is None or not await uploads.forget():
+                    raise
+                log.info("uploads_forgotten", agent=self.name, api=self._api.name)
+            else:
+                return
 
     async def _uploads(self) -> Uploads | None:
         if self._api.files is None or self._settings.upload_over_mb is None:
@@ -271,8 +272,7 @@ class ModelAgent:
             yield said
 
     async def _key(self) -> str:
-        key = self._settings.api_key
-        return "" if key is None else await self._tools.tokens.secret(key)
+        return await key_of(self._settings.api_key, self._tools.tokens)
 
     async def _results(
         self, conversation: Conversation, own: Message, heard: Heard

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bridge.agents.forms import form
-from bridge.agents.http import Http, Request
+from bridge.agents.http import Http, Request, bearer
 from bridge.agents.json_values import number, obj, text
 from bridge.agents.settings import ModelSettings
 from bridge.agents.uploads import FileApi, Kept, Uploaded
@@ -18,7 +18,7 @@ async def upload(http: Http, settings: ModelSettings, key: str, kept: Kept) -> U
     fields = {"purpose": "user_data", "expires_after[anchor]": "created_at",
               "expires_after[seconds]": str(_DAYS)}  # fmt: skip
     kind, body = form(fields, kept.name, kept.media_type, kept.content)
-    headers = {"content-type": kind, **({"authorization": f"Bearer {key}"} if key else {})}
+    headers = {"content-type": kind, **bearer(key)}
     found = obj(await http.json(Request(f"{settings.base_url}/files", headers, body)))
     if not text(found.get("id")):
         raise AgentError("its API took a file and gave no id for it")

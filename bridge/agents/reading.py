@@ -6,12 +6,13 @@ import json
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import cast
 
 import orjson
 from pydantic import JsonValue
 
-from bridge.agents.json_values import Json, number
+from bridge.agents.json_values import Json, number, text
 from bridge.agents.lines import Voice
 from bridge.agents.speakers import UNMARKED, agent_id, instructions_id
 from bridge.errors import InvalidUacs
@@ -44,6 +45,33 @@ def message_of(said: Said, agent: str, message_id: str, created: int | None) -> 
         actor=actor,
         content=tuple(said.parts) or (TextPart(text=""),),
     )
+
+
+def answer_of(
+    parts: Sequence[ContentPart],
+    agent: str,
+    api: str,
+    rest: JsonValue,
+    *,
+    answer_id: str,
+    created: int | None = None,
+    usage: Json | None = None,
+) -> Message:
+    """What an API answered; `rest` is what it said beside, for this agent alone. `created` as in
+    `message_of`."""
+    message = message_of(Said("agent", parts), agent, answer_id or "answer", created)
+    metadata: Json = {"agents": {agent: {"api": api, "response": rest}}}
+    if usage:
+        metadata["usage"] = usage
+    return message.model_copy(update={"metadata": metadata})
+
+
+def iso_seconds(value: JsonValue) -> int | None:
+    """A time of ISO 8601 in seconds since 1970; None where it is none."""
+    try:
+        return int(datetime.fromisoformat(text(value)).timestamp())
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _timestamp(created: int | None) -> str:

@@ -16,6 +16,7 @@ from bridge.agents.settings import TurnSettings
 from bridge.errors import BridgeError, RateLimited, Unavailable, Unsettled
 from bridge.model.turns import AgentEvent, AgentInput, TurnDone, TurnFailed
 from bridge.ports.clock import Clock
+from bridge.ports.tokens import SecretRef, TokenSource
 
 log = structlog.get_logger()
 
@@ -77,6 +78,11 @@ async def tried(
             await heard.first(clock.sleep(pause))
         else:
             return
+
+
+async def key_of(key: SecretRef | None, tokens: TokenSource) -> str:
+    """The secret as it is now; empty where none is wanted."""
+    return "" if key is None else await tokens.secret(key)
 
 
 def _pause(error: RateLimited | Unavailable | Unsettled, attempt: int) -> float:

@@ -11,8 +11,9 @@ import structlog
 
 from bridge.agents.faults import without_keys
 from bridge.agents.forms import form
-from bridge.agents.http import Http, Request
+from bridge.agents.http import Http, Request, bearer
 from bridge.agents.json_values import obj, text
+from bridge.agents.running import key_of
 from bridge.agents.settings import ModelSettings
 from bridge.content.additions import PartDetails, read_bridge_metadata
 from bridge.errors import BridgeError, StoreError
@@ -113,14 +114,10 @@ class Transcripts:
 
     async def _asked(self, media_type: str, content: bytes, http: Http) -> str:
         settings = self._settings
-        key = settings.transcriber_key
-        secret = "" if key is None else await self._tools.tokens.secret(key)
+        key = await key_of(settings.transcriber_key, self._tools.tokens)
         name = f"audio.{_ENDS.get(media_type.partition(';')[0], 'mp3')}"
         fields = {"model": settings.transcriber, "response_format": "json"}
         kind, body = form(fields, name, media_type, content)
-        headers = {
-            "content-type": kind,
-            **({"authorization": f"Bearer {secret}"} if secret else {}),
-        }
+        headers = {"content-type": kind, **bearer(key)}
         url = f"{settings.transcriber_url}/audio/transcriptions"
         return text(obj(await http.json(Request(url, headers, body))).get("text")).strip()

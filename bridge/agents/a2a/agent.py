@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from bridge.agents.json_values import Json, arr, obj, patched, text
 from bridge.agents.lines import with_notice
 from bridge.agents.memory import memory_part, remembered
 from bridge.agents.records import record_of, refusal
-from bridge.agents.running import one_turn, tried
+from bridge.agents.running import key_of, one_turn, tried
 from bridge.errors import BridgeError, ConfigError, Refused, Unavailable, Unsettled
 from bridge.model.turns import (
     AgentEvent,
@@ -73,17 +74,11 @@ class A2aAgent:
         self._settings = settings
         self._tools = tools
 
-    async def run(
+    def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
         """Answer one turn; ends with TurnDone or TurnFailed."""
-
-        def answer(heard: Heard, http: Http) -> AsyncGenerator[AgentEvent, None]:
-            return self._answer(turn, heard, http)
-
-        async with aclosing(one_turn(self.name, self._settings, inputs, answer)) as events:
-            async for event in events:
-                yield event
+        return one_turn(self.name, self._settings, inputs, partial(self._answer, turn))
 
     async def _answer(self, turn: Turn, heard: Heard, http: Http) -> AsyncGenerator[AgentEvent]:
         """One task, and another for what people said meanwhile. What it needs is asked in the room;
@@ -193,10 +188,9 @@ class A2aAgent:
         from bridge.agents.a2a.client import open_peer  # the SDK takes seconds
 
         settings = self._settings
-        key = settings.api_key
-        secret = "" if key is None else await self._tools.tokens.secret(key)
+        key = await key_of(settings.api_key, self._tools.tokens)
         opening = open_peer(
-            settings.base_url, secret, settings.hosts, http, streaming=settings.streaming
+            settings.base_url, key, settings.hosts, http, streaming=settings.streaming
         )
         peer = await heard.first(opening)
         reader, task.card = task.reader, peer.card

@@ -31,7 +31,7 @@ from google.protobuf.message import Message
 from pydantic import JsonValue
 
 from bridge.agents.faults import fault_of
-from bridge.agents.http import Http, Request, translated
+from bridge.agents.http import Http, Request, bearer, translated
 from bridge.agents.json_values import Json, obj
 from bridge.errors import AgentError, NotFound, Refused, Unavailable, Unsettled
 
@@ -84,7 +84,7 @@ async def open_peer(
     """Read the agent's card and choose how to speak to it. The key goes to the host of `base_url`
     and to `hosts` alone, whatever the card says."""
     own = urlsplit(base_url)
-    body = await _card(base_url, _bearer(key), http)
+    body = await _card(base_url, bearer(key), http)
     try:
         card = parse_agent_card(body)
     except (ParseError, KeyError, TypeError, ValueError, AttributeError) as error:
@@ -146,10 +146,6 @@ def _host(url: str) -> str:
         return ""
 
 
-def _bearer(key: str) -> dict[str, str]:
-    return {"authorization": f"Bearer {key}"} if key else {}
-
-
 def _authorization(card: AgentCard, key: str) -> dict[str, str]:
     """The key where the card wants it: in a header of its own, or as a bearer."""
     schemes = list(card.security_schemes.values())
@@ -158,7 +154,7 @@ def _authorization(card: AgentCard, key: str) -> dict[str, str]:
     others = len(schemes) > len(own)
     if key and own and not others and own[0].location == "header" and own[0].name:
         return {own[0].name.lower(): key}
-    return _bearer(key)
+    return bearer(key)
 
 
 def as_json(message: Message) -> Json:

@@ -5,7 +5,6 @@ Raises CodecError where the JSON is neither.
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import cast
 
 from pydantic import JsonValue
@@ -14,23 +13,19 @@ from bridge.agents.a2a import write
 from bridge.agents.a2a.write import API, JSON
 from bridge.agents.json_values import Json, arr, obj, patch_of, text, without
 from bridge.agents.lines import Line
-from bridge.agents.media import guessed_type, url_source
+from bridge.agents.media import guessed_type, media_part, url_source
 from bridge.agents.native import Piece, state
-from bridge.agents.reading import Said, conversation_of, message_of
+from bridge.agents.reading import Said, answer_of, conversation_of, iso_seconds
 from bridge.content.agent_parts import VALUE
 from bridge.errors import CodecError
 from bridge.uacs import (
-    AudioPart,
     ContentPart,
     Conversation,
-    FilePart,
-    ImagePart,
     JsonTree,
     MediaSource,
     Message,
     StructuredDataPart,
     TextPart,
-    VideoPart,
 )
 
 _LINE = Line("agent", ())
@@ -57,10 +52,8 @@ def read_response(response: JsonValue, agent: str) -> Message:
         own_id = text(task.get("id"))
     else:
         raise CodecError("", "is neither a task nor a message of this protocol")
-    created = _seconds(obj(obj(body.get("task")).get("status")).get("timestamp"))
-    message = message_of(Said("agent", parts), agent, own_id or "answer", created)
-    metadata: Json = {"agents": {agent: {"api": API, "response": rest}}}
-    return message.model_copy(update={"metadata": metadata})
+    created = iso_seconds(obj(obj(body.get("task")).get("status")).get("timestamp"))
+    return answer_of(parts, agent, API, rest, answer_id=own_id, created=created)
 
 
 def read_request(request: JsonValue, agent: str) -> Conversation:
@@ -114,32 +107,13 @@ def _part(block: Json) -> ContentPart | None:
         case {"text": str(said)}:
             return TextPart(text=said)
         case {"raw": str(content)}:
-            return _media(MediaSource(base64=content), kind or guessed_type(name, _BYTES))
+            return media_part(MediaSource(base64=content), kind or guessed_type(name, _BYTES))
         case {"url": str(url)}:
             source = url_source(url)
-            return _media(source, kind or guessed_type(name or url, _BYTES)) if source else None
+            return media_part(source, kind or guessed_type(name or url, _BYTES)) if source else None
         case {"data": data} if kind not in _UNTOLD:
             tree = data if isinstance(data, (dict, list)) else {"value": data}
             own = kind if kind not in ("", JSON) else VALUE
             return StructuredDataPart(schema_id=own, data=cast("JsonTree", tree))
         case _:
             return None
-
-
-def _media(source: MediaSource, kind: str) -> ContentPart:
-    match kind.partition("/")[0]:
-        case "image":
-            return ImagePart(source=source, media_type=kind)
-        case "audio":
-            return AudioPart(source=source, media_type=kind)
-        case "video":
-            return VideoPart(source=source, media_type=kind)
-        case _:
-            return FilePart(source=source, media_type=kind)
-
-
-def _seconds(value: JsonValue) -> int | None:
-    try:
-        return int(datetime.fromisoformat(text(value)).timestamp())
-    except (ValueError, OverflowError, OSError):
-        return None

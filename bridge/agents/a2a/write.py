@@ -14,9 +14,9 @@ import orjson
 from pydantic import JsonValue
 
 from bridge.agents.json_values import Json, obj, patched, text
-from bridge.agents.lines import MEDIA, Line, Written, as_text, private_state, request_settings, view
+from bridge.agents.lines import MEDIA, Line, Written, as_text, kept_response, request_settings, view
 from bridge.agents.media import MediaPart
-from bridge.agents.memory import is_memory
+from bridge.agents.memory import without_memory
 from bridge.agents.native import Piece, pieces_of, reasoning_text
 from bridge.content.agent_parts import CITATIONS, VALUE
 from bridge.model import Loss
@@ -70,10 +70,8 @@ def _line(line: Line, agent: str, losses: list[Loss]) -> list[JsonValue]:
 
 def write_response(message: Message, agent: str) -> Json:
     """The task, or the message, that would have said this."""
-    kept = tuple(part for part in message.content if not is_memory(part))
-    pieces = pieces_of(message.model_copy(update={"content": kept}), API, [], "")
-    own = private_state(message.metadata, agent)
-    rest = obj(own.get("response")) if own.get("api") == API else {}
+    pieces = pieces_of(without_memory(message), API, [], "")
+    rest = kept_response(message, agent, API)
     line = Line("agent", ())
     artifacts: list[JsonValue] = []
     said: JsonValue = None

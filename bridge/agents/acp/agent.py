@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
@@ -20,12 +21,12 @@ from bridge.agents.acp.write import API, items_of, write_request
 from bridge.agents.files import inline_files
 from bridge.agents.heard import Heard
 from bridge.agents.history import continuing, within
-from bridge.agents.http import Http, Request
+from bridge.agents.http import Http, Request, bearer
 from bridge.agents.json_values import Json, arr, obj, text
 from bridge.agents.lines import with_notice
 from bridge.agents.memory import memory_part, remembered
 from bridge.agents.records import record_of
-from bridge.agents.running import one_turn, tried
+from bridge.agents.running import key_of, one_turn, tried
 from bridge.errors import BridgeError, Refused
 from bridge.model.turns import AgentEvent, AgentInput, AnswerRecorded, PartGiven, Turn, TurnDone
 from bridge.ports.agent import AgentTools
@@ -59,17 +60,11 @@ class AcpAgent:
         self._settings = settings
         self._tools = tools
 
-    async def run(
+    def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
         """Answer one turn; ends with TurnDone or TurnFailed."""
-
-        def answer(heard: Heard, http: Http) -> AsyncGenerator[AgentEvent, None]:
-            return self._answer(turn, heard, http)
-
-        async with aclosing(one_turn(self.name, self._settings, inputs, answer)) as events:
-            async for event in events:
-                yield event
+        return one_turn(self.name, self._settings, inputs, partial(self._answer, turn))
 
     async def _answer(self, turn: Turn, heard: Heard, http: Http) -> AsyncGenerator[AgentEvent]:
         """One run, and another for what people said meanwhile. What it asks is said; the answer is
@@ -227,9 +222,7 @@ class AcpAgent:
             log.info("run_not_cancelled", agent=self.name, error=type(error).__name__)
 
     async def _headers(self) -> Headers:
-        key = self._settings.api_key
-        secret = "" if key is None else await self._tools.tokens.secret(key)
-        return {"authorization": f"Bearer {secret}"} if secret else {}
+        return bearer(await key_of(self._settings.api_key, self._tools.tokens))
 
 
 def _recorded(run: _Run) -> Json:

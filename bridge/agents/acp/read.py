@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from datetime import datetime
 from typing import cast
 
 import orjson
@@ -17,17 +16,14 @@ from bridge.agents.acp import write
 from bridge.agents.acp.write import API, JSON, MADE_ID, PLAIN
 from bridge.agents.json_values import Json, arr, obj, patch_of, text, without
 from bridge.agents.lines import Line
-from bridge.agents.media import url_source
+from bridge.agents.media import media_part, url_source
 from bridge.agents.native import Piece, cited, reasoning, state
-from bridge.agents.reading import Said, conversation_of, message_of
+from bridge.agents.reading import Said, answer_of, conversation_of, iso_seconds
 from bridge.content.agent_parts import VALUE
 from bridge.errors import CodecError
 from bridge.uacs import (
-    AudioPart,
     ContentPart,
     Conversation,
-    FilePart,
-    ImagePart,
     JsonTree,
     MediaSource,
     Message,
@@ -35,7 +31,6 @@ from bridge.uacs import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
-    VideoPart,
 )
 
 _LINE = Line("agent", ())
@@ -50,10 +45,9 @@ def read_response(response: JsonValue, agent: str) -> Message:
     parts: list[ContentPart] = []
     for number, one in enumerate(write.items_of(body, "output")):
         parts += message_parts(one, f"agent/{agent}", f"{number}")
-    created = _seconds(body.get("created_at"))
-    message = message_of(Said("agent", parts), agent, text(body.get("run_id")) or "answer", created)
-    metadata: Json = {"agents": {agent: {"api": API, "response": without(body, "output")}}}
-    return message.model_copy(update={"metadata": metadata})
+    created = iso_seconds(body.get("created_at"))
+    rest, own_id = without(body, "output"), text(body.get("run_id"))
+    return answer_of(parts, agent, API, rest, answer_id=own_id, created=created)
 
 
 def read_usage(body: Json) -> Json:
@@ -135,17 +129,17 @@ def _part(block: Json) -> ContentPart | None:
     content, url = block.get("content"), text(block.get("content_url"))
     if url:
         source = url_source(url)
-        return media(source, kind) if source else None
+        return media_part(source, kind) if source else None
     if not isinstance(content, str):
         return None
     if block.get("content_encoding") == "base64":
-        return media(MediaSource(base64=content), kind)
+        return media_part(MediaSource(base64=content), kind)
     plain = kind.partition(";")[0].strip().lower()
     if plain in _TEXTS and not block.get("name"):
         return TextPart(text=content)
     if plain == JSON and not block.get("name"):
         return _value(content)
-    return media(MediaSource(base64=base64.b64encode(content.encode()).decode()), kind)
+    return media_part(MediaSource(base64=base64.b64encode(content.encode()).decode()), kind)
 
 
 def _value(content: str) -> ContentPart | None:
@@ -157,25 +151,6 @@ def _value(content: str) -> ContentPart | None:
     return StructuredDataPart(schema_id=VALUE, data=cast("JsonTree", data))
 
 
-def media(source: MediaSource, kind: str) -> ContentPart:
-    match kind.partition("/")[0]:
-        case "image":
-            return ImagePart(source=source, media_type=kind)
-        case "audio":
-            return AudioPart(source=source, media_type=kind)
-        case "video":
-            return VideoPart(source=source, media_type=kind)
-        case _:
-            return FilePart(source=source, media_type=kind)
-
-
 def file_name(native: JsonValue) -> str:
     """The name of an artifact as people would call it."""
     return text(obj(native).get("name")).rpartition("/")[2][:200]
-
-
-def _seconds(value: JsonValue) -> int | None:
-    try:
-        return int(datetime.fromisoformat(text(value)).timestamp())
-    except (ValueError, OverflowError, OSError):
-        return None

@@ -15,9 +15,9 @@ import orjson
 from pydantic import JsonValue
 
 from bridge.agents.json_values import Json, arr, obj, patched, text
-from bridge.agents.lines import MEDIA, Line, Written, as_text, private_state, request_settings, view
+from bridge.agents.lines import MEDIA, Line, Written, as_text, kept_response, request_settings, view
 from bridge.agents.media import MediaPart, name_of
-from bridge.agents.memory import is_memory
+from bridge.agents.memory import without_memory
 from bridge.agents.native import Piece, pieces_of, reasoning_text
 from bridge.content.agent_parts import CITATIONS, VALUE
 from bridge.model import Loss
@@ -56,15 +56,9 @@ def write_request(conversation: Conversation, agent: str) -> Written:
 
 def write_response(message: Message, agent: str) -> Json:
     """The run that would have said this."""
-    pieces = list(pieces_of(_without_memory(message), API, [], ""))
+    pieces = list(pieces_of(without_memory(message), API, [], ""))
     base: Json = {"output": list(_runs(Line("agent", ()), pieces, f"agent/{_role(agent)}", []))}
-    own = private_state(message.metadata, agent)
-    return obj(patched(base, obj(own.get("response")) if own.get("api") == API else {}))
-
-
-def _without_memory(message: Message) -> Message:
-    kept = tuple(part for part in message.content if not is_memory(part))
-    return message.model_copy(update={"content": kept})
+    return obj(patched(base, kept_response(message, agent, API)))
 
 
 def _role(agent: str) -> str:

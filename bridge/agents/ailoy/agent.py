@@ -8,6 +8,7 @@ from bridge.agents.ailoy.read import read_response, read_usage
 from bridge.agents.ailoy.settings import AiloySettings
 from bridge.agents.ailoy.stream import Stream
 from bridge.agents.ailoy.write import API, write_request
+from bridge.agents.http import bearer
 from bridge.agents.json_values import Json
 from bridge.agents.model_agent import Api, ModelAgent
 from bridge.agents.settings import ModelSettings
@@ -29,10 +30,6 @@ def address(settings: ModelSettings) -> str:
     return settings.base_url
 
 
-def headers(key: str) -> dict[str, str]:
-    return {"authorization": f"Bearer {key}"} if key else {}
-
-
 API_OF = Api(
     name=API,
     write_request=write_request,
@@ -41,7 +38,7 @@ API_OF = Api(
     stream=Stream,
     settings_of_request=request_of,
     address=address,
-    headers=headers,
+    headers=bearer,
 )
 
 

@@ -12,12 +12,12 @@ from pydantic import JsonValue
 
 from bridge.agents.ailoy import write
 from bridge.agents.ailoy.write import API
-from bridge.agents.gemini.read import Calls
+from bridge.agents.call_ids import Calls
 from bridge.agents.json_values import Json, arr, obj, patch_of, text, without
 from bridge.agents.lines import Line
 from bridge.agents.media import guessed_type, url_source
 from bridge.agents.native import Piece, reasoning, state, with_fields
-from bridge.agents.reading import Said, conversation_of, message_of, read_arguments, usage_of
+from bridge.agents.reading import Said, answer_of, conversation_of, read_arguments, usage_of
 from bridge.agents.tools import read_tool
 from bridge.content.agent_parts import DOCUMENT, VALUE
 from bridge.errors import CodecError
@@ -47,12 +47,8 @@ def read_response(response: JsonValue, agent: str) -> Message:
         raise CodecError("/contents", "is missing; this is no message of this format")
     answer = text(said.get("id")) or "answer"
     parts = message_parts(said, Calls(answer))
-    message = message_of(Said("agent", parts), agent, answer, None)
     rest: Json = {key: one for key, one in wrapped.items() if key != "message" and one is not None}
-    metadata: Json = {"agents": {agent: {"api": API, "response": rest}}}
-    if usage := read_usage(body):
-        metadata["usage"] = usage
-    return message.model_copy(update={"metadata": metadata})
+    return answer_of(parts, agent, API, rest, answer_id=answer, usage=read_usage(body))
 
 
 def read_usage(body: Json) -> Json:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from bridge.agents.ailoy.read import block_parts, call_parts, message_parts
+from bridge.agents.call_ids import Calls
 from bridge.agents.faults import fault_of
-from bridge.agents.gemini.read import Calls
 from bridge.agents.json_values import Json, arr, obj, text, without
 from bridge.agents.native import events_of, reasoning, state
 from bridge.agents.streams import DONE, Ending

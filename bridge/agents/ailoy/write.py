@@ -11,8 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 import orjson
 from pydantic import JsonValue
 
+from bridge.agents.call_ids import MADE_ID
 from bridge.agents.json_values import Json, obj, patched, text
-from bridge.agents.lines import Line, Written, as_text, private_state, request_settings, view
+from bridge.agents.lines import (
+    Line,
+    Written,
+    as_text,
+    call_names,
+    kept_response,
+    request_settings,
+    view,
+)
 from bridge.agents.media import as_file_text, text_in
 from bridge.agents.native import Piece, cut_at_results, pieces_of, reasoning_text
 from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
@@ -32,15 +41,13 @@ from bridge.uacs import (
 )
 
 API = "ailoy"
-MADE_ID = "uacs_call_"
-"""How ids begin that the bridge made, because a call had none; the server is not told them."""
 
 
 def write_request(conversation: Conversation, agent: str) -> Written:
     """What is posted: `{"messages", "tools", "documents", "response_format", ...}`."""
     seen = view(conversation, agent, API)
     body = request_settings(conversation, agent, API)
-    names = _names(seen.lines)
+    names = call_names(seen.lines)
     body["messages"] = [one for line in seen.lines for one in _messages(line, names, seen.losses)]
     if documents := [one for line in seen.lines for one in _apart(line)]:
         body["documents"] = documents
@@ -55,8 +62,7 @@ def write_response(message: Message, agent: str) -> Json:
     """The message that would have said this, and why it ended."""
     line = Line("agent", pieces_of(message, API, [], ""))
     said = _message(line, list(line.pieces), "assistant", {}, [])
-    own = private_state(message.metadata, agent)
-    rest = obj(own.get("response")) if own.get("api") == API else {}
+    rest = kept_response(message, agent, API)
     return obj(patched({"message": said}, rest))
 
 
@@ -73,16 +79,6 @@ def tool(one: Json) -> Json:
         written["description"] = one["description"]
     written["parameters"] = schema_of(one)
     return {**written, "returns": one["returns"]} if "returns" in one else written
-
-
-def _names(lines: Sequence[Line]) -> Mapping[str, str]:
-    """Names of tools by the ids of their calls: results name them, too."""
-    return {
-        piece.part.id: piece.part.name
-        for line in lines
-        for piece in line.pieces
-        if isinstance(piece.part, ToolCallPart)
-    }
 
 
 def _apart(line: Line) -> Iterator[JsonValue]:

@@ -16,7 +16,7 @@ from bridge.agents.json_values import Json, arr, obj, patch_of, text, without
 from bridge.agents.lines import Line
 from bridge.agents.media import guessed_type, url_source
 from bridge.agents.native import Piece, cited, reasoning, state
-from bridge.agents.reading import Said, conversation_of, message_of, moderation_of, usage_of
+from bridge.agents.reading import Said, answer_of, conversation_of, moderation_of, usage_of
 from bridge.agents.tools import read_tool
 from bridge.content.agent_parts import DOCUMENT
 from bridge.errors import CodecError
@@ -43,13 +43,11 @@ def read_response(response: JsonValue, agent: str) -> Message:
     if body.get("type") != "message" or not isinstance(body.get("content"), list):
         raise CodecError("/content", "is missing; this is no message of this API")
     parts = [part for one in arr(body["content"]) for part in block_parts(one)]
-    message = message_of(Said("agent", parts), agent, text(body.get("id")) or "answer", None)
     base: Json = {"type": "message", "role": "assistant"}
     rest = patch_of(base, without(body, "content"))
-    metadata: Json = {"agents": {agent: {"api": API, "response": rest}}}
-    if usage := read_usage(body):
-        metadata["usage"] = usage
-    return message.model_copy(update={"metadata": metadata})
+    return answer_of(
+        parts, agent, API, rest, answer_id=text(body.get("id")), usage=read_usage(body)
+    )
 
 
 def read_usage(body: Json) -> Json:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pydantic import JsonValue
 
 from bridge.agents.json_values import Json, arr, obj, patched, text
-from bridge.agents.lines import Line, Written, as_text, private_state, request_settings, view
+from bridge.agents.lines import Line, Written, as_text, kept_response, request_settings, view
 from bridge.agents.media import as_file_text, text_in
 from bridge.agents.native import Piece, cut_at_results, pieces_of, reasoning_text
 from bridge.agents.schemas import lowered
@@ -63,8 +63,7 @@ def write_response(message: Message, agent: str) -> Json:
     pieces = [one for one in pieces_of(message, API, [], "") if one.message is None]
     content = list(_blocks(Line("agent", ()), pieces, []))
     base: Json = {"type": "message", "role": "assistant", "content": content}
-    own = private_state(message.metadata, agent)
-    return obj(patched(base, obj(own.get("response")) if own.get("api") == API else {}))
+    return obj(patched(base, kept_response(message, agent, API)))
 
 
 def output_format(part: RequestedResponseFormatPart, losses: list[Loss]) -> Json:

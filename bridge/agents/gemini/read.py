@@ -5,59 +5,33 @@ Raises CodecError where the JSON is no response or request of this API.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
 from typing import cast
 
 from pydantic import JsonValue
 
+from bridge.agents.call_ids import Calls
 from bridge.agents.gemini import write
-from bridge.agents.gemini.write import API, MADE_ID
+from bridge.agents.gemini.write import API
 from bridge.agents.json_values import Json, arr, obj, patch_of, text, without
 from bridge.agents.lines import Line
-from bridge.agents.media import url_source
+from bridge.agents.media import media_part, url_source
 from bridge.agents.native import Piece, cited, reasoning, state
-from bridge.agents.reading import Said, conversation_of, message_of, moderation_of, usage_of
+from bridge.agents.reading import Said, answer_of, conversation_of, moderation_of, usage_of
 from bridge.agents.tools import read_tool
 from bridge.errors import CodecError
 from bridge.uacs import (
-    AudioPart,
     ContentPart,
     Conversation,
-    FilePart,
-    ImagePart,
     MediaSource,
     Message,
     RequestedResponseFormatPart,
     TextPart,
     ToolCallPart,
     ToolResultPart,
-    VideoPart,
 )
 
 _LINE = Line("agent", ())
 _CONFIGS = ("responseJsonSchema", "responseSchema")
-
-
-class Calls:
-    """Ids for calls that have none, and for the results that answer them: by name, in order."""
-
-    def __init__(self, of: str) -> None:
-        self._of = of
-        self._made = 0
-        self._open: dict[str, deque[str]] = defaultdict(deque)
-
-    def call(self, name: str, given: str) -> str:
-        self._made += 1
-        call_id = given or f"{MADE_ID}{self._of}_{self._made}"
-        if not given:
-            self._open[name].append(call_id)
-        return call_id
-
-    def result(self, name: str, given: str) -> str:
-        if given:
-            return given
-        waiting = self._open[name]
-        return waiting.popleft() if waiting else f"{MADE_ID}{self._of}_{name}"
 
 
 def read_response(response: JsonValue, agent: str) -> Message:
@@ -72,14 +46,10 @@ def read_response(response: JsonValue, agent: str) -> Message:
     calls = Calls(answer)
     parts = [part for one in arr(content.get("parts")) for part in block_parts(one, calls)]
     parts += sources_of(first)
-    message = message_of(Said("agent", parts), agent, answer, None)
     rest: Json = patch_of({}, without(body, "candidates"))
     patch: Json = patch_of({"content": {"role": "model"}}, _without_parts(first))
     rest["candidates"] = [patch, *candidates[1:]]
-    metadata: Json = {"agents": {agent: {"api": API, "response": rest}}}
-    if usage := read_usage(body):
-        metadata["usage"] = usage
-    return message.model_copy(update={"metadata": metadata})
+    return answer_of(parts, agent, API, rest, answer_id=answer, usage=read_usage(body))
 
 
 def _without_parts(candidate: Json) -> Json:
@@ -216,21 +186,9 @@ def _part(block: Json, calls: Calls) -> ContentPart | None:
             call_id = calls.result(name, text(rest.get("id")))
             return ToolResultPart(tool_call_id=call_id, content=answer)
         case {"inlineData": {"mimeType": str(kind), "data": str(data)}}:
-            return _media(MediaSource(base64=data), kind)
+            return media_part(MediaSource(base64=data), kind)
         case {"fileData": {"fileUri": str(url), **rest}}:
             source = url_source(url)
-            return _media(source, text(rest.get("mimeType")) or "file/*") if source else None
+            return media_part(source, text(rest.get("mimeType")) or "file/*") if source else None
         case _:
             return None
-
-
-def _media(source: MediaSource, kind: str) -> ContentPart:
-    match kind.partition("/")[0]:
-        case "image":
-            return ImagePart(source=source, media_type=kind)
-        case "audio":
-            return AudioPart(source=source, media_type=kind)
-        case "video":
-            return VideoPart(source=source, media_type=kind)
-        case _:
-            return FilePart(source=source, media_type=kind)

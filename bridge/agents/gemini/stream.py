@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
+from bridge.agents.call_ids import Calls
 from bridge.agents.faults import fault_of
-from bridge.agents.gemini.read import Calls, block_parts, sources_of
+from bridge.agents.gemini.read import block_parts, sources_of
 from bridge.agents.json_values import Json, arr, obj, text, without
 from bridge.agents.native import events_of
 from bridge.agents.streams import Ending

@@ -10,9 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
+from bridge.agents.call_ids import MADE_ID
 from bridge.agents.json_values import Json, arr, obj, patched, text
-from bridge.agents.lines import Line, Written, as_text, private_state, request_settings, view
-from bridge.agents.media import as_file_text, name_of, text_in
+from bridge.agents.lines import (
+    Line,
+    Written,
+    as_text,
+    call_names,
+    kept_response,
+    request_settings,
+    view,
+)
+from bridge.agents.media import MediaPart, as_file_text, name_of, text_in
 from bridge.agents.native import Piece, cut_at_results, pieces_of, reasoning_text
 from bridge.agents.schemas import lowered
 from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
@@ -34,10 +43,7 @@ from bridge.uacs import (
 )
 
 API = "gemini"
-MADE_ID = "uacs_call_"
-"""How ids begin that the bridge made, because the API gave none; it is not told them."""
 
-MediaPart = ImagePart | AudioPart | VideoPart | FilePart
 # What the vendor's subset of JSON Schema lacks (ai.google.dev "Structured output", 2026-08).
 _UNSUPPORTED = frozenset((
     "const", "minLength", "maxLength", "multipleOf", "uniqueItems", "exclusiveMinimum",
@@ -51,7 +57,7 @@ def write_request(conversation: Conversation, agent: str) -> Written:
     """The body of `POST /v1beta/models/{model}:generateContent`."""
     seen = view(conversation, agent, API)
     body = request_settings(conversation, agent, API)
-    names = _names(seen.lines)
+    names = call_names(seen.lines)
     if (system := _system(seen.lines, names, seen.losses)) is not None:
         body["systemInstruction"] = system
     contents: list[JsonValue] = []
@@ -71,10 +77,9 @@ def write_request(conversation: Conversation, agent: str) -> Written:
 def write_response(message: Message, agent: str) -> Json:
     """What the API would have answered to say this."""
     line = Line("agent", pieces_of(message, API, [], ""))
-    parts = list(_parts(line, line.pieces, _names([line]), [], whole=True))
+    parts = list(_parts(line, line.pieces, call_names([line]), [], whole=True))
     said: Json = {"role": "model", "parts": parts}
-    own = private_state(message.metadata, agent)
-    patch = obj(own.get("response")) if own.get("api") == API else {}
+    patch = kept_response(message, agent, API)
     candidates = arr(patch.get("candidates"))
     candidate: JsonValue = {"content": said}
     candidate = patched(candidate, candidates[0]) if candidates else candidate
@@ -110,16 +115,6 @@ def _grouped(tools: Sequence[JsonValue]) -> list[JsonValue]:
             found.append({"functionDeclarations": functions})
         functions.append(one)
     return found
-
-
-def _names(lines: Sequence[Line]) -> Mapping[str, str]:
-    """Names of tools by the ids of their calls: the API wants them at the results."""
-    return {
-        piece.part.id: piece.part.name
-        for line in lines
-        for piece in line.pieces
-        if isinstance(piece.part, ToolCallPart)
-    }
 
 
 def _system(lines: Sequence[Line], names: Mapping[str, str], losses: list[Loss]) -> JsonValue:

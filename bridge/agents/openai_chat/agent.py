@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bridge.agents.http import bearer
 from bridge.agents.json_values import Json
 from bridge.agents.model_agent import Api, ModelAgent
 from bridge.agents.openai_chat.read import read_moderation, read_response, read_usage
@@ -32,10 +33,6 @@ def address(settings: ModelSettings) -> str:
     return f"{settings.base_url}/chat/completions"
 
 
-def headers(key: str) -> dict[str, str]:
-    return {"authorization": f"Bearer {key}"} if key else {}
-
-
 API_OF = Api(
     name=API,
     write_request=write_request,
@@ -45,7 +42,7 @@ API_OF = Api(
     stream=Stream,
     settings_of_request=request_of,
     address=address,
-    headers=headers,
+    headers=bearer,
     files=CHAT_FILES,
     hears=SOUNDS.__contains__,
 )

@@ -17,6 +17,7 @@ from bridge.agents.openai_chat import write
 from bridge.agents.openai_chat.write import API, REASONING_KEYS, SOUNDS
 from bridge.agents.reading import (
     Said,
+    answer_of,
     conversation_of,
     message_of,
     moderation_of,
@@ -52,14 +53,13 @@ def read_response(response: JsonValue, agent: str) -> Message:
     said = obj(choices[0]["message"])
     parts = message_parts(said, "0")
     created = number(body.get("created"))
-    message = message_of(Said("agent", parts), agent, text(body.get("id")) or "answer", created)
     without_message = [without(one, "message") for one in choices[:1]] + choices[1:]
     rest: Json = {**without(body, "choices"), "choices": list[JsonValue](without_message)}
     rest["object"] = text(body.get("object")) or None
-    metadata: Json = {"agents": {agent: {"api": API, "response": rest}}}
-    if usage := read_usage(body):
-        metadata["usage"] = usage
-    return message.model_copy(update={"metadata": metadata})
+    return answer_of(
+        parts, agent, API, rest,
+        answer_id=text(body.get("id")), created=created, usage=read_usage(body),
+    )  # fmt: skip
 
 
 def read_usage(body: Json) -> Json:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from bridge.agents.json_values import Json, arr, obj, patched, text
-from bridge.agents.lines import Line, Written, as_text, private_state, request_settings, view
+from bridge.agents.lines import Line, Written, as_text, kept_response, request_settings, view
 from bridge.agents.media import as_file_text, data_url, text_in
 from bridge.agents.native import Piece, cut_at_results, pieces_of, reasoning_text
 from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
@@ -52,8 +52,7 @@ def write_response(message: Message, agent: str) -> Json:
     said = _agents_message(list(pieces_of(message, API, [], "")), Line("agent", ()), [])
     choice: Json = {"index": 0, "message": said}
     response: Json = {"object": "chat.completion", "choices": [choice]}
-    own = private_state(message.metadata, agent)
-    patch = obj(own.get("response")) if own.get("api") == API else {}
+    patch = kept_response(message, agent, API)
     choices = arr(patch.get("choices"))
     merged = patched(response, {key: one for key, one in patch.items() if key != "choices"})
     choice = obj(patched(choice, choices[0])) if choices else choice

@@ -17,8 +17,8 @@ from bridge.agents.openai_responses import write
 from bridge.agents.openai_responses.write import API
 from bridge.agents.reading import (
     Said,
+    answer_of,
     conversation_of,
-    message_of,
     moderation_of,
     read_arguments,
     usage_of,
@@ -55,12 +55,11 @@ def read_response(response: JsonValue, agent: str) -> Message:
             parts.append(state(API, message={}))
         parts += item_parts(one)
     created = number(body.get("created_at"))
-    message = message_of(Said("agent", parts), agent, text(body.get("id")) or "answer", created)
     rest = patch_of({"object": "response"}, without(body, "output"))
-    metadata: Json = {"agents": {agent: {"api": API, "response": rest}}}
-    if usage := read_usage(body):
-        metadata["usage"] = usage
-    return message.model_copy(update={"metadata": metadata})
+    return answer_of(
+        parts, agent, API, rest,
+        answer_id=text(body.get("id")), created=created, usage=read_usage(body),
+    )  # fmt: skip
 
 
 def read_usage(body: Json) -> Json:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pydantic import JsonValue
 
 from bridge.agents.json_values import Json, arr, obj, patched, text
-from bridge.agents.lines import Line, Written, as_text, private_state, request_settings, view
+from bridge.agents.lines import Line, Written, as_text, kept_response, request_settings, view
 from bridge.agents.media import as_file_text, data_url, text_in
 from bridge.agents.native import Piece, pieces_of, reasoning_text
 from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
@@ -55,8 +55,7 @@ def write_response(message: Message, agent: str) -> Json:
     """What the API would have answered to say this."""
     line = Line("agent", pieces_of(message, API, [], ""))
     base: Json = {"object": "response", "output": list(_of_agent(line, [], stored=True))}
-    own = private_state(message.metadata, agent)
-    return obj(patched(base, obj(own.get("response")) if own.get("api") == API else {}))
+    return obj(patched(base, kept_response(message, agent, API)))
 
 
 def text_format(part: RequestedResponseFormatPart) -> Json:

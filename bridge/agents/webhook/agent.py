@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -54,20 +55,14 @@ class WebhookAgent:
         self._settings = settings
         self._tools = tools
 
-    async def run(
+    def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
         """Answer one turn; ends with TurnDone or TurnFailed."""
-
-        def answer(heard: Heard, http: Http) -> AsyncGenerator[AgentEvent, None]:
-            return self._answer(turn, heard, http)
-
         settings = self._settings
         closed = not settings.private_addresses
-        said = one_turn(self.name, settings, inputs, answer, open_hosts_only=closed)
-        async with aclosing(said) as events:
-            async for event in events:
-                yield event
+        answer = partial(self._answer, turn)
+        return one_turn(self.name, settings, inputs, answer, open_hosts_only=closed)
 
     @property
     def takes_feedback(self) -> bool:
