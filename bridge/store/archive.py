@@ -47,6 +47,8 @@ from bridge.uacs import Conversation, Message
 
 SQL = read_queries("archive")
 
+_ENDLESS = 1 << 62  # above every place of a timeline
+
 
 def admit(db: sqlite3.Connection, admission: Admission, now: float) -> Admitted:
     repeat = False
@@ -232,7 +234,7 @@ def conversation(
     if view is None or view == View():
         bodies = db.execute(SQL["newest_in_timeline"], (n, limit)).fetchall()
     else:
-        bodies = db.execute(SQL["newest_in_view"], (*_asked(n, name, view), limit)).fetchall()
+        bodies = _in_view(db, n, name, view, limit=limit)
     return conversation_of(
         Timeline(wanted, kind, name, json.loads(metadata)),
         created,
@@ -256,16 +258,26 @@ def past(
     n, name, length = found
     end = length + 1 if before is None else min(before, length + 1)
     first = max(end - rows, 1)
-    seen = db.execute(SQL["past"], (*_asked(n, name, view or View()), first - 1, end)).fetchall()
+    seen = _in_view(db, n, name, view or View(), above=first - 1, below=end)
     messages = tuple(_with_marks(*columns) for columns in seen)
     return Past(messages, first if first > 1 else None, max(end - first, 0))
 
 
-def _asked(n: int, name: str, view: View) -> tuple[object, ...]:
-    """The first seven parameters of the queries that look through a view."""
+def _in_view(
+    db: sqlite3.Connection,
+    n: int,
+    name: str,
+    view: View,
+    *,
+    above: int = 0,
+    below: int = _ENDLESS,
+    limit: int = -1,
+) -> list[tuple[Any, ...]]:
+    """Bodies and marks of what stands between these places, newest first."""
     channel = None if view.channel is None else view.channel.key
     readers = json.dumps(view.readers, ensure_ascii=False)
-    return n, channel, view.thread, view.person, readers, view.member, name
+    asked = n, channel, view.thread, view.person, readers, view.member, name
+    return db.execute(SQL["in_view"], (*asked, above, below, limit)).fetchall()
 
 
 def number_of(db: sqlite3.Connection, wanted: UUID, message: MessageId) -> int | None:

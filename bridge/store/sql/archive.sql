@@ -54,26 +54,7 @@ WHERE e.timeline = ? AND m.state <> 'deleted' AND m.audience IS NULL
 ORDER BY e.seq DESC LIMIT ?;
 
 -- An answer of an agent, which stands in no channel, belongs to what it answers.
--- name: newest_in_view
-SELECT m.body, m.reactions, m.feedback FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
-LEFT JOIN messages AS asked ON m.channel IS NULL AND asked.id = m.reply_to
-WHERE e.timeline = ?1 AND m.state <> 'deleted'
-  AND (?2 IS NULL OR coalesce(m.channel, asked.channel) = ?2)
-  AND (?3 IS NULL OR ?3 IN (m.id, m.root, asked.id, asked.root))
-  AND (?4 IS NULL
-       OR json_extract(CAST(coalesce(asked.author, m.author) AS TEXT), '$.id') = ?4)
-  AND (m.audience IS NULL OR EXISTS (
-    SELECT 1 FROM json_each(m.audience) AS one WHERE instr(?5, '"' || one.value || '"')
-  ))
-  AND (?6 IS NULL OR EXISTS (
-    SELECT 1 FROM periods AS during
-    WHERE during.room = ?7 AND during.member = ?6 AND during.since <= coalesce(e.epoch, 0)
-      AND (during.until IS NULL OR during.until > coalesce(e.epoch, 0))
-  ))
-ORDER BY e.seq DESC LIMIT ?8;
-
--- The same, of some places alone.
--- name: past
+-- name: in_view
 SELECT m.body, m.reactions, m.feedback FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
 LEFT JOIN messages AS asked ON m.channel IS NULL AND asked.id = m.reply_to
 WHERE e.timeline = ?1 AND e.seq > ?8 AND e.seq < ?9 AND m.state <> 'deleted'
@@ -89,7 +70,7 @@ WHERE e.timeline = ?1 AND e.seq > ?8 AND e.seq < ?9 AND m.state <> 'deleted'
     WHERE during.room = ?7 AND during.member = ?6 AND during.since <= coalesce(e.epoch, 0)
       AND (during.until IS NULL OR during.until > coalesce(e.epoch, 0))
   ))
-ORDER BY e.seq DESC;
+ORDER BY e.seq DESC LIMIT ?10;
 
 -- name: length
 SELECT n, name, length FROM timelines WHERE id = ?;
