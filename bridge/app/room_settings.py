@@ -13,8 +13,8 @@ from pydantic import (
 
 from bridge.app.budget_settings import BudgetSettings
 from bridge.app.seat_settings import SeatSettings
-from bridge.app.strict import RegularExpression, StrictSettings
-from bridge.content.patterns import Replacement, pattern_of
+from bridge.app.strict import StrictSettings
+from bridge.content.patterns import RegularExpression, Replacement, pattern_of
 from bridge.content.tools_shown import ToolsShown
 from bridge.router.options import (
     ALL_BUT_JOINS,

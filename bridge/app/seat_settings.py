@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from bridge.app.strict import RegularExpression, StrictSettings
-from bridge.content.patterns import pattern_of
+from bridge.app.strict import StrictSettings
+from bridge.content.patterns import RegularExpression, pattern_of
 from bridge.errors import InvalidData
 from bridge.router.gating import ambiguities
 from bridge.router.rooms import AgentSeat

@@ -10,7 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator
 
 from bridge.content.inlines import merge_texts
 from bridge.content.markdown import markdown_to_text, text_to_markdown
@@ -71,6 +73,18 @@ def pattern_of(source: str) -> Pattern:
         raise InvalidData(f"A pattern has 1 to {_LONGEST} characters, not {len(source)}")
     _compiled(source)
     return Pattern(source)
+
+
+def _sound(source: str) -> str:
+    try:
+        pattern_of(source)
+    except InvalidData as error:
+        raise ValueError(str(error)) from None
+    return source
+
+
+RegularExpression = Annotated[str, AfterValidator(_sound)]
+"""Of a configuration: checked when it is read."""
 
 
 def found_by(pattern: Pattern, text: str) -> list[str]:
