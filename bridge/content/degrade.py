@@ -14,7 +14,6 @@ from bridge.content.card import (
     Badge,
     Carousel,
     Chart,
-    Choice,
     Columns,
     Container,
     Context,
@@ -230,23 +229,6 @@ def poll_as_nodes(node: Poll) -> Nodes:
 def _answer(emoji: str, text: Line, votes: int | None) -> Line:
     sign: Line = (Text(f"{emoji} "),) if emoji else ()
     return (*sign, *text, *(() if votes is None else (Text(f": {votes}"),)))
-
-
-def choice_as_prose(node: Choice) -> Prose:
-    """The options as a list, those chosen beforehand ticked."""
-    items = tuple(
-        ListItem(
-            (
-                Paragraph(
-                    (*one.label, *((Text(": "), *one.description) if one.description else ()))
-                ),
-            ),
-            one.value in node.values if node.many else None,
-        )
-        for one in node.options
-    )
-    label: tuple[Block, ...] = (Paragraph((Strong(node.label),)),) if node.label else ()
-    return Prose((*label, *((List(items),) if items else ())), at=node.at)
 
 
 # --- tables and charts ----------------------------------------------------------------------

@@ -7,12 +7,10 @@ from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
-from bridge.model import RoomId
 from bridge.model.turns import AgentEvent, AgentInput, Feedback, Turn
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Files, Shelf
 from bridge.ports.tokens import TokenSource
-from bridge.uacs import Message
 
 
 class Agent(Protocol):
@@ -28,13 +26,6 @@ class Agent(Protocol):
         The caller sets the deadlines; whatever else is raised counts as failed.
         """
         ...
-
-
-@runtime_checkable
-class SpeaksUnasked(Protocol):
-    """An agent that may speak without being asked."""
-
-    def listen(self) -> AsyncIterator[tuple[RoomId, Message]]: ...
 
 
 @runtime_checkable

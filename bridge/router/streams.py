@@ -193,7 +193,7 @@ class Stream:
             await follower.wake.wait()
             follower.wake.clear()
             while follower.shown != self._version and not self._closing:
-                await self._rest(await self._step(follower))
+                await self._with.clock.sleep(await self._step(follower))
 
     async def _step(self, follower: _Follower) -> float:
         """Show the newest state; how long to wait before the next."""
@@ -211,12 +211,6 @@ class Stream:
         except BridgeError as error:
             log.info("stream_edit_failed", channel=channel.key, error=str(error))
             return self._pace(self._with.connectors[follower.post.account])
-
-    async def _rest(self, seconds: float) -> None:
-        """Pause, but not longer than the stream lives."""
-        until = self._with.clock.monotonic() + seconds
-        while not self._closing and (left := until - self._with.clock.monotonic()) > 0:
-            await self._with.clock.sleep(min(left, _WAIT))
 
     async def _show(self, follower: _Follower) -> float:
         connector = self._with.connectors[follower.post.account]

@@ -122,13 +122,7 @@ class McpServer:
 
     async def _wait(self, seconds: float) -> None:
         """Until it is connected, or the attempt has failed."""
-        waits = [asyncio.ensure_future(one.wait()) for one in (self._connected, self._failed)]
-        try:
-            await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for one in waits:
-                one.cancel()
-            await asyncio.gather(*waits, return_exceptions=True)
+        await _first_of((self._connected, self._failed), seconds)
 
     def _told(self, error: Exception) -> str:
         """A fault of a call, for the model."""
@@ -298,13 +292,7 @@ class McpServer:
 
     async def _news(self) -> None:
         """Wait until the list changes or the connection breaks, but not for ever."""
-        waits = [asyncio.ensure_future(one.wait()) for one in (self._changed, self._broken)]
-        try:
-            await asyncio.wait(waits, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for one in waits:
-                one.cancel()
-            await asyncio.gather(*waits, return_exceptions=True)
+        await _first_of((self._changed, self._broken), _LOOK_S)
 
     # --- its tools ----------------------------------------------------------------------------
 
@@ -368,3 +356,14 @@ def _is_named(own_name: str, globs: Sequence[str]) -> bool:
 
 def _failed(call: ToolCallPart, text: str) -> ToolResultPart:
     return ToolResultPart(tool_call_id=call.id, content=text, is_error=True)
+
+
+async def _first_of(events: Sequence[asyncio.Event], seconds: float) -> None:
+    """Until one of them is set, but no longer than that."""
+    waits = [asyncio.ensure_future(one.wait()) for one in events]
+    try:
+        await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for one in waits:
+            one.cancel()
+        await asyncio.gather(*waits, return_exceptions=True)
