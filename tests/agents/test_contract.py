@@ -42,24 +42,35 @@ class TestEcho(AgentContract):
         return _EchoRig()
 
 
-class VendorRig:
-    """A vendor's agent before our own local API."""
+class ServedRig:
+    """An agent before servers of ours, which note what they are told."""
 
     name = "bot"
     secret = KEY
 
-    def __init__(self, vendor: Vendor, stack: AsyncExitStack) -> None:
-        self._vendor = vendor
+    def __init__(self, stack: AsyncExitStack) -> None:
         self._stack = stack
         self._servers: list[ModelServer] = []
 
-    async def agent(self, behaviour: Behaviour) -> Agent | None:
-        server = await self._stack.enter_async_context(model_server(self._answer(behaviour)))
+    async def _server(self, *answers: Answer) -> ModelServer:
+        server = await self._stack.enter_async_context(model_server(*answers))
         self._servers.append(server)
-        return build(self._vendor, server.url, tools(), **self._vendor.options)
+        return server
 
     def received(self) -> Sequence[str]:
         return [str(told) for one in self._servers for told in one.told]
+
+
+class VendorRig(ServedRig):
+    """A vendor's agent before our own local API."""
+
+    def __init__(self, vendor: Vendor, stack: AsyncExitStack) -> None:
+        super().__init__(stack)
+        self._vendor = vendor
+
+    async def agent(self, behaviour: Behaviour) -> Agent | None:
+        server = await self._server(self._answer(behaviour))
+        return build(self._vendor, server.url, tools(), **self._vendor.options)
 
     def _answer(self, behaviour: Behaviour) -> Answer:
         whole = sse(*self._vendor.says("Here is a long answer."))
@@ -74,15 +85,10 @@ class VendorRig:
                 return Answer([b"data: {broken " + KEY.encode() + b"\n\n"])
 
 
-class WebhookRig:
+class WebhookRig(ServedRig):
     """A webhook that signs, before a program of ours that signs, too."""
 
-    name = "bot"
     secret = ""  # it goes nowhere: it signs
-
-    def __init__(self, stack: AsyncExitStack) -> None:
-        self._stack = stack
-        self._servers: list[ModelServer] = []
 
     async def agent(self, behaviour: Behaviour) -> Agent | None:
         words = sse(
@@ -94,14 +100,10 @@ class WebhookRig:
             "fails": Answer([b'{"error": "who are you?"}'], 401, "application/json"),
             "breaks": Answer([b"data: {broken\n\n"]),
         }[behaviour]
-        server = await self._stack.enter_async_context(model_server(answer))
-        self._servers.append(server)
+        server = await self._server(answer)
         options = {"url": server.url, "private_addresses": True}
         settings = WebhookSettings.model_validate(options)
         return WebhookAgent("bot", settings, tools())
-
-    def received(self) -> Sequence[str]:
-        return [str(told) for one in self._servers for told in one.told]
 
 
 class TestWebhook(AgentContract):
@@ -110,15 +112,8 @@ class TestWebhook(AgentContract):
         return WebhookRig(stack)
 
 
-class AcpRig:
+class AcpRig(ServedRig):
     """An agent on a server of ours that speaks ACP."""
-
-    name = "bot"
-    secret = KEY
-
-    def __init__(self, stack: AsyncExitStack) -> None:
-        self._stack = stack
-        self._servers: list[ModelServer] = []
 
     async def agent(self, behaviour: Behaviour) -> Agent | None:
         run: Any = {"run_id": "r1", "session_id": "s1", "output": []}
@@ -135,13 +130,9 @@ class AcpRig:
             "breaks": Answer([b"data: {broken " + KEY.encode() + b"\n\n"]),
         }[behaviour]
         cancelled = [Answer([b"{}"], 200, "application/json")] if behaviour == "hangs" else []
-        server = await self._stack.enter_async_context(model_server(answer, *cancelled))
-        self._servers.append(server)
+        server = await self._server(answer, *cancelled)
         options = {"base_url": server.url, "agent_name": "echo", "api_key": {"env": "KEY"}}
         return AcpAgent("bot", AcpSettings.model_validate(options), tools())
-
-    def received(self) -> Sequence[str]:
-        return [str(told) for one in self._servers for told in one.told]
 
 
 class TestAcp(AgentContract):
@@ -150,24 +141,16 @@ class TestAcp(AgentContract):
         return AcpRig(stack)
 
 
-class A2aRig:
+class A2aRig(ServedRig):
     """An agent that speaks A2A, on a server of ours."""
 
-    name = "bot"
-    secret = KEY
-
-    def __init__(self, stack: AsyncExitStack) -> None:
-        self._stack = stack
-        self._servers: list[ModelServer] = []
-
     async def agent(self, behaviour: Behaviour) -> Agent | None:
-        server = await self._stack.enter_async_context(model_server(Answer(())))
+        server = await self._server(Answer(()))
         way = {"url": server.url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
         streams = {"streaming": True}
         card = {"name": "x", "capabilities": streams, "supportedInterfaces": [way]}
         found = Answer([json.dumps(card).encode()], 200, "application/json")
         server.answers = [found, self._answer(behaviour)] * 2
-        self._servers.append(server)
         options = {"base_url": server.url, "api_key": {"env": "KEY"}}
         return a2a.build("bot", a2a.settings.model_validate(options), tools())
 
@@ -187,9 +170,6 @@ class A2aRig:
                 return Answer(sse({"jsonrpc": "2.0", "id": "1", "error": error}))
             case "breaks":
                 return Answer([b"data: {broken " + KEY.encode() + b"\n\n"])
-
-    def received(self) -> Sequence[str]:
-        return [str(told) for one in self._servers for told in one.told]
 
 
 class TestA2a(AgentContract):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
 import orjson
 import pytest
 
+from bridge.app.build import Bridge
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,
@@ -68,117 +70,118 @@ def raws(town: Street) -> str:
     return orjson.dumps([one.raw for one in town.standing("slack", "general")]).decode()
 
 
+@asynccontextmanager
+async def at_slack(
+    tmp_path: Path, agent: Worker, show: str | None = None
+) -> AsyncGenerator[tuple[Street, LocalSlack, Bridge]]:
+    """A room of one Slack channel with this agent; `show` is its `show_tools`."""
+    async with street(names=("slack",), channels=1) as town:
+        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
+        if show is not None:
+            settings["rooms"]["general"]["show_tools"] = show
+        async with running(town, settings) as (bridge, _):
+            bridge.agents["echo"] = agent
+            yield town, cast("LocalSlack", town.platforms["slack"]), bridge
+
+
+@asynccontextmanager
+async def asked_in_a_chat(
+    tmp_path: Path, agent: Worker
+) -> AsyncGenerator[tuple[Street, LocalTeams, Bridge, tuple[str, str]]]:
+    """Somebody's chat with this agent on Teams (workspace and chat), which has just asked it."""
+    async with street(names=("teams",), channels=1) as town:
+        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
+        chat = with_personal_chat(town, settings)
+        local = cast("LocalTeams", town.platforms["teams"])
+        who = local.world().people[0]
+        async with running(town, settings) as (bridge, _):
+            bridge.agents["echo"] = agent
+            await local.post_as(who.workspace, chat, who.id, "what is the weather?")
+            yield town, local, bridge, (who.workspace, chat)
+
+
 @pytest.mark.parametrize("show", ["names", "full", "off"])
 async def test_slack_shows_a_status_then_tasks_then_the_exact_answer(
     tmp_path: Path, show: str
 ) -> None:
     agent = Worker()
-    async with street(names=("slack",), channels=1) as town:
-        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
-        settings["rooms"]["general"]["show_tools"] = show
-        local = cast("LocalSlack", town.platforms["slack"])
-        async with running(town, settings) as (bridge, _):
-            bridge.agents["echo"] = agent
-            root = await asked_in_a_thread(town)
-            place = town.place("slack", "general")
-            await town.until(lambda: "working on: Look at" in local.status(*place, root))
+    async with at_slack(tmp_path, agent, show) as (town, local, bridge):
+        root = await asked_in_a_thread(town)
+        place = town.place("slack", "general")
+        await town.until(lambda: "working on: Look at" in local.status(*place, root))
 
-            agent.think.set()
-            if show != "off":
-                await town.until(lambda: raws(town).count('"task_card"') == 3)
-                assert local.status(*place, root) == ""
-                assert '"title":"weather: look up"' in raws(town)
-            agent.speak.set()
-            await town.until(lambda: bridge.router.turns.idle)
-            await town.until(lambda: '"in_progress"' not in raws(town) and WORDS in raws(town))
-
+        agent.think.set()
+        if show != "off":
+            await town.until(lambda: raws(town).count('"task_card"') == 3)
             assert local.status(*place, root) == ""
-            assert "task_card" not in raws(town)
-            assert ("look up" in raws(town)) == (show != "off")
-            assert await bridge.store.dead_letters() == []
+            assert '"title":"weather: look up"' in raws(town)
+        agent.speak.set()
+        await town.until(lambda: bridge.router.turns.idle)
+        await town.until(lambda: '"in_progress"' not in raws(town) and WORDS in raws(town))
+
+        assert local.status(*place, root) == ""
+        assert "task_card" not in raws(town)
+        assert ("look up" in raws(town)) == (show != "off")
+        assert await bridge.store.dead_letters() == []
 
 
 async def test_teams_says_in_a_chat_what_is_done_before_there_are_words(tmp_path: Path) -> None:
     agent = Worker()
     agent.think.set()
-    async with street(names=("teams",), channels=1) as town:
-        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
-        chat = with_personal_chat(town, settings)
-        local = cast("LocalTeams", town.platforms["teams"])
-        who = local.world().people[0]
-        async with running(town, settings) as (bridge, _):
-            bridge.agents["echo"] = agent
-            await local.post_as(who.workspace, chat, who.id, "what is the weather?")
-            await town.until(lambda: bool(local.informed(chat)))
-            agent.speak.set()
-            await town.until(lambda: bridge.router.turns.idle)
+    async with asked_in_a_chat(tmp_path, agent) as (town, local, bridge, (workspace, chat)):
+        await town.until(lambda: bool(local.informed(chat)))
+        agent.speak.set()
+        await town.until(lambda: bridge.router.turns.idle)
 
-            def last() -> Any:
-                return local.messages(who.workspace, chat)[-1]
+        def last() -> Any:
+            return local.messages(workspace, chat)[-1]
 
-            await town.until(lambda: WORDS in last().text and "final" in str(last().raw))
+        await town.until(lambda: WORDS in last().text and "final" in str(last().raw))
 
-            assert local.informed(chat) == ["🔧 weather: look up"]
-            assert len(local.messages(who.workspace, chat)) == 2
-            assert await bridge.store.dead_letters() == []
+        assert local.informed(chat) == ["🔧 weather: look up"]
+        assert len(local.messages(workspace, chat)) == 2
+        assert await bridge.store.dead_letters() == []
 
 
 async def test_slacks_stop_ends_what_has_not_begun_to_speak(tmp_path: Path) -> None:
     agent = Worker()
-    async with street(names=("slack",), channels=1) as town:
-        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
-        local = cast("LocalSlack", town.platforms["slack"])
-        async with running(town, settings) as (bridge, _):
-            bridge.agents["echo"] = agent
-            root = await asked_in_a_thread(town)
-            place = town.place("slack", "general")
-            await town.until(lambda: bool(local.status(*place, root)))
+    async with at_slack(tmp_path, agent) as (town, local, bridge):
+        root = await asked_in_a_thread(town)
+        place = town.place("slack", "general")
+        await town.until(lambda: bool(local.status(*place, root)))
 
-            await local.stop_as(*place, town.person("slack", place[0]), root)
-            await town.until(lambda: agent.ended and bridge.router.turns.idle)
-            await town.until(lambda: local.status(*place, root) == "")
+        await local.stop_as(*place, town.person("slack", place[0]), root)
+        await town.until(lambda: agent.ended and bridge.router.turns.idle)
+        await town.until(lambda: local.status(*place, root) == "")
 
-            assert WORDS not in raws(town)
+        assert WORDS not in raws(town)
 
 
 async def test_slacks_stop_ends_an_agent_that_says_nothing_more(tmp_path: Path) -> None:
     agent = Worker()
     agent.think.set()
-    async with street(names=("slack",), channels=1) as town:
-        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
-        local = cast("LocalSlack", town.platforms["slack"])
-        async with running(town, settings) as (bridge, _):
-            bridge.agents["echo"] = agent
-            await asked_in_a_thread(town)
-            place = town.place("slack", "general")
-            await town.until(lambda: raws(town).count('"task_card"') == 3)
-            answer = next(
-                one
-                for one in local.messages(*place)
-                if "task_card" in orjson.dumps(one.raw).decode()
-            )
+    async with at_slack(tmp_path, agent) as (town, local, bridge):
+        await asked_in_a_thread(town)
+        place = town.place("slack", "general")
+        await town.until(lambda: raws(town).count('"task_card"') == 3)
+        answer = next(
+            one for one in local.messages(*place) if "task_card" in orjson.dumps(one.raw).decode()
+        )
 
-            await local.stop_as(*place, town.person("slack", place[0]), answer.id)
-            await town.until(lambda: agent.ended and bridge.router.turns.idle)
-            await town.until(lambda: "stopped" in raws(town))
+        await local.stop_as(*place, town.person("slack", place[0]), answer.id)
+        await town.until(lambda: agent.ended and bridge.router.turns.idle)
+        await town.until(lambda: "stopped" in raws(town))
 
-            assert await bridge.store.dead_letters() == []
+        assert await bridge.store.dead_letters() == []
 
 
 async def test_teams_stop_ends_an_agent_that_has_said_nothing_yet(tmp_path: Path) -> None:
     agent = Worker()
     agent.think.set()
-    async with street(names=("teams",), channels=1) as town:
-        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
-        chat = with_personal_chat(town, settings)
-        local = cast("LocalTeams", town.platforms["teams"])
-        who = local.world().people[0]
-        async with running(town, settings) as (bridge, _):
-            bridge.agents["echo"] = agent
-            await local.post_as(who.workspace, chat, who.id, "what is the weather?")
-            await town.until(lambda: bool(local.informed(chat)))
-            assert local.stop_all(chat)
-            agent.speak.set()
-            await town.until(lambda: agent.ended and bridge.router.turns.idle)
+    async with asked_in_a_chat(tmp_path, agent) as (town, local, bridge, (_, chat)):
+        await town.until(lambda: bool(local.informed(chat)))
+        assert local.stop_all(chat)
+        agent.speak.set()
+        await town.until(lambda: agent.ended and bridge.router.turns.idle)
 
-            assert await bridge.store.dead_letters() == []
+        assert await bridge.store.dead_letters() == []
