@@ -45,7 +45,7 @@ class History:
         window = Window(seat.history_tokens, f"agent:{seat.agent}")
         looked_at = 0
         if window.take(question):
-            looked_at = await self._read_back(window, room, seat, question, asked)
+            looked_at = await self._read_back(window, room, seat, question, asked, position.said)
         messages = tuple(own_view(one, seat.agent) for one in window.messages())
         last = await self._last_answer(session_of(seat, room.id, asked), turn)
         history: dict[str, JsonValue] = {
@@ -78,17 +78,21 @@ class History:
         return None if stored is None else stored.message
 
     async def _read_back(
-        self, window: Window, room: Room, seat: AgentSeat, question: Message, asked: StoredMessage
+        self,
+        window: Window,
+        room: Room,
+        seat: AgentSeat,
+        question: Message,
+        asked: StoredMessage,
+        said: int,
     ) -> int:
-        """How many places were looked at. What the agent answered while this question waited stands
-        before it: turns of a session know of one another."""
+        """How many places were looked at, of those up to `said`. What the agent answered while this
+        question waited stands before it: turns of a session know of one another."""
         view = view_of(room, seat, asked)
         since = None if seat.before is None else _moment(asked) - timedelta(seconds=seat.before)
         question_id = MessageId(question.message_id)
         before = await self._store.number_of(room.conversation, question_id)
-        later = (
-            0 if before is None else (await self._store.position(room.conversation)).said - before
-        )
+        later = 0 if before is None else said - before
         looked_at = 0
         if later:
             page = await self._store.past(
