@@ -42,6 +42,11 @@ class _Operation(BaseModel):
         """The queue in which it waits its turn."""
         return self.channel.lane
 
+    @property
+    def grows(self) -> bool:
+        """Whether more text is to come."""
+        return False
+
 
 class PostMessage(_Operation):
     """Show the message in the channel, in the thread of `root` where there is one.
@@ -62,6 +67,10 @@ class PostMessage(_Operation):
     to: ActorId | None = None
     answers: str | None = None
 
+    @property
+    def grows(self) -> bool:
+        return self.stream
+
 
 class EditMessage(_Operation):
     """Make the native copies say what the message says now.
@@ -77,6 +86,10 @@ class EditMessage(_Operation):
     stream: bool = False
     asker: ActorId | None = None
     to: ActorId | None = None
+
+    @property
+    def grows(self) -> bool:
+        return self.stream
 
 
 class DeleteMessage(_Operation):

@@ -426,8 +426,8 @@ class Lanes:
         now = await self._store.head(operation.channel.lane)
         if now is None or now.delivery.operation.id != operation.id:
             return
-        growing = getattr(operation, "stream", False)  # it may be whole by now
-        if now.delivery.message != item.delivery.message or growing:
+        # One that grows may be whole by now.
+        if now.delivery.message != item.delivery.message or operation.grows:
             encoded = await self._encode(now.delivery, connector)
             work.calls, work.losses = encoded.calls, [*encoded.losses]
 
@@ -441,7 +441,7 @@ class Lanes:
         except Refused as error:
             receipt = await self._say_otherwise(item, connector, work, call, error)
         work.receipts.append(receipt)
-        if getattr(item.delivery.operation, "stream", False):
+        if item.delivery.operation.grows:
             self.edits.note(connector.account, call)
 
     async def _say_otherwise(
@@ -482,7 +482,7 @@ class Lanes:
 
     async def _unstreamed(self, item: OutboxItem, connector: Streams, call: Call) -> Call | None:
         delivery = item.delivery
-        shown, _ = await self._shown(self._healed(delivery) if _grows(delivery) else delivery)
+        shown, _ = await self._shown(self._healed(delivery))
         return connector.unstreamed(shown, call)
 
     async def _outside_the_thread(
@@ -538,13 +538,13 @@ class Lanes:
         account = delivery.operation.account
         calls = self.edits.changed_by(account, encoded.calls)
         if streams := streams_of(connector):
-            grown = await self.grown(delivery, streams) if _grows(delivery) else delivery
+            grown = await self.grown(delivery, streams) if delivery.operation.grows else delivery
             calls = as_streams(streams, grown, calls, self._budgets)
         return encoded.model_copy(update={"calls": calls})
 
     async def _whole_or_growing(self, delivery: Delivery) -> Delivery:
         """What was queued while the message grew may find it whole when its turn comes."""
-        if not _grows(delivery):
+        if not delivery.operation.grows:
             return delivery
         operation = delivery.operation
         stored = await self._store.message(operation.message)
@@ -559,7 +559,7 @@ class Lanes:
 
     async def encode(self, delivery: Delivery, connector: Connector) -> Encoded:
         """The calls of what this channel is to be shown."""
-        shown, losses = await self._shown(self._healed(delivery) if _grows(delivery) else delivery)
+        shown, losses = await self._shown(self._healed(delivery))
         encoded = connector.encode(shown)
         if not losses:
             return encoded
@@ -574,7 +574,9 @@ class Lanes:
         return (await self._shown(delivery))[0]
 
     def _healed(self, delivery: Delivery) -> Delivery:
-        """What may be shown of a growing message where it is edited."""
+        """What may be shown of it where it is edited: all, unless it grows."""
+        if not delivery.operation.grows:
+            return delivery
         return while_growing(delivery, lambda text: healed(self._standing(delivery, text)) or "…")
 
     def _standing(self, delivery: Delivery, text: str) -> str:
@@ -789,11 +791,6 @@ def _urgency(item: OutboxItem) -> Priority:
     if isinstance(operation, PostMessage):
         return Priority.POST
     return Priority.FINAL_EDIT if isinstance(operation, EditMessage) else Priority.REACTION
-
-
-def _grows(delivery: Delivery) -> bool:
-    operation = delivery.operation
-    return isinstance(operation, PostMessage | EditMessage) and operation.stream
 
 
 def _at_once(way: Callable[[Call], Call | None]) -> Callable[[Call], Awaitable[Call | None]]:

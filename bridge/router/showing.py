@@ -68,7 +68,7 @@ def with_sources_numbered(delivery: Delivery, most: int) -> tuple[Delivery, tupl
         plain, sources, losses = numbered(
             delivery.message, lambda n: (CITED if n <= own else r"\[{}\]").format(n)
         )
-    growing = getattr(delivery.operation, "stream", False)
+    growing = delivery.operation.grows
     message, unquoted = (plain, ()) if growing else with_list(plain, sources[own:])
     changes = {"message": message, "sources": sources[:own]}
     return delivery.model_copy(update=changes), (*losses, *unquoted)

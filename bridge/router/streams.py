@@ -102,7 +102,7 @@ def _as_stream(
     operation = delivery.operation
     if call.kind == "edit":
         return connector.ending(delivery, call)
-    if call.kind != "post" or not getattr(operation, "stream", False):
+    if call.kind != "post" or not operation.grows:
         return ()
     opening = connector.opening(delivery, call)
     own = () if opening is None else [key for key in opening.budgets if key not in call.budgets]
