@@ -9,9 +9,6 @@ from functools import partial
 
 import structlog
 
-from bridge.content.heal import healed, settled
-from bridge.content.patterns import words_that_stand
-from bridge.content.rendering import public_url
 from bridge.errors import (
     AuthFailed,
     BridgeError,
@@ -46,24 +43,16 @@ from bridge.model import (
 )
 from bridge.ports.abilities import has
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, FindsSent, LeavesFilesOut, SaysInWords, Streams
+from bridge.ports.connector import Connector, FindsSent, LeavesFilesOut, SaysInWords
 from bridge.ports.store import NewMessage, OutboxItem, OutboxState, Settlement, Store
 from bridge.router import metrics
 from bridge.router.budgets import Budgets, Priority
+from bridge.router.encoding import Encoding
 from bridge.router.max_delay import too_late
-from bridge.router.memberships import without_older_words
 from bridge.router.policy import Policy
-from bridge.router.references import References
+from bridge.router.proof import find_post
 from bridge.router.rooms import Rooms
-from bridge.router.showing import (
-    UrlOf,
-    as_meant,
-    as_shown,
-    asking_for_feedback,
-    with_sources_numbered,
-    with_tools_as_steps,
-)
-from bridge.router.streams import LastEdits, as_streams, streams_of, while_growing
+from bridge.router.streams import streams_of
 
 log = structlog.get_logger()
 
@@ -110,8 +99,7 @@ class Lanes:
         clock: Clock,
         policy: Policy,
         rooms: Rooms,
-        url_of: UrlOf = public_url,
-        references: References | None = None,
+        encoding: Encoding,
     ) -> None:
         self._store = store
         self._connectors = connectors
@@ -119,12 +107,10 @@ class Lanes:
         self._clock = clock
         self._policy = policy
         self._rooms = rooms
-        self._url_of = url_of
-        self._references = references
+        self._encoding = encoding
         self._lanes: dict[LaneId, _Lane] = {}
         self._claims: dict[LaneId, _Claim] = {}
         self._begun: set[OperationId] = set()
-        self.edits = LastEdits()
         self._closing = False
         self.on_end: Callable[[Operation, OutboxState], Awaitable[None]] | None = None
         self.say_instead: Callable[[Mark], Awaitable[None]] = _nothing
@@ -428,7 +414,7 @@ class Lanes:
             return
         # One that grows may be whole by now.
         if now.delivery.message != item.delivery.message or operation.grows:
-            encoded = await self._encode(now.delivery, connector)
+            encoded = await self._encoding.to_send(now.delivery, connector)
             work.calls, work.losses = encoded.calls, [*encoded.losses]
 
     async def _call_or_say(self, item: OutboxItem, connector: Connector, work: _Work) -> None:
@@ -442,7 +428,7 @@ class Lanes:
             receipt = await self._say_otherwise(item, connector, work, call, error)
         work.receipts.append(receipt)
         if item.delivery.operation.grows:
-            self.edits.note(connector.account, call)
+            self._encoding.edits.note(connector.account, call)
 
     async def _say_otherwise(
         self, item: OutboxItem, connector: Connector, work: _Work, call: Call, error: Refused
@@ -471,29 +457,15 @@ class Lanes:
     ) -> Iterator[tuple[str, str, Callable[[Call], Awaitable[Call | None]]]]:
         """Kind of the loss, what is shown instead, and the call that may pass in its place."""
         if streams := streams_of(connector):
-            yield "no_stream", "a post that is edited", partial(self._unstreamed, item, streams)
+            plain = partial(self._encoding.unstreamed, item.delivery, streams=streams)
+            yield "no_stream", "a post that is edited", plain
         if isinstance(error, ThreadClosed):
-            outside = partial(self._outside_the_thread, item, connector)
+            outside = partial(self._encoding.in_channel, item.delivery, connector=connector)
             yield "thread_closed", "a post in the channel", outside
         if isinstance(error, FormRefused) and isinstance(connector, SaysInWords):
             yield "form_refused", "its words", _at_once(connector.in_words)
         if isinstance(connector, LeavesFilesOut):
             yield "files_refused", "their names", _at_once(connector.without_files)
-
-    async def _unstreamed(self, item: OutboxItem, connector: Streams, call: Call) -> Call | None:
-        delivery = item.delivery
-        shown, _ = await self._shown(self._healed(delivery))
-        return connector.unstreamed(shown, call)
-
-    async def _outside_the_thread(
-        self, item: OutboxItem, connector: Connector, call: Call
-    ) -> Call | None:
-        """The same part of the message as it is said in the channel."""
-        if call.thread is None:
-            return None
-        delivery = item.delivery.model_copy(update={"thread": None})
-        calls = (await self._encode(delivery, connector)).calls
-        return next((one for one in calls if one.slot == call.slot), None)
 
     async def _begin(self, operation: OperationId) -> None:
         if operation in self._begun:
@@ -523,86 +495,13 @@ class Lanes:
     async def _encoded(self, item: OutboxItem, connector: Connector) -> Encoded | None:
         """The calls; a message that no encoder can take is given up, so that the lane goes on."""
         try:
-            return await self._encode(item.delivery, connector)
+            return await self._encoding.to_send(item.delivery, connector)
         except StoreError:
             raise
         except Exception as error:
             log.exception("message_not_encoded", operation=item.delivery.operation.id)
             await self._dead(item, f"it cannot be encoded: {type(error).__name__}: {error}")
             return None
-
-    async def _encode(self, delivery: Delivery, connector: Connector) -> Encoded:
-        """The calls that show this channel what it is to be shown, and that change something."""
-        delivery = await self._whole_or_growing(delivery)
-        encoded = await self.encode(delivery, connector)
-        account = delivery.operation.account
-        calls = self.edits.changed_by(account, encoded.calls)
-        if streams := streams_of(connector):
-            grown = await self.grown(delivery, streams) if delivery.operation.grows else delivery
-            calls = as_streams(streams, grown, calls, self._budgets)
-        return encoded.model_copy(update={"calls": calls})
-
-    async def _whole_or_growing(self, delivery: Delivery) -> Delivery:
-        """What was queued while the message grew may find it whole when its turn comes."""
-        if not delivery.operation.grows:
-            return delivery
-        operation = delivery.operation
-        stored = await self._store.message(operation.message)
-        if stored is not None and stored.state == "streaming":
-            return delivery
-        whole = operation.model_copy(update={"stream": False})
-        return delivery.model_copy(update={"operation": whole})
-
-    async def growing_calls(self, delivery: Delivery, connector: Connector) -> Sequence[Call]:
-        """The calls of a message that is being written, for whoever shows it outside of lanes."""
-        return (await self.encode(delivery, connector)).calls
-
-    async def encode(self, delivery: Delivery, connector: Connector) -> Encoded:
-        """The calls of what this channel is to be shown."""
-        shown, losses = await self._shown(self._healed(delivery))
-        encoded = connector.encode(shown)
-        if not losses:
-            return encoded
-        return encoded.model_copy(update={"losses": (*losses, *encoded.losses)})
-
-    async def grown(self, delivery: Delivery, streams: Streams) -> Delivery:
-        """As this channel is to be shown what of a growing message changes no more."""
-        delivery = while_growing(delivery, lambda text: settled(self._standing(delivery, text)))
-        if streams.shows_steps:
-            shown = self._rooms.tools_shown(delivery.operation.room)
-            delivery = with_tools_as_steps(delivery, shown)
-        return (await self._shown(delivery))[0]
-
-    def _healed(self, delivery: Delivery) -> Delivery:
-        """What may be shown of it where it is edited: all, unless it grows."""
-        if not delivery.operation.grows:
-            return delivery
-        return while_growing(delivery, lambda text: healed(self._standing(delivery, text)) or "…")
-
-    def _standing(self, delivery: Delivery, text: str) -> str:
-        """What of the text the channel's replacements find the same in, whatever follows."""
-        operation = delivery.operation
-        options = self._rooms.altering(operation.room, operation.channel)
-        replace = options.replace if options is not None else ()
-        return words_that_stand(text, replace) if replace else text
-
-    async def _shown(self, delivery: Delivery) -> tuple[Delivery, tuple[Loss, ...]]:
-        """The delivery as the room and the channel want it shown, and what it leaves out."""
-        operation = delivery.operation
-        connector = self._connectors.get(operation.account)
-        most = connector.capabilities.citations if connector else 0
-        delivery, unquoted = with_sources_numbered(delivery, most)
-        delivery = as_meant(delivery, self._rooms.tools_shown(operation.room))
-        if self._rooms.asks_for_feedback(operation.room):
-            delivery = asking_for_feedback(delivery)
-        options = self._rooms.altering(operation.room, operation.channel)
-        delivery = await without_older_words(delivery, self._rooms, self._store)
-        if self._references is not None:
-            delivery = await self._references.resolved(delivery)
-        if options is None:
-            return delivery, unquoted
-        shown, losses = as_shown(delivery, options, now=self._clock.time(), url_of=self._url_of)
-        return shown, (*unquoted, *losses)
 
     async def _call(self, connector: Connector, call: Call) -> Receipt:
         files = sum(file.size for file in call.files)
@@ -646,7 +545,7 @@ class Lanes:
             return
         try:
             async with asyncio.timeout(self._policy.send_deadline):
-                receipt = await self._found(item, connector, call, lane.doubtful)
+                receipt = await find_post(self._store, item, connector, call, lane.doubtful)
         except (BridgeError, TimeoutError) as error:
             if isinstance(error, StoreError):
                 raise
@@ -660,56 +559,12 @@ class Lanes:
             await self._store.record(operation.id, [receipt])
         await self._store.postpone(operation.id, 0.0, "" if receipt else "it never arrived")
 
-    async def _found(
-        self, item: OutboxItem, connector: FindsSent, call: Call, sent: Call | None
-    ) -> Receipt | None:
-        """The post, as it was `sent`; after a crash nobody knows that, and its words may have
-        changed since."""
-        if sent is not None and (sent.operation, sent.slot) == (call.operation, call.slot):
-            return await self._found_somewhere(item, connector, sent)
-        receipt = await self._found_somewhere(item, connector, call)
-        if receipt is None and item.message_state == "edited":
-            receipt = await self._found_somewhere(item, connector, call, changed=True)
-        return receipt
-
-    async def _found_somewhere(
-        self, item: OutboxItem, connector: FindsSent, call: Call, *, changed: bool = False
-    ) -> Receipt | None:
-        """Where its thread stands, else in the channel: there it went if its thread was gone."""
-        receipt = None
-        try:
-            receipt = await self._found_here(item, connector, call, changed=changed)
-        except NotFound:
-            if call.thread is None:
-                raise
-        if receipt is None and call.thread is not None:
-            bare = call.model_copy(update={"thread": None})
-            receipt = await self._found_here(item, connector, bare, changed=changed)
-        return receipt
-
-    async def _found_here(
-        self, item: OutboxItem, connector: FindsSent, call: Call, *, changed: bool
-    ) -> Receipt | None:
-        """A post that is known to show another message, or another part of this one, is not the
-        one, however alike they are."""
-        operation = item.delivery.operation
-        parts = {copy.native_id for copy in item.delivery.copies}
-        after = item.delivery.copies[-1].native_id if item.delivery.copies else item.after
-        while True:
-            receipt = await connector.find_sent(call, after, since=item.created, changed=changed)
-            if receipt is None:
-                return None
-            shows = await self._store.resolve(operation.channel, receipt.native_id)
-            if shows is None or (shows == operation.message and receipt.native_id not in parts):
-                return receipt
-            after = receipt.native_id
-
     async def _done(
         self, item: OutboxItem, receipts: Sequence[Receipt], losses: Sequence[Loss]
     ) -> None:
         operation = item.delivery.operation
         if isinstance(operation, EditMessage) and not operation.stream:
-            self.edits.forget(operation.account, operation.channel, item.delivery.copies)
+            self._encoding.edits.forget(operation.account, operation.channel, item.delivery.copies)
         thread_of = None
         if item.thread_missing and isinstance(operation, PostMessage) and operation.root:
             thread_of = operation.root

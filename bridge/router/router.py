@@ -44,6 +44,7 @@ from bridge.router.decided import Decided
 from bridge.router.described import Described
 from bridge.router.directs import Directs
 from bridge.router.doors import Doors
+from bridge.router.encoding import Encoding
 from bridge.router.feed import Feed
 from bridge.router.feedback import FeedbackTold
 from bridge.router.gaps import Gaps
@@ -114,16 +115,8 @@ class Router:
         self._sources = Sources(self._take)
         url_of = files.url_of if files else public_url
         self.references = References(store, connectors, rooms, groups or {})
-        self.lanes = Lanes(
-            store,
-            connectors,
-            self._budgets,
-            clock,
-            policy,
-            rooms,
-            url_of,
-            self.references,
-        )
+        encoding = Encoding(store, connectors, rooms, self._budgets, clock, url_of, self.references)
+        self.lanes = Lanes(store, connectors, self._budgets, clock, policy, rooms, encoding)
         self.notices = Notices(store, clock, new_id, self.lanes.wake)
         notes = Notes(store, rooms, self.notices, partial(shows_natively, connectors))
         self.lanes.say_instead = notes.bring_up_to_date
@@ -139,8 +132,8 @@ class Router:
             tools.on_change = self._tools_changed
         voice = Voice(store, self.lanes, clock, new_id, cards, files)
         showing = Showing(
-            store, connectors, self._budgets, clock, self.lanes.edits, self.lanes.growing_calls,
-            self.lanes.grown, voice.roll_over,
+            store, connectors, self._budgets, clock, encoding.edits, encoding.growing_calls,
+            encoding.grown, voice.roll_over,
         )  # fmt: skip
         self.holdings = Holdings(store, self.notices, clock)
         calling = Calling(store, rooms, self.holdings, self.notices, clock)
