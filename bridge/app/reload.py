@@ -87,7 +87,7 @@ class Reloader:
     async def _swap(self, changed: set[AccountId], fresh: Mapping[AccountId, Connector]) -> None:
         """Those that are gone or changed end; from then on their new ones send."""
         for account in changed & self._bridge.connectors.keys():
-            await self._bridge.router.stop_account(account)
+            await self._bridge.router.receivers.stop(account)
             ended = self._bridge.connectors.pop(account)
             if account in fresh:
                 self._bridge.connectors[account] = fresh[account]

@@ -140,7 +140,7 @@ class _Counts:
 def health_of(bridge: Bridge, name: AccountId) -> Health:
     """How the account's receiving side is; one that says nothing of itself is as its receiver."""
     connector = bridge.connectors[name]
-    if failed := bridge.router.failed.get(name):
+    if failed := bridge.router.receivers.failed.get(name):
         return Health("failed", note=failed)
     health = connector.health() if isinstance(connector, TellsHealth) else Health("connected")
     deaf = bridge.router.hearing(name)
@@ -150,7 +150,7 @@ def health_of(bridge: Bridge, name: AccountId) -> Health:
 def account_facts(bridge: Bridge, name: AccountId) -> dict[str, Any]:
     """For whoever asks: what platforms said may hold a token, so it is hidden again."""
     health = health_of(bridge, name)
-    failed = bridge.router.failed.get(name)
+    failed = bridge.router.receivers.failed.get(name)
     facts = asdict(health) | {"note": hide_secrets(health.note)}
     return facts | ({"failed": hide_secrets(failed)} if failed else {})
 

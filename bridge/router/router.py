@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -12,7 +11,7 @@ from uuid import uuid4
 import structlog
 
 from bridge.content.rendering import public_url
-from bridge.errors import AuthFailed, BridgeError, InvalidData, StoreError, UndecodableEvent
+from bridge.errors import InvalidData, StoreError, UndecodableEvent
 from bridge.model import (
     AccountId,
     ChannelCreated,
@@ -23,14 +22,12 @@ from bridge.model import (
     Operation,
     PostMessage,
     Raw,
-    ReactionAdded,
-    ReactionRemoved,
 )  # fmt: skip
 from bridge.ports.agent import Agent
 from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Files, KnowsDirect
-from bridge.ports.store import Admission, Admitted, InboxRow, OutboxState, Store
+from bridge.ports.store import OutboxState, Store
 from bridge.ports.tools import NoTools, TellsChanges, Toolbox
 from bridge.router import metrics
 from bridge.router.answering import Answering
@@ -60,16 +57,17 @@ from bridge.router.names import Names
 from bridge.router.notes import Notes
 from bridge.router.notices import Notices
 from bridge.router.orphans import Orphans
-from bridge.router.outside import ACCOUNT, decode, raw_of
-from bridge.router.passage import Linker, NoLinker, Passage, Surroundings
+from bridge.router.outside import raw_of
+from bridge.router.passage import Linker, NoLinker, Surroundings
 from bridge.router.people import People
 from bridge.router.policy import Policy
 from bridge.router.purses import Allowances, Purses
+from bridge.router.receivers import Receivers
 from bridge.router.reception import Reception
 from bridge.router.references import Groups, References
 from bridge.router.rooms import Room, Rooms
+from bridge.router.rows import Rows
 from bridge.router.sources import Sources
-from bridge.router.stages import STAGES
 from bridge.router.streams import Showing
 from bridge.router.told import Told
 from bridge.router.tools import Tools
@@ -112,7 +110,8 @@ class Router:
         self._policy = policy
         rules = {account: c.capabilities.budgets for account, c in connectors.items()}
         self._budgets = Budgets(clock, rules)
-        self._sources = Sources(self._take)
+        self.receivers = Receivers(self, clock, policy)
+        self._sources = Sources(lambda row: self._rows.take(row))
         url_of = files.url_of if files else public_url
         self.references = References(store, connectors, rooms, groups or {})
         encoding = Encoding(store, connectors, rooms, self._budgets, clock, url_of, self.references)
@@ -164,7 +163,7 @@ class Router:
         )  # fmt: skip
         self.lanes.on_end = self._operation_ended
         beginnings = Beginnings(store)
-        self._hearing = Hearing(store, connectors, rooms, clock, policy, self._reconnect)
+        self._hearing = Hearing(store, connectors, rooms, clock, policy, self.receivers.reconnect)
         gaps = Gaps(rooms, connectors, self.notices)
         self._catch_up = CatchUp(
             store, connectors, self._sources, beginnings, gaps, self._hearing, clock, policy
@@ -195,16 +194,16 @@ class Router:
             doors=self.doors,
             feedback=self.feedback,
         )
+        self._rows = Rows(
+            self._around, store, connectors, self.lanes, self.turns, self._orphans,
+            self._catch_up, self.feedback, self.feed, clock, policy,
+        )  # fmt: skip
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._receivers: dict[AccountId, asyncio.Task[None]] = {}
         self._watches: list[asyncio.Task[None]] = []
-        self._receiving: dict[AccountId, asyncio.Task[None]] = {}
         self._untold = set(connectors)  # whose silence before this start was not looked at yet
-        self.failed: dict[AccountId, str] = {}
         self.linker: Linker = NoLinker()
         self.on_direct: Callable[[AccountId, ChannelRef], Awaitable[bool]] | None = None
         self.on_new_channel: Callable[[], None] | None = None
-        self._awaited: dict[int, asyncio.Future[str]] = {}  # by row: who waits for its outcome
 
     # --- Inbox: what connectors call ---------------------------------------------------------
 
@@ -326,12 +325,9 @@ class Router:
         row = await self._store.accept(raw, advance=False)
         if row is None:
             return None
-        outcome = self._awaited[row.id] = asyncio.get_running_loop().create_future()
-        self._sources.put(row)
-        try:
+        with self._rows.outcome_of(row) as outcome:
+            self._sources.put(row)
             return await outcome
-        finally:
-            del self._awaited[row.id]
 
     async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:
         """The canonical message that this native one shows."""
@@ -357,17 +353,7 @@ class Router:
         """Receive through it, until the account is stopped."""
         self.references.learn_connectors()
         self._budgets.set_rules(account, connector.capabilities.budgets)
-        self._receivers[account] = asyncio.create_task(
-            self._keep_receiving(account, connector), name=f"receive {account}"
-        )
-
-    async def stop_account(self, account: AccountId) -> None:
-        """Hear nothing more from it; the others do not notice."""
-        if (receiver := self._receivers.pop(account, None)) is not None:
-            receiver.cancel()
-            await asyncio.wait({receiver})
-        self.failed.pop(account, None)
-        metrics.ALIVE.labels(account).set(0)
+        self.receivers.start(account, connector)
 
     def change_rooms(self, rooms: Iterable[Room]) -> None:
         """From now on these are the rooms. Channels that were not heard before are read from here
@@ -376,7 +362,7 @@ class Router:
         self._rooms.change(rooms)
         self._greet()
         self._tools_changed(None)
-        for account in self._receivers:
+        for account in self.receivers.accounts:
             heard = self._rooms.heard_channels(account)
             new = [channel for channel in heard if (account, channel) not in before]
             if unread := self._catch_up.lose_sight_of(account, new):
@@ -414,55 +400,15 @@ class Router:
         await self.turns.start()
         await self.feedback.start()
 
-    async def _keep_receiving(self, account: AccountId, connector: Connector) -> None:
-        """One account's receiver, started again when it breaks; the others do not notice."""
-        attempts = 0
-        while True:
-            try:
-                metrics.ALIVE.labels(account).set(1)
-                if not await self._receive(account, connector):
-                    continue
-            except AuthFailed as error:
-                pause = self._policy.auth_pause
-                log.error("account_refused", account=account, error=str(error), retry_in=pause)  # noqa: TRY400
-                self.failed[account] = str(error)
-            except Exception as error:
-                attempts += 1
-                pause = self._policy.backoff(attempts)
-                log.exception("receiver_broke", account=account, error=str(error), retry_in=pause)
-                self.failed[account] = str(error)
-            else:
-                return
-            metrics.ALIVE.labels(account).set(0)
-            await self._clock.sleep(pause)
-            self.failed.pop(account, None)
-
-    async def _receive(self, account: AccountId, connector: Connector) -> bool:
-        """Until the connector ends; False when it was told to begin anew."""
-        receiving = self._receiving[account] = asyncio.create_task(connector.run(self))
-        try:
-            await asyncio.wait({receiving})
-        finally:
-            receiving.cancel()
-            await asyncio.gather(receiving, return_exceptions=True)
-        if receiving.cancelled():
-            return False
-        receiving.result()
-        return True
-
-    def _reconnect(self, account: AccountId) -> None:
-        if receiving := self._receiving.get(account):
-            receiving.cancel()
-
     def hearing(self, account: AccountId) -> str:
         """What is wrong with an account that is connected; empty when nothing is."""
         return self._hearing.note(account)
 
     async def _stop(self) -> None:
-        tasks = [*self._receivers.values(), *self._tasks, *self._watches]
+        tasks = [*self._tasks, *self._watches]
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(self.receivers.close(), *tasks, return_exceptions=True)
         await asyncio.gather(*self._tasks, return_exceptions=True)  # what is being kept just now
         await self.turns.close()
         await self.feedback.close()
@@ -493,111 +439,3 @@ class Router:
         """Wait until nothing is left to do; for scripts and tests."""
         while not (self._sources.idle and self.lanes.idle and self.turns.idle and not self._tasks):
             await self._clock.sleep(poll)
-
-    # --- One row -----------------------------------------------------------------------------
-
-    async def _take(self, row: InboxRow) -> None:
-        """Work on one row until it is done or failed; a store in trouble is waited for."""
-        attempts = 0
-        while True:
-            try:
-                await self._pass_through_or_fail(row)
-            except StoreError as error:
-                attempts += 1
-                log.error("store_in_trouble", row=row.id, error=str(error))  # noqa: TRY400
-                await self._clock.sleep(self._policy.backoff(attempts))
-            else:
-                self._orphans.trust(row)
-                return
-
-    async def _pass_through_or_fail(self, row: InboxRow) -> None:
-        try:
-            await self._pass_through(row)
-        except StoreError:
-            raise
-        except Exception as error:
-            if not isinstance(error, InvalidData):
-                log.exception("stage_broke", row=row.id, kind=row.raw.kind)
-            await self._fail(row, error)
-
-    async def _pass_through(self, row: InboxRow) -> None:
-        for index, event in enumerate(events := self._decoded(row.raw)):
-            passage = Passage(row, event)
-            outcome = "routed"
-            for stage in STAGES:
-                if ended := await stage(passage, self._around):
-                    outcome = ended
-                    break
-            target = passage.waits_for
-            if target is not None and self._orphans.wait(row, event.place, target):
-                return
-            last = index + 1 == len(events)
-            outcome = await self._commit(passage.admission(outcome, row=row.id if last else None))
-            self._tell_outcome(row, outcome)
-            self._compare_if_late(row, event)
-            for session, by in passage.stops:
-                self.turns.stop(session, by)
-            for answer, by in passage.stopped_answers:
-                await self.turns.stop_answer(answer, by)
-            for root, by in passage.stopped_threads:
-                await self.turns.stop_thread(root, by)
-        if not events:
-            await self._commit(Admission(outcome="nothing", row=row.id))
-
-    def _compare_if_late(self, row: InboxRow, event: Event) -> None:
-        """Reactions have no order among those of others: what undid one may be told later still."""
-        if isinstance(event, ReactionAdded | ReactionRemoved) and self._orphans.is_doubted(row):
-            late = self._clock.time() - event.time.timestamp()
-            if late > self._policy.told_late:
-                self._catch_up.compare_again(row.raw.account, event.place.channel)
-
-    def _decoded(self, raw: Raw) -> Sequence[Event]:
-        if raw.account == ACCOUNT:
-            return decode(raw)
-        return self._connectors[raw.account].decode(raw)
-
-    def _tell_outcome(self, row: InboxRow, outcome: str) -> None:
-        awaited = self._awaited.get(row.id)
-        if awaited is not None and not awaited.done():
-            awaited.set_result(outcome)
-
-    async def _commit(self, admission: Admission) -> str:
-        """The outcome as it is kept."""
-        over = {settlement.operation for settlement in admission.settles}
-        open_ones = [one for one in admission.operations if one.id not in over]
-        begun = frozenset(one.id for one in open_ones if self.lanes.claim(one))
-        admitted = Admitted(repeat=True)
-        try:
-            admitted = await self._store.admit(replace(admission, begun=begun))
-        finally:
-            for operation in open_ones:
-                self.lanes.unclaim(operation, admission.message, queued=not admitted.repeat)
-        outcome = "repeat" if admitted.repeat else admission.outcome
-        metrics.OUTCOMES.labels(outcome.split(":")[0]).inc()
-        if admitted.repeat:
-            return outcome
-        self.feed.woke()
-        changes = (*admission.changes, *admission.reactions, *admission.pins)
-        changed = [one for change in changes for one in change.operations]
-        for operation in (*changed, *admission.removals):
-            self.lanes.wake(operation.lane)
-        for orphan in admission.orphans:
-            self._orphans.note(orphan)
-        new = admission.message
-        if new is not None and new.place is not None and new.native_id is not None:
-            self._orphans.arrived(new.place.channel, new.native_id)
-        for change in admission.changes:
-            await self.turns.question_changed(change)
-        for turn in admission.turns:
-            await self.turns.ask(turn)
-        for given in admission.feedback:
-            self.feedback.tell(given)
-        return outcome
-
-    async def _fail(self, row: InboxRow, error: Exception) -> None:
-        metrics.FAILED.labels(row.raw.account).inc()
-        text = str(error) if isinstance(error, BridgeError) else f"{type(error).__name__}: {error}"
-        # The reason may quote what was said: it is kept in the store, and shown by `status`.
-        log.error("event_failed", row=row.id, account=row.raw.account, error=type(error).__name__)
-        await self._store.fail_row(row.id, text)
-        self._tell_outcome(row, f"failed: {text}")

@@ -126,9 +126,9 @@ async def test_a_wrong_token_stops_its_account_alone_and_says_what_to_do(tmp_pat
         wrong.write_text("xoxb-wrong")
         settings["accounts"]["slack"]["bot_token"] = {"file": str(wrong)}
         async with running(local, settings, wait=False) as (bridge, _):
-            await local.until(lambda: "slack" in bridge.router.failed)
-            assert "invalid_auth" in bridge.router.failed["slack"]  # type: ignore[index]
-            assert "install the app again" in bridge.router.failed["slack"]  # type: ignore[index]
+            await local.until(lambda: "slack" in bridge.router.receivers.failed)
+            assert "invalid_auth" in bridge.router.receivers.failed["slack"]  # type: ignore[index]
+            assert "install the app again" in bridge.router.receivers.failed["slack"]  # type: ignore[index]
             await asyncio.sleep(0.5)
             await local.say("teams", "general", "all the same")
             await until_shown(local, "general", "all the same", ("discord", "teams"))

@@ -1,0 +1,175 @@
+"""What becomes of each row of the inbox: decoded, through the stages, committed and acted on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+import structlog
+
+from bridge.errors import BridgeError, InvalidData, StoreError
+from bridge.model import AccountId, Event, Raw, ReactionAdded, ReactionRemoved
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector
+from bridge.ports.store import Admission, Admitted, InboxRow, Store
+from bridge.router import metrics
+from bridge.router.catch_up import CatchUp
+from bridge.router.feed import Feed
+from bridge.router.feedback import FeedbackTold
+from bridge.router.lanes import Lanes
+from bridge.router.orphans import Orphans
+from bridge.router.outside import ACCOUNT, decode
+from bridge.router.passage import Passage, Surroundings
+from bridge.router.policy import Policy
+from bridge.router.stages import STAGES
+from bridge.router.turns import Turns
+
+log = structlog.get_logger()
+
+
+class Rows:
+    """Works on one row: when `take` returns it is done, failed with its reason, or put aside."""
+
+    def __init__(
+        self,
+        around: Surroundings,
+        store: Store,
+        connectors: Mapping[AccountId, Connector],
+        lanes: Lanes,
+        turns: Turns,
+        orphans: Orphans,
+        catch_up: CatchUp,
+        feedback: FeedbackTold,
+        feed: Feed,
+        clock: Clock,
+        policy: Policy,
+    ) -> None:
+        self._around = around
+        self._store = store
+        self._connectors = connectors
+        self._lanes = lanes
+        self._turns = turns
+        self._orphans = orphans
+        self._catch_up = catch_up
+        self._feedback = feedback
+        self._feed = feed
+        self._clock = clock
+        self._policy = policy
+        self._awaited: dict[int, asyncio.Future[str]] = {}
+
+    @contextmanager
+    def outcome_of(self, row: InboxRow) -> Generator[asyncio.Future[str]]:
+        """Its outcome, for who waits for it; ask before the row is worked on."""
+        self._awaited[row.id] = asyncio.get_running_loop().create_future()
+        try:
+            yield self._awaited[row.id]
+        finally:
+            del self._awaited[row.id]
+
+    async def take(self, row: InboxRow) -> None:
+        """Work on one row until it is done or failed; a store in trouble is waited for."""
+        attempts = 0
+        while True:
+            try:
+                await self._pass_through_or_fail(row)
+            except StoreError as error:
+                attempts += 1
+                log.error("store_in_trouble", row=row.id, error=str(error))  # noqa: TRY400
+                await self._clock.sleep(self._policy.backoff(attempts))
+            else:
+                self._orphans.trust(row)
+                return
+
+    async def _pass_through_or_fail(self, row: InboxRow) -> None:
+        try:
+            await self._pass_through(row)
+        except StoreError:
+            raise
+        except Exception as error:
+            if not isinstance(error, InvalidData):
+                log.exception("stage_broke", row=row.id, kind=row.raw.kind)
+            await self._fail(row, error)
+
+    async def _pass_through(self, row: InboxRow) -> None:
+        for index, event in enumerate(events := self._decoded(row.raw)):
+            passage = Passage(row, event)
+            outcome = "routed"
+            for stage in STAGES:
+                if ended := await stage(passage, self._around):
+                    outcome = ended
+                    break
+            target = passage.waits_for
+            if target is not None and self._orphans.wait(row, event.place, target):
+                return
+            last = index + 1 == len(events)
+            outcome = await self._commit(passage.admission(outcome, row=row.id if last else None))
+            self._tell_outcome(row, outcome)
+            self._compare_if_late(row, event)
+            for session, by in passage.stops:
+                self._turns.stop(session, by)
+            for answer, by in passage.stopped_answers:
+                await self._turns.stop_answer(answer, by)
+            for root, by in passage.stopped_threads:
+                await self._turns.stop_thread(root, by)
+        if not events:
+            await self._commit(Admission(outcome="nothing", row=row.id))
+
+    def _compare_if_late(self, row: InboxRow, event: Event) -> None:
+        """Reactions have no order among those of others: what undid one may be told later still."""
+        if isinstance(event, ReactionAdded | ReactionRemoved) and self._orphans.is_doubted(row):
+            late = self._clock.time() - event.time.timestamp()
+            if late > self._policy.told_late:
+                self._catch_up.compare_again(row.raw.account, event.place.channel)
+
+    def _decoded(self, raw: Raw) -> Sequence[Event]:
+        if raw.account == ACCOUNT:
+            return decode(raw)
+        return self._connectors[raw.account].decode(raw)
+
+    def _tell_outcome(self, row: InboxRow, outcome: str) -> None:
+        awaited = self._awaited.get(row.id)
+        if awaited is not None and not awaited.done():
+            awaited.set_result(outcome)
+
+    async def _commit(self, admission: Admission) -> str:
+        """The outcome as it is kept."""
+        over = {settlement.operation for settlement in admission.settles}
+        open_ones = [one for one in admission.operations if one.id not in over]
+        begun = frozenset(one.id for one in open_ones if self._lanes.claim(one))
+        admitted = Admitted(repeat=True)
+        try:
+            admitted = await self._store.admit(replace(admission, begun=begun))
+        finally:
+            for operation in open_ones:
+                self._lanes.unclaim(operation, admission.message, queued=not admitted.repeat)
+        outcome = "repeat" if admitted.repeat else admission.outcome
+        metrics.OUTCOMES.labels(outcome.split(":")[0]).inc()
+        if admitted.repeat:
+            return outcome
+        self._feed.woke()
+        changes = (*admission.changes, *admission.reactions, *admission.pins)
+        changed = [one for change in changes for one in change.operations]
+        for operation in (*changed, *admission.removals):
+            self._lanes.wake(operation.lane)
+        for orphan in admission.orphans:
+            self._orphans.note(orphan)
+        new = admission.message
+        if new is not None and new.place is not None and new.native_id is not None:
+            self._orphans.arrived(new.place.channel, new.native_id)
+        for change in admission.changes:
+            await self._turns.question_changed(change)
+        for turn in admission.turns:
+            await self._turns.ask(turn)
+        for given in admission.feedback:
+            self._feedback.tell(given)
+        return outcome
+
+    async def _fail(self, row: InboxRow, error: Exception) -> None:
+        metrics.FAILED.labels(row.raw.account).inc()
+        text = str(error) if isinstance(error, BridgeError) else f"{type(error).__name__}: {error}"
+        # The reason may quote what was said: it is kept in the store, and shown by `status`.
+        log.error("event_failed", row=row.id, account=row.raw.account, error=type(error).__name__)
+        await self._store.fail_row(row.id, text)
+        self._tell_outcome(row, f"failed: {text}")
