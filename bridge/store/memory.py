@@ -10,7 +10,6 @@ from uuid import UUID, uuid4
 from bridge.content.additions import with_marks
 from bridge.errors import NotOpen, StoreError
 from bridge.model import (
-    AccountId,
     ActorId,
     AddReaction,
     ChannelRef,
@@ -27,7 +26,6 @@ from bridge.model import (
     Person,
     PostMessage,
     Quoted,
-    Raw,
     Receipt,
     RoomId,
     TurnId,
@@ -42,9 +40,6 @@ from bridge.ports.store import (
     Change,
     DeadLetter,
     Explanation,
-    Gone,
-    InboxRow,
-    InboxState,
     LaneStatus,
     MessageState,
     NewMessage,
@@ -63,31 +58,20 @@ from bridge.ports.store import (
 )
 from bridge.store.bodies import merge_receipts, new_receipts
 from bridge.store.conversations import Described, conversation_of, excerpt_of, own_tools
-from bridge.store.inbox import without_credentials
 from bridge.store.marks import makes_needless
 from bridge.store.memory_agents import MemoryAgents
 from bridge.store.memory_approvals import MemoryApprovals
 from bridge.store.memory_catch_up import MemoryOrphans
 from bridge.store.memory_directs import MemoryDirects
 from bridge.store.memory_feedback import MemoryFeedback
+from bridge.store.memory_inbox import MemoryInbox
+from bridge.store.memory_links import COPY, SAID, STAND_IN, Link, Links
 from bridge.store.memory_marks import Marks
 from bridge.store.memory_people import MemoryPeople
 from bridge.store.memory_reading import MemoryReading, ReadRoom
 from bridge.store.memory_rooms import MemoryRooms
+from bridge.store.memory_shelf import MemoryShelf
 from bridge.uacs import Conversation, Message
-
-_SAID, _COPY, _STAND_IN = 0, 1, 2
-
-
-@dataclass
-class _Row:
-    row: InboxRow
-    kept: float
-    credentials: Mapping[str, str]
-    expires: float
-    state: InboxState = "waiting"
-    outcome: str = ""
-    error: str = ""
 
 
 @dataclass
@@ -102,19 +86,6 @@ class _Kept:
     changed: float = 0.0
     seqs: dict[UUID, int] = field(default_factory=dict[UUID, int])
     epochs: dict[UUID, int | None] = field(default_factory=dict[UUID, int | None])
-
-
-@dataclass
-class _Link:
-    channel: str
-    native_id: str
-    message: MessageId
-    kind: int
-    slot: int
-    thread: str | None
-    at: float
-    instead: bool = False  # it stands for a root that had come, and was gone by then
-    gone: bool = False
 
 
 @dataclass
@@ -147,6 +118,8 @@ class MemoryStore(
     MemoryApprovals,
     MemoryDirects,
     MemoryFeedback,
+    MemoryInbox,
+    MemoryShelf,
 ):
     """Held to the same contract as SQLite; what survives a restart is nothing."""
 
@@ -158,65 +131,18 @@ class MemoryStore(
         MemoryApprovals.__init__(self)
         MemoryFeedback.__init__(self)
         MemoryDirects.__init__(self)
+        MemoryInbox.__init__(self)
+        MemoryShelf.__init__(self)
         self._closed = False
-        self._rows: dict[int, _Row] = {}
-        self._keys: set[tuple[AccountId, str]] = set()
-        self._cursors: dict[tuple[AccountId, ChannelRef], str] = {}
         self._messages: dict[MessageId, _Kept] = {}
-        self._links: dict[tuple[str, str, MessageId, bool], _Link] = {}
+        self._links = Links()
         self._timelines: dict[UUID, ReadRoom] = {}
         self._rooms: dict[RoomId, UUID] = {}
         self._operations: dict[OperationId, _Op] = {}  # in the order of their lanes
         self._last_posts: dict[LaneId, str] = {}
         self._turns: dict[TurnId, StoredTurn] = {}
         self._marks = Marks(self._queue_mark)
-        self._shelf: dict[tuple[AccountId, str], str] = {}
-        self._credentials: dict[str, str] = {}
         self._orphans = MemoryOrphans()
-
-    # --- inbox --------------------------------------------------------------------------------
-
-    async def accept(self, raw: Raw, *, advance: bool) -> InboxRow | None:
-        self._must_be_open()
-        if advance and raw.channel is not None:
-            await self.set_cursor(raw.account, raw.channel, raw.order_key)
-        if (raw.account, raw.dedupe_key) in self._keys:
-            return None
-        self._keys.add((raw.account, raw.dedupe_key))
-        row = InboxRow(len(self._rows) + 1, without_credentials(raw))
-        now = self._clock.time()
-        self._rows[row.id] = _Row(row, now, dict(raw.credentials), now + raw.credentials_ttl)
-        return row
-
-    async def waiting_rows(self) -> Sequence[InboxRow]:
-        return [kept.row for kept in self._rows.values() if kept.state == "waiting"]
-
-    async def failed_rows(self, limit: int = 100) -> Sequence[tuple[InboxRow, str]]:
-        failed = [kept for kept in self._rows.values() if kept.state == "failed"]
-        return [(kept.row, kept.error) for kept in failed[:limit]]
-
-    async def retry_failed_rows(self) -> int:
-        failed = [kept for kept in self._rows.values() if kept.state == "failed"]
-        for kept in failed:
-            kept.state, kept.error = "waiting", ""
-        return len(failed)
-
-    async def fail_row(self, row: int, error: str) -> None:
-        kept = self._row(row)
-        kept.state, kept.error = "failed", error
-
-    def _row(self, row: int) -> _Row:
-        if row not in self._rows:
-            raise StoreError(f"There is no inbox row {row!r}")
-        return self._rows[row]
-
-    async def cursor(self, account: AccountId, channel: ChannelRef) -> str | None:
-        return self._cursors.get((account, channel))
-
-    async def set_cursor(self, account: AccountId, channel: ChannelRef, cursor: str) -> None:
-        self._must_be_open()
-        before = self._cursors.get((account, channel), cursor)
-        self._cursors[account, channel] = max(before, cursor)
 
     # --- archive ------------------------------------------------------------------------------
 
@@ -296,7 +222,7 @@ class MemoryStore(
 
     def _queue_all(self, admission: Admission) -> None:
         for gone in admission.gone:
-            self._note_gone(gone)
+            self._links.note_gone(gone.channel.key, gone.native_id)
         for operation in admission.operations:
             self._queue(operation, begun=operation.id in admission.begun)
         for removal in admission.removals:
@@ -319,8 +245,9 @@ class MemoryStore(
             new, admission.row, admission.outcome, new.message, new.state, new.changed
         )
         if new.place is not None and new.native_id is not None:
-            self._link(
-                new.place.channel.key, new.native_id, new.id, _SAID, 0, new.place.thread, new.time
+            place = new.place
+            self._links.note(
+                Link(place.channel.key, new.native_id, new.id, SAID, 0, place.thread, new.time)
             )
 
     def _place(self, timeline: Timeline, new: NewMessage | None, now: float) -> None:
@@ -392,8 +319,8 @@ class MemoryStore(
         ]
 
     def _has_copies(self, op: _Op) -> bool:
-        links = self._links_of(op.operation.message, op.lane)
-        return any(link.kind == _COPY and not link.gone for link in links)
+        links = self._links.of_message(op.operation.message, op.lane)
+        return any(link.kind == COPY and not link.gone for link in links)
 
     def _not_said_anyhow(self, operations: Sequence[Operation]) -> Sequence[Operation]:
         """Without edits whose message an unsent post or another edit that waits will show."""
@@ -414,18 +341,6 @@ class MemoryStore(
             if isinstance(operation, EditMessage | PostMessage):
                 said.add(key)
         return wanted
-
-    async def resolve(self, channel: ChannelRef, native_id: str) -> MessageId | None:
-        found = [
-            link
-            for link in self._links.values()
-            if link.channel == channel.key and link.native_id == native_id
-        ]
-        best = min(found, key=lambda link: (link.kind, link.message), default=None)
-        return None if best is None else best.message
-
-    async def copies(self, message: MessageId, channel: ChannelRef) -> Sequence[Receipt]:
-        return self._copies(message, channel.lane)
 
     async def person(self, actor: ActorId) -> Person | None:
         return self._people.get(actor)
@@ -530,16 +445,6 @@ class MemoryStore(
     async def conversations(self) -> Sequence[tuple[Timeline, int]]:
         return [(known.timeline, len(known.messages)) for known in self._timelines.values()]
 
-    async def live_threads(self, channel: ChannelRef, since: float) -> Sequence[str]:
-        newest: dict[str, float] = {}
-        for link in self._links.values():
-            told = link.kind < _STAND_IN and not link.gone
-            if told and link.channel == channel.key and link.at >= since:
-                thread = link.thread or link.native_id
-                newest[thread] = max(newest.get(thread, since), link.at)
-        ranked = sorted(newest, key=lambda thread: (newest[thread], thread), reverse=True)
-        return ranked[:200]
-
     async def explain(self, message: MessageId) -> Explanation | None:
         kept = self._messages.get(message)
         if kept is None:
@@ -560,42 +465,18 @@ class MemoryStore(
 
     # --- links --------------------------------------------------------------------------------
 
-    def _link(
-        self,
-        channel: str,
-        native_id: str,
-        message: MessageId,
-        kind: int,
-        slot: int,
-        thread: str | None,
-        at: float,
-        instead: bool = False,
-    ) -> _Link:
-        link = _Link(channel, native_id, message, kind, slot, thread, at, instead)
-        return self._links.setdefault((channel, native_id, message, kind == _STAND_IN), link)
+    async def resolve(self, channel: ChannelRef, native_id: str) -> MessageId | None:
+        return self._links.message_of(channel.key, native_id)
 
-    def _link_copies(self, op: _Op, receipts: Iterable[Receipt]) -> None:
-        message, now = op.operation.message, self._clock.time()
-        for receipt in receipts:
-            link = self._link(
-                op.operation.channel.key, receipt.native_id, message, _COPY, receipt.slot,
-                receipt.thread, now,
-            )  # fmt: skip
-            link.slot, link.gone = receipt.slot, receipt.deleted
-            link.thread = receipt.thread or link.thread
-            if not receipt.deleted:
-                self._unlink_replaced(link)
+    async def copies(self, message: MessageId, channel: ChannelRef) -> Sequence[Receipt]:
+        return self._links.copies(message, channel.key)
 
-    def _note_gone(self, gone: Gone) -> None:
-        for link in self._links.values():
-            here = (link.channel, link.native_id) == (gone.channel.key, gone.native_id)
-            if here and link.kind == _COPY:
-                link.gone = True
+    async def live_threads(self, channel: ChannelRef, since: float) -> Sequence[str]:
+        return self._links.live_threads(channel.key, since)
 
     async def took_away(self, message: MessageId, channel: ChannelRef, native_id: str) -> bool:
-        of_message = self._links_of(message, channel.key)
-        if any(link.kind == _COPY and link.gone and link.native_id == native_id
-               for link in of_message):  # fmt: skip
+        if any(link.kind == COPY and link.gone and link.native_id == native_id
+               for link in self._links.of_message(message, channel.key)):  # fmt: skip
             return True
         return any(
             (isinstance(op.operation, DeleteMessage) and op.state not in ("dead", "cancelled"))
@@ -604,32 +485,9 @@ class MemoryStore(
             if (op.operation.message, op.lane) == (message, channel.lane)
         )
 
-    def _unlink_replaced(self, new: _Link) -> None:
-        for link in self._links_of(new.message, new.channel):
-            if link.kind == _COPY and link.slot == new.slot and link.native_id != new.native_id:
-                link.gone = True
-
-    def _links_of(self, message: MessageId, channel: str) -> Iterator[_Link]:
-        for link in self._links.values():
-            if link.message == message and link.channel == channel:
-                yield link
-
-    def _copies(self, message: MessageId, lane: LaneId) -> tuple[Receipt, ...]:
-        standing = [
-            link
-            for link in self._links_of(message, lane)
-            if link.kind < _STAND_IN and not link.gone
-        ]
-        standing.sort(key=lambda link: (link.slot, link.at, link.native_id))
-        return tuple(
-            Receipt(slot=link.slot, native_id=link.native_id, thread=link.thread)
-            for link in standing
-        )
-
-    def _in_channel(self, root: MessageId, lane: LaneId) -> str | None:
-        links = self._links_of(root, lane)
-        best = min(links, key=_closest, default=None)
-        return None if best is None else best.native_id
+    def _link_copies(self, op: _Op, receipts: Sequence[Receipt]) -> None:
+        channel, now = op.operation.channel.key, self._clock.time()
+        self._links.note_copies(channel, op.operation.message, receipts, now)
 
     # --- outbox -------------------------------------------------------------------------------
 
@@ -652,9 +510,9 @@ class MemoryStore(
         operation = op.operation
         channel = operation.channel.lane
         root = operation.root if isinstance(operation, PostMessage | EditMessage) else None
-        thread = None if root is None else self._in_channel(root, lane)
+        thread = None if root is None else self._links.root_in_channel(root, lane)
         kept = self._messages[operation.message]
-        copies = self._copies(operation.message, channel)
+        copies = self._links.copies(operation.message, channel)
         return OutboxItem(
             delivery=Delivery(
                 operation=operation,
@@ -688,7 +546,7 @@ class MemoryStore(
         if kept is None:
             return None
         shown = kept.state != "deleted" and kept.new.audience is None
-        copies = self._copies(operation.reply_to, operation.channel.lane)
+        copies = self._links.copies(operation.reply_to, operation.channel.lane)
         return Quoted(
             author=kept.new.author.name,
             excerpt=excerpt_of(kept.message) if shown else "",
@@ -739,8 +597,10 @@ class MemoryStore(
         if settlement.thread_of is not None:
             first, now = standing[0], self._clock.time()
             root = settlement.thread_of
-            instead = any(link.kind < _STAND_IN for link in self._links_of(root, op.lane))
-            self._link(op.lane, first.native_id, root, _STAND_IN, 0, first.thread, now, instead)
+            instead = any(link.kind < STAND_IN for link in self._links.of_message(root, op.lane))
+            self._links.note(
+                Link(op.lane, first.native_id, root, STAND_IN, 0, first.thread, now, instead)
+            )
         if isinstance(op.operation, PostMessage) and settlement.state == "done":
             self._last_posts[op.lane] = standing[-1].native_id
 
@@ -836,18 +696,15 @@ class MemoryStore(
     ) -> Sequence[Held]:
         links = [
             link
-            for link in self._links.values()
-            if link.channel == channel.key
-            and link.at >= since
-            and link.kind < _STAND_IN
-            and thread in (None, link.thread)
+            for link in self._links.of_channel(channel.key)
+            if link.stands and link.at >= since and thread in (None, link.thread)
         ]
         links.sort(key=lambda link: link.at, reverse=True)
         found: list[Held] = []
         for link in links:
             kept = self._messages.get(link.message)
-            if kept is not None and not link.gone and kept.state != "deleted":
-                said = link.kind == _SAID
+            if kept is not None and kept.state != "deleted":
+                said = link.kind == SAID
                 found.append(
                     Held(link.native_id, link.thread, link.message, said, link.at, kept.changed)
                 )
@@ -856,9 +713,9 @@ class MemoryStore(
     async def pins(self, channel: ChannelRef) -> Sequence[HeldPin]:
         found = [
             HeldPin(link.native_id, link.thread, link.message, *pin)
-            for link in self._links.values()
-            if (link.channel, link.slot, link.gone) == (channel.key, 0, False)
-            and link.kind < _STAND_IN
+            for link in self._links.of_channel(channel.key)
+            if link.stands
+            and link.slot == 0
             and (pin := self._marks.pin_of(link.message)) is not None
             and self._messages[link.message].state != "deleted"
         ]
@@ -869,10 +726,6 @@ class MemoryStore(
 
     async def forget_orphans(self, before: float) -> None:
         self._orphans.forget(before)
-
-    async def inbox_row(self, row: int) -> InboxRow | None:
-        kept = self._rows.get(row)
-        return None if kept is None else kept.row
 
     # --- turns --------------------------------------------------------------------------------
 
@@ -925,40 +778,6 @@ class MemoryStore(
             answer=answer or before.answer,
         )
 
-    # --- secrets ------------------------------------------------------------------------------
-
-    async def shelf_get(self, account: AccountId, key: str) -> str | None:
-        return self._shelf.get((account, key))
-
-    async def shelf_put(
-        self, account: AccountId, key: str, value: str, *, sealed: bool = False
-    ) -> None:
-        self._must_be_open()
-        self._shelf[account, key] = value
-
-    async def shelf_remove(self, account: AccountId, key: str) -> None:
-        self._must_be_open()
-        self._shelf.pop((account, key), None)
-
-    async def credential(self, name: str) -> str | None:
-        return self._credentials.get(name)
-
-    async def put_credential(self, name: str, value: str) -> None:
-        self._must_be_open()
-        self._credentials[name] = value
-
-    async def payload_credentials(self, row: int) -> Mapping[str, str]:
-        kept = self._rows.get(row)
-        fresh = kept is not None and kept.expires > self._clock.time()
-        return kept.credentials if kept is not None and fresh else {}
-
-    async def forget_expired(self) -> int:
-        now = self._clock.time()
-        over = [row for row in self._rows.values() if row.credentials and row.expires <= now]
-        for row in over:
-            row.credentials = {}
-        return len(over)
-
     # --- the whole ----------------------------------------------------------------------------
 
     async def status(self) -> StoreStatus:
@@ -1004,10 +823,6 @@ def _check_turns(wanted: Sequence[NewTurn], known: Mapping[TurnId, StoredTurn]) 
         if turn.id in taken:
             raise StoreError(f"Turn {turn.id!r} was not queued: its id is taken")
         taken.add(turn.id)
-
-
-def _closest(link: _Link) -> tuple[int, int, int, float, str]:
-    return link.gone - link.instead, link.kind, link.slot, link.at, link.native_id
 
 
 def _record(op: _Op) -> OperationRecord:
