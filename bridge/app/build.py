@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import math
 import os
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from bridge.app.seat_settings import DirectSettings, SeatSettings, seat_of
 from bridge.app.settings import Settings, secrets_of
 from bridge.app.shelves import AccountShelf, Overlay, Shelves
 from bridge.app.tokens import Tokens
-from bridge.content.globs import matches
+from bridge.content.globs import is_glob, matches
 from bridge.errors import ConfigError
 from bridge.model import AccountId, ChannelRef, RoomId
 from bridge.policies.guarded import GuardedAgent
@@ -254,9 +254,9 @@ async def find_rooms(
     links = await store.room_links()
     for name, entry in settings.rooms.items():
         finding = _Finding(name, entry, accounts, problems)
-        for wanted in entry.members:
-            for one in _accounts_meant(wanted, settings):
-                await finding.add(one, places)
+        for wanted in in_order(entry.members):
+            for one in accounts_meant(wanted, settings.accounts):
+                await finding.add(one, places, several=wanted.is_pattern)
         members = _with_links(
             finding.members, [one for one in links if one.room == name], entry, connectors
         )
@@ -315,11 +315,13 @@ class _Finding:
     problems: list[str]
     members: list[Member] = field(default_factory=list[Member])
 
-    async def add(self, wanted: MemberSettings, places: Places) -> None:
+    async def add(self, wanted: MemberSettings, places: Places, *, several: bool) -> None:
+        """`several`: all channels that it may mean, also none."""
         try:
-            if wanted.is_pattern:
+            if several:
                 for channel, name in await places.find_all(wanted):
-                    if channel not in [member.channel for member in self.members]:
+                    here = [member.channel for member in self.members]
+                    if channel not in here and self._speaks(wanted.account, channel):
                         self._take(wanted, channel, name)
                 return
             channel = await places.find(wanted)
@@ -329,17 +331,27 @@ class _Finding:
             self.problems.append(f"room {self.room!r}: {error}")
             log.error("channel_not_found", room=self.room, error=str(error))  # noqa: TRY400
 
+    def _speaks(self, account: str, channel: ChannelRef) -> bool:
+        """A pattern leaves out what belongs to another account."""
+        return self.accounts.get(channel, account) == account
+
     def _take(self, wanted: MemberSettings, channel: ChannelRef, name: str) -> None:
         check_once(wanted, channel, self.accounts, [member.channel for member in self.members])
         options = member_options(self.entry, wanted)
         self.members.append(Member(AccountId(wanted.account), channel, wanted.flow, name, options))
 
 
-def _accounts_meant(wanted: MemberSettings, settings: Settings) -> list[MemberSettings]:
+def in_order(members: Sequence[MemberSettings]) -> list[MemberSettings]:
+    """Channels that are named by themselves first: what they say of one stands above what a pattern
+    says."""
+    return sorted(members, key=lambda member: member.is_pattern)
+
+
+def accounts_meant(wanted: MemberSettings, accounts: Iterable[str]) -> list[MemberSettings]:
     """One for each account that its glob means."""
-    if "*" not in wanted.account:
+    if not is_glob(wanted.account):
         return [wanted]
-    meant = [name for name in settings.accounts if matches(wanted.account, name)]
+    meant = [name for name in accounts if matches(wanted.account, name)]
     return [wanted.model_copy(update={"account": name}) for name in meant]
 
 

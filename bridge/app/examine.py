@@ -6,12 +6,19 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from bridge.app.admin import running_bridge
-from bridge.app.build import build_connectors, known_key
+from bridge.app.build import (
+    accounts_meant,
+    build_connectors,
+    check_once,
+    in_order,
+    known_key,
+)
 from bridge.app.commands.options import settings_from
 from bridge.app.commands.show import many
 from bridge.app.origin import check_one_place, place_of_code
@@ -21,7 +28,7 @@ from bridge.app.settings import Settings, secrets_of
 from bridge.app.shelves import Overlay
 from bridge.app.tokens import Tokens
 from bridge.app.web import listen
-from bridge.content.globs import matches
+from bridge.content.globs import is_glob, matches, meet
 from bridge.errors import BridgeError, ConfigError, StoreError
 from bridge.model import AccountId, ChannelRef, Raw
 from bridge.ports.clock import SystemClock
@@ -30,7 +37,9 @@ from bridge.ports.connector import (
     Connector,
     Finding,
     KnowsOutsiders,
+    ListsGroups,
     ServesHttp,
+    Use,
 )
 from bridge.ports.store import Store
 from bridge.store.maintenance import schema_version
@@ -68,11 +77,14 @@ def _configuration(config: Path, settings: Settings) -> list[Finding]:
         Finding("ok", f"the code comes from {place_of_code()}"),
     ]
     heard = {member.account for room in settings.rooms.values() for member in room.members}
-    seated = {seat.agent for room in settings.rooms.values() for seat in room.agents}
-    for name in settings.accounts.keys() - heard:
+    heard |= {direct.account for direct in settings.direct}
+    seated = {
+        seat.agent for part in (*settings.rooms.values(), *settings.direct) for seat in part.agents
+    }
+    for name in [one for one in settings.accounts if not any(matches(h, one) for h in heard)]:
         todo = "add one of its channels to a room, or remove the account"
         found.append(Finding("warning", f"account {name!r} is in no room", todo))
-    for name in settings.agents.keys() - seated:
+    for name in [one for one in settings.agents if one not in seated]:
         todo = "give it a seat under a room's `agents`, or remove it"
         found.append(Finding("warning", f"agent {name!r} sits in no room", todo))
     if not settings.accounts:
@@ -181,14 +193,14 @@ async def _accounts_and_rooms(settings: Settings, store: Store | None) -> list[C
     places = Places(connectors, shelves)
     try:
         rooms: list[Chapter] = []
-        channels: dict[str, list[ChannelRef]] = {}
+        meant = _Meant(places, connectors)
         for name, room in settings.rooms.items():
-            rooms.append((f"Room {name}", await _room(room, places, connectors, channels)))
+            rooms.append((f"Room {name}", await _room(room, meant)))
         accounts: list[Chapter] = []
         for name, found in secrets.items():
             more = [*found, *refused.get(name, ())]
             if (connector := connectors.get(AccountId(name))) is not None:
-                unique = list(dict.fromkeys(channels.get(name, ())))
+                unique = list(dict.fromkeys(meant.channels.get(name, ())))
                 more += await _account(name, connector, unique, settings)
             accounts.append((f"Account {name} ({settings.accounts[name].platform})", more))
         return accounts + await _agents(settings, store) + rooms
@@ -241,16 +253,75 @@ async def _account(
     if isinstance(connector, ChecksItself):
         try:
             async with asyncio.timeout(_DEADLINE):
-                found += await connector.check(channels)
+                found += await connector.check(channels, _uses(name, connector, settings))
         except TimeoutError:
             what = f"its platform did not answer within {_DEADLINE:g} s"
             found.append(Finding("error", what, "check the network, then try again"))
         except BridgeError as error:
             found.append(Finding("error", str(error), "correct it, then run check again"))
     found += [one for channel in channels for one in await _outsiders(connector, channel)]
+    if wanted := _groups_named(name, connector, channels, settings):
+        found += await _groups(connector, channels, wanted)
     if isinstance(connector, ServesHttp) and connector.routes(_NoInbox()):
         found += _called(name, settings.web.public_url, found)
     return found
+
+
+def _uses(name: str, connector: Connector, settings: Settings) -> list[Use]:
+    """What the configuration asks this account about people."""
+    uses: list[Use] = ["emails"] if settings.people.link_by_email else []
+    form = f"group:{connector.capabilities.platform}:*:*"
+    listed = any(meet(glob, form) for glob in _seats_globs(settings) if glob.startswith("group:"))
+    mapped = any(name in accounts for accounts in settings.people.groups.values())
+    return [*uses, "groups"] if listed or mapped else uses
+
+
+def _seats_globs(settings: Settings) -> list[str]:
+    """Who reaches agents, and who does not."""
+    parts = (*settings.rooms.values(), *settings.direct)
+    return [glob for part in parts for seat in part.agents for glob in (*seat.allow, *seat.deny)]
+
+
+def _groups_named(
+    name: str, connector: Connector, channels: Sequence[ChannelRef], settings: Settings
+) -> list[tuple[str, str]]:
+    """Ids of groups that the configuration has, and where it has them."""
+    found = [
+        (f"people.groups.{group}", accounts[name])
+        for group, accounts in settings.people.groups.items()
+        if name in accounts
+    ]
+    here = {channel.workspace for channel in channels}
+    for glob in _seats_globs(settings):
+        match glob.split(":"):
+            case ["group", connector.capabilities.platform, workspace, own_id] if (
+                workspace in here and not is_glob(own_id)
+            ):
+                found.append((glob, own_id))
+            case _:
+                pass
+    return found
+
+
+async def _groups(
+    connector: Connector, channels: Sequence[ChannelRef], wanted: Sequence[tuple[str, str]]
+) -> list[Finding]:
+    """Whether there are such groups; where they cannot be listed, the scope that is missing is
+    found elsewhere."""
+    if not isinstance(connector, ListsGroups):
+        return []
+    try:
+        async with asyncio.timeout(_DEADLINE):
+            known = await connector.groups({channel.workspace for channel in channels})
+    except (BridgeError, TimeoutError):
+        return []
+    there = ", ".join(f"{own_id} ({name})" for own_id, name in list(known.items())[:20]) or "none"
+    todo = f"correct it; there are: {there}"
+    return [
+        Finding("error", f"{where}: there is no group {own_id!r}", todo)
+        for where, own_id in wanted
+        if own_id not in known
+    ]
 
 
 async def _outsiders(connector: Connector, channel: ChannelRef) -> list[Finding]:
@@ -290,58 +361,73 @@ class _NoInbox:
         return None
 
 
-async def _meant(
-    member: MemberSettings,
-    places: Places,
-    connectors: Mapping[AccountId, Connector],
-    channels: dict[str, list[ChannelRef]],
-) -> list[Finding]:
-    """What a pattern means now."""
-    found: list[Finding] = []
-    for account in (name for name in connectors if matches(member.account, name)):
-        one = member.model_copy(update={"account": account})
-        try:
-            meant = await places.find_all(one)
-        except BridgeError as error:
-            found.append(Finding("error", str(error), "correct the account first"))
-            continue
-        channels.setdefault(account, []).extend(channel for channel, _ in meant)
-        names = ", ".join(f"#{name}" for _, name in meant) or "no channel yet"
-        found.append(Finding("ok", f"{account}: {member.channel} means {names} ({member.flow})"))
-    return found
+@dataclass
+class _Meant:
+    """What the rooms mean, as far as it was looked at: each account's channels, and which account
+    speaks in a channel."""
+
+    places: Places
+    connectors: Mapping[AccountId, Connector]
+    channels: dict[str, list[ChannelRef]] = field(default_factory=dict[str, list[ChannelRef]])
+    speakers: dict[ChannelRef, str] = field(default_factory=dict[ChannelRef, str])
 
 
-async def _room(
-    room: RoomSettings,
-    places: Places,
-    connectors: Mapping[AccountId, Connector],
-    channels: dict[str, list[ChannelRef]],
-) -> list[Finding]:
+async def _room(room: RoomSettings, meant: _Meant) -> list[Finding]:
     """Its channels, each found or not; those found are noted for their accounts' checks."""
     found: list[Finding] = []
-    seen: set[ChannelRef] = set()
-    for member in room.members:
-        if member.is_pattern:
-            found += await _meant(member, places, connectors, channels)
-            continue
-        if AccountId(member.account) not in connectors:
-            what = f"{member.channel} was not looked for: account {member.account!r} is not ready"
-            found.append(Finding("warning", what, "correct the account first"))
-            continue
-        try:
-            channel = await places.find(member)
-        except BridgeError as error:
-            todo = "correct the name or id, or invite the bot there"
-            found.append(Finding("error", str(error), todo))
-            continue
-        if channel in seen:
-            todo = "leave one of them out"
-            found.append(Finding("error", f"{channel} is in this room twice", todo))
-        seen.add(channel)
-        channels.setdefault(member.account, []).append(channel)
-        name = "" if member.channel == channel.channel else f" is {channel.channel}"
-        found.append(Finding("ok", f"{member.account}: {member.channel}{name} ({member.flow})"))
-    if len(room.members) == 1 and not room.agents:
+    here: list[ChannelRef] = []
+    for member in in_order(room.members):
+        for one in accounts_meant(member, list(meant.connectors)):
+            if AccountId(one.account) not in meant.connectors:
+                what = f"{one.channel} was not looked for: account {one.account!r} is not ready"
+                found.append(Finding("warning", what, "correct the account first"))
+            elif member.is_pattern:
+                found.append(await _pattern(one, here, meant))
+            else:
+                found.append(await _channel(one, here, meant))
+    if len(room.members) == 1 and not room.members[0].is_pattern and not room.agents:
         todo = "add another channel, or an agent"
         found.append(Finding("warning", "one channel alone is only archived", todo))
     return found
+
+
+async def _pattern(member: MemberSettings, here: list[ChannelRef], meant: _Meant) -> Finding:
+    """What it means now."""
+    try:
+        known = await meant.places.find_all(member)
+    except BridgeError as error:
+        return Finding("error", str(error), "correct the account first")
+    names: list[str] = []
+    for channel, name in known:
+        if channel not in here and meant.speakers.get(channel, member.account) == member.account:
+            _note(member, channel, here, meant)
+            names.append(f"#{name}")
+    what = f"{member.account}: {member.channel} means {', '.join(names) or 'no channel yet'}"
+    if not names and not known:
+        todo = "invite the bot to such channels, or correct the pattern; if none is there yet, wait"
+        return Finding("warning", what, todo)
+    return Finding("ok", f"{what} ({member.flow})")
+
+
+async def _channel(member: MemberSettings, here: list[ChannelRef], meant: _Meant) -> Finding:
+    try:
+        channel = await meant.places.find(member)
+    except BridgeError as error:
+        todo = "correct the name or id, or invite the bot there"
+        return Finding("error", str(error), "correct the account" if error.__cause__ else todo)
+    try:
+        check_once(member, channel, meant.speakers, here)
+    except ConfigError as error:
+        what, _, todo = str(error).partition("; ")
+        return Finding("error", what, todo)
+    _note(member, channel, here, meant)
+    name = "" if member.channel == channel.channel else f" is {channel.channel}"
+    return Finding("ok", f"{member.account}: {member.channel}{name} ({member.flow})")
+
+
+def _note(
+    member: MemberSettings, channel: ChannelRef, here: list[ChannelRef], meant: _Meant
+) -> None:
+    here.append(channel)
+    meant.speakers.setdefault(channel, member.account)
+    meant.channels.setdefault(member.account, []).append(channel)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 
 import structlog
@@ -18,6 +19,7 @@ log = structlog.get_logger()
 
 _DEADLINE = 20.0  # seconds that a platform may take to list its channels at the start
 _SHELF = "channel named "
+_PATTERN_SHELF = "channels that match "
 
 
 class Places:
@@ -56,20 +58,23 @@ class Places:
         """All channels of the account that the pattern means and the bot may use, with their
         names. Raises ConfigError where the account cannot look."""
         account = AccountId(member.account)
+        key = f"{_PATTERN_SHELF}{member.workspace or ''}/{member.category or ''}/{member.channel}"
         try:
             known = await self._channels(account)
-        except ConfigError:
-            raise
         except BridgeError as error:
-            raise ConfigError(
-                f"Cannot look for channels {member.channel!r} of account {account!r}: {error}"
-            ) from error
-        name = member.channel.removeprefix("#").casefold()
-        found = [one for one in _within(member, known) if matches(name, one.name.casefold())]
-        group = member.category
-        if group is not None:
-            found = [one for one in found if matches(group.casefold(), one.group.casefold())]
-        return [(one.ref, one.name) for one in found if one.ours]
+            if isinstance(error, ConfigError):
+                raise
+            remembered = await self._store.shelf_get(account, key)
+            if remembered is None:
+                raise ConfigError(
+                    f"Cannot look for channels {member.channel!r} of account {account!r}: {error}"
+                ) from error
+            log.warning("channels_remembered", account=account, channels=member.channel)
+            return [(channel_of_key(one), name) for one, name in json.loads(remembered)]
+        found = _matching(member, known)
+        kept = json.dumps([(channel.key, name) for channel, name in found])
+        await self._store.shelf_put(account, key, kept)
+        return found
 
     async def close(self) -> None:
         for task in self._listed.values():
@@ -79,6 +84,16 @@ class Places:
         if account not in self._listed:
             self._listed[account] = asyncio.create_task(_list(self._connectors[account]))
         return await self._listed[account]
+
+
+def _matching(member: MemberSettings, known: Sequence[ChannelInfo]) -> list[tuple[ChannelRef, str]]:
+    """Those that the pattern means, and that are ours."""
+    name = member.channel.removeprefix("#").casefold()
+    found = [one for one in _within(member, known) if matches(name, one.name.casefold())]
+    group = member.category
+    if group is not None:
+        found = [one for one in found if matches(group.casefold(), one.group.casefold())]
+    return [(one.ref, one.name) for one in found if one.ours]
 
 
 async def _list(connector: Connector) -> Sequence[ChannelInfo]:
@@ -92,13 +107,20 @@ async def _list(connector: Connector) -> Sequence[ChannelInfo]:
 
 
 def _within(member: MemberSettings, channels: Sequence[ChannelInfo]) -> Sequence[ChannelInfo]:
-    """Those of the workspace that is wanted, if one is."""
+    """Those of the workspace that is wanted, if one is. Raises ConfigError for one without any."""
     if not member.workspace:
         return channels
     wanted = {member.workspace.casefold()}
-    return [
+    found = [
         c for c in channels if {c.ref.workspace.casefold(), c.workspace_name.casefold()} & wanted
     ]
+    if channels and not found:
+        seen = sorted({f"{c.workspace_name!r} ({c.ref.workspace})" for c in channels})
+        raise ConfigError(
+            f"Account {member.account!r} sees nothing of a workspace {member.workspace!r}; it sees "
+            f"{', '.join(seen[:20])}. Correct `workspace:`, or invite the bot there"
+        )
+    return found
 
 
 def _choose(member: MemberSettings, channels: Sequence[ChannelInfo]) -> ChannelRef:

@@ -28,7 +28,9 @@ from bridge.ports.connector import Connector
 log = structlog.get_logger()
 
 _KEPT = "the configuration file is wrong, the last good one holds"
-_AT_START = ("store", "web", "files", "log", "delivery")  # read when the bridge starts
+# Read when the bridge starts.
+_AT_START = ("store", "web", "files", "log", "catch_up", "delivery")
+_AT_ONCE = ("admins", "direct", "people", "policies")
 
 
 class Reloader:
@@ -105,8 +107,7 @@ def _told(old: Settings, new: Settings) -> list[str]:
                 continue
             what = "added" if name not in before else "changed" if name in after else "removed"
             found.append(f"{section.removesuffix('s')} {name!r} {what}")
-    if old.admins != new.admins:
-        found.append("admins changed")
+    found += [f"{part} changed" for part in _AT_ONCE if getattr(old, part) != getattr(new, part)]
     found += [
         f"{section} changed: it takes a restart"
         for section in _AT_START

@@ -9,11 +9,13 @@ from pydantic import (
     Field,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
 
 from bridge.app.budget_settings import BudgetSettings
 from bridge.app.seat_settings import SeatSettings
-from bridge.app.strict import StrictSettings
+from bridge.app.strict import NativeGlob, NativeId, StrictSettings
+from bridge.content.globs import Glob, is_glob
 from bridge.content.patterns import RegularExpression, Replacement, pattern_of
 from bridge.content.tools_shown import ToolsShown
 from bridge.router.options import (
@@ -49,13 +51,19 @@ def _name_form(form: str) -> str:
 class FilterSettings(StrictSettings):
     """Something is meant when it fits every key that is given."""
 
-    authors: tuple[str, ...] = Field(
+    authors: tuple[Glob, ...] = Field(
         default=(), description="Who said it: globs of names, or of ids (slack:T01:U01)."
     )
     kinds: tuple[Kind, ...] = Field(default=(), description="What it is: any of these kinds.")
     matching: RegularExpression | None = Field(
         default=None, description="A regular expression (RE2) that is found in its text."
     )
+
+    @model_validator(mode="after")
+    def _means_something(self) -> FilterSettings:
+        if not self.authors and not self.kinds and self.matching is None:
+            raise ValueError("it would mean everything; give authors, kinds or matching")
+        return self
 
 
 class ReplacementSettings(StrictSettings):
@@ -112,26 +120,28 @@ class PassageSettings(StrictSettings):
     @field_validator("*", mode="before")
     @classmethod
     def _off_is_a_word(cls, value: object, info: ValidationInfo) -> object:
-        """YAML reads `off` as false."""
-        yes_or_no = info.field_name in ("bots", "everyone", "greets")
-        return "off" if value is False and not yes_or_no else value
+        """YAML reads `off` as false, and `on` as true."""
+        yes_or_no = info.field_name in ("bots", "everyone", "greets", "hand_over")
+        if yes_or_no or not isinstance(value, bool):
+            return value
+        return "on" if value else "off"
 
 
 class MemberSettings(PassageSettings):
     """A channel in a room."""
 
-    account: str = Field(
+    account: Glob = Field(
         description="The account that hears and speaks there; a glob takes all that match."
     )
-    channel: str = Field(
+    channel: NativeGlob = Field(
         description="The channel's id, or its name (#general); a glob (#team-*) takes all that "
         "match, also those that appear later."
     )
-    category: str | None = Field(
+    category: Glob | None = Field(
         default=None,
         description="Only channels under this category (a glob), where the platform has them.",
     )
-    workspace: str | None = Field(
+    workspace: NativeId | None = Field(
         default=None,
         description="Id or name of the workspace, guild or tenant, if the account is in many.",
     )
@@ -143,8 +153,7 @@ class MemberSettings(PassageSettings):
     @property
     def is_pattern(self) -> bool:
         """Whether it may stand for several channels, which come and go."""
-        wild = "*" in self.channel or "*" in self.account or "{" in self.channel
-        return wild or self.category is not None
+        return is_glob(self.channel) or is_glob(self.account) or self.category is not None
 
 
 class RoomSettings(PassageSettings):

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from bridge.app.strict import StrictSettings
+from bridge.content.globs import Glob
 from bridge.content.patterns import RegularExpression, pattern_of
 from bridge.errors import InvalidData
 from bridge.router.gating import ambiguities
@@ -17,10 +18,10 @@ from bridge.router.routes import Route
 class RouteSettings(StrictSettings):
     """Where an agent answers: all conditions that are given hold."""
 
-    channels: tuple[str, ...] = Field(
+    channels: tuple[Glob, ...] = Field(
         default=(), description="Globs of the channel's name (#help) or id."
     )
-    people: tuple[str, ...] = Field(
+    people: tuple[Glob, ...] = Field(
         default=(), description="Who asks: globs of names, or of ids, also of linked accounts."
     )
     threads: bool | None = Field(
@@ -81,17 +82,17 @@ class SeatSettings(StrictSettings):
     )
     beside: bool = Field(default=False, description="Whether it answers whoever else does, too.")
     bots: bool = Field(default=False, description="Whether bots and apps may call it by its name.")
-    allow: tuple[str, ...] = Field(
+    allow: tuple[Glob, ...] = Field(
         default=(),
         description="Who reaches it: globs of ids, also of linked accounts, of groups "
         "(`group:discord:42:88`) and of guests (`guest:slack:*`); none: everybody in channels, and "
         "in direct messages those who gave a code (`uacs-bridge pair new`).",
     )
-    deny: tuple[str, ...] = Field(
+    deny: tuple[Glob, ...] = Field(
         default=(),
         description="Who never reaches it: globs of ids, groups and guests, as in `allow`.",
     )
-    operators: tuple[str, ...] = Field(
+    operators: tuple[Glob, ...] = Field(
         default=(),
         description="Who may take over from it and hand it over, beside admins: globs of ids.",
     )
@@ -100,7 +101,7 @@ class SeatSettings(StrictSettings):
 class DirectSettings(StrictSettings):
     """Direct messages to our bots: each is a room of its own, with these agents."""
 
-    account: str = Field(description="The accounts that are written to: a name, or a glob.")
+    account: Glob = Field(description="The accounts that are written to: a name, or a glob.")
     agents: tuple[SeatSettings, ...] = Field(min_length=1, description="The agents of such rooms.")
 
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from bridge.app.budget_settings import BudgetSettings
 from bridge.app.catch_up_settings import CatchUpSettings
+from bridge.app.nearest import closest, nearest
 from bridge.app.redaction import hide_secrets
 from bridge.app.room_settings import RoomSettings
 from bridge.app.seat_settings import DirectSettings, seat_problems
-from bridge.app.strict import StrictSettings
-from bridge.content.globs import matches
+from bridge.app.strict import NativeId, StrictSettings
+from bridge.app.whom import nobody_approves, nobody_meant
+from bridge.content.globs import Glob, matches
 from bridge.errors import ConfigError
 from bridge.ports.discovery import (
     AGENTS,
@@ -38,6 +39,10 @@ _OWN_ADDRESSES = ("admin", "files", "healthz", "mcp", "metrics", "v1")
 # Keys beside `kind` that all agents have.
 _SHARED = {"agents": frozenset({"budget", "policies", "tools"})}
 _HEX = re.compile(r"[0-9A-Fa-f]{32,}")  # a signing secret of Slack
+_LISTS = ("tuple_type", "list_type", "set_type", "frozen_set_type")
+_MAPPINGS = ("dict_type", "mapping_type", "model_type", "model_attributes_type")
+_UNQUOTED = re.compile(r"[-:\[,{]\s*([@*&!%`])")
+_QUOTED = re.compile(r"'([^']*)'")
 # As POSIX names them; what looks different is more likely the secret itself.
 _VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")
 
@@ -54,10 +59,6 @@ class _StrictLoader(yaml.SafeLoader):
                 )
             seen.add(str(key.value))
         return super().construct_mapping(node, deep)
-
-
-GroupId = Annotated[str, BeforeValidator(lambda one: str(one) if isinstance(one, int) else one)]
-"""YAML reads the ids of some platforms as numbers."""
 
 
 class AccountSettings(StrictSettings):
@@ -163,7 +164,7 @@ class PeopleSettings(StrictSettings):
         description="Whether accounts with one e-mail address are linked; addresses are asked of "
         "the platforms, and kept as keyed digests.",
     )
-    groups: dict[str, dict[str, GroupId]] = Field(
+    groups: dict[str, dict[str, NativeId]] = Field(
         default={},
         description="Roles and user groups that are the same, by a name of your choice: account -> "
         "the group's id there.",
@@ -223,7 +224,7 @@ class Settings(StrictSettings):
     tools: dict[str, ToolServerSettings] = Field(
         default={}, description="Servers of tools (MCP), by a name of your choice."
     )
-    admins: tuple[str, ...] = Field(
+    admins: tuple[Glob, ...] = Field(
         default=(),
         description="Who may give commands in channels: ids (slack:T01:U01) or globs of them.",
     )
@@ -268,13 +269,26 @@ def read_settings(path: Path) -> Settings:
         where = getattr(error, "problem_mark", None)
         line = f" line {where.line + 1}" if where else ""
         what = getattr(error, "problem", None) or "see its syntax"
-        raise ConfigError(f"{path}{line} is not right as YAML: {what}") from None
+        todo = _yaml_todo(text.splitlines()[where.line : where.line + 1] if where else [])
+        raise ConfigError(f"{path}{line} is not right as YAML: {what}{todo}") from None
+    except RecursionError:
+        raise ConfigError(f"{path}: brackets are nested too deeply; correct them") from None
     settings = settings_of(data, str(path))
     store_path = settings.store.path.expanduser()
     if store_path != path.parent / settings.store.path:
         store = settings.store.model_copy(update={"path": path.parent / store_path})
         settings = settings.model_copy(update={"store": store})
     return settings
+
+
+def _yaml_todo(lines: Sequence[str]) -> str:
+    """What to do about the line where the reading ended, if that can be seen."""
+    line = next(iter(lines), "")
+    if "\t" in line:
+        return "; indent with spaces, never with tabs"
+    if found := _UNQUOTED.search(line):
+        return f"; what begins with {found[1]!r} must stand in quotes"
+    return ""
 
 
 def store_named_in(path: Path) -> Path:
@@ -300,6 +314,8 @@ def settings_of(data: object, source: str = "configuration") -> Settings:
                 str(name): _with_options(section, str(name), entry, nested, problems)
                 for name, entry in entries.items()
             }
+    if isinstance(rooms := prepared.get("rooms"), Mapping):
+        prepared["rooms"] = {str(name): room for name, room in rooms.items()}
     if isinstance(servers := prepared.get("tools"), Mapping):
         read = (
             (str(name), _tool_server(str(name), one, problems)) for name, one in servers.items()
@@ -325,8 +341,8 @@ def _with_options(
         return entry
     group = {"accounts": CONNECTORS, "agents": AGENTS}.get(section, POLICIES)
     if kind not in names_of(group):
-        nearest = _nearest(kind, names_of(group))
-        problems.append(f"{section}.{name}.{nested}: there is no {nested} {kind!r}{nearest}")
+        known = nearest(kind, names_of(group))
+        problems.append(f"{section}.{name}.{nested}: there is no {nested} {kind!r}{known}")
         return {nested: kind}
     types = {"accounts": connector_type, "agents": agent_type}
     model = types.get(section, policy_type)(kind).settings
@@ -375,10 +391,11 @@ def _crossed(settings: Settings) -> list[str]:
             if (found := _misplaced(ref))
         ]
     problems += _unknown_tools(settings)
+    problems += _nobody(settings)
     for group, accounts in settings.people.groups.items():
         problems += [
             f"people.groups.{group}.{account}: there is no account {account!r}"
-            f"{_nearest(account, settings.accounts)}"
+            f"{nearest(account, settings.accounts)}"
             for account in accounts
             if account not in settings.accounts
         ]
@@ -386,20 +403,20 @@ def _crossed(settings: Settings) -> list[str]:
         for index, member in enumerate(entry.members):
             known = [name for name in settings.accounts if matches(member.account, name)]
             if not known:
-                nearest = _nearest(member.account, settings.accounts)
+                near = nearest(member.account, settings.accounts)
                 problems.append(
                     f"rooms.{room}.members[{index}].account: there is no account "
-                    f"{member.account!r}{nearest}"
+                    f"{member.account!r}{near}"
                 )
         for index, seat in enumerate(entry.agents):
             if seat.agent not in settings.agents:
-                nearest = _nearest(seat.agent, settings.agents)
+                near = nearest(seat.agent, settings.agents)
                 problems.append(
-                    f"rooms.{room}.agents[{index}].agent: there is no agent {seat.agent!r}{nearest}"
+                    f"rooms.{room}.agents[{index}].agent: there is no agent {seat.agent!r}{near}"
                 )
         problems += seat_problems(f"rooms.{room}", entry.agents)
     problems += [
-        f"agents.{name}.policies: there is no policy {one!r}{_nearest(one, settings.policies)}"
+        f"agents.{name}.policies: there is no policy {one!r}{nearest(one, settings.policies)}"
         for name, entry in settings.agents.items()
         for one in entry.policies
         if one not in settings.policies
@@ -407,16 +424,35 @@ def _crossed(settings: Settings) -> list[str]:
     for index, direct in enumerate(settings.direct):
         where = f"direct[{index}]"
         if not any(matches(direct.account, name) for name in settings.accounts):
-            nearest = _nearest(direct.account, settings.accounts)
-            problems.append(f"{where}.account: there is no account {direct.account!r}{nearest}")
+            near = nearest(direct.account, settings.accounts)
+            problems.append(f"{where}.account: there is no account {direct.account!r}{near}")
         problems += [
             f"{where}.agents[{seat}].agent: there is no agent {one.agent!r}"
-            f"{_nearest(one.agent, settings.agents)}"
+            f"{nearest(one.agent, settings.agents)}"
             for seat, one in enumerate(direct.agents)
             if one.agent not in settings.agents
         ]
         problems += seat_problems(where, direct.agents)
     return problems
+
+
+def _nobody(settings: Settings) -> Iterator[str]:
+    """Globs of people that can mean nobody: a list of those who may, or may not, is worth its
+    letters."""
+    for index, why in nobody_meant(settings.admins):
+        yield f"admins[{index}]: {why}"
+    for name, server in settings.tools.items():
+        for index, why in nobody_approves(server.approvers):
+            yield f"tools.{name}.approvers[{index}]: {why}"
+    seated = [(f"rooms.{name}", room.agents) for name, room in settings.rooms.items()]
+    seated += [(f"direct[{index}]", one.agents) for index, one in enumerate(settings.direct)]
+    for where, seats in seated:
+        for number, seat in enumerate(seats):
+            for key, globs in (("allow", seat.allow), ("deny", seat.deny)):
+                for index, why in nobody_meant(globs, groups=True):
+                    yield f"{where}.agents[{number}].{key}[{index}]: {why}"
+            for index, why in nobody_meant(seat.operators):
+                yield f"{where}.agents[{number}].operators[{index}]: {why}"
 
 
 def _unknown_tools(settings: Settings) -> list[str]:
@@ -427,7 +463,7 @@ def _unknown_tools(settings: Settings) -> list[str]:
             for index, seat in enumerate(entry.agents)
         ]
     return [
-        f"{where}: there is no server of tools {one!r}{_nearest(one, settings.tools)}"
+        f"{where}: there is no server of tools {one!r}{nearest(one, settings.tools)}"
         for where, tools in named
         for one in tools
         if one not in settings.tools
@@ -480,7 +516,7 @@ def _problems(error: ValidationError, model: type[BaseModel]) -> list[str]:
         where = _path(found["loc"])
         if found["type"] == "extra_forbidden":
             known = _fields_at(model, found["loc"][:-1])
-            texts.append(f"{where}: unknown key{_nearest(str(found['loc'][-1]), known)}")
+            texts.append(f"{where}: unknown key{nearest(str(found['loc'][-1]), known)}")
         elif found["type"] == "missing":
             texts.append(f"{where}: this key is needed")
         elif _is_secret(model, found["loc"]):
@@ -489,9 +525,28 @@ def _problems(error: ValidationError, model: type[BaseModel]) -> list[str]:
             continue  # pydantic counts only the items that are right
         else:
             value = "" if isinstance(found["input"], Mapping) else f" (is {_shown(found['input'])})"
-            text = hide_secrets(found["msg"].removeprefix("Value error, "))
+            text = hide_secrets(_in_plain_words(found))
             texts.append(f"{where}: {text}{value}" if where else f"{text}")
     return texts
+
+
+def _in_plain_words(found: ErrorDetails) -> str:
+    """What is wanted there, in the words of YAML rather than of Python."""
+    value, kind = found["input"], found["type"]
+    if kind in _LISTS:
+        return "this is a list: put it in brackets, or each on a line behind a dash"
+    if kind in _MAPPINGS:
+        return "this has keys of its own: `key: value`, a line each"
+    if kind == "string_type" and value is None:
+        return "there is nothing; what begins with # is a comment unless it stands in quotes"
+    if kind == "string_type" and not isinstance(value, (Mapping, list)):
+        return "this is a text: put it in quotes"
+    if kind == "too_short":
+        return "it needs at least one"
+    if kind == "literal_error" and isinstance(value, str):
+        known = _QUOTED.findall(str(found.get("ctx", {}).get("expected", "")))
+        return found["msg"] + nearest(value, known) if closest(value, known) else found["msg"]
+    return found["msg"].removeprefix("Value error, ")
 
 
 def _shown(value: object) -> str:
@@ -521,11 +576,3 @@ def _fields_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
         models = [a for a in arguments if issubclass(a, BaseModel)]
         here = models[0] if models else here
     return list(here.model_fields) if isinstance(here, type) and issubclass(here, BaseModel) else []
-
-
-def _nearest(word: str, known: Any) -> str:
-    names = [str(name) for name in known]
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
-    if close:
-        return f"; did you mean {close[0]!r}?"
-    return f"; known are {', '.join(sorted(names))}" if names else ""

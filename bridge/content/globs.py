@@ -8,9 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 from bridge.errors import InvalidData
 
+_LONGEST = 1000  # characters of a glob
 _MOST_ALTERNATIVES = 1000
 _MOST_STATES = 20_000
 SEPARATOR = "\0"  # between the fields of one pattern; no star runs over it
@@ -22,6 +26,25 @@ _STAR, _STARS = "*", "**"
 def matches(glob: str, text: str) -> bool:
     """Whether the glob describes the whole text."""
     return any(_matches(pattern, text) for pattern in _patterns(glob))
+
+
+def is_glob(text: str) -> bool:
+    """Whether it may describe several texts."""
+    return "*" in text or "{" in text
+
+
+def _sound(glob: str) -> str:
+    if len(glob) > _LONGEST:
+        raise ValueError(f"A glob has at most {_LONGEST} characters, not {len(glob)}")
+    try:
+        _patterns(glob)
+    except InvalidData as error:
+        raise ValueError(str(error)) from None
+    return glob
+
+
+Glob = Annotated[str, AfterValidator(_sound)]
+"""Of a configuration: checked when it is read."""
 
 
 def covers(wide: Sequence[str], narrow: str) -> bool:

@@ -76,6 +76,8 @@ def pattern_of(source: str) -> Pattern:
 
 
 def _sound(source: str) -> str:
+    if "\b" in source:
+        raise ValueError(r"YAML reads \b in double quotes as a backspace; use single quotes")
     try:
         pattern_of(source)
     except InvalidData as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -345,11 +345,29 @@ class Finding:
     todo: str = ""
 
 
+Use = Literal["groups", "emails"]
+
+
 @runtime_checkable
 class ChecksItself(Protocol):
     """The account can be examined before the start: token, scopes, intents, permissions."""
 
-    async def check(self, channels: Sequence[ChannelRef]) -> Sequence[Finding]: ...
+    async def check(
+        self, channels: Sequence[ChannelRef], uses: Collection[Use] = ()
+    ) -> Sequence[Finding]:
+        """`uses`: what the configuration asks of people beside: `groups` in which they are,
+        `emails` by which their accounts are linked."""
+        ...
+
+
+@runtime_checkable
+class ListsGroups(Protocol):
+    """User groups or roles can be listed."""
+
+    async def groups(self, workspaces: Collection[str]) -> Mapping[str, str]:
+        """Of these workspaces: the name by the id. Raises PlatformError where the platform does not
+        tell."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from bridge.content.globs import Glob
 from bridge.ports.tokens import SecretRef
 
 _VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")
@@ -20,7 +21,7 @@ def _as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-Globs = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
+Globs = Annotated[tuple[Glob, ...], BeforeValidator(_as_list)]
 
 
 class ToolServerSettings(BaseModel):
@@ -65,7 +66,7 @@ class ToolServerSettings(BaseModel):
     result_kb: int = Field(
         default=64, ge=1, le=4096, description="text of one result that a model is given, in KB"
     )
-    approve: Literal["hints", "always", "never"] | tuple[str, ...] = Field(
+    approve: Literal["hints", "always", "never"] | tuple[Glob, ...] = Field(
         default="hints",
         description="which calls somebody must allow: hints: those of tools that are not marked "
         "as reading only, or as not destructive; always; never; or globs of names",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
 from typing import Any
 
 from bridge.content.card import Asset
@@ -29,6 +29,7 @@ from bridge.ports.connector import (
     Finding,
     Health,
     Inbox,
+    Use,
 )
 from bridge.ports.history import Affairs, Stretch, Unreadable
 from connectors.discord import decode, encode, ids, links
@@ -38,7 +39,7 @@ from connectors.discord.channels import list_channels
 from connectors.discord.check import check
 from connectors.discord.commands import ANSWER
 from connectors.discord.files import address_of
-from connectors.discord.groups import roles_of
+from connectors.discord.groups import list_roles, roles_of
 from connectors.discord.history import History
 from connectors.discord.identity import Self
 from connectors.discord.marks import typing_call
@@ -206,8 +207,13 @@ class DiscordConnector:
     async def channels(self) -> Sequence[ChannelInfo]:
         return await list_channels(self._rest, (await self._us.identity()).user)
 
-    async def check(self, channels: Sequence[ChannelRef]) -> Sequence[Finding]:
+    async def check(
+        self, channels: Sequence[ChannelRef], uses: Collection[Use] = ()
+    ) -> Sequence[Finding]:
         return await check(self._rest, self._us, channels)
+
+    async def groups(self, workspaces: Collection[str]) -> Mapping[str, str]:
+        return await list_roles(self._rest, workspaces)
 
     async def direct_channel(self, actor: ActorId) -> ChannelRef:
         return await direct_channel(self._rest, actor)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from bridge.errors import NotFound
 from bridge.model import ActorId, split_key
@@ -22,6 +22,17 @@ async def roles_of(rest: Rest, actor: ActorId, wanted: Sequence[str]) -> frozens
     guild, user = found
     guilds = [guild] if guild != ids.DIRECT else _guilds_of(wanted)
     return frozenset([key for one in guilds for key in await _roles(rest, one, user)])
+
+
+async def list_roles(rest: Rest, guilds: Collection[str]) -> Mapping[str, str]:
+    """The names of the guilds' roles, by their ids. Raises PlatformError."""
+    found: dict[str, str] = {}
+    for guild in guilds:
+        path = f"/guilds/{guild}/roles"
+        listed = await rest.read(path, bucket=f"roles {guild}", doing=f"Reading {path}")
+        roles = [role for role in listed if isinstance(role, dict)] if listed else []
+        found |= {str(role.get("id")): str(role.get("name")) for role in roles}
+    return found
 
 
 def _guilds_of(wanted: Sequence[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bridge.model import Capabilities, Level, Rate
+from bridge.ports.connector import Use
 
 POST_PER_CHANNEL = "post_per_channel"
 POST_PER_WORKSPACE = "post_per_workspace"
@@ -180,6 +181,11 @@ SCOPES = {
     "reactions:read": "hear of reactions",
     "reactions:write": "react as people elsewhere do",
     "users:read": "look up names and pictures of people",
+}
+# What a configuration may ask for beside; the manifest has none of them.
+SCOPES_OF_USES: dict[Use, tuple[str, str]] = {
+    "groups": ("usergroups:read", "know user groups and who is in them"),
+    "emails": ("users:read.email", "link accounts by e-mail (people.link_by_email)"),
 }
 # Without these the bridge cannot do its work; the others only make it know more.
 REQUIRED_SCOPES = (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 
 from bridge.errors import BridgeError, NotFound, PlatformError
 from bridge.model import ChannelRef
-from bridge.ports.connector import Finding
-from connectors.slack.capabilities import REQUIRED_SCOPES, SCOPES
+from bridge.ports.connector import Finding, Use
+from connectors.slack.capabilities import REQUIRED_SCOPES, SCOPES, SCOPES_OF_USES
 from connectors.slack.json_values import Json, object_at, text_at
 from connectors.slack.send import WebApi
 from connectors.slack.settings import SlackSettings
@@ -21,6 +21,7 @@ async def findings(
     settings: SlackSettings,
     public_url: str | None,
     channels: Sequence[ChannelRef],
+    uses: Collection[Use] = (),
 ) -> list[Finding]:
     """Everything that can be asked before the start, the most basic first."""
     found: list[Finding] = []
@@ -33,21 +34,23 @@ async def findings(
     found.append(
         Finding("ok", f"bot @{handle} in workspace {text_at(answer.body, 'team')!r} ({team})")
     )
-    found += _scope_findings(answer.scopes)
+    found += _scope_findings(answer.scopes, uses)
     found += [finding async for finding in _receive_findings(app_api, settings, public_url)]
     for channel in channels:
         found.append(await _channel_finding(api, channel, team, handle))
     return found
 
 
-def _scope_findings(granted: frozenset[str]) -> Iterator[Finding]:
+def _scope_findings(granted: frozenset[str], uses: Collection[Use]) -> Iterator[Finding]:
     if not granted:
         yield Finding("warning", "Slack did not tell the token's scopes; they were not checked")
         return
-    missing = [scope for scope in SCOPES if scope not in granted]
+    scopes = {**SCOPES, **dict(SCOPES_OF_USES[use] for use in uses)}
+    needed = {*REQUIRED_SCOPES, *(SCOPES_OF_USES[use][0] for use in uses)}
+    missing = [scope for scope in scopes if scope not in granted]
     for scope in missing:
-        level = "error" if scope in REQUIRED_SCOPES else "warning"
-        yield Finding(level, f"scope {scope} is missing: needed to {SCOPES[scope]}", _REINSTALL)
+        level = "error" if scope in needed else "warning"
+        yield Finding(level, f"scope {scope} is missing: needed to {scopes[scope]}", _REINSTALL)
     if not missing:
         yield Finding("ok", "all scopes are granted")
 

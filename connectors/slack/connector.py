@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Mapping,
+    Sequence,
+)
 from dataclasses import replace
 
 from slack_bolt.async_app import AsyncApp
@@ -33,6 +41,7 @@ from bridge.ports.connector import (
     Finding,
     Health,
     Inbox,
+    Use,
 )
 from bridge.ports.history import Affairs, Stretch
 from bridge.ports.tokens import SecretRef
@@ -43,7 +52,7 @@ from connectors.slack.check import findings
 from connectors.slack.decode import decode
 from connectors.slack.encode import encode
 from connectors.slack.files import address_of, share_files
-from connectors.slack.groups import groups_of
+from connectors.slack.groups import groups_of, list_groups
 from connectors.slack.history import find_post, newest_post, posts_after
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import text_at
@@ -231,9 +240,14 @@ class SlackConnector:
     async def channels(self) -> Sequence[ChannelInfo]:
         return await list_channels(self._api, await self._identity())
 
-    async def check(self, channels: Sequence[ChannelRef]) -> Sequence[Finding]:
+    async def check(
+        self, channels: Sequence[ChannelRef], uses: Collection[Use] = ()
+    ) -> Sequence[Finding]:
         public_url = self._tools.public_url
-        return await findings(self._api, self._app_api, self._settings, public_url, channels)
+        return await findings(self._api, self._app_api, self._settings, public_url, channels, uses)
+
+    async def groups(self, workspaces: Collection[str]) -> Mapping[str, str]:
+        return await list_groups(self._api) if workspaces else {}
 
     async def direct_channel(self, actor: ActorId) -> ChannelRef:
         return await direct_channel(self._api, actor)

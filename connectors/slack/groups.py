@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bridge.model import ActorId
 from bridge.model.refs import join_key
@@ -29,6 +29,14 @@ async def groups_of(api: WebApi, actor: ActorId, wanted: Sequence[str]) -> froze
             if user in _members(group.get("users"))
         }
     return frozenset(found)
+
+
+async def list_groups(api: WebApi) -> Mapping[str, str]:
+    """The handles of the workspace's user groups, by their ids. Raises PlatformError."""
+    answer = await api.read("usergroups.list")
+    return {
+        text_at(group, "id"): text_at(group, "handle") for group in objects_at(answer, "usergroups")
+    }
 
 
 async def _is_guest(api: WebApi, user: str) -> bool:

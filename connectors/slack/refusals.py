@@ -16,7 +16,7 @@ from bridge.errors import (
     Unavailable,
     Unsettled,
 )
-from connectors.slack.capabilities import APP_SCOPES, SCOPES
+from connectors.slack.capabilities import APP_SCOPES, SCOPES, SCOPES_OF_USES
 from connectors.slack.json_values import Json, text_at
 
 _NEW_TOKEN = "install the app again (OAuth & Permissions) and put the new token in its place"  # noqa: S105
@@ -98,7 +98,7 @@ def error_of_code(what: str, code: str, body: Json, *, once: bool) -> PlatformEr
 
 
 def _missing_scope(needed: str) -> str:
-    purpose = SCOPES.get(needed) or APP_SCOPES.get(needed)
+    purpose = {**dict(SCOPES_OF_USES.values()), **SCOPES, **APP_SCOPES}.get(needed)
     use = f" ({purpose})" if purpose else ""
     return f"the token lacks the scope {needed!r}{use}; add it to the app and install it again"
 

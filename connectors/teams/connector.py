@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import structlog
 from starlette.routing import BaseRoute
@@ -31,6 +31,7 @@ from bridge.ports.connector import (
     Finding,
     Health,
     Inbox,
+    Use,
 )
 from bridge.ports.fetch import Bearer
 from connectors.teams import ids, links
@@ -171,7 +172,9 @@ class TeamsConnector:
         tenant = workspace or self._settings.tenant_id
         return ids.channel_ref(tenant, channel) if tenant and ids.is_conversation(channel) else None
 
-    async def check(self, channels: Sequence[ChannelRef]) -> Sequence[Finding]:
+    async def check(
+        self, channels: Sequence[ChannelRef], uses: Collection[Use] = ()
+    ) -> Sequence[Finding]:
         return await check_account(
             self._settings, self._tools.public_url, self._token, self._references, channels
         )

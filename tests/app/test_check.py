@@ -14,6 +14,7 @@ import pytest_asyncio
 
 from bridge.app.origin import check_one_place, place_of_code
 from bridge.errors import ConfigError
+from bridge.sandbox.slack.local import LocalSlack
 from tests.app.running import cli, write
 from tests.e2e.house import Street, configuration, running, street
 
@@ -76,6 +77,16 @@ def _twice(settings: dict[str, Any]) -> None:
     members.append(members[0])
 
 
+def _two_accounts(settings: dict[str, Any]) -> None:
+    settings["accounts"]["again"] = settings["accounts"]["slack"]
+    member = settings["rooms"]["general"]["members"][0]
+    settings["rooms"]["other"] = {"members": [{**member, "account": "again"}]}
+
+
+def _unknown_workspace(settings: dict[str, Any]) -> None:
+    settings["rooms"]["general"]["members"][0] |= {"workspace": "Acmee", "channel": "general"}
+
+
 def _public_url(settings: dict[str, Any]) -> None:
     settings["web"]["public_url"] = "http://bridge.example.org"
 
@@ -98,7 +109,9 @@ def _unknown_key(settings: dict[str, Any]) -> None:
         (_no_secret, "Account slack", "NOWHERE_TO_BE_FOUND is empty or not set", "export"),
         (_no_key, "Agent helper", "NOWHERE_TO_BE_FOUND is empty or not set", "export"),
         (_unknown_channel, "Room general", "no channel '#genral'", ""),
-        (_twice, "Room general", "is in this room twice", "leave one"),
+        (_twice, "Room general", "is in this room already", "remove one"),
+        (_two_accounts, "Room other", "that account 'slack' speaks in already", "one account"),
+        (_unknown_workspace, "Room general", "sees nothing of a workspace 'Acmee'", "correct"),
         (_public_url, "Web server", "is no https address", "TLS"),
         (_slack_over_http, "Account slack", "public_url", "https://"),
         (_store_in_nowhere, "Store", "nowhere", ""),
@@ -120,6 +133,57 @@ async def test_what_is_wrong_is_found(
         and todo in f["todo"]
         for f in findings
     ), findings
+
+
+async def test_a_pattern_that_means_nothing_yet_is_told_and_one_for_all_accounts_is_no_fault(
+    settings: dict[str, Any], tmp_path: Path
+) -> None:
+    settings["rooms"]["general"]["members"] = [
+        {"account": "*", "channel": "genral"},
+        {"account": "{slack,discord}", "channel": "rand*"},
+        {"account": "slack", "channel": "random"},
+    ]
+    settings["direct"] = [{"account": "slack", "agents": [{"agent": "echo"}]}]
+
+    code, findings = await check(settings, tmp_path)
+
+    assert code == 0
+    told = [f["what"] for f in findings if f["level"] == "warning"]
+    assert "slack: genral means no channel yet" in told
+    assert not [one for one in told if "is in no room" in one]
+    assert any("discord: rand* means #random" in f["what"] for f in findings)
+
+
+async def test_groups_that_are_not_there_and_scopes_to_know_them_are_told(
+    local: Street, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    guild, _ = local.place("discord", "general")
+    settings["people"] = {
+        "groups": {"helpers": {"slack": "S0NOPE", "discord": "123"}}, "link_by_email": True
+    }  # fmt: skip
+    settings["agents"] = {"echo": {"kind": "echo"}}
+    seat = {"agent": "echo", "allow": [f"group:discord:{guild}:45", f"group:discord:{guild}:*"]}
+    settings["rooms"]["general"]["agents"] = [seat]
+
+    code, findings = await check(settings, tmp_path)
+
+    assert code == 1
+    told = [f["what"] for f in findings if f["level"] == "error"]
+    assert told == [
+        "people.groups.helpers: there is no group 'S0NOPE'",
+        "people.groups.helpers: there is no group '123'",
+        f"group:discord:{guild}:45: there is no group '45'",
+    ]
+
+    slack = local.platforms["slack"]
+    assert isinstance(slack, LocalSlack)
+    for app in slack.slack.apps.values():
+        app.scopes -= {"usergroups:read", "users:read.email"}
+    _, findings = await check(settings, tmp_path)
+
+    told = [f["what"] for f in findings if f["about"].startswith("Account slack")]
+    assert "scope usergroups:read is missing: needed to know user groups and who is in them" in told
+    assert any("scope users:read.email is missing" in one for one in told)
 
 
 async def test_a_refused_token_is_found_without_showing_it(

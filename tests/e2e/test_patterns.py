@@ -6,6 +6,10 @@ from pathlib import Path
 
 import aiohttp
 
+from bridge.app.patterns import look_again
+from bridge.app.reload import Reloader
+from bridge.app.settings import settings_of
+from bridge.sandbox.faults import Fault
 from tests.e2e.house import Street, configuration, running, street
 
 
@@ -50,6 +54,35 @@ async def test_all_channels_of_a_name_are_one_room_and_new_ones_join(tmp_path: P
                 "general", "general", "general-two",
             ]  # fmt: skip
             assert bridge.problems == []
+
+
+async def test_an_account_without_such_a_channel_and_a_platform_that_is_down_end_no_pattern(
+    tmp_path: Path,
+) -> None:
+    """At a reload, too: what a pattern meant before holds until it can be looked at again."""
+    async with street(names=("slack", "discord")) as local:
+        settings = configuration(local, tmp_path / "s.sqlite3", channels=("general",))
+        guild, _ = local.place("discord", "general")
+        settings["rooms"] = {
+            "all": {
+                "members": [
+                    {"account": "{slack,discord}", "channel": "quiet"},
+                    {"account": "disc*", "channel": "gen*", "workspace": guild},
+                    {"account": "slack", "channel": "#general"},
+                ]
+            }
+        }
+        async with running(local, settings) as (bridge, _):
+            assert bridge.problems == []
+            before = {member.channel.key for member in bridge.rooms.all[0].members}
+            bridge.reload = Reloader(bridge, lambda: settings_of(settings)).reload
+            local.around.faults.add(Fault(kind="status", times=None))
+
+            await bridge.reload()
+            await look_again(bridge)
+
+            assert bridge.problems == []
+            assert {member.channel.key for member in bridge.rooms.all[0].members} == before
 
 
 async def test_all_channels_of_a_category_are_one_room_and_new_ones_join(tmp_path: Path) -> None:

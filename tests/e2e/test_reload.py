@@ -90,8 +90,13 @@ async def test_rooms_options_and_accounts_change_while_others_stay_connected(
             settings["rooms"]["general"]["members"] = [
                 m for m in members if m["account"] != "discord"
             ]
+            settings["people"] = {"link_by_email": True}
+            settings["catch_up"] = {"look_back_hours": 1}
             write(path, settings)
-            assert await bridge.reload() == ["account 'discord' removed", "room 'general' changed"]
+            assert await bridge.reload() == [
+                "account 'discord' removed", "room 'general' changed", "people changed",
+                "catch_up changed: it takes a restart",
+            ]  # fmt: skip
             await local.say("slack", "general", "four")
             await local.until(lambda: texts(local, "teams")[-3:] == ["two", "three", "four"])
             assert texts(local, "discord") == ["one", "two", "three"]
