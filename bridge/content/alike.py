@@ -1,7 +1,7 @@
 """Names -> what is left of them for the eye: two that look the same have the same skeleton. Pure.
 
-As UTS #39 has it, and coarser: case, accents, spaces and punctuation fall away as well, for a name
-is read at a glance. To look alike means to be told apart, nothing worse; too coarse is safe.
+As UTS #39 has it, and coarser: case, accents, spaces, punctuation and emoji fall away as well, for
+a name is read at a glance. To look alike means to be told apart, nothing worse; too coarse is safe.
 """
 
 from __future__ import annotations
@@ -12,7 +12,13 @@ from functools import lru_cache
 
 from bridge.content.confusables import TABLE
 
+_DRAWN = {  # letters in circles, in squares, and those that flags are made of
+    start + index: letter
+    for start in (0x1F150, 0x1F170, 0x1F1E6)
+    for index, letter in enumerate("abcdefghljklmnopqrstuvwxyz")
+}
 _LETTERS = {
+    **_DRAWN,
     **{
         int(point, 16): letter
         for letter, points in (word.split("=") for word in TABLE.split())
@@ -27,6 +33,8 @@ _UNSEEN = re.compile(
     "\u200b-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
     "\U000e0000-\U000e0fff]"
 )
+_OF_NOTHING = ("Cc", "Cf", "Cs", "Me", "Mn", "Zl", "Zp", "Zs")
+_ORNAMENTS = ("Cf", "Me", "Sk", "So")
 
 
 @lru_cache(maxsize=4096)
@@ -35,4 +43,14 @@ def skeleton(name: str) -> str:
     folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
     seen = _UNSEEN.sub("", folded)
     letters = seen.translate(_LETTERS).replace("rn", "m").replace("vv", "w")
-    return "".join([c for c in letters if unicodedata.category(c)[0] != "P"]) or letters
+    return "".join([c for c in letters if not _is_ornament(c)]) or letters
+
+
+def is_unseen(text: str) -> bool:
+    """Whether there is nothing in it to see."""
+    return all(_UNSEEN.match(c) or unicodedata.category(c) in _OF_NOTHING for c in text)
+
+
+def _is_ornament(char: str) -> bool:
+    """Punctuation, emoji and rings: what may stand beside a name, and is none of it."""
+    return unicodedata.category(char) in _ORNAMENTS or unicodedata.category(char)[0] == "P"

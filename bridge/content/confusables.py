@@ -1,7 +1,8 @@
 """Characters that look like a letter or digit of ASCII, by that letter; case and accents folded.
 
 NOTICE: chosen from Unicode's confusables.txt (UTS #39, (c) Unicode, Inc., Unicode License v3), less
-what NFKD and case folding already make equal.
+what NFKD and case folding already make equal; with small capitals and letters that are struck
+through.
 
 `letter=code-points`: `l` stands for 1, i, I and | as well, `o` for 0.
 """
@@ -31,6 +32,9 @@ v=3BD,475,6F7,13D9,142F,1D20,2228,22C1,2D38,A4E6,A6DF,1051D,11706,118C0,16F08,1D
 w=26F,461,51D,561,13B3,13D4,1D21,A4EA,1170A,1170E,1170F,118E6,118EF
 x=D7,3C7,445,1541,157D,166D,166E,16B7,2573,292B,292C,2A2F,2CAD,2D5D,A4EB,AB53,10290,102B4,10317
 x=10322,10527,118EC
+a=1D00,2C65 b=180,299,253 d=111,256,1D05 e=247,1D07 f=A730 g=1E5,260,262 h=127,29C j=249,1D0A
+k=199,1D0B l=142,19A,29F m=1D0D n=19E,272,274 o=F8 p=1D7D,1D18 r=24D,280 t=167,1AD,1D1B u=289
+v=1D20 w=1D21 y=24F,28F z=1B6,225,1D22
 y=263,28F,3B3,3C5,443,4AF,10E7,13A9,13BD,1D8C,1EFF,2CA9,A4EC,AB5A,102B2,118C4,118DC,16F43
 z=3B6,13C3,1D22,A4DC,102F5,118C4,118C9,118E5
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from bridge.content.alike import is_unseen
 from bridge.content.graphemes import cluster_start
 from bridge.content.split import utf16_length
 
@@ -16,16 +17,20 @@ _HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\ud800-\udfff]"
 )
-_JOINERS = re.compile("[\u200c\u200d\u3164\ufe0f\\s]")
+# More accents above one another than any script has: they would cover the lines around.
+_HEAP = re.compile(
+    "([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4})"
+    "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
+)
 
 
 def shown_name(name: str, nameless: str) -> str:
     """One line, nothing in it invisible, at most `NAME_LIMIT` long; `nameless` where nothing of it
     can be seen."""
     line = " ".join(_HIDDEN.sub(" ", name[: 8 * NAME_LIMIT]).split())
-    if not _JOINERS.sub("", line):
+    if is_unseen(line):
         return nameless
-    return cut_name(line, NAME_LIMIT, len)
+    return cut_name(_HEAP.sub(r"\1", line), NAME_LIMIT, len)
 
 
 def cut_name(name: str, limit: int, length: Callable[[str], int] = utf16_length) -> str:

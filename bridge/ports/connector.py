@@ -261,6 +261,16 @@ class KnowsGroups(Protocol):
 
 
 @runtime_checkable
+class KnowsOwnName(Protocol):
+    """What people of the platform see our bot called is known."""
+
+    @property
+    def own_name(self) -> str:
+        """Empty until the platform has told it. No network."""
+        ...
+
+
+@runtime_checkable
 class LinksMessages(Protocol):
     """Messages have addresses, which people paste. No network."""
 

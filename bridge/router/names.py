@@ -10,13 +10,15 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
+from types import MappingProxyType
 
 from bridge.content.alike import skeleton
 from bridge.content.globs import matches
 from bridge.content.names import marked_name
 from bridge.model import AccountId, ActorId, Person, RoomId, split_key
+from bridge.ports.connector import Connector, KnowsOwnName
 from bridge.ports.store import ShownName, Store
 from bridge.router.notices import NAME as BRIDGE_NAME
 from bridge.router.rooms import Member, Room
@@ -24,15 +26,22 @@ from bridge.router.rooms import Member, Room
 _OURS = frozenset(map(skeleton, (BRIDGE_NAME, "UACS Bridge")))
 _MARK = re.compile(r"[(\[{]([^()\[\]{}]+)[)\]}]\W*$")
 _REMEMBERED = 20_000
+_NO_CONNECTORS: Mapping[AccountId, Connector] = MappingProxyType({})
 _PLACEHOLDER = re.compile(r"\{(name|platform|account)\}")
 
 
 class Names:
     """A cache in front of the store; a name that is known costs one look into a dict."""
 
-    def __init__(self, store: Store, admins: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        store: Store,
+        admins: Sequence[str] = (),
+        connectors: Mapping[AccountId, Connector] = _NO_CONNECTORS,
+    ) -> None:
         self._store = store
         self._admins = admins
+        self._connectors = connectors
         self._known: dict[tuple[RoomId, ActorId], tuple[str, str]] = {}
         self._deciding: defaultdict[RoomId, asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -77,15 +86,22 @@ class Names:
         return [one for one in alike if one.actor not in own]
 
     async def _is_taken(self, room: Room, author: Person, own: set[ActorId]) -> bool:
-        """Whether the name is an agent's, the bridge's, an admin's, that of somebody who is known
-        elsewhere in the room's workspaces, or looks as if it were told apart already."""
+        """Whether the name is an agent's, the bridge's or one of its bots', an admin's, that of
+        somebody who is known elsewhere in the room's workspaces, or looks as if it were told apart
+        already."""
         wanted = skeleton(author.name)
         agents = {skeleton(seat.agent) for seat in room.agents}
-        if wanted in _OURS or wanted in agents or _looks_marked(author.name, room):
+        ours = _OURS | agents | self._names_of_bots(room)
+        if wanted in ours or _looks_marked(author.name, room):
             return True
         elsewhere = {_home(member) for member in room.members} - {_home_of(author.id)}
         others = [p.id for p in await self._store.people_named(author.name) if p.id not in own]
         return any(_home_of(one) in elsewhere or self._is_admin(one) for one in others)
+
+    def _names_of_bots(self, room: Room) -> set[str]:
+        """What our bots are called where the room is shown."""
+        ours = (self._connectors.get(member.account) for member in room.members)
+        return {skeleton(one.own_name) for one in ours if isinstance(one, KnowsOwnName)} - {""}
 
     def _is_admin(self, actor: ActorId) -> bool:
         return any(matches(one, actor) for one in self._admins)

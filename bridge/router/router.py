@@ -141,7 +141,7 @@ class Router:
             policy, self._typing, self.feed, running, calling, self._described,
         )  # fmt: skip
         self.decided = Decided(store, clock)
-        names = Names(store, self.admins)
+        names = Names(store, self.admins, connectors)
         self.linking = Linking(store, connectors, names, clock, email_key)
         self.doors = Doors(store, connectors, rooms, self.decided, self.notices, clock)
         self.purses = Purses(store, clock, lambda: self.allowances)

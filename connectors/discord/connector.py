@@ -119,6 +119,10 @@ class DiscordConnector:
     async def send(self, call: Call) -> Receipt:
         return await self._sender.send(call)
 
+    @property
+    def own_name(self) -> str:
+        return self._us.known.name if self._us.known else ""
+
     def is_direct(self, channel: ChannelRef) -> bool:
         return ids.is_direct(channel)
 

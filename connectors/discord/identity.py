@@ -34,10 +34,10 @@ class Self:
             self._identity = await self._look_up()
         return self._identity
 
-    def learn(self, user: str, application: str) -> None:
+    def learn(self, user: str, application: str, name: str) -> None:
         """What the gateway told when a session began."""
         if self._identity is None:
-            self._identity = Identity(user, application)
+            self._identity = Identity(user, application, name)
 
     async def _look_up(self) -> Identity:
         doing = "Asking Discord who we are"

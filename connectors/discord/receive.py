@@ -336,7 +336,8 @@ class Receiver:
                 self._session = str(data.get("session_id"))
                 user, app = data.get("user"), data.get("application")
                 if isinstance(user, dict) and isinstance(app, dict):
-                    self._us.learn(str(user.get("id")), str(app.get("id")))
+                    name = str(user.get("username") or "")
+                    self._us.learn(str(user.get("id")), str(app.get("id")), name)
                 now = self._clock.time()
                 self.state = Health("connected", now, now, self._note())
                 log.info("gateway_session_began", account=self._account)

@@ -121,6 +121,10 @@ class SlackConnector:
             return await share_files(self._api, self._tools.files, call)
         return await self._streaming.send(self._api, call)
 
+    @property
+    def own_name(self) -> str:
+        return self._us.handle if self._us else ""
+
     def is_direct(self, channel: ChannelRef) -> bool:
         return ids.is_direct(channel.channel)
 

@@ -82,6 +82,7 @@ class TeamsConnector:
         self._validator = TokenValidator(settings, keys, tools.clock)
         self._health = Health(state="stopped")
         self._heard: float | None = None
+        self.own_name = ""
         self._heard_in: OrderedDict[ActorId, str] = OrderedDict()
         self._bringing: set[asyncio.Task[None]] = set()
 
@@ -229,6 +230,9 @@ class TeamsConnector:
 
     def _note_heard(self, activity: Json) -> None:
         self._heard = self._tools.clock.time()
+        recipient = object_of(activity, "recipient")
+        if ids.is_us(string(recipient, "id"), self._settings.app_id):
+            self.own_name = string(recipient, "name") or self.own_name
         tenant = tenant_of(activity) or self._settings.tenant_id
         author = string(object_of(activity, "from"), "id")
         conversation = string(object_of(activity, "conversation"), "id")

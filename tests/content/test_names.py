@@ -25,6 +25,11 @@ FAMILY = "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
         ("Ann", "\U0001d400\U0001d427\U0001d427"),
         ("Ann (Slack)", "Ann [SIack]"),
         ("Zo\u00eb", "Zoe\u0308"),
+        ("Ann", "\u1d00\u0274\u0274"),
+        ("Ann", "\U0001f170\U0001f15d\U0001f1f3"),
+        ("Ann", "Ann \u2714\U0001f916"),
+        ("Ann", "An\u20ddn\u2800"),
+        ("Bo\u0111", "B\u00f8d"),
     ],
 )
 def test_names_that_look_alike_have_one_skeleton(one: str, other: str) -> None:
@@ -59,6 +64,27 @@ def test_a_long_name_keeps_its_mark() -> None:
     marked = marked_name(FAMILY * 20, "Slack")
     assert marked.endswith(f"{FAMILY}\u2026 (Slack)")
     assert utf16_length(marked) <= 76
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "\u2800",
+        "\u034f\u034f",
+        "\u115f\u1160",
+        "\uffa0",
+        "\U000e0041",
+        "\ufe00",
+        "\u0301",
+        "\u20dd",
+    ],
+)
+def test_a_name_of_which_nothing_is_seen_is_none(name: str) -> None:
+    assert shown_name(name, "U01") == "U01"
+
+
+def test_accents_do_not_heap_up_over_the_lines_around() -> None:
+    assert shown_name("A" + "\u0301" * 300 + "nn", "U01") == "A" + "\u0301" * 4 + "nn"
 
 
 def test_the_names_that_the_router_hands_on_are_cut_between_characters() -> None:

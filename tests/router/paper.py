@@ -85,6 +85,7 @@ class PaperConnector:
         budgets: dict[str, tuple[Rate, ...]] | None = None,
     ) -> None:
         self.account = AccountId(account)
+        self.own_name = ""
         self.capabilities = Capabilities(
             platform="paper",
             features={"threads": Level.FULL},

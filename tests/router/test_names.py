@@ -70,6 +70,17 @@ async def test_nobody_takes_the_name_of_an_agent_or_the_bridge_or_a_mark(
     assert names(house, "wall", "w")[0].endswith(" (Paper)")
 
 
+@pytest.mark.parametrize("nick", ["relay-bot", "R\u0435lay Bot \u2714", "relay\u2800bot"])
+async def test_nobody_takes_the_name_that_our_bot_has_on_another_platform(
+    house: House, nick: str
+) -> None:
+    house.connectors[AccountId("wall")].own_name = "Relay Bot"
+
+    await said(house, ("slate", "s", "u1", nick))
+
+    assert names(house, "wall", "w") == [f"{nick} (Paper)"]
+
+
 async def test_nobody_takes_the_name_of_somebody_known_in_the_destination(house: House) -> None:
     boss = Person(id=actor_id_of("paper", "wall", "boss"), name="The Boss")
     await house.store.save_person(boss)
