@@ -6,6 +6,16 @@ from collections.abc import Generator
 
 import pytest
 import structlog
+from hypothesis import HealthCheck, settings
+
+# How long an example takes says more of what runs beside it than of the code: what must be fast has
+# tests of its own. Cards are large.
+settings.register_profile(
+    "here",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("here")
 
 
 @pytest.fixture(autouse=True)

@@ -311,7 +311,7 @@ json_values = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(json_values)
 def test_any_json_is_read_or_refused_in_words(value: Any) -> None:
     part_parts(value)
@@ -324,7 +324,7 @@ def test_any_json_is_read_or_refused_in_words(value: Any) -> None:
     assert write_response(read_response(again, "bot"), "bot") == again
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(json_values, max_size=5))
 def test_any_stream_is_read_or_refused_in_words(events: Any) -> None:
     reader = Stream()

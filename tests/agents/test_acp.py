@@ -205,7 +205,7 @@ def test_two_files_of_one_name_are_told_apart() -> None:
     assert [one.get("name") for one in body["input"][0]["parts"]] == [None, "/a.csv", "/a-2.csv"]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.recursive(
     st.none() | st.booleans() | st.text(max_size=5) | st.sampled_from(
         ["text/plain", "base64", "plain", "trajectory", "citation", "https://x.example/a"]),

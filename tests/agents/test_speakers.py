@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge.agents.speakers import escaped, header, legal_name, quoted, unescaped
@@ -132,19 +132,16 @@ def test_names_that_the_field_does_not_take(name: str) -> None:
     assert legal_name(Actor(id="x", role="human", name=name)) is None
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_what_was_escaped_is_the_same_when_unescaped(text: str) -> None:
     assert unescaped(escaped(text)) == text
 
 
-@settings(deadline=None)
 @given(st.text(alphabet='[]\\"from notice\n\u200b［ '))
 def test_escaping_can_be_undone_where_it_has_something_to_do(text: str) -> None:
     assert unescaped(escaped(text)) == text
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_a_name_is_one_quoted_line(name: str) -> None:
     shown = quoted(name)
@@ -154,7 +151,6 @@ def test_a_name_is_one_quoted_line(name: str) -> None:
     assert len(shown) <= 82
 
 
-@settings(deadline=None)
 @given(st.text(), st.text())
 def test_a_header_is_one_line(actor_id: str, name: str) -> None:
     line = header(said(actor_id, "x", name), frozenset((" ".join(name.split()),)))

@@ -57,7 +57,7 @@ ASKED = st.tuples(st.lists(BODIES, min_size=5, max_size=10), QUERY, SEGMENT)
 Asked = tuple[list[bytes], dict[str, str], str]
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(ASKED)
 @example(([], {}, "%0A0"))
 async def test_any_body_and_any_query_get_an_answer(asked: Asked) -> None:
@@ -66,7 +66,7 @@ async def test_any_body_and_any_query_get_an_answer(asked: Asked) -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(1800)
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 @given(ASKED)
 async def test_any_body_and_any_query_get_an_answer_for_long(asked: Asked) -> None:
     await _must_be_answered(*asked)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import get_args
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from bridge.content.additions import PartDetails
 from bridge.content.card import (
@@ -278,9 +278,7 @@ def test_a_card_from_json_is_read_in_order() -> None:
 
 @settings(
     max_examples=60,
-    deadline=None,
     derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(cards())
 def test_every_word_of_any_card_is_said_once(card: Card) -> None:

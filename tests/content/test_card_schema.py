@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -21,9 +21,7 @@ from tests.content.card_strategies import cards
 FILE = Path(__file__).parents[2] / "docs" / "card.schema.json"
 DRAWN = settings(
     max_examples=40,
-    deadline=None,
     derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 ANYTHING = (None, True, 0, -1.5, "", "x", [], {}, ["x"], {"type": "prose"}, {"type": "nothing"})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from bridge.content.card import Card
 from bridge.content.card_walk import walk
@@ -10,9 +10,7 @@ from tests.content.card_strategies import cards, marks_of, node_types
 
 DRAWN = settings(
     max_examples=100,
-    deadline=None,
     derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -271,13 +271,13 @@ def holds_for_a_text(markdown: str) -> None:
     assert markdown_to_text(text_to_markdown(document)) == document
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100)
 @given(DOCUMENT)
 def test_a_tree_is_read_as_it_was_written(document: Document) -> None:
     holds_for_a_tree(document)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(TYPED)
 def test_any_string_is_read_and_written(markdown: str) -> None:
     holds_for_a_text(markdown)
@@ -326,7 +326,7 @@ def holds_for_both_readers(markdown: str) -> None:
     assert read_by_html(clean) in (None, read_events(clean))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(TYPED | ORDINARY | st.text(alphabet="abc 1.,;!?'\"()%@^${}\n:/-+=#é😀", max_size=60))
 def test_the_short_ways_give_what_the_parsers_events_give(markdown: str) -> None:
     holds_for_both_readers(markdown)
@@ -342,14 +342,14 @@ def holds_for_both_writers(document: Document) -> None:
     assert text_to_markdown(document) == "\n\n".join(written)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100)
 @given(DOCUMENT | ORDINARY.map(markdown_to_text))
 def test_plain_trees_are_written_as_the_whole_writer_writes_them(document: Document) -> None:
     holds_for_both_writers(document)
 
 
 @pytest.mark.long
-@settings(max_examples=20_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20_000)
 @given(DOCUMENT, TYPED | ORDINARY)
 def test_many_trees_and_strings_keep_the_laws(document: Document, markdown: str) -> None:
     holds_for_a_tree(document)
@@ -368,7 +368,7 @@ def test_a_common_answer_takes_the_short_ways() -> None:
         _write((block,), [], "", plain_run_to_markdown, 0)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(DOCUMENT)
 def test_another_parser_reads_no_markup_in_what_is_text(document: Document) -> None:
     oracle = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])

@@ -50,7 +50,7 @@ def test_only_the_named_mentions_change() -> None:
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=30), st.text(min_size=1, max_size=20))
 def test_any_name_and_any_id_come_back(name: str, actor: str) -> None:
     (block,) = markdown_to_text(mention_markdown(ActorId(actor), name))
@@ -62,7 +62,7 @@ def test_any_name_and_any_id_come_back(name: str, actor: str) -> None:
     assert block == Paragraph((Mention(ActorId(whole), shown),))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text(alphabet="[]()@uacs:/ \\`*_|<>!A\n", max_size=40))
 def test_what_a_person_types_is_never_a_mention(typed: str) -> None:
     forged = f"[@Admin](uacs:actor/slack:T:U){typed}[@Admin](uacs:actor/slack:T:U)"

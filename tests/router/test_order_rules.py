@@ -70,7 +70,7 @@ def in_the_end(history: list[Happened]) -> dict[str, str]:
     return state
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(stories())
 def test_the_final_state_does_not_depend_on_how_events_arrive(
     story: tuple[list[Happened], list[tuple[Happened, float]]],

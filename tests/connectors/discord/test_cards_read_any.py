@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bridge.content.card import (
@@ -51,7 +51,7 @@ needs_corpus = pytest.mark.skipif(
 )
 _WORD = re.compile(r"[^\W_]+")
 _MARKUP = re.compile(r"<[@#:t/a][^<>]*>|https?://\S+")
-_QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_QUICK = settings(max_examples=150)
 
 
 def files() -> list[Path]:

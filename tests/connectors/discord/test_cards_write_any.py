@@ -17,7 +17,7 @@ from typing import Any, get_args
 
 import orjson
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -99,8 +99,6 @@ PANELS = st.builds(
 )
 _LONG = settings(
     max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
 

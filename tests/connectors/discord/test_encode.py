@@ -216,7 +216,7 @@ def test_names_that_discord_refuses_are_written_so_that_it_takes_them(
 
 
 @given(st.text(max_size=200) | st.text(st.sampled_from("discorlye ehr`\u200b"), max_size=100))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_name_becomes_one_that_discord_takes(name: str) -> None:
     shown = webhook_name(name)
 
@@ -227,7 +227,7 @@ def test_any_name_becomes_one_that_discord_takes(name: str) -> None:
 
 
 @given(st.text(st.sampled_from("@everyonehr <>&#!1*_`|\n[]()x:/"), min_size=1, max_size=80))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_no_text_pings_anybody_or_is_too_long(text: str) -> None:
     for call in encode(delivery(text * 40, quoted=Quoted(author=text, excerpt=text))).calls:
         content = call.body["content"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bridge.content.card import Button, Card, Choice, Confirm, Input, Option, TextInput, Toggle
@@ -242,8 +242,6 @@ def test_an_author_hears_its_own_values_whatever_discord_calls_them() -> None:
 
 @settings(
     max_examples=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(st.lists(INPUTS, min_size=1, max_size=24))
 def test_discord_refuses_no_page_of_any_form(nodes: list[Input]) -> None:

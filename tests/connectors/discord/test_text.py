@@ -179,7 +179,7 @@ MARKUP = st.text(st.sampled_from("*_~|`<>@#[]()\\:-.1 ahe/tps\u200b\n+!é"), min
 
 
 @given(st.text(st.characters(exclude_characters="\n\r"), min_size=1) | MARKUP)
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 def test_text_that_looks_like_markup_stays_text(value: str) -> None:
     lines = value.replace("\r", "\n").split("\n")
     children: list[Inline] = []
@@ -210,7 +210,7 @@ INLINES = st.recursive(LEAVES, _styled, max_leaves=8)
 
 
 @given(st.lists(INLINES, min_size=1, max_size=5))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 def test_styles_in_any_order_keep_every_character_and_settle(nodes: list[Inline]) -> None:
     document = line(*nodes)
 
@@ -222,7 +222,7 @@ def test_styles_in_any_order_keep_every_character_and_settle(nodes: list[Inline]
 
 
 @given(MARKUP | st.text(max_size=200))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 def test_any_text_is_read_and_settles_after_one_round(native: str) -> None:
     read = discord_to_text(native, NAMES)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bridge.content.normal import normal
@@ -80,14 +80,14 @@ def holds(document: Document) -> None:
     assert normal(discord_to_text(text_to_discord(document), NAMES)) == normal(document)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150)
 @given(SAYABLE.documents())
 def test_what_discord_can_say_is_read_as_it_was_written(document: Document) -> None:
     holds(document)
 
 
 @pytest.mark.long
-@settings(max_examples=10_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10_000)
 @given(SAYABLE.documents())
 def test_much_that_discord_can_say_is_read_as_it_was_written(document: Document) -> None:
     holds(document)

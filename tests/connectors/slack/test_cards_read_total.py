@@ -35,7 +35,7 @@ JSON = st.recursive(
     ),
     max_leaves=25,
 )
-SOME = settings(max_examples=60, deadline=None)
+SOME = settings(max_examples=60)
 WHOLE: dict[str, Any] = {
     "text": "hi",
     "blocks": EVERY_BLOCK,

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bridge.content.card import Button, Card, Chart, Image, Input, Table, TextInput
@@ -26,8 +26,6 @@ from tests.content.card_strategies import cards, marks, marks_of
 
 DRAWN = settings(
     max_examples=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from bridge.content.inlines import plain_inlines
 from bridge.content.markdown import markdown_to_text
@@ -153,8 +153,6 @@ def said(elements: Any) -> Iterator[str]:
 
 @settings(
     max_examples=150,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(DOCUMENTS.map(numbered))
 def test_every_word_of_any_text_is_said_in_its_place(document: Document) -> None:

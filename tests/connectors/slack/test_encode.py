@@ -400,7 +400,7 @@ _TEXTS = st.text(
 
 
 @given(_TEXTS, st.integers(1, 400))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_whatever_is_said_fits_and_is_sent(text: str, times: int) -> None:
     calls = post(text * times).calls
 

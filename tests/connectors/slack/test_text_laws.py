@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bridge.content.normal import normal
@@ -57,14 +57,14 @@ SAYABLE = Sayable(
 )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200)
 @given(SAYABLE.documents())
 def test_what_mrkdwn_can_say_is_read_as_it_was_written(document: Document) -> None:
     holds(document)
 
 
 @pytest.mark.long
-@settings(max_examples=10_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10_000)
 @given(SAYABLE.documents())
 def test_much_that_mrkdwn_can_say_is_read_as_it_was_written(document: Document) -> None:
     holds(document)
@@ -109,7 +109,7 @@ def test_what_has_no_name_is_no_reaction() -> None:
 
 
 @given(st.text(max_size=200) | st.lists(words(), max_size=20).map("\n".join))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_string_settles_after_one_round(mrkdwn: str) -> None:
     once = mrkdwn_to_text(text_to_mrkdwn(mrkdwn_to_text(mrkdwn, TEAM)), TEAM)
 

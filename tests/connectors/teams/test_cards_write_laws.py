@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 import orjson
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 
 from bridge.content import card as tree
 from bridge.content.card import Button, Card, Chart, TextInput
@@ -34,8 +34,6 @@ from tests.corpus.lcs import longest_common
 
 DRAWN = settings(
     max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # such cards take minutes to shrink
 )
 

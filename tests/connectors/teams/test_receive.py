@@ -218,7 +218,7 @@ _JSON = st.recursive(
 )
 
 
-@examples(max_examples=60, deadline=None)
+@examples(max_examples=60)
 @given(
     st.sampled_from(["message", "invoke", "conversationUpdate", "event"]),
     st.dictionaries(st.sampled_from(sorted(activity())), _JSON, max_size=3),

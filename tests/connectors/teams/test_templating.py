@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
@@ -257,7 +257,7 @@ VALUES = st.recursive(
 OBJECTS = st.dictionaries(st.sampled_from(["a", "x", "$data", "$when", "items"]), VALUES)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200)
 @given(OBJECTS, VALUES)
 def test_any_template_is_expanded_or_refused(template: Json, data: JsonValue) -> None:
     try:
@@ -268,7 +268,7 @@ def test_any_template_is_expanded_or_refused(template: Json, data: JsonValue) ->
     assert expand(template, data) == (found, unresolved)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200)
 @given(TEXTS)
 def test_any_expression_has_a_value_or_stays(source: str) -> None:
     told(f"${{{source}}}", DATA)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bridge.content.normal import normal
@@ -63,7 +63,7 @@ IN_HTML = Sayable(
 IN_MARKDOWN = Sayable(
     RUNS, code=words("<", ">", "&", "`", most=4), in_items=EVERYWHERE, in_quotes=EVERYWHERE
 )
-LAW = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LAW = settings(max_examples=150)
 
 
 @LAW
