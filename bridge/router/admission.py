@@ -9,17 +9,28 @@ import structlog
 
 from bridge.content.markdown import text_to_markdown
 from bridge.content.text import Paragraph, Text
-from bridge.model import Event, MessageEdited, MessagePosted, Person, split_key
+from bridge.model import (
+    Event,
+    MessageDeleted,
+    MessageEdited,
+    MessagePosted,
+    Person,
+    PostMessage,
+    split_key,
+)
 from bridge.model.refs import BRIDGE
-from bridge.ports.store import NewMessage
+from bridge.ports.store import NewMessage, StoredMessage
 from bridge.router.loops import PAUSE
 from bridge.router.notices import notice_id
-from bridge.router.options import OPEN, Seen, seen_event, seen_message
+from bridge.router.options import OPEN, Seen, kinds_of, seen_event, seen_message
 from bridge.router.passage import Surroundings
 from bridge.router.rooms import Member, Room
-from bridge.uacs import TextPart
+from bridge.uacs import Message, TextPart
 
 log = structlog.get_logger()
+
+_BEFORE_WORDS = "\\ \t\n\u200b\u2060\ufeff"
+_TYPE = f"{_BEFORE_WORDS}*_~`"  # bold, italic, struck, code
 
 
 def admitting(rooms: Sequence[Room], event: Event) -> tuple[list[Room], str]:
@@ -30,7 +41,7 @@ def admitting(rooms: Sequence[Room], event: Event) -> tuple[list[Room], str]:
     for room in rooms:
         member = room.member(event.place.channel)
         inner, outer = room.options.sieve, OPEN if member is None else member.options.sieve
-        if room.options.private and _is_private(event, room.options.private):
+        if _is_private(event, room.options.private):
             refusal = "its author keeps it to this channel"
         elif inner is OPEN and outer is OPEN:
             admitted.append(room)
@@ -78,6 +89,18 @@ async def _pause(room: Room, reason: str, around: Surroundings) -> None:
     )  # fmt: skip
 
 
+def lets_edit_out(room: Room, post: PostMessage, now: Message, stored: StoredMessage) -> bool:
+    """Whether the channel of a copy is shown what the message says now."""
+    member = room.member(post.channel)
+    if member is None or not member.listens:
+        return False
+    sieve = member.options.sieve
+    if sieve is OPEN:
+        return True
+    kinds = kinds_of(now, stored.author, threaded=stored.root is not None)
+    return not sieve.refuses(Seen(frozenset({*kinds, "edits"}), stored.author, now))
+
+
 def lets_out(member: Member, new: NewMessage) -> bool:
     """Whether the channel is shown this message."""
     sieve = member.options.sieve
@@ -97,11 +120,25 @@ def _author(event: Event) -> Person | None:
     return None if actor is None else Person(id=actor, name=split_key(actor)[-1])
 
 
+def taken_back(event: Event, rooms: Sequence[Room]) -> Event:
+    """An edit by which an author keeps a message to its channel takes it back from the others, as
+    a deletion does."""
+    if not isinstance(event, MessageEdited):
+        return event
+    if not any(_is_private(event, room.options.private) for room in rooms):
+        return event
+    return MessageDeleted(
+        account=event.account, place=event.place, time=event.time, audience=event.audience,
+        actor=event.actor, target=event.target,
+    )  # fmt: skip
+
+
 def _is_private(event: Event, beginnings: tuple[str, ...]) -> bool:
-    """Whether its author says so in its first words."""
-    if not isinstance(event, MessagePosted):
+    """Whether its author says so in its first words, in whatever type they are set."""
+    if not beginnings or not isinstance(event, MessagePosted | MessageEdited):
         return False
-    first = event.message.content[0]
-    if not isinstance(first, TextPart):
+    first = next((part for part in event.message.content if isinstance(part, TextPart)), None)
+    if first is None:
         return False
-    return first.text.lstrip("\\ \n").casefold().startswith(beginnings)
+    said = first.text.lstrip(_BEFORE_WORDS).casefold()
+    return said.startswith(beginnings) or said.lstrip(_TYPE).startswith(beginnings)

@@ -17,6 +17,7 @@ from bridge.model import (
 )
 from bridge.ports.catch_up_store import Orphan
 from bridge.ports.store import Change, StoredMessage
+from bridge.router.admission import lets_edit_out
 from bridge.router.files import MEDIA, with_kept_files
 from bridge.router.moderation import copy_deleted, is_original
 from bridge.router.passage import Passage, Surroundings
@@ -42,9 +43,11 @@ async def change_by_edit(passage: Passage, event: MessageEdited, around: Surroun
         passage.changes.append(Change(stored.message, "edited", time))
         return "kept: edited, but it says the same"
     files_changed = _kept_files(message) != _kept_files(stored.message)
+    rooms = {room.id: room for room in passage.rooms}
     operations = [
         edit_of(post, OperationId(around.new_id()), files_changed=files_changed)
         for post in await around.store.posts_of(MessageId(stored.message.message_id))
+        if post.room in rooms and lets_edit_out(rooms[post.room], post, message, stored)
     ]
     passage.changes.append(Change(message, "edited", time, tuple(operations)))
     return "edited"

@@ -6,6 +6,7 @@ Read from the store at the start; whatever changes is written there first.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 
 from bridge.model import ActorId, Deletion, Event, MessagePosted, RoomId
 from bridge.ports.clock import Clock
@@ -20,13 +21,18 @@ class Decided:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._barred: defaultdict[ActorId, list[Barred]] = defaultdict(list)
+        self._all: list[Barred] = []
+        self._barred: Mapping[ActorId, list[Barred]] = {}
         self._paused: dict[RoomId, Paused] = {}
 
     async def load(self) -> None:
-        self._barred.clear()
-        for one in await self._store.barred():
-            self._barred[one.actor].append(one)
+        """Whoever is barred is so under all accounts, those that were linked later included."""
+        self._all = list(await self._store.barred())
+        barred: defaultdict[ActorId, list[Barred]] = defaultdict(list)
+        for one in self._all:
+            for account in await self._accounts(one.actor):
+                barred[account].append(one)
+        self._barred = barred
         self._paused = {one.room: one for one in await self._store.paused_rooms()}
 
     def refuses(self, event: Event, room: RoomId) -> str:
@@ -63,7 +69,7 @@ class Decided:
         return found
 
     def barred(self) -> list[Barred]:
-        return [one for several in self._barred.values() for one in several]
+        return self._all
 
     async def bar(self, actor: ActorId, why: BarredWhy, by: str, room: RoomId | None) -> None:
         """In one room, or (None) in all. Accounts of the same person are barred with it."""

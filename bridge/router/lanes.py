@@ -49,6 +49,7 @@ from bridge.router import metrics
 from bridge.router.budgets import Budgets, Priority
 from bridge.router.encoding import Encoding
 from bridge.router.max_delay import too_late
+from bridge.router.notices import is_ours
 from bridge.router.policy import Policy
 from bridge.router.proof import find_post
 from bridge.router.rooms import Rooms
@@ -262,8 +263,8 @@ class Lanes:
             error = "they want no direct messages any more"
             over = Settlement(item.delivery.operation.id, "cancelled", error=error)
             await self._end(item, over)
-        elif late := self._given_up(item):
-            await self._dead(item, late)
+        elif why := self._given_up(item):
+            await self._dead(item, why)
         elif item.message_state == "deleted" and isinstance(item.delivery.operation, PostMessage):
             # It was thought to be on its way when it was deleted, and never arrived.
             over = Settlement(
@@ -280,8 +281,12 @@ class Lanes:
         return self._rooms.wants_direct(operation.room, operation.account, operation.channel)
 
     def _given_up(self, item: OutboxItem) -> str:
-        """Why a post that waited for too long is not shown any more; empty when it is."""
+        """Why what waited is not shown any more: for too long, or the channel is not in its room
+        now, whose options would not hold; empty when it is. What we have to say ourselves is."""
         operation = item.delivery.operation
+        said = isinstance(operation, PostMessage | EditMessage) and not is_ours(operation.message)
+        if said and (left := self._rooms.left(operation.room, operation.channel)):
+            return left
         options = self._rooms.altering(operation.room, operation.channel)
         if options is None or not isinstance(operation, PostMessage) or item.delivery.copies:
             return ""

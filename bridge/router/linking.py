@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 import structlog
 
@@ -48,6 +48,7 @@ class Linking:
         self.email_key = email_key
         self._persons: dict[ActorId, tuple[float, PersonId | None]] = {}
         self._asked: set[ActorId] = set()
+        self.on_change: Callable[[], Awaitable[None]] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def person_of(self, actor: ActorId) -> PersonId | None:
@@ -75,7 +76,7 @@ class Linking:
         """False: it was not linked."""
         theirs = [account.actor for account in await self._store.accounts_of(actor)]
         done = await self._store.unlink_person(actor)
-        self._forget_all(theirs)
+        await self._forget_all(theirs)
         return done
 
     # --- codes ------------------------------------------------------------------------------------
@@ -153,9 +154,11 @@ class Linking:
     # --- what is remembered -----------------------------------------------------------------------
 
     async def _forget(self, actor: ActorId) -> None:
-        self._forget_all([one.actor for one in await self._store.accounts_of(actor)])
+        await self._forget_all([one.actor for one in await self._store.accounts_of(actor)])
 
-    def _forget_all(self, actors: list[ActorId]) -> None:
+    async def _forget_all(self, actors: list[ActorId]) -> None:
         for actor in actors:
             self._persons.pop(actor, None)
         self._names.forget(actors)
+        if self.on_change is not None:
+            await self.on_change()

@@ -37,6 +37,11 @@ def notice_id(*segments: str) -> MessageId:
     return MessageId(join_key(BRIDGE, *segments))
 
 
+def is_ours(message: MessageId) -> bool:
+    """Whether the bridge itself says it."""
+    return message.startswith(f"{BRIDGE}:")
+
+
 def notice(
     own_id: MessageId,
     text: str,

@@ -186,6 +186,16 @@ class Rooms:
         """How the room is shown in this channel; None where it is shown as it was said."""
         return self._altering.get((room, channel.key)) if self._altering else None
 
+    def left(self, room: RoomId, channel: ChannelRef) -> str:
+        """Why what was queued for this channel is not shown there any more; empty where it is."""
+        known = self.find(room)
+        member = known and known.member(channel)
+        if known is None:
+            return f"room {room!r} is not in the configuration any more"
+        if member is None or not member.listens:
+            return f"{self.name_of(channel)} is not shown room {room!r} any more"
+        return ""
+
     def tools_shown(self, room: RoomId) -> ToolsShown:
         """What people see there of the tools that agents call."""
         known = self.by_id.get(room)

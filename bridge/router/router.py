@@ -143,6 +143,7 @@ class Router:
         self.decided = Decided(store, clock)
         names = Names(store, self.admins, connectors)
         self.linking = Linking(store, connectors, names, clock, email_key)
+        self.linking.on_change = self.decided.load
         self.doors = Doors(store, connectors, rooms, self.decided, self.notices, clock)
         self.purses = Purses(store, clock, lambda: self.allowances)
         reception = Reception(
@@ -159,7 +160,7 @@ class Router:
         rooms.wants_direct = self.directs.wants
         self.told = Told(
             store, rooms, connectors, self.notices, clock, self.lanes.wake, new_id,
-            self.directs.home,
+            self.directs.home, self.directs.end_of,
         )  # fmt: skip
         self.lanes.on_end = self._operation_ended
         beginnings = Beginnings(store)

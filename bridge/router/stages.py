@@ -39,7 +39,7 @@ from bridge.model import (
 )
 from bridge.model.refs import BRIDGE
 from bridge.ports.store import NewMessage, NewTurn, Timeline
-from bridge.router.admission import admitted, lets_out
+from bridge.router.admission import admitted, lets_out, taken_back
 from bridge.router.changes import change_by_deletion, change_by_edit, stood_in_thread
 from bridge.router.commands import hear_command, hear_slash_command
 from bridge.router.directs import direct_timeline
@@ -113,10 +113,12 @@ async def hear_pairing(passage: Passage, around: Surroundings) -> str | None:
 async def admit(passage: Passage, around: Surroundings) -> str | None:
     """Only what is said in a channel of a room comes in, and what the room lets pass. Every event
     kind passes here."""
-    event = passage.event
     refusal = ""
     if not passage.rooms:
-        passage.rooms, refusal = await admitted(event, around)
+        hearing = around.rooms.hearing(passage.event.account, passage.event.place.channel)
+        passage.event = taken_back(passage.event, hearing)
+        passage.rooms, refusal = await admitted(passage.event, around)
+    event = passage.event
     if not passage.rooms:
         return f"not admitted: {refusal}" if refusal else "no_room"
     if isinstance(event, Unknown):

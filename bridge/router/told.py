@@ -25,12 +25,12 @@ from bridge.model import (
     PostMessage,
     split_key,
 )
-from bridge.model.refs import BRIDGE
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
+from bridge.ports.direct_store import DirectEnd
 from bridge.ports.store import OperationRecord, OutboxState, Store, StoredMessage
 from bridge.router.lost_marks import LostMarks
-from bridge.router.notices import Notices, notice_id
+from bridge.router.notices import Notices, is_ours, notice_id
 from bridge.router.rooms import Member, Room, Rooms
 
 log = structlog.get_logger()
@@ -52,6 +52,7 @@ class Told:
         wake_lane: Callable[[LaneId], None],
         new_id: Callable[[], str],
         direct_home: Callable[[Room, ActorId], Member | None],
+        end_of: Callable[[ActorId], DirectEnd | None],
     ) -> None:
         self._store = store
         self._rooms = rooms
@@ -61,6 +62,7 @@ class Told:
         self._wake_lane = wake_lane
         self._marks = LostMarks(store, connectors, new_id, wake_lane)
         self._direct_home = direct_home
+        self._end_of = end_of
         self._lost: set[MessageId] = set()
         self._telling = asyncio.Lock()  # of two lanes, the later knows more
 
@@ -68,18 +70,38 @@ class Told:
         """What was lost just before the last stop may not have been told yet."""
         for letter in await self._store.dead_letters():
             message = letter.operation.message
-            if message not in self._lost and not _is_ours(message):
+            if message not in self._lost and not is_ours(message):
                 self._lost.add(message)
                 if letter.time >= self._clock.time() - _SHOWN:
                     await self._tell(message)
 
     async def ended(self, operation: Operation, state: OutboxState) -> None:
         """An operation of a lane is over."""
+        if state == "cancelled":
+            await self._tell_unwanted(operation)
         if state == "done" and operation.message not in self._lost:
             return
-        if not _is_ours(operation.message):
+        if not is_ours(operation.message):
             self._lost.add(operation.message)
             await self._tell(operation.message)
+
+    async def _tell_unwanted(self, operation: Operation) -> None:
+        """Whoever wrote to somebody who wants nothing any more learns that it went nowhere."""
+        about, there = operation.message, operation.channel
+        if not isinstance(operation, PostMessage) or is_ours(about):
+            return
+        if self._rooms.wants_direct(operation.room, operation.account, there):
+            return
+        stored = await self._store.message(about)
+        end = stored and stored.state != "deleted" and self._end_of(stored.author.id)
+        if end:
+            await self._notices.say(
+                notice_id("unwanted", about),
+                "⚠️ This did not arrive: they want no direct messages any more.",
+                end.room,
+                [Member(end.account, end.channel)],
+                reply_to=about,
+            )
 
     async def retry(self, own_id: MessageId) -> str:
         """Somebody pressed the button of a notice; the outcome."""
@@ -207,7 +229,3 @@ def _message_of(own_id: MessageId) -> MessageId | None:
             return MessageId(message)
         case _:
             return None
-
-
-def _is_ours(message: MessageId) -> bool:
-    return message.startswith(f"{BRIDGE}:")

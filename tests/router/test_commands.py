@@ -7,7 +7,16 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from bridge.model import ActorId, CommandGiven, Delivery, Encoded, Level, PostMessage, RoomId
+from bridge.model import (
+    ActorId,
+    CommandGiven,
+    Delivery,
+    Encoded,
+    Level,
+    PostMessage,
+    RoomId,
+    actor_id_of,
+)
 from bridge.router.router import Router
 from tests.router.conftest import House
 from tests.router.paper import PaperConnector
@@ -74,6 +83,23 @@ async def test_a_person_is_blocked_and_unblocked_by_mention(trio: Trio) -> None:
         await house.clock.let_work()
 
     assert board.texts("b") == ["yes"]
+
+
+async def test_who_opted_out_is_so_under_accounts_that_are_linked_later(trio: Trio) -> None:
+    house, slate, board = trio
+    ann, annie = actor_id_of("paper", "slate", "ann"), actor_id_of("paper", "board", "annie")
+    async with house.run() as router:
+        await router.decided.bar(ann, "opted_out", str(ann), None)
+        await board.say("b", "one", author="annie")
+        await house.clock.advance(1)
+        await router.linking.link(ann, annie)
+        await board.say("b", "two", author="annie")
+        await house.clock.advance(1)
+        await router.decided.unbar(annie, "opted_out", None)
+        await board.say("b", "three", author="annie")
+        await house.clock.advance(1)
+
+    assert slate.texts("s") == ["one", "three"]
 
 
 async def test_who_opts_out_is_not_carried_until_they_opt_in(trio: Trio) -> None:

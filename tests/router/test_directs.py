@@ -114,6 +114,8 @@ async def test_what_waits_for_somebody_is_not_sent_once_they_want_nothing_any_mo
         await garden.clock.let_work()
 
     assert board.alone("bob") == [copy.text] == ["the roses are red"]
+    told = [text for text in slate.alone("ann") if "want no direct messages any more" in text]
+    assert len(told) == 1
     assert await garden.house.store.dead_letters() == []
     assert await garden.house.store.head(board.channel("alone with bob").lane) is None
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from bridge.app.room_settings import RoomSettings, member_options, room_options
 from bridge.errors import Unavailable
+from bridge.model import RoomId
 from bridge.router import Room
 from bridge.store.memory import MemoryStore
 from tests.router.conftest import House
@@ -113,6 +115,105 @@ async def test_edits_and_deletions_pass_the_same_sieve(trio: Trio) -> None:
     assert board.texts("b") == ["a good word"]
 
 
+async def test_an_edit_is_shown_only_where_the_channel_wants_what_it_says_now(trio: Trio) -> None:
+    house, slate, board = trio
+    wanted(
+        house,
+        {},
+        b={
+            "exclude": [{"matching": "lunch"}, {"kinds": ["edits"], "authors": ["paper:slate:bob"]}]
+        },
+    )
+    async with house.run():
+        first = await slate.say("s", "work")
+        second = await slate.say("s", "more work", author="bob")
+        await house.clock.let_work()
+        await slate.edit("s", first, "lunch")
+        await slate.edit("s", second, "no work")
+        await house.clock.let_work()
+        assert board.texts("b") == ["work", "more work"]
+        await slate.edit("s", first, "much work")
+        await house.clock.let_work()
+
+    assert board.texts("b") == ["much work", "more work"]
+    assert board.texts("c") == ["much work", "no work"]
+
+
+async def test_an_edit_that_one_room_does_not_let_in_is_not_shown_there(trio: Trio) -> None:
+    house, slate, board = trio
+    house.rooms.append(replace(house.rooms[0], id=RoomId("other"), conversation=uuid4()))
+    one, other = house.rooms
+    house.rooms[0] = replace(one, members=tuple(m for m in one.members if m.channel.channel != "c"))
+    wanted(house, {"exclude": [{"matching": "lunch"}]})
+    house.rooms[1] = replace(
+        other, members=tuple(m for m in other.members if m.channel.channel != "b")
+    )
+    async with house.run():
+        first = await slate.say("s", "work")
+        await house.clock.let_work()
+        await slate.edit("s", first, "lunch")
+        await house.clock.let_work()
+
+    assert (board.texts("b"), board.texts("c")) == (["work"], ["lunch"])
+
+
+@pytest.mark.parametrize("gone", ["channel", "room", "heard only"])
+async def test_what_waits_for_a_channel_that_left_the_room_is_not_shown_there(
+    trio: Trio, gone: str
+) -> None:
+    """Nothing of the room's options would hold any more; a deletion is made all the same."""
+    house, slate, board = trio
+    wanted(house, {"replace": [{"find": "falcon", "put": "project"}]})
+
+    def down(_: object) -> None:
+        raise Unavailable("down")
+
+    async with house.run() as router:
+        first = await slate.say("s", "falcon one")
+        await house.clock.advance(1)
+        board.before_send = down
+        await slate.edit("s", first, "falcon two")
+        await slate.say("s", "falcon three")
+        await house.clock.advance(5)
+        room = house.rooms[0]
+        rest = tuple(m for m in room.members if m.channel.channel != "b")
+        heard = tuple(replace(m, flow="in") for m in room.members)
+        members = {"channel": rest, "room": (), "heard only": heard}[gone]
+        router.change_rooms([replace(room, members=members)] if members else [])
+        board.before_send = None
+        await house.clock.advance(300)
+        letters = await house.store.dead_letters()
+        assert board.texts("b") == ["project one"]
+        await slate.edit("s", first, "falcon four")
+        await house.clock.advance(5)
+        assert board.texts("b") == ["project one"]
+        await slate.delete("s", first)
+        await house.clock.advance(5)
+
+    lost = [letter.error for letter in letters if letter.operation.channel.channel == "b"]
+    assert len(lost) == 2
+    assert all("any more" in error for error in lost)
+    if gone == "channel":
+        assert board.texts("c") == ["project three"]
+        assert board.texts("b") == []
+
+
+@pytest.mark.parametrize("edit", ["!private", "!PRIVATE: not for all", "**!private** work"])
+async def test_an_edit_that_keeps_a_message_private_takes_it_back_from_the_others(
+    trio: Trio, edit: str
+) -> None:
+    house, slate, board = trio
+    wanted(house, {})
+    async with house.run():
+        first = await slate.say("s", "work")
+        await house.clock.let_work()
+        await slate.edit("s", first, edit)
+        await house.clock.let_work()
+
+    assert board.texts("b") == board.texts("c") == []
+    assert await said(house.store, house.rooms[0].conversation) == []
+
+
 async def test_a_message_that_its_author_keeps_private_is_neither_carried_nor_kept(
     trio: Trio,
 ) -> None:
@@ -121,6 +222,7 @@ async def test_a_message_that_its_author_keeps_private_is_neither_carried_nor_ke
     async with house.run():
         await slate.say("s", "!Private: among us")
         await slate.say("s", "NoBridge this stays")
+        await slate.say("s", "_**\u200b!private**_ this, too")
         await slate.say("s", "for all, not !private")
         await house.clock.let_work()
 
