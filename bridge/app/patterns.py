@@ -8,6 +8,7 @@ import asyncio
 import structlog
 
 from bridge.app.build import Bridge, find_rooms
+from bridge.app.reload import KEPT
 from bridge.errors import BridgeError
 
 log = structlog.get_logger()
@@ -34,16 +35,16 @@ async def follow_patterns(bridge: Bridge) -> None:
 
 
 async def look_again(bridge: Bridge) -> None:
-    """Channels that came to be what a pattern means join, others leave."""
+    """Channels that came to be what a pattern means join, others leave. A platform that does not
+    answer has not lost its channels: they are remembered."""
     problems: list[str] = []
     try:
         rooms = await find_rooms(bridge.settings, bridge.connectors, bridge.store, problems)
     except BridgeError as error:
         log.warning("patterns_not_followed", error=str(error))
         return
-    if problems:  # a platform that does not answer has not lost its channels
-        log.warning("patterns_not_followed", problems=problems)
-        return
+    wrong_file = [one for one in bridge.problems if one.startswith(KEPT)]
+    bridge.problems[:] = [*wrong_file, *problems]
     before = {(r.id, m.channel) for r in bridge.rooms.all for m in r.members}
     after = {(r.id, m.channel) for r in rooms.all for m in r.members}
     if before != after:

@@ -40,17 +40,11 @@ class Places:
             return channel
         key = f"{_SHELF}{member.workspace or ''}/{member.channel}"
         try:
-            found = _choose(member, await self._channels(account))
+            known = await self._channels(account)
         except BridgeError as error:
-            if isinstance(error, ConfigError):
-                raise
-            remembered = await self._store.shelf_get(account, key)
-            if remembered is None:
-                raise ConfigError(
-                    f"Cannot look for channel {member.channel!r} of account {account!r}: {error}"
-                ) from error
-            log.warning("channel_remembered", account=account, channel=member.channel)
+            remembered = await self._remembered(member, key, error)
             return channel_of_key(remembered)
+        found = _choose(member, known)
         await self._store.shelf_put(account, key, found.key)
         return found
 
@@ -62,18 +56,21 @@ class Places:
         try:
             known = await self._channels(account)
         except BridgeError as error:
-            if isinstance(error, ConfigError):
-                raise
-            remembered = await self._store.shelf_get(account, key)
-            if remembered is None:
-                raise ConfigError(
-                    f"Cannot look for channels {member.channel!r} of account {account!r}: {error}"
-                ) from error
-            log.warning("channels_remembered", account=account, channels=member.channel)
-            return [(channel_of_key(one), name) for one, name in json.loads(remembered)]
+            remembered = json.loads(await self._remembered(member, key, error))
+            return [(channel_of_key(one), name) for one, name in remembered]
         found = _matching(member, known)
         kept = json.dumps([(channel.key, name) for channel, name in found])
         await self._store.shelf_put(account, key, kept)
+        return found
+
+    async def _remembered(self, member: MemberSettings, key: str, error: BridgeError) -> str:
+        """What was found when the account could look. Raises ConfigError where it never could."""
+        found = await self._store.shelf_get(AccountId(member.account), key)
+        if found is None:
+            raise ConfigError(
+                f"Cannot look for {member.channel!r} of account {member.account!r}: {error}"
+            ) from error
+        log.warning("channels_remembered", account=member.account, channel=member.channel)
         return found
 
     async def close(self) -> None:

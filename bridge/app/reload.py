@@ -27,7 +27,7 @@ from bridge.ports.connector import Connector
 
 log = structlog.get_logger()
 
-_KEPT = "the configuration file is wrong, the last good one holds"
+KEPT = "the configuration file is wrong, the last good one holds"
 # Read when the bridge starts.
 _AT_START = ("store", "web", "files", "log", "catch_up", "delivery")
 _AT_ONCE = ("admins", "direct", "people", "policies")
@@ -48,8 +48,8 @@ class Reloader:
                 changes = await self._change(self._source())
             except BridgeError as error:
                 log.error("configuration_kept", error=str(error))  # noqa: TRY400
-                told = f"{_KEPT}: {error}"
-                others = (p for p in self._bridge.problems if not p.startswith(_KEPT))
+                told = f"{KEPT}: {error}"
+                others = (p for p in self._bridge.problems if not p.startswith(KEPT))
                 self._bridge.problems[:] = [*others, told]
                 raise ConfigError(told) from error
             log.info("configuration_reloaded", changes=changes)

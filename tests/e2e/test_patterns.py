@@ -34,6 +34,7 @@ async def test_all_channels_of_a_name_are_one_room_and_new_ones_join(tmp_path: P
                 "members": [
                     {"account": "slack", "channel": "#general"},
                     {"account": "disc*", "channel": "general*", "workspace": guild},
+                    {"account": "slack", "channel": "#misspelt"},  # is told, and holds up nobody
                 ]
             }
         }
@@ -53,7 +54,8 @@ async def test_all_channels_of_a_name_are_one_room_and_new_ones_join(tmp_path: P
             assert [m.name for m in bridge.rooms.all[0].members] == [
                 "general", "general", "general-two",
             ]  # fmt: skip
-            assert bridge.problems == []
+            (problem,) = bridge.problems
+            assert "There is no channel '#misspelt'" in problem
 
 
 async def test_an_account_without_such_a_channel_and_a_platform_that_is_down_end_no_pattern(
