@@ -28,6 +28,23 @@ MOST_STREAMS = 18  # open or ended within a minute: Slack lets 20 be started and
 EXCERPT_LIMIT = 200
 METADATA_TYPE = "uacs_bridge_operation"
 
+# Requests that read, by method: Tier 2 is 20 a minute, Tier 3 is 50, Tier 4 is 100
+# (slackapi/java-slack-sdk `rate_limit_tiers.json`, 2026-08); windows are a little longer.
+_TIER_2, _TIER_3, _TIER_4 = (Rate(count=count, seconds=61.0) for count in (20, 50, 100))
+READS = {
+    "bots.info": _TIER_3,
+    "conversations.history": _TIER_3,
+    "conversations.info": _TIER_3,
+    "conversations.list": _TIER_2,
+    "conversations.members": _TIER_4,
+    "conversations.replies": _TIER_3,
+    "pins.list": _TIER_2,
+    "reactions.get": _TIER_3,
+    "usergroups.list": _TIER_2,
+    "users.info": _TIER_4,
+    "users.list": _TIER_2,
+}
+
 # Fields of a message, and of a view, that Slack fills in itself; whoever sends does not.
 READ_ONLY = frozenset({
     "app_id", "bot_id", "bot_profile", "channel_type", "client_msg_id", "deleted_ts",

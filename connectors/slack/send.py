@@ -32,6 +32,7 @@ from bridge.ports.clock import Clock
 from connectors.slack.capabilities import WHISPER
 from connectors.slack.json_values import Json, object_at, text_at
 from connectors.slack.marks import refusal_of_mark
+from connectors.slack.pacing import Pace
 from connectors.slack.refusals import error_of_code
 
 DEADLINE = 10.0  # seconds for a whole request
@@ -45,6 +46,7 @@ _FORM = "application/x-www-form-urlencoded"
 _PAGE = "200"
 _MOST_WAITS = 5
 _LONGEST_WAIT = 60.0
+_PATIENCE = 5.0  # seconds that a request which reads once waits for its turn
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ class WebApi:
         self._base_url = base_url
         self._token = token
         self._clock = clock
+        self._pace = Pace(clock)
         self._session: aiohttp.ClientSession | None = None
 
     async def post_json(self, method: str, body: Mapping[str, object], *, once: bool) -> Json:
@@ -74,6 +77,10 @@ class WebApi:
         return (await self.ask(method, **arguments)).body
 
     async def ask(self, method: str, **arguments: str) -> Answer:
+        await self._pace.turn(method, _PATIENCE)
+        return await self._ask(method, arguments)
+
+    async def _ask(self, method: str, arguments: Mapping[str, str]) -> Answer:
         what = _what(method, arguments)
         return await self._request(method, what, arguments, _FORM, once=False)
 
@@ -92,11 +99,13 @@ class WebApi:
 
     async def _patiently(self, method: str, arguments: Mapping[str, str]) -> Json:
         for _ in range(_MOST_WAITS):
+            await self._pace.turn(method)
             try:
-                return await self.read(method, **arguments)
+                return (await self._ask(method, arguments)).body
             except RateLimited as error:
                 await self._clock.sleep(min(error.retry_after, _LONGEST_WAIT))
-        return await self.read(method, **arguments)
+        await self._pace.turn(method)
+        return (await self._ask(method, arguments)).body
 
     async def token(self) -> str:
         return await self._token()
