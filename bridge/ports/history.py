@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from bridge.model import ActorId, ChannelRef, Raw
 
@@ -62,6 +62,8 @@ class Standing:
       `edited` and less than `edited_within` later); None where nobody edited it.
     - `own`: it is surely a post of our own.
     - `ended`: the end of the poll that it is, with its result, in the same way.
+    - `pin`: where it is pinned, its pinning in the same way; False where it is not; None where
+      `Affairs.pins` tells.
     """
 
     native_id: str
@@ -72,6 +74,7 @@ class Standing:
     own: bool = False
     reactions: tuple[Reactions, ...] = ()
     ended: Raw | None = None
+    pin: Raw | Literal[False] | None = None
 
 
 @dataclass(frozen=True)
@@ -137,10 +140,12 @@ class Affairs:
       live.
     - `pins`: the native id of each pinned message, and the pinning as if it were handed over live.
       None: not all of them are told.
+    - `of_threads`: the pins in its threads are among them; else `Standing.pin` tells of those.
     """
 
     told: tuple[Raw, ...] = ()
     pins: Mapping[str, Raw] | None = None
+    of_threads: bool = True
 
 
 @runtime_checkable

@@ -50,11 +50,34 @@ async def news_of(
     news = [raw for raw in affairs.told if await _is_told_anew(store, connector, raw)]
     if affairs.pins is None:
         return news
-    held = {pin.native_id: pin for pin in await store.pins(channel)}
-    for native_id, pin in held.items():
-        if native_id not in affairs.pins and await _is_pinned_here(store, channel, pin) is True:
-            news.append(connector.unpinned(channel, native_id, pin.thread, pin.at, at))
-    return [*news, *await _pinned_anew(store, channel, affairs.pins, held)]
+    held = await held_pins(store, channel)
+    for native_id in dict.fromkeys([*held, *affairs.pins]):
+        if affairs.of_threads or native_id not in held or held[native_id].thread is None:
+            pinning = affairs.pins.get(native_id)
+            found = await news_of_pin(store, connector, channel, native_id, pinning, held, at)
+            news += [found] if found else []
+    return news
+
+
+async def held_pins(store: Store, channel: ChannelRef) -> Mapping[str, HeldPin]:
+    """What we know of pins in a channel and its threads, by native id."""
+    return {pin.native_id: pin for pin in await store.pins(channel)}
+
+
+async def news_of_pin(
+    store: Store, connector: ReadsAffairs, channel: ChannelRef, native_id: str,
+    pinning: Raw | None, held: Mapping[str, HeldPin], at: float,
+) -> Raw | None:  # fmt: skip
+    """What of a message's pin is not as we know it; `pinning` is None where it is not pinned."""
+    pin = held.get(native_id)
+    if pin is None:
+        message = await store.resolve(channel, native_id) if pinning else None
+        known = any(message == one.message for one in held.values())
+        return pinning if message and not known else None
+    here = await _is_pinned_here(store, channel, pin)
+    if pinning is None and here is True:
+        return connector.unpinned(channel, native_id, pin.thread, pin.at, at)
+    return pinning if here is False else None
 
 
 async def _is_told_anew(store: Store, connector: Connector, raw: Raw) -> bool:
@@ -67,21 +90,6 @@ async def _is_told_anew(store: Store, connector: Connector, raw: Raw) -> bool:
             elif noted.partition(" ")[2] != _value(event):
                 return True
     return False
-
-
-async def _pinned_anew(
-    store: Store, channel: ChannelRef, pins: Mapping[str, Raw], held: Mapping[str, HeldPin]
-) -> Sequence[Raw]:
-    """Pins on messages that we know, and do not know to be pinned there."""
-    news: list[Raw] = []
-    known = {pin.message for pin in held.values()}
-    for native_id, raw in pins.items():
-        if (pin := held.get(native_id)) is not None:
-            if await _is_pinned_here(store, channel, pin) is False:
-                news.append(raw)
-        elif (message := await store.resolve(channel, native_id)) and message not in known:
-            news.append(raw)
-    return news
 
 
 async def _is_pinned_here(store: Store, channel: ChannelRef, pin: HeldPin) -> bool | None:

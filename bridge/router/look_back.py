@@ -13,7 +13,7 @@ import structlog
 from bridge.content.emoji import one_emoji
 from bridge.errors import BridgeError, RateLimited, Refused
 from bridge.model import AccountId, ActorId, ChannelRef, MessageId, Raw
-from bridge.ports.catch_up_store import Held
+from bridge.ports.catch_up_store import Held, HeldPin
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.history import (
@@ -26,7 +26,7 @@ from bridge.ports.history import (
 )
 from bridge.ports.store import Store
 from bridge.router import metrics
-from bridge.router.affairs import news_of
+from bridge.router.affairs import held_pins, news_of, news_of_pin
 from bridge.router.beginnings import Beginnings
 from bridge.router.policy import Policy
 from bridge.router.sources import Sources
@@ -57,6 +57,7 @@ class _Channel:
     connector: ReadsBack
     began: str
     held: Mapping[str, Held]
+    pins: Mapping[str, HeldPin]
 
 
 class LookBack:
@@ -124,15 +125,16 @@ class LookBack:
             return "ended"
         if began is None:
             return "whole"
+        await self._sources.worked_off(channel.key)  # what catch-up found is held, too
         await self._read_affairs(account, channel, allowance)
         if upto <= began:
             return "whole"
         since = self._clock.time() - self._policy.look_back
-        await self._sources.worked_off(channel.key)  # what catch-up found is held, too
         held = await self._store.held(channel, since, limit=self._policy.look_back_messages)
         if len(held) == self._policy.look_back_messages:
             since = max(since, held[-1].at)  # what is older is not compared
-        here = _Channel(account, channel, connector, began, {one.native_id: one for one in held})
+        by_id, pins = {one.native_id: one for one in held}, await held_pins(self._store, channel)
+        here = _Channel(account, channel, connector, began, by_id, pins)
         threads = list(dict.fromkeys(one.thread for one in held if one.thread))
         found = 0
         stretches = connector.read_back(channel, since, upto, threads)
@@ -177,7 +179,8 @@ class LookBack:
             if known is None:
                 new.append(post)
             marks = await self._marks(here, stretch, post, known.message, asked) if known else ()
-            for raw in (*_news(here, post), *marks):
+            pin = await self._pin(here, post, asked) if known else ()
+            for raw in (*_news(here, post), *marks, *pin):
                 found += await self._take(raw)
         for raw in await self._marks_of_new(here, stretch, new, asked):
             found += await self._take(raw)
@@ -191,7 +194,7 @@ class LookBack:
         self, here: _Channel, stretch: Stretch, posts: Sequence[Standing], asked: float
     ) -> Sequence[Raw]:
         """Of posts that we did not hold: those that came in now, or just before."""
-        marked = [post for post in posts if post.reactions]
+        marked = [post for post in posts if post.reactions or post.pin]
         if marked:
             await self._sources.worked_off(here.channel.key)
         found: list[Raw] = []
@@ -200,7 +203,18 @@ class LookBack:
             stored = await self._store.message(message) if message else None
             if message and stored and stored.state != "deleted":
                 found += await self._marks(here, stretch, post, message, asked)
+                found += await self._pin(here, post, asked)
         return found
+
+    async def _pin(self, here: _Channel, post: Standing, asked: float) -> Sequence[Raw]:
+        """That this post was pinned, or its pin taken away, while nobody listened."""
+        connector = here.connector
+        if post.pin is None or not isinstance(connector, ReadsAffairs):
+            return ()
+        found = await news_of_pin(
+            self._store, connector, here.channel, post.native_id, post.pin or None, here.pins, asked
+        )
+        return (found,) if found else ()
 
     async def _marks(
         self, here: _Channel, stretch: Stretch, post: Standing, message: MessageId, asked: float

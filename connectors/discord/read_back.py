@@ -6,8 +6,9 @@ Source: docs.discord.com resources/message "Get Channel Messages" (2026-08).
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 from bridge.errors import NotFound, PlatformError, Refused
@@ -75,7 +76,7 @@ class ReadBack:
             spoken = [one for one in page if one.get("type") in SPOKEN_TYPES]
             for message in spoken:
                 await self._history.learn(channel, message)
-            posts = tuple(self._standing(channel, message) for message in spoken)
+            posts = tuple(self._standing(channel, message, thread) for message in spoken)
             keys = (ids.order_key(str(max(first, oldest))), ids.order_key(str(before - 1)))
             yield Stretch(thread, *keys, posts)
             before = first
@@ -99,17 +100,25 @@ class ReadBack:
         await self._history.learn(channel, found)
         return self._wrap("MESSAGE_CREATE", found, channel, "", None)
 
-    def _standing(self, channel: ChannelRef, message: Message) -> Standing:
-        post = self._wrap("MESSAGE_CREATE", message, channel, "", None)
-        own = self._is_own(message)
+    def _standing(self, channel: ChannelRef, message: Message, thread: str | None) -> Standing:
+        stands = Standing(
+            message["id"], self._wrap("MESSAGE_CREATE", message, channel, "", None),
+            own=self._is_own(message), reactions=tuple(_reactions(message)),
+            ended=self._ended(channel, message),
+            pin=None if thread is None else self._pin_in(thread, channel, message),
+        )  # fmt: skip
         edited = message.get("edited_timestamp")
-        reactions = tuple(_reactions(message))
-        ended = self._ended(channel, message)
         if not isinstance(edited, str):
-            return Standing(message["id"], post, own=own, reactions=reactions, ended=ended)
+            return stands
         edit = self._wrap("MESSAGE_UPDATE", message, channel, "", None)
-        at = datetime.fromisoformat(edited).timestamp()
-        return Standing(message["id"], post, edit, at, own=own, reactions=reactions, ended=ended)
+        return replace(stands, edit=edit, edited=datetime.fromisoformat(edited).timestamp())
+
+    def _pin_in(self, thread: str, channel: ChannelRef, message: Message) -> Raw | Literal[False]:
+        """A message says that it is pinned, but not since when."""
+        now = self._clock.time()
+        about = {"id": message["id"], "channel_id": thread}
+        pinned = message.get("pinned") is True
+        return pinned and self._wrap(PINNED_MESSAGE, about, channel, f"read back {now}", now)
 
     def _ended(self, channel: ChannelRef, message: Message) -> Raw | None:
         """A poll whose votes are counted; when that was, Discord does not tell."""
@@ -118,7 +127,7 @@ class ReadBack:
         return self._wrap("MESSAGE_UPDATE", message, channel, "", self._clock.time())
 
     async def affairs(self, channel: ChannelRef) -> Affairs:
-        """Its name, its topic and its own pins; those in its threads are not looked at."""
+        """Its name, its topic and its own pins; each message of a thread tells of its own."""
         path = f"/channels/{channel.channel}"
         doing = f"Looking at channel {channel.channel!r}"
         found = await self._rest.request("GET", path, bucket=f"GET {path}", doing=doing)
@@ -130,7 +139,7 @@ class ReadBack:
             for key in ("name", "topic")
             if key in found
         )
-        return Affairs(told, await self._pins(channel))
+        return Affairs(told, await self._pins(channel), of_threads=False)
 
     async def _pins(self, channel: ChannelRef) -> Mapping[str, Raw] | None:
         """Without Read Message History none are shown: where there are none, that is looked at."""

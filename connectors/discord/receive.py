@@ -260,9 +260,9 @@ class Receiver:
     async def _keep_unpinnings(
         self, inbox: Inbox, kind: str, data: dict[str, Any], at: str, now: float
     ) -> None:
-        for number, update in enumerate(self._unpinnings.hear(kind, data)):
+        for number, (ago, update) in enumerate(self._unpinnings.hear(kind, data)):
             if channel := await self._channel_of(UNPINNED, update):
-                raw = self.raw(UNPINNED, update, channel, f"{at}:{number}", now)
+                raw = self.raw(UNPINNED, update, channel, f"{at}:{number}", now - ago)
                 await self._keep(inbox, raw)
 
     def _look_for_content(self, data: dict[str, Any]) -> None:

@@ -44,18 +44,23 @@ class Unpinnings:
         self._updates: OrderedDict[str, deque[tuple[float, dict[str, Any]]]] = OrderedDict()
         self._pins_changed: OrderedDict[str, float] = OrderedDict()
 
-    def hear(self, kind: str, data: dict[str, Any]) -> list[dict[str, Any]]:
-        """The updates by which messages lost their pin, as far as they are known now."""
+    def hear(self, kind: str, data: dict[str, Any]) -> list[tuple[float, dict[str, Any]]]:
+        """The updates by which messages lost their pin, as far as they are known now, and how many
+        seconds ago each was heard."""
         channel, now = str(data.get("channel_id")), self._clock.monotonic()
         if kind == "CHANNEL_PINS_UPDATE":
             _keep(self._pins_changed, channel, now)
             known = self._updates.pop(channel, ())
-            return [update for heard, update in known if heard + _TOGETHER_S >= now]
-        if kind != "MESSAGE_UPDATE" or data.get("pinned") is not False:
+            return [(now - heard, one) for heard, one in known if heard + _TOGETHER_S >= now]
+        if kind != "MESSAGE_UPDATE" or not isinstance(data.get("pinned"), bool):
+            return []
+        updates = self._updates.get(channel) or deque(maxlen=_MOST_PER_CHANNEL)
+        if data["pinned"]:
+            for one in [one for one in updates if one[1].get("id") == data.get("id")]:
+                updates.remove(one)  # what was told of it before was no unpinning
             return []
         if self._pins_changed.get(channel, float("-inf")) + _TOGETHER_S >= now:
-            return [data]
-        updates = self._updates.get(channel) or deque(maxlen=_MOST_PER_CHANNEL)
+            return [(0.0, data)]
         updates.append((now, data))
         _keep(self._updates, channel, updates)
         return []

@@ -324,17 +324,23 @@ async def test_pins_names_topics_and_polls_of_the_meantime_are_found(tmp_path: P
             one = await local.say("slack", "general", "message one")
             two = await local.say("discord", "general", "message two")
             three = await local.say("discord", "general", "message three")
+            four = await local.say("discord", "general", "message four", thread=two)
+            five = await local.say("discord", "general", "message five", thread=two)
             poll = await discord.poll_as(*at_discord, "Tea?", ["Yes", "No"])
             await discord.vote_as(*at_discord, poll.id, [1])
-            await local.until(lambda: all(len(standing(one)) == 4 for one in EVERYWHERE))
+            await local.until(lambda: all(len(standing(one)) == 6 for one in EVERYWHERE))
             await slack.pin_as(*at_slack, one)
-            await discord.pin_as(*at_discord, two)
+            for message in (two, four):
+                await discord.pin_as(*at_discord, message)
+            before = {"one", "two", "four"}
             for platform in READ_BACK:
-                await local.until(lambda platform=platform: pinned(platform) == {"one", "two"})
+                await local.until(lambda platform=platform: pinned(platform) == before)
             await local.until(lambda: not bridge.router.looking_back, 15)
 
         await slack.pin_as(*at_slack, one, pinned=False)
-        await discord.pin_as(*at_discord, three)
+        six = await local.say("discord", "general", "message six")
+        for message in (three, five, six):
+            await discord.pin_as(*at_discord, message)
         await slack.rename_as(*at_slack, "on-slack")
         await slack.set_topic_as(*at_slack, "Slack's topic")
         await discord.rename_as(*at_discord, "on-discord")
@@ -347,14 +353,13 @@ async def test_pins_names_topics_and_polls_of_the_meantime_are_found(tmp_path: P
             wanted = ("on-slack", "Slack's topic", "on-discord", "Discord's topic", "Yes: 1")
             return {words for words in wanted if words in texts}
 
+        after = {"two", "three", "four", "five", "six"}
         of_slack, of_discord = {"on-slack", "Slack's topic"}, {"on-discord", "Discord's topic"}
         for _ in range(2):  # once: what was found once is known
             async with running(local, settings) as (bridge, _):
                 await local.until(lambda: not bridge.router.looking_back, 15)
                 for platform in READ_BACK:
-                    await local.until(
-                        lambda platform=platform: pinned(platform) == {"two", "three"}, 15
-                    )
+                    await local.until(lambda platform=platform: pinned(platform) == after, 15)
                 await local.until(lambda: told("slack") == of_discord | {"Yes: 1"}, 15)
                 await local.until(lambda: told("discord") == of_slack, 15)
                 await local.until(lambda: told("teams") == of_slack | of_discord | {"Yes: 1"}, 15)

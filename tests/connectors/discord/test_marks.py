@@ -149,7 +149,16 @@ def test_an_update_and_a_change_of_pins_are_an_unpinning_in_either_order() -> No
     pins = {"channel_id": "1"}
 
     assert found.hear("MESSAGE_UPDATE", update) == []
-    assert found.hear("CHANNEL_PINS_UPDATE", pins) == [update]
-    assert found.hear("MESSAGE_UPDATE", update) == [update]
+    assert found.hear("CHANNEL_PINS_UPDATE", pins) == [(0.0, update)]
+    assert found.hear("MESSAGE_UPDATE", update) == [(0.0, update)]
     assert found.hear("MESSAGE_UPDATE", {**update, "channel_id": "2"}) == []
     assert found.hear("MESSAGE_UPDATE", {**update, "pinned": True}) == []
+
+
+def test_what_was_edited_or_got_a_thread_just_before_it_is_pinned_is_not_unpinned() -> None:
+    found = Unpinnings(FakeClock())
+    update = {"channel_id": "1", "id": "77", "pinned": False}
+
+    assert found.hear("MESSAGE_UPDATE", update) == []
+    assert found.hear("MESSAGE_UPDATE", {**update, "pinned": True}) == []
+    assert found.hear("CHANNEL_PINS_UPDATE", {"channel_id": "1"}) == []
