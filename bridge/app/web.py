@@ -151,7 +151,9 @@ def account_facts(bridge: Bridge, name: AccountId) -> dict[str, Any]:
     """For whoever asks: what platforms said may hold a token, so it is hidden again."""
     health = health_of(bridge, name)
     failed = bridge.router.receivers.failed.get(name)
+    entry = bridge.settings.accounts.get(name)
     facts = asdict(health) | {"note": hide_secrets(health.note)}
+    facts |= {"platform": entry.platform} if entry else {}
     return facts | ({"failed": hide_secrets(failed)} if failed else {})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import signal
 import socket
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from bridge.app.commands.options import read_environment
 from bridge.store.schema import newest_version
 from tests.app.running import Child, child, cli, events, write
 from tests.e2e.house import Street, configuration, street
@@ -258,3 +260,20 @@ async def test_somebody_is_blocked_while_no_bridge_runs(config: Path) -> None:
     assert await say("block", "slack:T1:U1") == "slack:T1:U1 is blocked in all rooms\n"
     assert "were not before" in await say("unblock", "slack:T1:U1", "--room", "general")
     assert await say("unblock", "slack:T1:U1") == "slack:T1:U1 is not blocked in all rooms\n"
+
+
+def test_a_renewed_value_of_the_environment_file_is_seen_at_the_next_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BRIDGE_TEST_SET", "before")
+    monkeypatch.delenv("BRIDGE_TEST_NEW", raising=False)
+    file = tmp_path / "bridge.env"
+    before = frozenset(os.environ)
+    found: list[tuple[str, str]] = []
+    for value in ("one", "two"):
+        file.write_text(f"BRIDGE_TEST_NEW={value}\nBRIDGE_TEST_SET={value}\n")
+        read_environment(file, before)
+        found.append((os.environ["BRIDGE_TEST_NEW"], os.environ["BRIDGE_TEST_SET"]))
+    monkeypatch.delenv("BRIDGE_TEST_NEW")
+
+    assert found == [("one", "before"), ("two", "before")]

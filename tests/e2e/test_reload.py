@@ -126,6 +126,12 @@ async def test_a_wrong_file_keeps_the_last_good_one_and_says_what_is_wrong(tmp_p
                 assert told.exit_code == 1
                 assert "the last good one holds" in told.stderr
                 assert len(bridge.problems) == 1  # the bridge itself has read it
+                shown = await asyncio.to_thread(cli, "status", "-c", str(path))
+                assert (
+                    "problem: the configuration file is wrong, the last good one holds"
+                    in shown.output
+                )
+                assert "discord  discord   connected" in shown.output
 
             write(path, settings)
             assert await asyncio.to_thread(running.ask, "/admin/reload", {}) == {"changes": []}

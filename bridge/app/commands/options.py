@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,12 +56,17 @@ def settings_from(config: Path, env_file: Path | None = None) -> Settings:
     return read_settings(config)
 
 
-def read_environment(path: Path) -> None:
-    """NAME=value lines -> os.environ, where the name is not set yet."""
+def read_environment(path: Path, set_before: Collection[str] | None = None) -> None:
+    """NAME=value lines -> os.environ, less those that were set before anything of the file was."""
+    kept = frozenset(os.environ) if set_before is None else set_before
     try:
         lines = path.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"Cannot read the environment file {str(path)!r}: {error}") from None
+    except OSError as error:
+        raise ConfigError(
+            f"Cannot read the environment file {str(path)!r}: {error.strerror}; correct --env-file"
+        ) from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} is not text in UTF-8; save it again as UTF-8") from None
     for number, line in enumerate(lines, 1):
         text = line.strip()
         if not text or text.startswith("#"):
@@ -69,7 +74,8 @@ def read_environment(path: Path) -> None:
         if (found := _LINE.fullmatch(text)) is None:
             raise ConfigError(f"{path} line {number} is not NAME=value")  # the line may be a secret
         name, value = found.groups()
-        os.environ.setdefault(name, _unquoted(value.strip()))
+        if name not in kept:
+            os.environ[name] = _unquoted(value.strip())
 
 
 def _unquoted(value: str) -> str:

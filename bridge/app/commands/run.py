@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -37,6 +38,7 @@ def command(config: Path, env_file: Path | None) -> None:
       uacs-bridge run -c sandbox/bridge.yaml --env-file sandbox/sandbox.env
     """
     with _leaving_at_once():
+        set_before = frozenset(os.environ)
         settings = settings_from(config, env_file)
 
         from bridge.app.logs import configure_logs
@@ -45,7 +47,7 @@ def command(config: Path, env_file: Path | None) -> None:
 
         def again() -> Settings:
             if env_file is not None:
-                read_environment(env_file)
+                read_environment(env_file, set_before)
             return read_settings(config)
 
         configure_logs(settings.log)

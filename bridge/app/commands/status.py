@@ -6,12 +6,16 @@ import asyncio
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bridge.app.commands.options import config_option, json_option, settings_from
 from bridge.app.commands.show import age, counted, heading, print_json, table
+from bridge.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bridge.app.settings import Settings
 
 _QUIET = 600.0  # seconds without a word after which an open socket may be deaf
 _UP = ("connected", "listening")
@@ -41,20 +45,25 @@ async def _facts(config: Path) -> dict[str, Any]:
     from bridge.app.commands.budget import spent_by
     from bridge.app.commands.stores import reading
 
-    settings = settings_from(config)
+    settings, wrong = _of_file(config)
+    accounts = {name: entry.platform for name, entry in settings.accounts.items()}
     running, told = await asyncio.to_thread(_running, settings.store.path)
+    if wrong is not None:
+        if running is None:
+            raise wrong
+        accounts = {name: facts["platform"] for name, facts in told.get("accounts", {}).items()}
     async with reading(settings) as store:
         status = await store.status()
         failed = await store.failed_rows(5)
         spent = await spent_by(store)
     now = time.time()
-    accounts = {name: {"platform": entry.platform} for name, entry in settings.accounts.items()}
     health = told.get("accounts", {})
     return {
         "running": running,
         "problems": told.get("problems", []),
         "accounts": {
-            name: facts | health.get(name, {"state": "stopped"}) for name, facts in accounts.items()
+            name: {"platform": platform, **health.get(name, {"state": "stopped"})}
+            for name, platform in accounts.items()
         },
         "deaf": [name for name in accounts if _deaf(health.get(name, {}), now)],
         "inbox": dict(status.inbox),
@@ -72,6 +81,17 @@ async def _facts(config: Path) -> dict[str, Any]:
             for row, error in failed
         ],
     }  # fmt: skip
+
+
+def _of_file(config: Path) -> tuple[Settings, ConfigError | None]:
+    """Of a wrong file the store alone, and what is wrong: a bridge that runs goes on with what it
+    read before."""
+    from bridge.app.settings import Settings, StoreSettings, store_named_in
+
+    try:
+        return settings_from(config), None
+    except ConfigError as error:
+        return Settings(store=StoreSettings(path=store_named_in(config))), error
 
 
 def _running(store: Path) -> tuple[dict[str, Any] | None, dict[str, Any]]:
