@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 import structlog
 
@@ -16,18 +17,20 @@ from bridge.content.markdown import text_to_markdown
 from bridge.content.mentions import mentioned_actors
 from bridge.content.text import Break, Inline, Paragraph, Text
 from bridge.errors import BridgeError
-from bridge.model import ActorId, CommandGiven, Level, MessagePosted, Place
+from bridge.model import ActorId, CommandGiven, Level, MessagePosted, Place, split_key
 from bridge.ports.store import Barred
 from bridge.router.direct_command import direct_command, is_direct_command
 from bridge.router.handing import give_back, hand_over, is_admin, take_over
 from bridge.router.notices import notice_id
 from bridge.router.passage import Passage, Surroundings
 from bridge.router.rooms import Member, Room
+from bridge.router.whom import person_meant, reads_as_person
 from bridge.uacs import TextPart
 
 log = structlog.get_logger()
 
 _MENTION = re.compile(r"^\s*(?:\[@[^\]\n]{0,200}\]\(<?uacs:actor/[^)\n]{1,300}\)[\s,:]*)+")
+_CHANNEL = re.compile(r"\[#[^\]\n]{0,200}\]\(<?uacs:channel/([^)>\s]{1,300})>?\)")
 _LONGEST = 500  # characters of a command
 _MOST_LOST = 5  # messages that did not arrive, of which one answer tells
 
@@ -134,10 +137,11 @@ def _said(event: MessagePosted) -> str:
 
 
 def read_words(text: str) -> tuple[str, tuple[str, ...]]:
-    """The command's name, and what follows it."""
+    """The command's name, and what follows it: mentions as ids of actors, channels as their own."""
     for actor in mentioned_actors(text):
         link = re.compile(r"\[@[^\]\n]{0,200}\]\(<?uacs:actor/" + re.escape(actor) + r">?\)")
         text = link.sub(lambda _, known=actor: known, text)
+    text = _CHANNEL.sub(lambda found: split_key(unquote(found[1]))[-1], text)
     name, *words = text.split() or [""]
     return name.casefold().lstrip("/!"), tuple(words)
 
@@ -203,13 +207,13 @@ async def _resume(asked: Asked, around: Surroundings) -> str:
 
 
 async def _block(asked: Asked, around: Surroundings) -> str:
-    actor = ActorId(asked.words[0])
+    actor = await person_meant(asked.words, asked.room, around.store)
     await around.decided.bar(actor, "blocked", asked.actor, asked.room.id)
     return f"{actor} is blocked in this room."
 
 
 async def _unblock(asked: Asked, around: Surroundings) -> str:
-    actor = ActorId(asked.words[0])
+    actor = await person_meant(asked.words, asked.room, around.store)
     done = await around.decided.unbar(actor, "blocked", asked.room.id)
     return f"{actor} is not blocked any more." if done else f"{actor} was not blocked here."
 
@@ -332,8 +336,12 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "pause": Command("pause", "carry nothing in this room", _pause),
     "resume": Command("resume", "go on", _resume),
-    "block": Command("block @PERSON", "admit nothing of theirs here", _block, range(1, 2)),
-    "unblock": Command("unblock @PERSON", "admit them again", _unblock, range(1, 2)),
+    "block": Command(
+        "block @PERSON", "admit nothing of theirs here", _block, range(1, 6), fits=reads_as_person
+    ),
+    "unblock": Command(
+        "unblock @PERSON", "admit them again", _unblock, range(1, 6), fits=reads_as_person
+    ),
     "blocked": Command("blocked", "who is blocked here", _blocked),
     "link": Command("link ACCOUNT #CHANNEL", "take a channel into this room", _link, range(2, 3)),
     "unlink": Command("unlink", "take this channel out of its room", _unlink),

@@ -12,6 +12,7 @@ from bridge.router.passage import Surroundings
 from bridge.router.people import nameless
 from bridge.router.rooms import Room
 from bridge.router.sessions import ROOM, channel_spot, person_spot, thread_spot
+from bridge.router.whom import person_meant
 
 
 async def take_over(
@@ -79,7 +80,7 @@ async def _spot(room: Room, place: Place, words: Sequence[str], around: Surround
     """What is meant: a person; the thread in which it is said; the room, where agents know it as
     a whole; else the channel."""
     if words:
-        return person_spot(ActorId(words[0]))
+        return person_spot(await person_meant(words, room, around.store))
     if place.thread:
         known = await around.store.resolve(place.channel, place.thread)
         stored = await around.store.message(known) if known else None

@@ -41,7 +41,7 @@ async def test_status_is_answered_where_it_is_asked_and_channels_come_and_go(
             await local.until(lambda: any("bridged to" in text for text in texts(platform)))
 
             _, random = local.place("slack", "random")
-            await local.say(platform, "general", f"{bot} link slack {random}")
+            await local.say(platform, "general", f"{bot} link slack #random")
             await local.until(lambda: any("is in this room now" in t for t in texts(platform)))
             await local.say(platform, "general", "to the new one")
             await local.until(lambda: any("to the new one" in t for t in texts("slack", "random")))

@@ -17,6 +17,7 @@ from bridge.model import (
     RoomId,
     actor_id_of,
 )
+from bridge.router.rooms import Member
 from bridge.router.router import Router
 from tests.router.conftest import House
 from tests.router.paper import PaperConnector
@@ -83,6 +84,52 @@ async def test_a_person_is_blocked_and_unblocked_by_mention(trio: Trio) -> None:
         await house.clock.let_work()
 
     assert board.texts("b") == ["yes"]
+
+
+async def test_a_person_is_blocked_by_the_name_that_is_seen_and_nobody_by_one_that_is_not_known(
+    trio: Trio,
+) -> None:
+    """Whose copies are seen here cannot be mentioned here."""
+    house, slate, board = trio
+    async with ruled(house, "paper:*") as router:
+        await board.say("b", "hi", author="mallory", name="Mal Lory")
+        await board.say("b", "hi", author="one", name="Ann")
+        await slate.say("s", "hi", author="two", name="Ann")
+        await house.clock.advance(1)
+
+        told = await give(house, slate, "block @Nobody")
+        assert "Nobody called 'Nobody' is known here" in told
+        told = await give(house, slate, "block slak:T0:U1")
+        assert "'slak:T0:U1' is nobody here" in told
+        told = await give(house, slate, "block Ann")
+        assert "could be any of: paper:board:one, paper:slate:two" in told
+        assert router.decided.barred() == []
+
+        assert "paper:board:one is blocked" in await give(house, slate, "block Ann (board)")
+        assert "paper:board:mallory is blocked" in await give(house, slate, "block @Mal Lory")
+        assert await give(house, slate, "block the road for a while, please") == ""
+        assert "not blocked any more" in await give(house, slate, "unblock @mal lory")
+        assert [one.actor for one in router.decided.barred()] == ["paper:board:one"]
+
+
+async def test_a_channel_is_linked_by_its_mention(trio: Trio) -> None:
+    house, slate, _ = trio
+    asked: list[str] = []
+
+    class Told:
+        async def link(self, room: RoomId, account: str, channel: str, by: ActorId) -> str:
+            asked.append(f"{account} {channel}")
+            return "It is linked."
+
+        async def unlink(self, room: RoomId, member: Member, by: ActorId) -> str:
+            return ""
+
+    async with ruled(house, "paper:*") as router:
+        router.linker = Told()
+        mentioned = "[#random](uacs:channel/paper:slate:19%253Ax@thread)"
+        assert await give(house, slate, f"link slate {mentioned}") == "It is linked."
+
+    assert asked == ["slate 19:x@thread"]
 
 
 async def test_who_opted_out_is_so_under_accounts_that_are_linked_later(trio: Trio) -> None:
