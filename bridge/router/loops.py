@@ -11,6 +11,8 @@ import re
 from collections import Counter, deque
 from dataclasses import dataclass, field
 
+from bridge.content.emoji import emoji_of
+from bridge.content.parts import message_text
 from bridge.model import MessagePosted, RoomId
 from bridge.router.rooms import Room
 from bridge.uacs import TextPart
@@ -26,6 +28,7 @@ PAUSE = 600.0  # seconds that a room is paused
 _SPEAKER = re.compile(r"^\s*(?:[\[(][^\])\n]{1,60}[\])]\s*)?\W{0,4}[^\n:>»]{1,80}[:>»]\W{0,4}\s*")
 _SHORTEST = 8  # letters; "Ann: ok" may as well be a heading
 _NO_WORD = re.compile(r"[\W_]+")
+_SHORTCODE = re.compile(r":([a-z0-9_+-]+):")
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,8 @@ class Loops:
     def judge(self, event: MessagePosted, room: Room) -> Verdict | None:
         """None: it may come in, and is remembered."""
         first = event.message.content[0]
-        text = first.text if isinstance(first, TextPart) else ""
+        # Files alone are known by their names and sizes.
+        text = first.text if isinstance(first, TextPart) else message_text(event.message)[0]
         memory = self._rooms.get(room.id) or self._rooms.setdefault(room.id, _Memory())
         bot = event.author.bot
         channel, author = event.place.channel.key, event.author.id
@@ -108,7 +112,9 @@ def _is_copy(new: _Said, memory: _Memory) -> bool:
 
 
 def _words(text: str) -> str:
-    return _NO_WORD.sub("", text).casefold()
+    """Its letters and digits, or all its signs where it has none: 👍 comes round, too."""
+    named = _SHORTCODE.sub(lambda code: emoji_of(code[1]) or code[0], text)
+    return _NO_WORD.sub("", named).casefold() or "".join(named.split())
 
 
 def _goes_round(new: _Said, memory: _Memory) -> bool:

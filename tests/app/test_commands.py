@@ -88,6 +88,9 @@ async def test_explain_finds_a_message_by_whatever_people_paste(house: House) ->
         f"{channel}:{house.said}",
         f"https://acme.slack.com/archives/{channel}/p{house.said.replace('.', '')}?thread_ts=1.2",
         f"https://discord.com/channels/{guild}/{there}/{copy}",
+        f"<https://discord.com/channels/{guild}/{there}/{copy}>",
+        f"{there}-{copy}",  # what Discord copies with Shift held
+        house.said.replace(".", ""),
     ):
         assert (await house.json("explain", pasted, "--json"))["message"]["id"] == message, pasted
 
@@ -122,6 +125,8 @@ async def test_explain_draws_who_sent_what_to_whom(house: House) -> None:
 async def test_explain_wants_a_message_or_a_room_that_there_is(house: House) -> None:
     both = await house.cli("explain", house.said, "--sequence", "general")
     assert "either a MESSAGE, or a room" in both.output
+    for more in (["--json"], ["--newest", "0"]):
+        assert (await house.cli("explain", "--sequence", "general", *more)).exit_code == 2
     other = await house.cli("explain", "--sequence", "nowhere")
     assert "no" in other.output
     assert "general" in other.output

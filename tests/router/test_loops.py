@@ -42,6 +42,18 @@ async def test_another_bridges_copy_of_what_was_said_is_not_carried_back(
     assert board.texts("c") == ["hello, world"]
 
 
+@pytest.mark.parametrize("signs", ["👍", "?!", "👍🏽 🎉"])
+async def test_signs_and_emoji_alone_are_not_carried_back_either(trio: Trio, signs: str) -> None:
+    house, slate, board = trio
+    async with house.run():
+        await slate.say("s", signs)
+        await house.clock.let_work()
+        await board.say("b", signs, author="otherbridge", bot=True)
+        await house.clock.let_work()
+
+    assert slate.texts("s") == [signs]
+
+
 async def test_a_bot_may_say_what_nobody_else_said_and_a_person_anything(trio: Trio) -> None:
     house, slate, board = trio
     async with house.run():

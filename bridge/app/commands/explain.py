@@ -18,7 +18,13 @@ from bridge.errors import StoreError
 @json_option
 @click.option("--markdown", is_flag=True, help="Print a page, as docs/one-message.md.")
 @click.option("--sequence", metavar="ROOM", help="Draw what was said in a room (Mermaid).")
-@click.option("--newest", default=20, show_default=True, help="How many messages are drawn.")
+@click.option(
+    "--newest",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="How many messages are drawn.",
+)
 def command(
     message: str | None,
     config: Path,
@@ -41,6 +47,8 @@ def command(
     """
     if (message is None) == (sequence is None):
         raise click.UsageError("Give either a MESSAGE, or a room with --sequence ROOM.")
+    if sequence is not None and (as_json or markdown):
+        raise click.UsageError("--sequence prints Mermaid: leave --json and --markdown out.")
     if sequence is not None:
         click.echo(asyncio.run(_sequence(config, sequence, newest)))
     elif message is not None:

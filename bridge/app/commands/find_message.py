@@ -11,12 +11,12 @@ from bridge.model import ChannelRef, MessageId, channel_of_key, split_key
 from bridge.ports.store import Store
 
 # Slack writes 1700000000.000100 as p1700000000000100 in its links.
-_WITHOUT_DOT = re.compile(r"p(\d{10})(\d{6})")
+_WITHOUT_DOT = re.compile(r"p?(\d{10})(\d{6})")
 
 
 async def find_messages(store: Store, settings: Settings, wanted: str) -> Sequence[MessageId]:
     """Messages that were said there, or whose copy stands there; none, or several, is possible."""
-    wanted = wanted.strip()
+    wanted = wanted.strip().removeprefix("<").removesuffix(">")  # as links stand in messages
     if await store.message(MessageId(wanted)):
         return [MessageId(wanted)]
     words = _words(wanted)
@@ -34,6 +34,7 @@ def _words(wanted: str) -> list[str]:
     words = [unquote(word) for word in path.split("/") if word]
     if "://" not in wanted and ":" in wanted:
         words += split_key(wanted)
+    words += [part for word in words if "-" in word for part in word.split("-")]  # Discord's ids
     dotted = (_WITHOUT_DOT.fullmatch(word) for word in words)
     return [*words, *(f"{found[1]}.{found[2]}" for found in dotted if found)]
 
