@@ -22,7 +22,7 @@ from bridge.model.refs import BRIDGE
 from bridge.ports.store import NewMessage, StoredMessage
 from bridge.router.loops import PAUSE
 from bridge.router.notices import notice_id
-from bridge.router.options import OPEN, Seen, kinds_of, seen_event, seen_message
+from bridge.router.options import OPEN, Seen, Sieve, kinds_of, seen_event, seen_message
 from bridge.router.passage import Surroundings
 from bridge.router.rooms import Member, Room
 from bridge.uacs import Message, TextPart
@@ -33,8 +33,8 @@ _BEFORE_WORDS = "\\ \t\n\u200b\u2060\ufeff"
 _TYPE = f"{_BEFORE_WORDS}*_~`"  # bold, italic, struck, code
 
 
-def admitting(rooms: Sequence[Room], event: Event) -> tuple[list[Room], str]:
-    """Those of the rooms that let it in, and why another does not."""
+def admitting(rooms: Sequence[Room], event: Event, author: Person | None) -> tuple[list[Room], str]:
+    """Those of the rooms that let in what this author did, and why another does not."""
     admitted: list[Room] = []
     seen: Seen | None = None
     refusal = ""
@@ -46,7 +46,7 @@ def admitting(rooms: Sequence[Room], event: Event) -> tuple[list[Room], str]:
         elif inner is OPEN and outer is OPEN:
             admitted.append(room)
         else:
-            seen = seen or seen_event(event, _author(event))
+            seen = seen or seen_event(event, author)
             why = inner.refuses(seen) or outer.refuses(seen)
             refusal = why or refusal
             admitted += [] if why else [room]
@@ -58,7 +58,11 @@ async def admitted(event: Event, around: Surroundings) -> tuple[list[Room], str]
     rooms = around.rooms.hearing(event.account, event.place.channel)
     if not rooms:
         return [], ""
-    rooms, refusal = admitting(rooms, event)
+    sieves = [room.options.sieve for room in rooms]
+    here = (room.member(event.place.channel) for room in rooms)
+    sieves += [member.options.sieve for member in here if member]
+    author = await named_author(event, sieves, around)
+    rooms, refusal = admitting(rooms, event, author)
     found: list[Room] = []
     for room in rooms:
         why = around.decided.refuses(event, room.id)
@@ -109,7 +113,18 @@ def lets_out(member: Member, new: NewMessage) -> bool:
     return not sieve.refuses(seen_message(new.message, new.author, threaded=new.root is not None))
 
 
-def _author(event: Event) -> Person | None:
+async def named_author(
+    event: Event, sieves: Sequence[Sieve], around: Surroundings
+) -> Person | None:
+    """Who did it; under the name that people know where a sieve asks for it."""
+    author = author_of(event)
+    if author is None or not any(one.asks_who for one in sieves):
+        return author
+    name = await around.people.name_of(event.account, author)
+    return author.model_copy(update={"name": name})
+
+
+def author_of(event: Event) -> Person | None:
     """Who did it, as far as the event itself tells."""
     if isinstance(event, MessagePosted):
         return event.author

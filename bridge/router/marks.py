@@ -23,6 +23,7 @@ from bridge.model import (
 )
 from bridge.ports.connector import Connector, TakesReactions
 from bridge.ports.store import PinChange, ReactionChange, StoredMessage
+from bridge.router.admission import named_author
 from bridge.router.changes import orphaned
 from bridge.router.moderation import is_original, shares_pin
 from bridge.router.notes import standing_note
@@ -182,11 +183,13 @@ async def _places(
 ) -> list[tuple[Room, Member]]:
     """Where else the message stands or will, the original among them: each channel once, as far as
     its room still shows such things there."""
-    seen = seen_event(event, nameless(event.actor))
+    posts = await around.store.posts_of(MessageId(stored.message.message_id))
+    rooms = [around.rooms.find(post.room) for post in posts]
+    sieves = [member.options.sieve for room in rooms if room for member in room.members]
+    seen = seen_event(event, await named_author(event, sieves, around))
     found: dict[str, tuple[Room, Member]] = {}
     said = (stored.place.channel,) if stored.place and stored.native_id else ()
-    for post in await around.store.posts_of(MessageId(stored.message.message_id)):
-        room = around.rooms.find(post.room)
+    for post, room in zip(posts, rooms, strict=True):
         for member in room.listeners(besides=event.place.channel) if room else ():
             here = member.channel in (post.channel, *said)
             if room and here and not member.options.sieve.refuses(seen):

@@ -92,13 +92,19 @@ class Sieve:
     exclude: tuple[Filter, ...] = ()
     bots: bool = True
 
+    @property
+    def asks_who(self) -> bool:
+        """Whether it matters who said it."""
+        return any(one.authors for one in (*self.include, *self.exclude))
+
     def refuses(self, seen: Seen) -> str:
-        """Why it does not pass; empty when it does."""
+        """Why it does not pass; empty when it does. A deletion has no words, and often nobody who
+        made it: where it is not named by its kind, what may come in may also go."""
         if not self.bots and "bots" in seen.kinds:
             return "bots are not admitted"
         if any(_means(one, seen) for one in self.exclude):
             return "it is excluded"
-        if self.include and not any(_means(one, seen) for one in self.include):
+        if self.include and not any(_lets_in(one, seen) for one in self.include):
             return "it is not included"
         return ""
 
@@ -213,6 +219,10 @@ def kinds_of(message: Message | None, author: Person | None, *, threaded: bool) 
     if any(isinstance(part, StructuredDataPart) for part in parts):
         kinds.add("cards")
     return kinds
+
+
+def _lets_in(one: Filter, seen: Seen) -> bool:
+    return _means(one, seen) or ("deletions" in seen.kinds and not one.kinds)
 
 
 def _means(one: Filter, seen: Seen) -> bool:

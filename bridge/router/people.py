@@ -35,6 +35,7 @@ class People:
         self._connectors = connectors
         self._clock = clock
         self._known: dict[ActorId, tuple[float, Person]] = {}
+        self._asked: dict[ActorId, tuple[float, Person]] = {}
 
     async def complete(self, account: AccountId, person: Person) -> tuple[Person, bool]:
         """The person with name and picture as far as anybody knows, and whether that is news."""
@@ -45,13 +46,31 @@ class People:
             return person, known != person
         if known := self._remembered(person.id):
             return known, False
-        found = await self._look_up(account, person.id)
-        if found is not None:
-            self._remember(found, _FRESH)
-            return found, True
+        found = self._asked.pop(person.id, None)
+        if found is None or is_nameless(found[1]):
+            found = (0.0, await self._look_up(account, person.id))
+        if found[1] is not None:
+            self._remember(found[1], _FRESH)
+            return found[1], True
         stored = await self._store.person(person.id) or person
         self._remember(stored, _FAILED)
         return stored, False
+
+    async def name_of(self, account: AccountId, person: Person) -> str:
+        """As `complete`, for whoever only asks: nobody is known because of it."""
+        person = _seen(person)
+        if not is_nameless(person):
+            return person.name
+        if known := self._remembered(person.id) or await self._store.person(person.id):
+            return known.name
+        until, found = self._asked.get(person.id, (0.0, person))
+        if until <= self._clock.monotonic():
+            found = await self._look_up(account, person.id) or person
+            seconds = _FAILED if is_nameless(found) else _FRESH
+            if len(self._asked) >= _REMEMBERED:
+                self._asked.pop(next(iter(self._asked)))
+            self._asked[person.id] = (self._clock.monotonic() + seconds, found)
+        return found.name
 
     async def named(self, account: AccountId, message: Message) -> Message:
         """The message with those whom its text mentions under the names that people know."""

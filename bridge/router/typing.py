@@ -79,7 +79,9 @@ class Typing:
         if event.audience is not None:
             return []
         channel, seen = event.place.channel, seen_event(event, nameless(event.actor))
-        rooms, _ = admitting(self._rooms.hearing(event.account, channel), event)
+        rooms, _ = admitting(
+            self._rooms.hearing(event.account, channel), event, nameless(event.actor)
+        )
         found = {
             member.channel: member
             for room in rooms

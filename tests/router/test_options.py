@@ -10,7 +10,7 @@ import pytest
 
 from bridge.app.room_settings import RoomSettings, member_options, room_options
 from bridge.errors import Unavailable
-from bridge.model import RoomId
+from bridge.model import ActorId, Person, RoomId, split_key
 from bridge.router import Room
 from bridge.store.memory import MemoryStore
 from tests.router.conftest import House
@@ -81,6 +81,42 @@ async def test_only_what_the_sieve_means_comes_in(
     assert board.texts("b") == board.texts("c") == passes
     if passes:
         assert await said(house.store, house.rooms[0].conversation) == passes
+
+
+class PaperWithoutNames(PaperConnector):
+    """Its payloads have ids alone; names are looked up."""
+
+    asked = 0
+
+    async def person(self, actor: ActorId) -> Person | None:
+        self.asked += 1
+        return Person(id=actor, name={"u7": "Ann Lee"}.get(split_key(actor)[-1], "Somebody"))
+
+
+@pytest.mark.parametrize(("at_room", "passes"), [("include", ["of Ann"]), ("exclude", ["of u8"])])
+async def test_authors_are_known_by_their_names_also_where_payloads_have_none(
+    clock: FakeClock, at_room: str, passes: list[str]
+) -> None:
+    slate, board = PaperWithoutNames("slate", clock), PaperConnector("board", clock)
+    house = House(clock, MemoryStore(clock), (slate, board))
+    house.room("all", (slate, "s", "both"), (board, "b", "both"))
+    wanted(house, {at_room: [{"authors": ["Ann*"]}]})
+    async with house.run():
+        of_ann = await slate.say("s", "from Ann", author="u7", name="u7")
+        of_u8 = await slate.say("s", "from u8", author="u8", name="u8")
+        await house.clock.let_work()
+        await slate.edit("s", of_ann, "of Ann")
+        await slate.edit("s", of_u8, "of u8")
+        await house.clock.let_work()
+        assert board.texts("b") == passes
+        assert slate.asked == 2
+        await slate.delete("s", of_ann)
+        await slate.delete("s", of_u8)
+        await house.clock.let_work()
+        known = [person.name for person in await house.store.people_named("Ann Lee")]
+
+    assert board.texts("b") == []
+    assert known == (["Ann Lee"] if at_room == "include" else [])
 
 
 async def test_a_members_sieve_holds_in_both_directions(trio: Trio) -> None:
