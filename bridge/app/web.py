@@ -37,6 +37,7 @@ from bridge.errors import BridgeError, ConfigError, InvalidData, StoreError
 from bridge.model import AccountId, ActorId, OperationId, RoomId
 from bridge.ports.abilities import has
 from bridge.ports.connector import Health, ServesHttp, TellsHealth
+from bridge.ports.serving import PromptServer
 from bridge.ports.store import StoreStatus
 from bridge.router.doors import begin_pairing
 
@@ -277,7 +278,7 @@ async def _tokens(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
 # --- the server ---------------------------------------------------------------------------------
 
 
-class _QuietServer(uvicorn.Server):
+class _QuietServer(PromptServer):
     """Leaves signals to the program."""
 
     @contextlib.contextmanager
@@ -312,7 +313,7 @@ class WebServer:
         """Whoever reads along is told; what is still open after a moment is cut."""
         if close := getattr(self._app.state, "close", None):
             await close()
-        self._server.should_exit = True
+        self._server.end()
         if self._serving:
             await self._serving
 

@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
+from bridge.ports.serving import PromptServer
 from bridge.sandbox.control import control_routes
 from bridge.sandbox.feed import SANDBOX_PLATFORMS
 from bridge.sandbox.platform import LocalPlatform, Surroundings
@@ -64,7 +65,7 @@ async def serve_sandbox(
     around.limits.on = limits
     platforms = local_platforms(around, names)
     config.app = sandbox_app(around, platforms)
-    server = uvicorn.Server(config)
+    server = PromptServer(config)
     serving = asyncio.create_task(server.serve(sockets=[sock]))
     try:
         while not server.started and not serving.done():  # noqa: ASYNC110 - uvicorn has no event
@@ -76,7 +77,7 @@ async def serve_sandbox(
         for platform in platforms.values():
             await platform.close()
         around.files.close()
-        server.should_exit = True
+        server.end()
         await serving
 
 

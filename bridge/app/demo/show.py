@@ -74,7 +74,10 @@ async def _script(wishes: Wishes, folder: Path) -> int:
 
 async def _page(wishes: Wishes, folder: Path) -> int:
     closing = asyncio.Event()
-    async with running_demo(folder, pace=_PAGE_PACE) as (demo, running):
+    async with (
+        contextlib.AsyncExitStack() as ends,
+        running_demo(folder, pace=_PAGE_PACE) as (demo, running),
+    ):
         app = page_app(demo, lambda: _acted(demo, running, SCENE, 1.3), closing)
         server = await _served(app, wishes.port)
         opening = () if wishes.quiet_room else OPENING  # the page does not begin empty
@@ -87,7 +90,8 @@ async def _page(wishes: Wishes, folder: Path) -> int:
         finally:
             closing.set()
             background.cancel()
-            await asyncio.gather(server.stop(), background, return_exceptions=True)
+            stopping = asyncio.gather(server.stop(), background, return_exceptions=True)
+            ends.push_async_callback(asyncio.wait, {stopping})  # while the platforms end
         running.result()
     return 0
 
