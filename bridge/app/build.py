@@ -257,9 +257,8 @@ async def find_rooms(
         for wanted in in_order(entry.members):
             for one in accounts_meant(wanted, settings.accounts):
                 await finding.add(one, places, several=wanted.is_pattern)
-        members = _with_links(
-            finding.members, [one for one in links if one.room == name], entry, connectors
-        )
+        mine = [one for one in links if one.room == name]
+        members = await _with_links(finding.members, mine, entry, connectors, places)
         seats = tuple(seat_with(seat, settings) for seat in entry.agents)
         own_id, whole = RoomId(name), room_options(entry)
         rooms.append(
@@ -326,7 +325,8 @@ class _Finding:
                 return
             channel = await places.find(wanted)
             known = "" if wanted.channel == channel.channel else wanted.channel.lstrip("#")
-            self._take(wanted, channel, known)
+            name = await places.name_of(AccountId(wanted.account), channel)
+            self._take(wanted, channel, name or known)
         except ConfigError as error:
             self.problems.append(f"room {self.room!r}: {error}")
             log.error("channel_not_found", room=self.room, error=str(error))  # noqa: TRY400
@@ -355,11 +355,12 @@ def accounts_meant(wanted: MemberSettings, accounts: Iterable[str]) -> list[Memb
     return [wanted.model_copy(update={"account": name}) for name in meant]
 
 
-def _with_links(
+async def _with_links(
     members: Sequence[Member],
     links: Sequence[RoomLink],
     entry: RoomSettings,
     connectors: Mapping[AccountId, Connector],
+    places: Places,
 ) -> list[Member]:
     """What people linked and unlinked by command stands above the file."""
     found = list(members)
@@ -370,7 +371,8 @@ def _with_links(
         elif not here and link.account in connectors:
             plain = MemberSettings(account=link.account, channel=link.channel.channel)
             options = member_options(entry, plain)
-            found.append(Member(link.account, link.channel, options=options))
+            name = await places.name_of(link.account, link.channel)
+            found.append(Member(link.account, link.channel, name=name, options=options))
     return found
 
 

@@ -73,6 +73,14 @@ class Places:
         log.warning("channels_remembered", account=member.account, channel=member.channel)
         return found
 
+    async def name_of(self, account: AccountId, channel: ChannelRef) -> str:
+        """What people call it; empty where the account cannot tell."""
+        try:
+            known = await self._channels(account)
+        except BridgeError:
+            return ""
+        return next((one.name for one in known if one.ref == channel), "")
+
     async def close(self) -> None:
         for task in self._listed.values():
             task.cancel()

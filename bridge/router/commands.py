@@ -17,7 +17,7 @@ from bridge.content.markdown import text_to_markdown
 from bridge.content.mentions import mentioned_actors
 from bridge.content.text import Break, Inline, Paragraph, Text
 from bridge.errors import BridgeError
-from bridge.model import ActorId, CommandGiven, Level, MessagePosted, Place, split_key
+from bridge.model import AccountId, ActorId, CommandGiven, Level, MessagePosted, Place, split_key
 from bridge.ports.store import Barred
 from bridge.router.direct_command import direct_command, is_direct_command
 from bridge.router.handing import give_back, hand_over, is_admin, take_over
@@ -30,7 +30,7 @@ from bridge.uacs import TextPart
 log = structlog.get_logger()
 
 _MENTION = re.compile(r"^\s*(?:\[@[^\]\n]{0,200}\]\(<?uacs:actor/[^)\n]{1,300}\)[\s,:]*)+")
-_CHANNEL = re.compile(r"\[#[^\]\n]{0,200}\]\(<?uacs:channel/([^)>\s]{1,300})>?\)")
+_CHANNEL = re.compile(r"\[#([^\]\s]{0,200})\]\(<?uacs:channel/([^)>\s]{1,300})>?\)")
 _LONGEST = 500  # characters of a command
 _MOST_LOST = 5  # messages that did not arrive, of which one answer tells
 
@@ -137,11 +137,11 @@ def _said(event: MessagePosted) -> str:
 
 
 def read_words(text: str) -> tuple[str, tuple[str, ...]]:
-    """The command's name, and what follows it: mentions as ids of actors, channels as their own."""
+    """The command's name, and what follows it: mentions as ids of actors, channels `KEY#NAME`."""
     for actor in mentioned_actors(text):
         link = re.compile(r"\[@[^\]\n]{0,200}\]\(<?uacs:actor/" + re.escape(actor) + r">?\)")
         text = link.sub(lambda _, known=actor: known, text)
-    text = _CHANNEL.sub(lambda found: split_key(unquote(found[1]))[-1], text)
+    text = _CHANNEL.sub(lambda found: f"{unquote(found[2])}#{found[1]}", text)
     name, *words = text.split() or [""]
     return name.casefold().lstrip("/!"), tuple(words)
 
@@ -274,7 +274,19 @@ async def _direct(asked: Asked, around: Surroundings) -> str:
 
 async def _link(asked: Asked, around: Surroundings) -> str:
     account, channel = asked.words
-    return await around.linker().link(asked.room.id, account, channel, asked.actor)
+    meant = _channel_meant(account, channel, around)
+    return await around.linker().link(asked.room.id, account, meant, asked.actor)
+
+
+def _channel_meant(account: str, channel: str, around: Surroundings) -> str:
+    """A mention is made where it is typed, also of a channel that is called so elsewhere."""
+    key, _, name = channel.partition("#")
+    if key.count(":") != 2:
+        return channel
+    platform, *_, own_id = split_key(key)
+    connector = around.connectors.get(AccountId(account))
+    here = connector is not None and connector.capabilities.platform == platform
+    return own_id if here else f"#{name}"
 
 
 async def _unlink(asked: Asked, around: Surroundings) -> str:

@@ -39,6 +39,8 @@ async def test_status_is_answered_where_it_is_asked_and_channels_come_and_go(
             bot = mention(local, platform)
             await local.say(platform, "general", f"{bot} status")
             await local.until(lambda: any("bridged to" in text for text in texts(platform)))
+            told = " ".join(texts(platform))  # channels by their names, though the file has ids
+            assert all(f"{one.capitalize()} #general" in told for one in others if one != "teams")
 
             _, random = local.place("slack", "random")
             await local.say(platform, "general", f"{bot} link slack #random")

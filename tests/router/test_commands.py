@@ -128,8 +128,10 @@ async def test_a_channel_is_linked_by_its_mention(trio: Trio) -> None:
         router.linker = Told()
         mentioned = "[#random](uacs:channel/paper:slate:19%253Ax@thread)"
         assert await give(house, slate, f"link slate {mentioned}") == "It is linked."
+        elsewhere = "[#random](uacs:channel/other:T0:C1)"
+        assert await give(house, slate, f"link slate {elsewhere}") == "It is linked."
 
-    assert asked == ["slate 19:x@thread"]
+    assert asked == ["slate 19:x@thread", "slate #random"]
 
 
 async def test_who_opted_out_is_so_under_accounts_that_are_linked_later(trio: Trio) -> None:
