@@ -288,16 +288,18 @@ class Socket(SocketModeClient):
 
     async def close(self) -> None:
         """Close the connection and end every task, those of frames in work included."""
-        # aiohttp waits 10 s for the other side's goodbye, which may be gone.
-        with contextlib.suppress(TimeoutError, aiohttp.ClientError, OSError):
-            async with asyncio.timeout(_CLOSE_SECONDS):
-                await super().close()
-        known = (self.message_processor, self.current_session_monitor, self.message_receiver)
-        tasks = [task for task in (*known, *self._frames) if task is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await self.aiohttp_client_session.close()
+        try:
+            # aiohttp waits 10 s for the other side's goodbye, which may be gone.
+            with contextlib.suppress(TimeoutError, aiohttp.ClientError, OSError):
+                async with asyncio.timeout(_CLOSE_SECONDS):
+                    await super().close()
+            known = (self.message_processor, self.current_session_monitor, self.message_receiver)
+            tasks = [task for task in (*known, *self._frames) if task is not None]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        finally:  # cancelled once more, too
+            await self.aiohttp_client_session.close()
 
     async def _dispatch(self, _: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
         start = asyncio.get_running_loop().time()

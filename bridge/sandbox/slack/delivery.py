@@ -316,6 +316,8 @@ class Delivery:
         headers: dict[str, str],
         kind: dict[str, str] | None = None,
     ) -> aiohttp.client._RequestContextManager:  # pyright: ignore[reportPrivateUsage]  # aiohttp names it nowhere else
+        if self._closed:
+            raise aiohttp.ClientConnectionError("the local Slack was closed")
         if self._http is None:
             self._http = aiohttp.ClientSession()
         return self._http.post(

@@ -89,6 +89,7 @@ class Outbox:
         self._late: set[asyncio.Task[None]] = set()
         self._awaited: set[asyncio.Future[str]] = set()
         self._client: aiohttp.ClientSession | None = None
+        self._closed = False
 
     def push(self, bot: Bot, conversation: str, activity: Json) -> None:
         """Hand one activity over as soon as what is before it in this conversation is gone."""
@@ -154,6 +155,7 @@ class Outbox:
             await client.close()
 
     async def close(self) -> None:
+        self._closed = True
         tasks = [*self._late, *(lane.task for lane in self._lanes.values() if lane.task)]
         for task in tasks:
             task.cancel()
@@ -267,6 +269,8 @@ class Outbox:
         return headers
 
     def _session(self) -> aiohttp.ClientSession:
+        if self._closed:
+            raise aiohttp.ClientConnectionError("the local Teams was closed")
         if self._client is None or self._client.closed:
             self._client = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=200))
         return self._client
