@@ -93,6 +93,7 @@ class Reloader:
             ended = self._bridge.connectors.pop(account)
             if account in fresh:
                 self._bridge.connectors[account] = fresh[account]
+            await self._bridge.router.let_go(ended)
             await ended.close()
         self._bridge.connectors.update(fresh)
 

@@ -54,6 +54,7 @@ from bridge.router.policy import Policy
 from bridge.router.proof import find_post
 from bridge.router.rooms import Rooms
 from bridge.router.streams import streams_of
+from bridge.router.under_way import UnderWay
 
 log = structlog.get_logger()
 
@@ -101,6 +102,7 @@ class Lanes:
         policy: Policy,
         rooms: Rooms,
         encoding: Encoding,
+        under_way: UnderWay,
     ) -> None:
         self._store = store
         self._connectors = connectors
@@ -109,6 +111,7 @@ class Lanes:
         self._policy = policy
         self._rooms = rooms
         self._encoding = encoding
+        self._under_way = under_way
         self._lanes: dict[LaneId, _Lane] = {}
         self._claims: dict[LaneId, _Claim] = {}
         self._begun: set[OperationId] = set()
@@ -512,8 +515,9 @@ class Lanes:
         files = sum(file.size for file in call.files)
         deadline = self._policy.send_deadline + files / self._policy.upload_pace
         try:
-            async with asyncio.timeout(deadline):
-                return await connector.send(call)
+            with self._under_way.call(connector):
+                async with asyncio.timeout(deadline):
+                    return await connector.send(call)
         except TimeoutError:
             raise Unsettled(
                 f"{call.method} to {call.channel} had no answer within {deadline:g} s"

@@ -73,6 +73,7 @@ from bridge.router.told import Told
 from bridge.router.tools import Tools
 from bridge.router.turns import Turns
 from bridge.router.typing import Typing
+from bridge.router.under_way import UnderWay
 from bridge.router.voice import Voice
 from bridge.uacs import Message
 
@@ -114,8 +115,11 @@ class Router:
         self._sources = Sources(lambda row: self._rows.take(row))
         url_of = files.url_of if files else public_url
         self.references = References(store, connectors, rooms, groups or {})
+        self._under_way = UnderWay(connectors)
         encoding = Encoding(store, connectors, rooms, self._budgets, clock, url_of, self.references)
-        self.lanes = Lanes(store, connectors, self._budgets, clock, policy, rooms, encoding)
+        self.lanes = Lanes(
+            store, connectors, self._budgets, clock, policy, rooms, encoding, self._under_way
+        )
         self.notices = Notices(store, clock, new_id, self.lanes.wake)
         notes = Notes(store, rooms, self.notices, partial(shows_natively, connectors))
         self.lanes.say_instead = notes.bring_up_to_date
@@ -132,7 +136,7 @@ class Router:
         voice = Voice(store, self.lanes, clock, new_id, cards, files)
         showing = Showing(
             store, connectors, self._budgets, clock, encoding.edits, encoding.growing_calls,
-            encoding.grown, voice.roll_over,
+            encoding.grown, voice.roll_over, self._under_way,
         )  # fmt: skip
         self.holdings = Holdings(store, self.notices, clock)
         calling = Calling(store, rooms, self.holdings, self.notices, clock)
@@ -355,6 +359,10 @@ class Router:
         self.references.learn_connectors()
         self._budgets.set_rules(account, connector.capabilities.budgets)
         self.receivers.start(account, connector)
+
+    async def let_go(self, connector: Connector) -> None:
+        """Wait until what it sends now has its answer: before that it must not be closed."""
+        await self._under_way.until_answered(connector, self._policy.drain)
 
     def change_rooms(self, rooms: Iterable[Room]) -> None:
         """From now on these are the rooms. Channels that were not heard before are read from here

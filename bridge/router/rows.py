@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import structlog
 
-from bridge.errors import BridgeError, InvalidData, StoreError
+from bridge.errors import BridgeError, InvalidData, StoreError, UndecodableEvent
 from bridge.model import AccountId, Event, Raw, ReactionAdded, ReactionRemoved
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
@@ -126,7 +126,13 @@ class Rows:
     def _decoded(self, raw: Raw) -> Sequence[Event]:
         if raw.account == ACCOUNT:
             return decode(raw)
-        return self._connectors[raw.account].decode(raw)
+        connector = self._connectors.get(raw.account)
+        if connector is None:
+            raise UndecodableEvent(
+                f"account {raw.account!r} is no longer configured; put it back, then use "
+                "`uacs-bridge dead-letters retry-events`"
+            )
+        return connector.decode(raw)
 
     def _tell_outcome(self, row: InboxRow, outcome: str) -> None:
         awaited = self._awaited.get(row.id)

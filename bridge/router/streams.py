@@ -31,6 +31,7 @@ from bridge.ports.connector import Connector, Streams
 from bridge.ports.store import Store
 from bridge.router import metrics
 from bridge.router.budgets import Budgets, Priority
+from bridge.router.under_way import UnderWay
 from bridge.uacs import Message, TextPart
 
 log = structlog.get_logger()
@@ -128,6 +129,7 @@ class Showing:
     encode: Encode
     grown: Callable[[Delivery, Streams], Awaitable[Delivery]]
     roll_over: Callable[[PostMessage, Message], Awaitable[None]]
+    under_way: UnderWay
 
 
 @dataclass
@@ -193,13 +195,16 @@ class Stream:
             await follower.wake.wait()
             follower.wake.clear()
             while follower.shown != self._version and not self._closing:
-                await self._with.clock.sleep(await self._step(follower))
+                connector = self._with.connectors.get(follower.post.account)
+                if connector is None:  # its account was taken away meanwhile
+                    return
+                await self._with.clock.sleep(await self._step(follower, connector))
 
-    async def _step(self, follower: _Follower) -> float:
+    async def _step(self, follower: _Follower, connector: Connector) -> float:
         """Show the newest state; how long to wait before the next."""
         channel = follower.post.channel
         try:
-            return await self._show(follower)
+            return await self._show(follower, connector)
         except RateLimited as error:
             metrics.RETRIED.labels(follower.post.account, "stream_rate_limited").inc()
             log.warning("stream_rate_limited", channel=channel.key, error=str(error))
@@ -210,10 +215,9 @@ class Stream:
             return 0.0
         except BridgeError as error:
             log.info("stream_edit_failed", channel=channel.key, error=str(error))
-            return self._pace(self._with.connectors[follower.post.account])
+            return connector.capabilities.stream_pace
 
-    async def _show(self, follower: _Follower) -> float:
-        connector = self._with.connectors[follower.post.account]
+    async def _show(self, follower: _Follower, connector: Connector) -> float:
         version = self._version
         delivery = await self._delivery(follower.post)
         if delivery is None or len(delivery.copies) < follower.parts:
@@ -249,14 +253,12 @@ class Stream:
                     break
                 follower.busy = True
                 try:
-                    await connector.send(one)
+                    with self._with.under_way.call(connector):
+                        await connector.send(one)
                 finally:
                     follower.busy = False
                 self._with.edits.note(account, one)
         return streams.append_pace if own is not None and streams is not None else None
-
-    def _pace(self, connector: Connector) -> float:
-        return connector.capabilities.stream_pace
 
     async def _delivery(self, post: PostMessage) -> Delivery | None:
         """The newest state for this channel; None while the opening post is still on its way."""

@@ -16,6 +16,7 @@ from bridge.app.build import Bridge
 from bridge.app.run import run
 from bridge.app.settings import read_settings
 from bridge.errors import BridgeError, ConfigError
+from bridge.sandbox.faults import Fault
 from tests.app.running import cli
 from tests.e2e.house import Street, configuration, connect, street
 
@@ -159,3 +160,24 @@ async def test_a_channel_that_is_new_to_a_room_is_heard_from_then_on(tmp_path: P
             await local.say("slack", "random", "once more")
             await local.until(lambda: texts(local, "slack")[-1] == "once more")
             assert len(texts(local, "slack", "random")) == 4  # told once
+
+
+async def test_what_an_account_sends_while_it_changes_arrives_once_and_is_known(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "bridge.yaml"
+    async with street(names=("slack", "teams")) as local:
+        settings = configuration(local, tmp_path / "s.sqlite3", channels=("general",))
+        async with from_file(local, settings, path) as (bridge, _):
+            before = bridge.connectors["teams"]  # type: ignore[index]
+            where = "teams:activity.post:*"
+            local.around.faults.add(Fault(kind="late_answer", where=where, seconds=0.5))
+            await local.say("slack", "general", "one")
+            await local.until(lambda: texts(local, "teams") == ["one"])
+            settings["accounts"]["teams"]["drive_hosts"] = ["*.files.example"]
+            write(path, settings)
+            await bridge.reload()
+            assert bridge.connectors["teams"] is not before  # type: ignore[index]
+            await local.say("slack", "general", "two")
+            await local.until(lambda: texts(local, "teams") == ["one", "two"])
+            assert await bridge.store.dead_letters() == []

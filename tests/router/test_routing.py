@@ -244,6 +244,17 @@ async def test_a_malformed_payload_is_kept_and_the_rest_goes_on(house: House) ->
     assert "paper" in error
 
 
+async def test_what_was_kept_of_an_account_that_is_gone_says_how_to_go_on(house: House) -> None:
+    slate = connector(house, "slate")
+    await house.store.accept(slate.raw("s", "before"), advance=False)
+    del house.connectors[slate.account]
+    async with house.run():
+        await house.clock.let_work()
+
+    ((_, error),) = await house.store.failed_rows()
+    assert "'slate' is no longer configured; put it back" in error
+
+
 async def test_what_was_kept_before_a_stop_is_carried_after_it(house: House) -> None:
     slate = connector(house, "slate")
     for number in range(3):

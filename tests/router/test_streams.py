@@ -108,6 +108,26 @@ async def test_a_long_answer_rolls_over_to_further_posts_while_it_grows(clock: F
     assert "".join(board.texts("b")[1:]) == "".join(slate.texts("s")[1:]) == LONG
 
 
+async def test_an_account_that_is_taken_away_while_an_answer_grows_hurts_no_other(
+    clock: FakeClock,
+) -> None:
+    slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
+    house = house_of(clock, said(clock, *in_words(LONG), pause=0.2), slate, board)
+
+    async with house.run():
+        await slate.say("s", "@helper tell me all")
+        await clock.advance(3)
+        del house.connectors[board.account]
+        await clock.advance(60)
+
+    assert "".join(slate.texts("s")[1:]) == LONG
+    whole = await house.store.resolve(slate.channel("s"), slate.channels["s"][-1].id)
+    assert whole is not None
+    stored = await house.store.message(whole)
+    assert stored is not None
+    assert stored.state == "complete"
+
+
 async def test_parts_that_are_whole_are_not_edited_again(clock: FakeClock) -> None:
     slate = PaperConnector("slate", clock)
     house = house_of(clock, said(clock, *in_words(LONG), pause=0.2), slate)

@@ -82,6 +82,8 @@ class Api:
         if self._fault(asked, "lose_answer"):
             await _break_connection(receive)
             return
+        if late := self._fault(asked, "late_answer"):
+            await asyncio.sleep(late.seconds)
         await response(scope, receive, send)
 
     async def _read_body(self, request: Request, call: Call, asked: _Asked) -> None:

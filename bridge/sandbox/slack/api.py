@@ -71,6 +71,8 @@ class WebApi:
         answer = self._run(known, app, args)
         if self._around.faults.take(where, "lose_answer"):
             return Broken()
+        if late := self._around.faults.take(where, "late_answer"):
+            await asyncio.sleep(late.seconds)
         return _json(_with_warning(answer, kind), {"x-oauth-scopes": ",".join(app.scopes)})
 
     def _caller(self, method: str, token: str) -> App:

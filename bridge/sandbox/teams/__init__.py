@@ -12,7 +12,7 @@ Addresses, all under `{base_url}/teams`:
 | `/drive/...` | files: downloads with an end, upload sessions: `drive.py` |
 | `/_control/...` | endpoints of bots, installs, new keys, what was delivered: `control.py` |
 
-Names of operations for faults (`status`, `rate_limited`, `hang`, `lose_answer`):
+Names of operations for faults (`status`, `rate_limited`, `hang`, `lose_answer`, `late_answer`):
 `teams:activity.post:<conversation>` (replies too), `activity.update`, `activity.delete`,
 `conversation.create` (of the channel, or the person's id), `members.list`, `members.get`,
 `members.paged`, `team.get`, `team.channels`, `attachment.info`, `attachment.get`; the conversation

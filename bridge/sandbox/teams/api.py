@@ -153,7 +153,7 @@ class Connector:
 
     async def _run(self, name: str, call: Call, act: Act, *, reading: bool) -> Response:
         where = f"teams:{name}:{call.target}"
-        kinds = ("status", "rate_limited", "hang", "lose_answer")
+        kinds = ("status", "rate_limited", "hang", "lose_answer", "late_answer")
         if (fault := self._around.faults.take(where, *kinds)) is None:
             self._keep_limits(call, reading)
             return act(call)
@@ -164,7 +164,10 @@ class Connector:
         if fault.kind == "hang":
             await asyncio.sleep(fault.seconds)
             raise refusals.with_status(504)
-        act(call)
+        answer = act(call)
+        if fault.kind == "late_answer":
+            await asyncio.sleep(fault.seconds)
+            return answer
         return BrokenAnswer()
 
     def _keep_limits(self, call: Call, reading: bool) -> None:
