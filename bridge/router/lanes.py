@@ -32,6 +32,7 @@ from bridge.model import (
     LaneId,
     Loss,
     Mark,
+    MessageId,
     NoteReactions,
     Operation,
     OperationId,
@@ -373,24 +374,24 @@ class Lanes:
         except StoreError:
             raise
         except BridgeError as error:
-            bare = await self._out_of_thread(item) if isinstance(error, NotFound) else None
+            call = work.calls[len(work.receipts)]
+            bare = await self._out_of_thread(item, call) if isinstance(error, NotFound) else None
             if bare is None:
-                await self._failed(item, work.calls[len(work.receipts)], error)
+                await self._failed(item, call, error)
             else:
                 await self._carry_out(bare, connector, wake)
 
-    async def _out_of_thread(self, item: OutboxItem) -> OutboxItem | None:
+    async def _out_of_thread(self, item: OutboxItem, call: Call) -> OutboxItem | None:
         """A post whose thread is gone begins one anew, as where its root never came; None for what
         stands in none. Asked for once more: parts of it may stand by now."""
         operation = item.delivery.operation
-        if not isinstance(operation, PostMessage) or item.delivery.thread is None:
+        if call.kind != "post" or item.delivery.thread is None:
             return None
         now = await self._store.head(operation.channel.lane)
         if now is None or now.delivery.operation.id != operation.id:
             return None
         log.info("thread_gone", operation=operation.id, thread=item.delivery.thread)
-        delivery = now.delivery.model_copy(update={"thread": None})
-        return replace(now, delivery=delivery, thread_missing=True)
+        return replace(now, delivery=_in_channel(now.delivery), thread_missing=True)
 
     async def _make_calls(
         self, item: OutboxItem, connector: Connector, wake: asyncio.Event, work: _Work
@@ -420,9 +421,10 @@ class Lanes:
         now = await self._store.head(operation.channel.lane)
         if now is None or now.delivery.operation.id != operation.id:
             return
-        # One that grows may be whole by now.
+        # One that grows may be whole by now; a thread that is gone does not come back.
         if now.delivery.message != item.delivery.message or operation.grows:
-            encoded = await self._encoding.to_send(now.delivery, connector)
+            delivery = _in_channel(now.delivery) if item.thread_missing else now.delivery
+            encoded = await self._encoding.to_send(delivery, connector)
             work.calls, work.losses = encoded.calls, [*encoded.losses]
 
     async def _call_or_say(self, item: OutboxItem, connector: Connector, work: _Work) -> None:
@@ -574,9 +576,8 @@ class Lanes:
         operation = item.delivery.operation
         if isinstance(operation, EditMessage) and not operation.stream:
             self._encoding.edits.forget(operation.account, operation.channel, item.delivery.copies)
-        thread_of = None
-        if item.thread_missing and isinstance(operation, PostMessage) and operation.root:
-            thread_of = operation.root
+        thread_of = _root_of_new_thread(item)
+        if thread_of is not None:
             missing = Loss(
                 path="", kind="thread_root_missing", what="the thread's first message",
                 shown_as="this message begins the thread here",
@@ -636,6 +637,21 @@ class Lanes:
         finally:
             sleeping.cancel()
             woken.cancel()
+
+
+def _in_channel(delivery: Delivery) -> Delivery:
+    return delivery.model_copy(update={"thread": None})
+
+
+def _root_of_new_thread(item: OutboxItem) -> MessageId | None:
+    """The root in whose place this message begins the thread here: a post, or an edit of what does
+    not stand any more."""
+    operation = item.delivery.operation
+    if not item.thread_missing or not isinstance(operation, PostMessage | EditMessage):
+        return None
+    if isinstance(operation, EditMessage) and item.delivery.copies:
+        return None
+    return operation.root
 
 
 def _note_after(operation: Operation) -> tuple[Operation, ...]:

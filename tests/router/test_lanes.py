@@ -182,6 +182,31 @@ async def test_an_answer_whose_thread_is_gone_begins_it_anew(clock: FakeClock) -
     assert await house.store.dead_letters() == []
 
 
+async def test_an_answer_that_changes_while_its_thread_is_found_gone_begins_it_anew(
+    clock: FakeClock,
+) -> None:
+    slow = {"channel": (Rate(count=1, seconds=60.0),)}
+    slate, board = PaperConnector("slate", clock), PaperConnector("board", clock, budgets=slow)
+    house = House(clock, MemoryStore(clock), (slate, board))
+    house.room("all", (slate, "s", "both"), (board, "b", "both"))
+
+    def harm(call: Call) -> None:
+        if call.kind == "post" and call.thread is not None:
+            raise NotFound("the thread is gone")
+
+    board.before_send = harm
+    async with house.run():
+        root = await slate.say("s", "root")
+        await clock.advance(5)
+        answer = await slate.say("s", "as it was", thread=root)
+        await clock.advance(60)  # it is refused, and waits to be said in the channel
+        await slate.edit("s", answer, "as it is now")
+        await clock.advance(120)
+
+    assert board.texts("b") == ["root", "as it is now"]
+    assert await house.store.dead_letters() == []
+
+
 async def test_where_the_channel_itself_is_gone_an_answer_is_a_dead_letter(
     clock: FakeClock,
 ) -> None:
