@@ -354,7 +354,7 @@ class _NoInbox:
     async def accept(self, raw: Raw) -> bool:
         raise StoreError("nothing is taken while the configuration is checked")
 
-    def session_began(self, account: AccountId) -> None:
+    def session_began(self, account: AccountId, channel: ChannelRef | None = None) -> None:
         return
 
     async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:

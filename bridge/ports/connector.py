@@ -45,8 +45,9 @@ class Inbox(Protocol):
         """Keep a payload. False: the same delivery was kept before; acknowledge it all the same."""
         ...
 
-    def session_began(self, account: AccountId) -> None:
-        """Events may have been missed before now: the router catches up on all channels."""
+    def session_began(self, account: AccountId, channel: ChannelRef | None = None) -> None:
+        """Events may have been missed before now: the router catches up on all channels, or on
+        this one alone."""
         ...
 
     async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:

@@ -305,9 +305,10 @@ class Router:
         metrics.OUTCOMES.labels("own_echo").inc()
         await self._catch_up.heard_echo(raw)
 
-    def session_began(self, account: AccountId) -> None:
-        """Something may have been missed: read every channel that this account listens to."""
-        channels = self._heard_channels(account)
+    def session_began(self, account: AccountId, channel: ChannelRef | None = None) -> None:
+        """Something may have been missed: read every channel that this account listens to, or the
+        given one if it is among them."""
+        channels = [one for one in self._heard_channels(account) if channel in (None, one)]
         if account in self._untold:
             self._untold.discard(account)
             self._spawn(self._catch_up.tell_unheard(account), f"gap of {account}")

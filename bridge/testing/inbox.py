@@ -33,7 +33,7 @@ class ListInbox:
         self._changed.set()
         return fresh
 
-    def session_began(self, account: AccountId) -> None:
+    def session_began(self, account: AccountId, channel: ChannelRef | None = None) -> None:
         self.sessions.append(account)
         self._changed.set()
 

@@ -47,6 +47,7 @@ Result = TypeVar("Result")
 log = structlog.get_logger(__name__)
 PING_SECONDS = 5.0  # between two signs of life; after four without an answer the socket is dead
 _CLOSE_SECONDS = 2.0
+_JOINS = frozenset({"member_joined_channel", "channel_join", "group_join"})
 _LOOK_SECONDS = 0.5
 CONNECT_SECONDS = 15.0
 SIGNATURE_SECONDS = 300  # docs.slack.dev "Verifying requests", 2026-08
@@ -191,7 +192,10 @@ class Keeper(AsyncMiddleware):
     async def keep(self, body: Json) -> None:
         """Hand one payload over; those of one channel wait for one another."""
         async with self._in_turn(channel_of(body)):
-            raw = raw_of(self._account, body, await self._identity(), self._clock.time())
+            us = await self._identity()
+            raw = raw_of(self._account, body, us, self._clock.time())
+            if raw.channel is not None and _lets_in(body, us.user):
+                self._inbox.session_began(self._account, raw.channel)
             await self._inbox.accept(raw)
         self._heard()
 
@@ -207,6 +211,13 @@ class Keeper(AsyncMiddleware):
             turn.waiting -= 1
             if not turn.waiting:
                 del self._turns[channel]
+
+
+def _lets_in(body: Json, user: str) -> bool:
+    """Whether it tells that this user joined a channel: what was said there before was not told."""
+    event = object_at(body, "event")
+    kinds = (text_at(event, "type"), text_at(event, "subtype"))
+    return text_at(event, "user") == user and any(kind in _JOINS for kind in kinds)
 
 
 class _Turn:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from slack_sdk.web.async_client import AsyncWebClient
 
 from bridge.app.build import Bridge
 from bridge.sandbox.discord import LocalDiscord
@@ -299,6 +300,32 @@ async def test_threads_that_were_deleted_whole_while_we_were_away_are_gone_every
             for platform in EVERYWHERE:
                 await local.until(lambda platform=platform: len(standing(platform)) == 1, 15)
             assert await bridge.store.dead_letters() == []
+
+
+async def test_what_was_said_while_the_bot_was_out_of_a_slack_channel_comes_when_it_is_back(
+    tmp_path: Path,
+) -> None:
+    async with street(names=("slack", "discord")) as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("random",))
+        token = local.platforms["slack"].world().apps[0]["bot_token"]
+        bot = AsyncWebClient(token, base_url=f"{local.around.base_url}/slack/api/")
+        workspace, channel = local.place("slack", "random")
+        slack, person = local.platforms["slack"], local.person("slack", workspace)
+
+        def arrived() -> list[str]:
+            return [one.text for one in local.standing("discord", "random") if "number" in one.text]
+
+        async with running(local, settings) as (bridge, _):
+            await local.until(lambda: not bridge.router.catching_up)
+            await slack.post_as(workspace, channel, person, "number one", None)
+            await local.until(lambda: len(arrived()) == 1)
+            await bot.conversations_leave(channel=channel)
+            await slack.post_as(workspace, channel, person, "number two", None)
+            await bot.conversations_join(channel=channel)
+            await slack.post_as(workspace, channel, person, "number three", None)
+            await local.until(lambda: len(arrived()) == 3)
+
+    assert arrived() == ["number one", "number two", "number three"]
 
 
 async def test_pins_names_topics_and_polls_of_the_meantime_are_found(tmp_path: Path) -> None:
