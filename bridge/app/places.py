@@ -44,7 +44,15 @@ class Places:
         except BridgeError as error:
             remembered = await self._remembered(member, key, error)
             return channel_of_key(remembered)
-        found = _choose(member, known)
+        try:
+            found = _choose(member, known)
+        except ConfigError:
+            remembered = await self._store.shelf_get(account, key)
+            renamed = next((one for one in known if one.ref.key == remembered), None)
+            if renamed is None:
+                raise
+            log.warning("channel_renamed", channel=member.channel, name=renamed.name)
+            return renamed.ref
         await self._store.shelf_put(account, key, found.key)
         return found
 

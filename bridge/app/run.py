@@ -34,7 +34,7 @@ async def run(
 ) -> None:
     """Until SIGINT, SIGTERM or cancellation; `ready` is told the bridge and its web address.
     `source` reads the settings again, when somebody asks for it or at SIGHUP."""
-    with stop_signals() as stop:
+    with stop_signals() as stop, hangups() as hung_up:
         bridge = await _unless(stop, build(settings))
         if bridge is None:
             return
@@ -53,12 +53,12 @@ async def run(
             )
             sweeping = asyncio.create_task(_sweep(bridge))
             following = asyncio.create_task(follow_patterns(bridge))
+            reloading = asyncio.create_task(_reload_at(hung_up, bridge))
             try:
-                with hangups(bridge.reload):
-                    await _first(routing, stop)
+                await _first(routing, stop)
             finally:
                 await server.stop()
-                for task in (routing, sweeping, following):
+                for task in (routing, sweeping, following, reloading):
                     task.cancel()
                     with contextlib.suppress(asyncio.CancelledError):
                         await task
@@ -74,28 +74,25 @@ async def _sweep(bridge: Bridge) -> None:
     await sweep_daily(settings.store.path, bridge.files.blobs, bridge.clock, days)
 
 
-@contextlib.contextmanager
-def hangups(reload: Callable[[], Awaitable[object]]) -> Generator[None]:
-    """SIGHUP has the configuration read again; what is wrong with it is logged there."""
-    loop = asyncio.get_running_loop()
-    reloading: set[asyncio.Task[None]] = set()
-
-    async def quietly() -> None:
+async def _reload_at(hung_up: asyncio.Event, bridge: Bridge) -> None:
+    """What is wrong with the file is logged there."""
+    while True:
+        await hung_up.wait()
+        hung_up.clear()
         with contextlib.suppress(BridgeError):
-            await reload()
+            await bridge.reload()
 
-    def hung_up() -> None:
-        task = asyncio.create_task(quietly(), name="reload")
-        reloading.add(task)
-        task.add_done_callback(reloading.discard)
 
-    loop.add_signal_handler(signal.SIGHUP, hung_up)
+@contextlib.contextmanager
+def hangups() -> Generator[asyncio.Event]:
+    """An event that SIGHUP sets: the configuration is to be read again, once everything runs."""
+    hung_up = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGHUP, hung_up.set)
     try:
-        yield
+        yield hung_up
     finally:
         loop.remove_signal_handler(signal.SIGHUP)
-        for task in reloading:
-            task.cancel()
 
 
 @contextlib.contextmanager

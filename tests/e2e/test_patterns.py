@@ -58,10 +58,11 @@ async def test_all_channels_of_a_name_are_one_room_and_new_ones_join(tmp_path: P
             assert "There is no channel '#misspelt'" in problem
 
 
-async def test_an_account_without_such_a_channel_and_a_platform_that_is_down_end_no_pattern(
+async def test_channels_stay_though_an_account_has_none_one_is_renamed_and_platforms_are_down(
     tmp_path: Path,
 ) -> None:
-    """At a reload, too: what a pattern meant before holds until it can be looked at again."""
+    """At a reload, too: what a pattern meant before holds until it can be looked at again; a
+    channel that was found by its name is the same under another."""
     async with street(names=("slack", "discord")) as local:
         settings = configuration(local, tmp_path / "s.sqlite3", channels=("general",))
         guild, _ = local.place("discord", "general")
@@ -71,12 +72,25 @@ async def test_an_account_without_such_a_channel_and_a_platform_that_is_down_end
                     {"account": "{slack,discord}", "channel": "quiet"},
                     {"account": "disc*", "channel": "gen*", "workspace": guild},
                     {"account": "slack", "channel": "#general"},
+                    {"account": "discord", "channel": "random", "workspace": guild},
                 ]
             }
         }
+        token = local.platforms["discord"].world().apps[0]["token"]
+        random = local.place("discord", "random")[1]
+        address = f"{local.around.base_url}/discord/api/v10/channels/{random}"
         async with running(local, settings) as (bridge, _):
             assert bridge.problems == []
             before = {member.channel.key for member in bridge.rooms.all[0].members}
+            headers = {"Authorization": f"Bot {token}"}
+            async with (
+                aiohttp.ClientSession(headers=headers) as http,
+                http.patch(address, json={"name": "chance"}) as answer,
+            ):
+                assert answer.status == 200, await answer.text()
+            await look_again(bridge)
+            assert bridge.problems == []
+
             bridge.reload = Reloader(bridge, lambda: settings_of(settings)).reload
             local.around.faults.add(Fault(kind="status", times=None))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,7 +16,7 @@ import yaml
 from bridge.app.admin import running_bridge
 from bridge.app.build import Bridge
 from bridge.app.run import run
-from bridge.app.settings import read_settings
+from bridge.app.settings import Settings, read_settings, settings_of
 from bridge.errors import BridgeError, ConfigError
 from bridge.sandbox.faults import Fault
 from tests.app.running import cli
@@ -137,6 +139,24 @@ async def test_a_wrong_file_keeps_the_last_good_one_and_says_what_is_wrong(tmp_p
             write(path, settings)
             assert await asyncio.to_thread(running.ask, "/admin/reload", {}) == {"changes": []}
             assert bridge.problems == []
+
+
+async def test_a_hangup_while_the_bridge_starts_has_the_file_read_again(tmp_path: Path) -> None:
+    settings = settings_of({"store": {"path": str(tmp_path / "s.sqlite3")}, "web": {"port": 0}})
+    read = asyncio.Event()
+
+    def again() -> Settings:
+        read.set()
+        return settings
+
+    running = asyncio.create_task(run(settings, source=again))
+    try:
+        await asyncio.sleep(0)  # it has begun, and opens its store
+        os.kill(os.getpid(), signal.SIGHUP)
+        await asyncio.wait_for(read.wait(), 10)
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
 
 
 async def test_a_channel_that_is_new_to_a_room_is_heard_from_then_on(tmp_path: Path) -> None:

@@ -56,13 +56,14 @@ def command(config: Path, env_file: Path | None) -> None:
 
 @contextmanager
 def _leaving_at_once() -> Generator[None]:
-    """SIGINT and SIGTERM end the program with 0 while it imports; then the loop has its own."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, _leave) for number in numbers]
+    """SIGINT and SIGTERM end the program with 0 while it imports, SIGHUP does nothing: the file is
+    read yet; then the loop has its own."""
+    wanted = {signal.SIGINT: _leave, signal.SIGTERM: _leave, signal.SIGHUP: signal.SIG_IGN}
+    before = [signal.signal(number, handler) for number, handler in wanted.items()]
     try:
         yield
     finally:
-        for number, handler in zip(numbers, before, strict=True):
+        for number, handler in zip(wanted, before, strict=True):
             signal.signal(number, handler)
 
 
