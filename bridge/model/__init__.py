@@ -58,7 +58,7 @@ from bridge.model.operations import (
 )
 from bridge.model.people import Byline, Person
 from bridge.model.raw import Echo, Raw
-from bridge.model.receipts import Receipt
+from bridge.model.receipts import FIRST_SLOT_OF_FILES, Receipt
 from bridge.model.refs import (
     AccountId,
     ActorId,
@@ -81,7 +81,8 @@ from bridge.model.refs import (
 from bridge.model.requests import Answer, ModalWanted, OptionsWanted, Request, SubmissionGiven
 
 __all__ = [
-    "EVENT", "OPERATION", "AccountId", "AccountRevoked", "ActionPressed", "ActorId", "AddReaction",
+    "EVENT", "FIRST_SLOT_OF_FILES", "OPERATION",
+    "AccountId", "AccountRevoked", "ActionPressed", "ActorId", "AddReaction",
     "Answer", "AnswerStopped", "BudgetKey", "Byline", "Call", "Capabilities", "ChannelClosed",
     "ChannelCreated", "ChannelRef", "ChannelRenamed", "CommandGiven", "Counterparts",
     "DeleteMessage", "Deletion", "Delivery", "Echo", "EditMessage", "Encoded", "Event",

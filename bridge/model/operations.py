@@ -284,7 +284,8 @@ class Upload(BaseModel):
 
 
 class Call(BaseModel):
-    """One native request. `slot` is which copy of the message it makes or changes (0, 1, ...).
+    """One native request. `slot` is which copy of the message it makes or changes (0, 1, ...,
+    and from `FIRST_SLOT_OF_FILES` on those that hold files alone).
 
     `body` is in the platform's own shape; `native_id` is the copy that is edited or deleted;
     `files` are staged before the call is made.

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
+# Where files stand in messages apart, these have slots of their own: an edit makes more words of a
+# message or fewer, and its files keep their copies all the same.
+FIRST_SLOT_OF_FILES = 1000
+
 
 class Receipt(BaseModel):
     """`native_id` is the platform's id of copy number `slot`; `thread` is where it stands.

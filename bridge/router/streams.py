@@ -223,7 +223,8 @@ class Stream:
         if delivery is None or len(delivery.copies) < follower.parts:
             return _WAIT  # a post is still on its way
         calls = await self._with.encode(delivery, connector)
-        parts = 1 + max((call.slot for call in calls if call.kind != "delete"), default=0)
+        standing = {copy.slot for copy in delivery.copies}
+        parts = len(standing | {call.slot for call in calls if call.kind == "post"})
         if parts > len(delivery.copies):
             follower.parts, follower.busy = parts, True
             await self._with.roll_over(follower.post, delivery.message)

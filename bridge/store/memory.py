@@ -715,7 +715,7 @@ class MemoryStore(
             HeldPin(link.native_id, link.thread, link.message, *pin)
             for link in self._links.of_channel(channel.key)
             if link.stands
-            and link.slot == 0
+            and link.native_id == self._links.copies(link.message, channel.key)[0].native_id
             and (pin := self._marks.pin_of(link.message)) is not None
             and self._messages[link.message].state != "deleted"
         ]

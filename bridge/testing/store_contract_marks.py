@@ -8,6 +8,7 @@ import pytest
 
 from bridge.content.additions import read_bridge_metadata
 from bridge.model import (
+    FIRST_SLOT_OF_FILES,
     ActorId,
     AddReaction,
     ChannelRef,
@@ -256,3 +257,15 @@ class MarksContract:
             HeldPin("m2", None, other.id, True, ANN, START + 1),
         ]
         assert await store.pins(AWAY) == [HeldPin("x0", None, new.id, False, BOB, START + 5)]
+
+    async def test_a_pin_is_on_the_first_copy_that_stands(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new))
+        await carry(
+            store, "p1", copy("x8", FIRST_SLOT_OF_FILES), copy("x9", 1 + FIRST_SLOT_OF_FILES)
+        )
+
+        change = PinChange(new.id, True, ANN, START)
+        await store.admit(Admission("pinned", pins=(change,)))
+
+        assert await store.pins(AWAY) == [HeldPin("x8", None, new.id, True, ANN, START)]

@@ -220,7 +220,7 @@ def _with_additions(payload: Payload, post: Json, message: Message, said: Conten
 def _content(post: Json) -> tuple[object, ...]:
     """What people would call the message: without unfurls, reply counts, pins and reactions."""
     attached = [one for one in objects_at(post, "attachments") if not is_unfurl(one)]
-    files = [text_at(file, "id") for file in objects_at(post, "files")]
+    files = [(text_at(one, "id"), text_at(one, "mode")) for one in objects_at(post, "files")]
     return text_at(post, "text"), post.get("blocks"), attached, files
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import count
 
 from pydantic import JsonValue
 
@@ -15,6 +16,7 @@ from bridge.content.parts import message_text
 from bridge.content.split import cut_text, split_text
 from bridge.content.text import Paragraph, Quote, Strong, Text
 from bridge.model import (
+    FIRST_SLOT_OF_FILES,
     ActorId,
     BudgetKey,
     Byline,
@@ -77,7 +79,7 @@ def encode(delivery: Delivery, cards: Cards = NO_CARDS, files: Files | None = No
 
 def _posts(delivery: Delivery, operation: PostMessage, bodies: list[Body]) -> Iterator[Call]:
     known = {copy.slot for copy in delivery.copies}
-    for slot, body in enumerate(bodies):
+    for slot, body in _slotted(bodies):
         if slot not in known:
             yield _post(delivery, operation, slot, body)
 
@@ -86,25 +88,40 @@ def _edits(delivery: Delivery, operation: EditMessage, bodies: list[Body]) -> It
     """Changed copies, then new ones for what is longer now, or fewer where it is shorter.
 
     A copy that somebody took away stays away. Files that stand stay as they are; where others are
-    wanted they are shared anew: a message cannot change its files. A whisper cannot change: it is
-    whispered again.
+    wanted, or words would come after them, they are shared anew: a message cannot change its
+    files. A whisper cannot change: it is whispered again.
     """
+    slotted = _slotted(bodies)
     if operation.to is not None:
-        yield from (_post(delivery, operation, slot, body) for slot, body in enumerate(bodies))
+        yield from (_post(delivery, operation, slot, body) for slot, body in slotted)
         return
     copies = {copy.slot: copy for copy in delivery.copies}
-    for slot, body in enumerate(bodies):
+    above: list[Receipt | None] = []
+    for slot, body in slotted:
         copy = copies.get(slot)
         if copy is None:
             yield _post(delivery, operation, slot, body)
         elif not copy.deleted and not body.files:
             yield _update(delivery, copy, body)
-        elif not copy.deleted and operation.files_changed:
+        elif not copy.deleted and (operation.files_changed or not _stands_below(copy, above)):
             yield _delete(delivery, copy)
             yield _post(delivery, operation, slot, body)
+        above.append(copy)
+    wanted = {slot for slot, _ in slotted}
     for copy in _standing(delivery):
-        if copy.slot >= len(bodies):
+        if copy.slot not in wanted:
             yield _delete(delivery, copy)
+
+
+def _slotted(bodies: list[Body]) -> list[tuple[int, Body]]:
+    """Words and files are counted apart: neither takes the other's copies."""
+    words, files = count(), count(FIRST_SLOT_OF_FILES)
+    return [(next(files if body.files else words), body) for body in bodies]
+
+
+def _stands_below(files: Receipt, above: list[Receipt | None]) -> bool:
+    """Whether all that is said above these files was there before them."""
+    return all(one is not None and one.native_id < files.native_id for one in above)
 
 
 def _standing(delivery: Delivery) -> list[Receipt]:

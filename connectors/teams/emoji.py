@@ -11,6 +11,7 @@ import re
 from functools import cache
 
 _TONES = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
+_KEYCAP = 0x20E3
 _TONED = re.compile(r"(.+)-tone([1-5])")
 _POINTS = re.compile(r"(?=[0-9])[0-9a-f]{4,6}(?:[-_][0-9a-f]{4,6})*(?=_|$)")
 # The first name of an emoji is the one that is written.
@@ -76,7 +77,8 @@ def _characters(name: str) -> str | None:
     found = _POINTS.match(name)
     try:
         points = [int(point, 16) for point in re.split("[-_]", found[0])] if found else []
-        return "".join(map(chr, points)) if points and min(points) > 0xFF else None
+        keycap = points[-1:] == [_KEYCAP]  # around a digit, `#` or `*`
+        return "".join(map(chr, points)) if points and (keycap or min(points) > 0xFF) else None
     except (ValueError, OverflowError):
         return None
 

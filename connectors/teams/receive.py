@@ -7,7 +7,7 @@ The order: signature, inbox row, conversation reference, answer. Teams tries onc
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import orjson
@@ -66,7 +66,7 @@ class Receiver:
         self._validator = validator
         self._heard = heard
         self._cards = cards
-        self._turns = _Turns(self._learn, consented)
+        self._turns = _Turns(consented)
 
     def routes(self) -> list[Route]:
         return [Route("/messages", self._messages, methods=["POST"])]
@@ -118,8 +118,11 @@ class Receiver:
         return activity
 
     async def _taken(self, activity: Json) -> Response:
+        """Where it comes from is known before it is worked on: it may be the first thing heard from
+        there, and names are asked for there."""
         raw = raw_of(activity, self._us)
         try:
+            await self._learn(activity)
             await self._inbox.accept(raw)
             response = await self._turns.run(activity)
         except BridgeError as error:
@@ -128,13 +131,11 @@ class Receiver:
         self._heard(activity)
         return response
 
-    async def _learn(self, reference: ConversationReference, activity: Json) -> None:
-        """Where to answer. botbuilder's reference has no tenant, team or names: ours has both."""
+    async def _learn(self, activity: Json) -> None:
+        """Where to answer."""
         learned = reference_of(activity, self._us.tenant)
-        if learned is None or not self._may_answer(learned):
-            return
-        bot = getattr(reference.bot, "id", None) or learned.bot
-        await self._references.learn(learned.model_copy(update={"bot": bot}))
+        if learned is not None and self._may_answer(learned):
+            await self._references.learn(learned)
 
     def _may_answer(self, reference: Reference) -> bool:
         known = self._settings.may_be_called(reference.service_url)
@@ -185,15 +186,12 @@ def _problem(status: int, text: str) -> Response:
 
 # --- the turn -----------------------------------------------------------------------------------
 
-Learn = Callable[[ConversationReference, Json], Awaitable[None]]
-
 
 class _Turns(BotAdapter):
     """Runs botbuilder's turn without its network parts: posts go out through our own sender."""
 
-    def __init__(self, learn: Learn, consented: Callable[[Json], bool]) -> None:
+    def __init__(self, consented: Callable[[Json], bool]) -> None:
         super().__init__()
-        self._learn = learn
         self._consented = consented
 
     async def run(self, json: Json) -> Response:
@@ -204,7 +202,7 @@ class _Turns(BotAdapter):
             log.warning("activity_without_turn", reason=type(error).__name__)
             return Response(status_code=201)
         context = TurnContext(self, activity)
-        await self.run_pipeline(context, _Bot(self._learn, self._consented, json).on_turn)
+        await self.run_pipeline(context, _Bot(self._consented, json).on_turn)
         if activity.type != "invoke":
             return Response(status_code=201)
         return _invoke_answer(context.turn_state.get(self._INVOKE_RESPONSE_KEY))
@@ -226,17 +224,14 @@ class _Turns(BotAdapter):
 
 
 class _Bot(ActivityHandler):
-    """What happens in a turn: the reference is kept; invokes are answered."""
+    """What happens in a turn: invokes are answered."""
 
-    def __init__(self, learn: Learn, consented: Callable[[Json], bool], json: Json) -> None:
+    def __init__(self, consented: Callable[[Json], bool], json: Json) -> None:
         super().__init__()
-        self._learn = learn
         self._consented = consented
         self._json = json
 
     async def on_turn(self, turn_context: TurnContext) -> None:
-        reference = TurnContext.get_conversation_reference(turn_context.activity)
-        await self._learn(reference, self._json)
         if turn_context.activity.type == "invoke":
             await super().on_turn(turn_context)
 

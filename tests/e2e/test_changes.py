@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from bridge.sandbox.hands import GivenFile
 from tests.e2e.house import Street, configuration, running, street
 
 PLATFORMS = ("slack", "discord", "teams")
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
+    "1f15c4890000000d49444154789c6360000002000001e221bc330000000049454e44ae426082"
+)
 WORDS = {"slack": 1200, "discord": 220, "teams": 1200}  # as many as a person may write there
 
 
@@ -57,3 +63,76 @@ async def test_edits_and_deletions_reach_every_copy_in_order(tmp_path: Path, ori
             assert await bridge.store.dead_letters() == []
             (room,) = [one for one, _ in await bridge.store.conversations() if one.kind == "room"]
             assert (await bridge.store.conversation(room.id)).messages == ()
+
+
+def files(local: Street, platform: str) -> list[tuple[str, ...]]:
+    """The names of the files of each message there that has any."""
+    key, name = {"slack": ("files", "name"), "discord": ("attachments", "filename")}[platform]
+    shown = [[one[name] for one in each.raw.get(key) or ()] for each in standing(local, platform)]
+    return [tuple(names) for names in shown if names]
+
+
+def standing(local: Street, platform: str) -> list[Any]:
+    return list(local.standing(platform, "general"))
+
+
+async def test_words_come_and_go_and_their_files_stay(tmp_path: Path) -> None:
+    long = " ".join(f"word{number}" for number in range(2000))  # more than Slack has in a message
+    async with street(limits=False) as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        settings["files"] = {"allow_loopback": True}
+        members = settings["rooms"]["general"]["members"]
+        members[:] = [one for one in members if one["account"] != "discord"]
+        async with running(local, settings) as (bridge, _):
+            where, teams = local.place("teams", "general"), local.platforms["teams"]
+            at = (*where, local.person("teams", where[0]))
+
+            def shown(*words: str) -> bool:
+                """Slack has these words, each in a message, and below them the picture once."""
+                there = standing(local, "slack")
+                shared = [len(one.raw.get("files") or ()) for one in there]
+                said = zip(words, there, strict=False)
+                return shared == [0] * len(words) + [1] and all(
+                    w in str(one.raw) for w, one in said
+                )
+
+            given = [GivenFile(name="a.png", data=PNG)]
+            message = (await teams.post_files(*at, given, "see below")).id  # type: ignore[attr-defined]
+            await local.until(lambda: shown("see below"))
+            shared = standing(local, "slack")[-1].id
+            for text, words in (("", ()), (long, ("word0 ", "word1999"))):
+                await teams.edit_as(*at, message, text)
+                await local.until(lambda words=words: shown(*words))
+                assert text or standing(local, "slack")[-1].id == shared
+            await teams.edit_as(*at, message, "short")
+            await local.until(lambda: shown("short"))
+            await teams.delete_as(*at, message)
+            await local.until(lambda: texts(local, "slack") == [])
+            assert await bridge.store.dead_letters() == []
+
+
+@pytest.mark.parametrize("origin", PLATFORMS)
+async def test_a_file_taken_out_of_a_message_goes_from_its_copies(
+    tmp_path: Path, origin: str
+) -> None:
+    others = [name for name in ("slack", "discord") if name != origin]
+    async with street(limits=False) as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        settings["files"] = {"allow_loopback": True}
+        async with running(local, settings):
+            where, platform = local.place(origin, "general"), local.platforms[origin]
+            at = (*where, local.person(origin, where[0]))
+            given = [
+                GivenFile(name=f"{n}.png", data=PNG + bytes([n]), alt=f"picture {n}")
+                for n in range(3)
+            ]
+            said = (await platform.post_files(*at, given, "three of them")).id  # type: ignore[attr-defined]
+
+            def each_has(number: int) -> bool:
+                return all([len(names) for names in files(local, o)] == [number] for o in others)
+
+            await local.until(lambda: each_has(3))
+            await platform.remove_file_as(*at, said, "1.png")  # type: ignore[attr-defined]
+            await local.until(lambda: each_has(2))
+
+            assert all("three of them" in str(standing(local, one)) for one in others)

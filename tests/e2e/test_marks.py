@@ -109,6 +109,19 @@ async def test_where_bots_cannot_react_a_note_says_who_does(tmp_path: Path) -> N
             await local.until(lambda: len(texts(local, "teams")) == 1)
 
 
+async def test_a_note_names_people_of_whom_nothing_was_heard_before(tmp_path: Path) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        async with running(local, settings):
+            await local.say("slack", "general", "hello")
+            await local.until(lambda: all(len(texts(local, one)) == 1 for one in PLATFORMS))
+
+            await Person(local, "teams").react(":ownpicture:")  # none of Discord's
+            await local.until(lambda: len(texts(local, "discord")) == 2)
+
+            assert texts(local, "discord")[1].endswith(":ownpicture: Ada Lindqvist")
+
+
 async def test_doubled_late_and_reordered_events_and_lost_answers_leave_all_the_same(
     tmp_path: Path,
 ) -> None:

@@ -16,7 +16,7 @@ FILES = (
 ALIASES = {
     "o": "operations", "m": "messages", "l": "lanes", "e": "entries", "t": "timelines",
     "n": "person_names", "p": "people", "asked": "messages", "c": "changes",
-    "during": "periods",
+    "during": "periods", "f": "links",
 }  # fmt: skip
 NARROW = {
     "accounts": {"actor=?", "person=?"},

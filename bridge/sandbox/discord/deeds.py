@@ -25,6 +25,7 @@ from bridge.sandbox.discord.state import (
     MessageType,
     User,
 )
+from bridge.sandbox.discord.text import ALL_MENTIONS
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import GivenFile
 
@@ -194,6 +195,20 @@ class Deeds(ABC):
         if text:
             self._say(workspace, to, person, None, Draft(content=text))
         return shown
+
+    async def remove_file_as(
+        self, workspace: str, channel: str, person: str, message: str, name: str
+    ) -> Shown:
+        """A person takes a file out of a message of theirs, which is an edit."""
+        place, user = self._found(workspace, channel, person)
+        found = self._message(place, message)
+        rest = [FileWish(kept=one.id) for one in found.attachments if one.filename != name]
+        if found.author is not user or len(rest) == len(found.attachments):
+            raise Refused(f"{user.display_name!r} has no file {name!r} in message {message}")
+        if not rest and not found.content:
+            raise InvalidData("A message of Discord has words or files: delete it instead")
+        shape = self._acts.edit(found, Draft(files=rest), ALL_MENTIONS)
+        return self._acts.shown(found, shape)
 
     async def voice_as(
         self, workspace: str, channel: str, person: str, file: GivenFile, seconds: float = 1.0

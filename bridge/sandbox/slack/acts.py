@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from bridge.sandbox.feed import Change, Feed, Shown
@@ -128,7 +128,7 @@ class Acts:
     def settle(
         self, workspace: Workspace, channel: Channel, message: Message, wanted: Json
     ) -> None:
-        """A stream ends: the message is as any other, and no edited one."""
+        """It is another one now, and nobody edited it: a stream ended, or a file is gone."""
         before = message_json(message, workspace.id)
         self.grow(workspace, channel, message, wanted)
         raw = message_json(message, workspace.id)
@@ -160,6 +160,23 @@ class Acts:
             event = events.deleted(channel, at, before)
         self._announce(workspace, channel, event, message.app)
         self._publish("deleted", workspace, channel, message, raw)
+
+    def delete_file(self, workspace: Workspace, file: File) -> None:
+        """Where it stood is a tombstone; a message that showed nothing else goes with it (docs,
+        "Working with files", 2026-08)."""
+        del workspace.files[file.id]
+        tombstone = replace(file, gone=True)
+        shares = [(channel, ts) for channel, stamps in file.shares.items() for ts in stamps]
+        for own_id, ts in shares:
+            place = workspace.channels[own_id]
+            message = place.find(ts)
+            if message is None or not message.files:
+                continue
+            rest = [tombstone if one is file else one for one in message.files]
+            if message.text or not all(one.gone for one in rest):
+                self.settle(workspace, place, message, {"files": rest})
+            else:
+                self.delete(workspace, place, message)
 
     def join(self, workspace: Workspace, channel: Channel, person: Person) -> None:
         """Enter a channel: a line in it, and two events."""

@@ -121,6 +121,17 @@ class Deeds(ABC):
         else:
             raise Refused(f"Nothing is being written in message {message!r}")
 
+    async def remove_file_as(
+        self, workspace: str, channel: str, person: str, message: str, name: str
+    ) -> None:
+        """A person deletes a file of theirs that stands in a message."""
+        team, place, who = self._member(workspace, channel, person)
+        files = self._message(place, message).files or ()
+        found = next((one for one in files if one.name == name and not one.gone), None)
+        if found is None or found.user != who.id:
+            raise Refused(f"{who.name!r} has no file {name!r} in message {message!r}")
+        self._acts.delete_file(team, found)
+
     async def voice_as(
         self, workspace: str, channel: str, person: str, file: GivenFile, seconds: float = 1.0
     ) -> Shown:

@@ -81,6 +81,8 @@ def private_url(file: File) -> str:
 
 def file_json(file: File) -> Json:
     """The file object as events, messages and `files.info` carry it."""
+    if file.gone:
+        return {"id": file.id, "mode": "tombstone"}
     kind = filetype(file.name)
     shape: Json = {
         "id": file.id, "created": file.created, "timestamp": file.created, "name": file.name,

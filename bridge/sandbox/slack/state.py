@@ -101,6 +101,7 @@ class File:
     completed: bool = False  # the second step of its upload is done
     public: bool = False
     spoken_ms: int | None = None  # how long, where it was spoken in the client
+    gone: bool = False  # deleted: messages that showed it have a tombstone in its place
     shares: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
 
 

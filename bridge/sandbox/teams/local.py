@@ -102,6 +102,17 @@ class LocalTeams(Deeds):
             raise InvalidData("A message of Teams has words or files: delete it instead")
         return self._room.edit(found, text)
 
+    async def remove_file_as(
+        self, workspace: str, channel: str, person: str, message: str, name: str
+    ) -> Shown:
+        """A person takes a file or picture out of a message of theirs, which is an edit."""
+        found = self._own(workspace, channel, person, message)
+        rest = [one for one in found.files if one.name != name]
+        if len(rest) == len(found.files) or not (rest or found.text.strip()):
+            raise Refused(f"Message {message!r} has no file {name!r}, or nothing else")
+        found.files = rest
+        return self._room.edit(found, found.text)
+
     async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None:
         """A person deletes a message of theirs; nobody else may."""
         self._room.delete(self._own(workspace, channel, person, message))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from bridge.content.additions import BridgeMetadata, with_bridge_metadata
 from bridge.content.markdown import markdown_to_text
 from bridge.model import (
+    FIRST_SLOT_OF_FILES,
     AccountId,
     AddReaction,
     BudgetKey,
@@ -82,7 +83,7 @@ def edit(text: str, *copies: Receipt, **more: Any) -> Encoded:
 
 
 def copy(slot: int, **more: Any) -> Receipt:
-    return Receipt(slot=slot, native_id=f"1700000000.00000{slot}", **more)
+    return Receipt(slot=slot, native_id=f"1700000000.{slot:06}", **more)
 
 
 def test_a_post_carries_its_author_and_its_operation() -> None:
@@ -324,7 +325,7 @@ def test_files_that_we_hold_follow_in_a_message_of_their_own() -> None:
 
     said, shared = encoded.calls
     assert (said.slot, said.method) == (0, "chat.postMessage")
-    assert (shared.slot, shared.method) == (1, "files.completeUploadExternal")
+    assert (shared.slot, shared.method) == (FIRST_SLOT_OF_FILES, "files.completeUploadExternal")
     assert [one.file_id for one in shared.files] == [kept["file_id"]]
     assert shared.body["initial_comment"] == "*Ann*"
 
@@ -337,11 +338,12 @@ def test_files_that_an_edit_changes_are_shared_anew_and_others_stand(*, changed:
         {"type": "image", "source": kept, "media_type": "image/png"},
         files=Files(MemoryBlobs(SystemClock()), NoFetcher()),
         edit=EditMessage(byline=ANN, files_changed=changed, **COMMON),
-        copies=(copy(0), copy(1)),
+        copies=(copy(0), copy(FIRST_SLOT_OF_FILES)),
     )
 
     calls = [(call.kind, call.slot) for call in encoded.calls]
-    assert calls == [("edit", 0), *([("delete", 1), ("post", 1)] if changed else [])]
+    anew = [("delete", FIRST_SLOT_OF_FILES), ("post", FIRST_SLOT_OF_FILES)]
+    assert calls == [("edit", 0), *(anew if changed else [])]
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\n"])

@@ -106,7 +106,7 @@ async def test_what_cannot_be_kept_is_not_acknowledged(endpoint: Endpoint) -> No
     answer = await endpoint.post(activity(text="hello"))
 
     assert answer.status_code == 500
-    assert endpoint.shelf.values == {}
+    assert endpoint.inbox.raws == []
 
 
 @pytest.mark.parametrize("header", ["", "Bearer a.b.c", "Basic eDp5"])

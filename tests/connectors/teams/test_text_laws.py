@@ -130,7 +130,13 @@ def test_names_of_reactions_lead_to_emoji_and_back(name: str, emoji: str) -> Non
 
 @pytest.mark.parametrize(
     ("name", "emoji"),
-    [("yes", "👍"), ("1f1e9-1f1ea_flagde", "🇩🇪"), ("ownpicture", ":ownpicture:")],
+    [
+        ("yes", "👍"),
+        ("1f1e9-1f1ea_flagde", "🇩🇪"),
+        ("0031-fe0f-20e3_keycapone", "1️⃣"),
+        ("0031_one", ":0031_one:"),
+        ("ownpicture", ":ownpicture:"),
+    ],
 )
 def test_any_name_of_a_reaction_is_read(name: str, emoji: str) -> None:
     assert reaction_to_emoji(name) == emoji

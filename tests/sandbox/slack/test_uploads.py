@@ -202,13 +202,23 @@ async def test_an_app_sees_no_file_of_a_channel_where_it_is_not(desk: Desk) -> N
     assert (hidden[0], hidden[1].status_code, found.content) == ("file_not_found", 404, PNG)
 
 
-async def test_a_deleted_file_is_gone_from_its_messages(desk: Desk) -> None:
+async def test_a_deleted_file_leaves_a_tombstone_in_its_messages(desk: Desk) -> None:
     own_id = await desk.upload("a.png", PNG)
     await complete(desk, own_id, initial_comment="look")
 
     assert await desk.error("files.delete", file=own_id) == ""
     assert await desk.error("files.info", file=own_id) == "file_not_found"
-    assert "files" not in desk.slack.messages("T0ACME", GENERAL)[0].raw
+    (standing,) = desk.slack.messages("T0ACME", GENERAL)
+    assert standing.raw["files"] == [{"id": own_id, "mode": "tombstone"}]
+    assert "edited" not in standing.raw
+
+
+async def test_a_message_that_showed_a_deleted_file_alone_goes_with_it(desk: Desk) -> None:
+    hand = Hand(desk.slack, "T0ACME", GENERAL, ADA)
+    alone = await hand.post_file("a.png", PNG)
+    await desk.slack.remove_file_as("T0ACME", GENERAL, ADA, alone.id, "a.png")
+
+    assert desk.slack.messages("T0ACME", GENERAL) == []
 
 
 async def test_an_update_may_name_the_files_that_stay(desk: Desk) -> None:

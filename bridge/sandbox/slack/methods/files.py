@@ -64,19 +64,10 @@ def info(call: Call) -> Json:
 
 
 def delete(call: Call) -> Json:
-    """A deleted file is gone from the messages that showed it."""
     file = _file(call)
     if file.app is not call.app:
         raise ApiError("cant_delete_file")
-    del call.workspace.files[file.id]
-    for channel_id, stamps in file.shares.items():
-        channel = call.workspace.channels[channel_id]
-        for ts in list(stamps):
-            message = channel.find(ts)
-            if message is not None and message.files:
-                rest = [other for other in message.files if other is not file]
-                by = call.app.bot_user
-                call.acts.edit(call.workspace, channel, message, {"files": rest}, by)
+    call.acts.delete_file(call.workspace, file)
     return {}
 
 
