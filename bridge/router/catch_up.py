@@ -269,14 +269,18 @@ class CatchUp:
 
     def _silence(self, account: AccountId) -> Unreadable | None:
         """Since when this account heard nothing; None where that is not worth a word."""
-        since, now = self._hearing.last(account), self._clock.time()
+        return self._gap_since(self._hearing.last(account))
+
+    def _gap_since(self, since: float | None) -> Unreadable | None:
+        now = self._clock.time()
         if since is None or now - since < self._policy.announce_after:
             return None
         return Unreadable(since, now)
 
     async def tell_unheard(self, account: AccountId) -> None:
-        """After a start: what was said meanwhile where nothing can be read back."""
-        gap = self._silence(account)
+        """After a start: what was said meanwhile where nothing can be read back, whatever was heard
+        since."""
+        gap = self._gap_since(self._hearing.away_since)
         if gap is not None and not isinstance(self._connectors[account], ReadsHistory):
             await self._gaps.tell_all(account, gap)
 

@@ -88,7 +88,7 @@ class TeamsConnector:
 
     async def run(self, inbox: Inbox) -> None:
         """Teams calls us (see `routes`), so this only proves the credentials and stays."""
-        del inbox
+        inbox.session_began(self.account)
         self._health = Health(state="connecting")
         try:
             await self._prove_credentials()

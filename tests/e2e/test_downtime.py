@@ -302,6 +302,31 @@ async def test_threads_that_were_deleted_whole_while_we_were_away_are_gone_every
             assert await bridge.store.dead_letters() == []
 
 
+async def test_what_was_said_on_teams_in_the_meantime_is_said_to_be_lost_once(
+    tmp_path: Path,
+) -> None:
+    async with street(names=("slack", "teams")) as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",)) | {
+            "catch_up": {"announce_after": 0.25, "requests_per_minute": 6000}
+        }
+
+        def told(platform: str) -> int:
+            words = "What was said on Teams "
+            return sum(words in one.text for one in local.standing(platform, "general"))
+
+        async with running(local, settings):
+            pass
+        await local.say("teams", "general", "nobody hears this")
+        await asyncio.sleep(0.3)
+        async with running(local, settings):
+            await local.until(lambda: told("slack") == told("teams") == 1)
+        settings["catch_up"]["announce_after"] = 60
+        async with running(local, settings):
+            await asyncio.sleep(0.5)
+
+        assert (told("slack"), told("teams")) == (1, 1)
+
+
 async def test_what_was_said_while_the_bot_was_out_of_a_slack_channel_comes_when_it_is_back(
     tmp_path: Path,
 ) -> None:
