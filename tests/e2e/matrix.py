@@ -3,6 +3,7 @@ it cannot be. `python -m tests.e2e.matrix` writes docs/features.md from this tab
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tests.e2e.matrix_happenings import HAPPENINGS
 from tests.e2e.matrix_marks import MARKS
 from tests.e2e.scene import PLATFORMS, Row, Scene
 
+_GIF = base64.b64decode("R0lGODlhAQABAIAAAP8AAP///yH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==")
 _PIECES = {"slack": 300, "discord": 70, "teams": 300}  # as long as a person may write there
 PAGE = Path(__file__).parents[2] / "docs" / "features.md"
 
@@ -83,6 +85,23 @@ def _with_file(scene: Scene, platform: str) -> bool:
     return said and any("notes.txt" in f"{one.text} {one.raw}" for one in scene.there(platform))
 
 
+async def _picture(scene: Scene) -> None:
+    given = [GivenFile(name="red.gif", data=_GIF)]
+    platform = scene.local.platforms[scene.origin]
+    assert isinstance(platform, Handled)
+    await platform.post_files(*scene.home, scene.person, given, scene.words("see the picture"))
+
+
+def _with_picture(scene: Scene, platform: str) -> bool:
+    """The words, and the picture beside them or in the next message; in Teams its name."""
+    said = scene.found(platform, "see the picture")
+    if platform == "teams" or not said:
+        return any("\N{FRAME WITH PICTURE}" in str(one.raw) for one in said)
+    key, kind = ("files", "mimetype") if platform == "slack" else ("attachments", "content_type")
+    files = [file for one in scene.there(platform) for file in one.raw.get(key) or ()]
+    return any(file[kind] == "image/gif" for file in files)
+
+
 async def _bulk(scene: Scene) -> None:
     natives = [await scene.say(f"one of many {number}") for number in range(3)]
     await scene.arrived("one of many 2")
@@ -120,7 +139,13 @@ ROWS: tuple[Row, ...] = (
         "file",
         _file,
         _with_file,
-        lacks={"teams": "apps are given the files of personal chats alone"},
+        lacks={"teams": "of what stands in channels apps are given pictures alone"},
+        shown_as={"teams": "a link, or its name where there is none"},
+    ),
+    Row(
+        "picture",
+        _picture,
+        _with_picture,
         shown_as={"teams": "a link, or its name where there is none"},
     ),
     *MARKS,

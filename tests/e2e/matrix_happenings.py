@@ -365,7 +365,7 @@ HAPPENINGS: tuple[Row, ...] = (
         _says_what_it_answers,
         lacks={
             "slack": "an answer stands in a thread: see there",
-            "teams": "an answer stands in a thread: see there",
+            "teams": "an answer in a channel stands in a thread: see there",
         },
         shown_as={
             "slack": "a quote of what it answers",
@@ -397,7 +397,10 @@ HAPPENINGS: tuple[Row, ...] = (
         "scheduled post",
         _schedule,
         _planned_comes_last,
-        lacks=_only("slack", "it is posted by its author's own client"),
+        lacks={
+            "discord": "its people cannot schedule posts",
+            "teams": "apps are told of it when it is posted, as of any post",
+        },
     ),
     Row(
         "sticker",
