@@ -165,8 +165,7 @@ class CatchUp:
     def lose_sight_of(self, account: AccountId, channels: list[ChannelRef]) -> list[ChannelRef]:
         """Events may have been missed: hold the channels until they are read. Gives those."""
         if not isinstance(self._connectors[account], ReadsHistory):
-            self._current.update(channel.key for channel in channels)
-            return []
+            return []  # nor has it a cursor that could move
         for channel in channels:
             self._current.discard(channel.key)
             self._runs[channel.key] = self._runs.get(channel.key, 0) + 1
