@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import repeat
 
 from bridge.content.additions import with_bridge_metadata
 from bridge.content.text import (
@@ -129,7 +130,8 @@ def _message(activity: Activity, author: Person, read: ReadHtml, own_id: str) ->
     said_at = ids.milliseconds_of(own_id)
     time = datetime.fromtimestamp(said_at / 1000, UTC) if said_at else activity.time()
     role = "assistant" if author.bot else "human"
-    said = message_content(activity.json, read.document, activity.tenant)
+    document = (*read.document, *_kept_back(activity.json))
+    said = message_content(activity.json, document, activity.tenant)
     message = Message(
         message_id=message_id_of(activity.place(own_id).channel, own_id),
         timestamp=to_timestamp(time),
@@ -140,6 +142,19 @@ def _message(activity: Activity, author: Person, read: ReadHtml, own_id: str) ->
         return message
     origin = origin_of(activity.conversation, own_id, activity.tenant)
     return with_bridge_metadata(message, said.additions.model_copy(update={"origin": origin}))
+
+
+def _kept_back(json: Json) -> Document:
+    """Files that people share in a channel are marks in the HTML, and apps are not given them: a
+    line says that they are there."""
+    attached = [(string(o, "contentType").lower(), o) for o in objects(json, "attachments")]
+    html = [string(one, "content")[:_MAX_HTML] for kind, one in attached if kind == "text/html"]
+    given = sum(kind != "text/html" and not kind.startswith("image/") for kind, _ in attached)
+    missing = sum(map(str.count, html, repeat("<attachment "))) - given
+    if missing < 1:
+        return ()
+    words = "[a file in Teams]" if missing == 1 else f"[{missing} files in Teams]"
+    return (Paragraph((Text(words),)),)
 
 
 def _said(activity: Activity) -> tuple[ReadHtml, bool]:

@@ -111,6 +111,24 @@ async def test_words_come_and_go_and_their_files_stay(tmp_path: Path) -> None:
             assert await bridge.store.dead_letters() == []
 
 
+async def test_files_that_apps_are_not_given_are_spoken_of(tmp_path: Path) -> None:
+    async with street(limits=False) as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        async with running(local, settings):
+            where, teams = local.place("teams", "general"), local.platforms["teams"]
+            at = (*where, local.person("teams", where[0]))
+            given = [GivenFile(name=name, data=b"x") for name in ("a.txt", "b.txt")]
+
+            await teams.post_files(*at, given, "see below")  # type: ignore[attr-defined]
+            await teams.post_files(*at, given[:1])  # type: ignore[attr-defined]
+            await local.until(lambda: len(texts(local, "slack")) == 2)
+
+            assert texts(local, "slack") == [
+                "see below\n\n[2 files in Teams]",
+                "[a file in Teams]",
+            ]
+
+
 @pytest.mark.parametrize("origin", PLATFORMS)
 async def test_a_file_taken_out_of_a_message_goes_from_its_copies(
     tmp_path: Path, origin: str
