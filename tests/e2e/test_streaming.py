@@ -217,6 +217,7 @@ async def test_a_person_stops_what_is_being_written(platform: str, tmp_path: Pat
 
             await local.stop_as(workspace, chat, who.id, answer.id)  # type: ignore[attr-defined]
             await town.until(lambda: bridge.router.turns.idle, 10)
+            await town.until(lambda: bridge.router.lanes.idle, 10)
 
             shown = answers(local.messages(workspace, chat))
 
