@@ -48,7 +48,8 @@ async def survive(
                 await acting
             await crowd.act(events - crowd.events, pause)
             await bridge.connected(180)
-            reckoning = await reckon(local, crowd, bridge, log, always, seconds=600, store=store)
+            # On Slack the bridge reads what it missed at 50 requests a minute, limits or none.
+            reckoning = await reckon(local, crowd, bridge, log, always, seconds=1500, store=store)
         refusals = await local.refusals()
     print(
         f"\n{kills} kills, {crowd.events} events, {len(crowd.said)} of them posts, in "
