@@ -25,6 +25,11 @@ from bridge.router.showing import (
 from bridge.router.streams import LastEdits, as_streams, streams_of, while_growing
 
 
+def out_of_thread(delivery: Delivery) -> Delivery:
+    """As it is said in the channel itself."""
+    return delivery.model_copy(update={"thread": None})
+
+
 class Encoding:
     """What of a message each channel is to be shown. Nothing is sent here."""
 
@@ -62,8 +67,7 @@ class Encoding:
         """The same part of the message as it is said in the channel; None for what stands there."""
         if call.thread is None:
             return None
-        outside = delivery.model_copy(update={"thread": None})
-        calls = (await self.to_send(outside, connector)).calls
+        calls = (await self.to_send(out_of_thread(delivery), connector)).calls
         return next((one for one in calls if one.slot == call.slot), None)
 
     async def unstreamed(self, delivery: Delivery, call: Call, streams: Streams) -> Call | None:

@@ -48,7 +48,7 @@ from bridge.ports.connector import Connector, FindsSent, LeavesFilesOut, SaysInW
 from bridge.ports.store import NewMessage, OutboxItem, OutboxState, Settlement, Store
 from bridge.router import metrics
 from bridge.router.budgets import Budgets, Priority
-from bridge.router.encoding import Encoding
+from bridge.router.encoding import Encoding, out_of_thread
 from bridge.router.max_delay import too_late
 from bridge.router.notices import is_ours
 from bridge.router.policy import Policy
@@ -391,7 +391,7 @@ class Lanes:
         if now is None or now.delivery.operation.id != operation.id:
             return None
         log.info("thread_gone", operation=operation.id, thread=item.delivery.thread)
-        return replace(now, delivery=_in_channel(now.delivery), thread_missing=True)
+        return replace(now, delivery=out_of_thread(now.delivery), thread_missing=True)
 
     async def _make_calls(
         self, item: OutboxItem, connector: Connector, wake: asyncio.Event, work: _Work
@@ -423,7 +423,7 @@ class Lanes:
             return
         # One that grows may be whole by now; a thread that is gone does not come back.
         if now.delivery.message != item.delivery.message or operation.grows:
-            delivery = _in_channel(now.delivery) if item.thread_missing else now.delivery
+            delivery = out_of_thread(now.delivery) if item.thread_missing else now.delivery
             encoded = await self._encoding.to_send(delivery, connector)
             work.calls, work.losses = encoded.calls, [*encoded.losses]
 
@@ -637,10 +637,6 @@ class Lanes:
         finally:
             sleeping.cancel()
             woken.cancel()
-
-
-def _in_channel(delivery: Delivery) -> Delivery:
-    return delivery.model_copy(update={"thread": None})
 
 
 def _root_of_new_thread(item: OutboxItem) -> MessageId | None:

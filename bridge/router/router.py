@@ -200,9 +200,8 @@ class Router:
             feedback=self.feedback,
         )
         self._rows = Rows(
-            self._around, store, connectors, self.lanes, self.turns, self._orphans,
-            self._catch_up, self.feedback, self.feed, clock, policy,
-        )  # fmt: skip
+            self._around, self.lanes, self.turns, self._catch_up, self.feedback, self.feed, policy
+        )
         self._tasks: set[asyncio.Task[Any]] = set()
         self._watches: list[asyncio.Task[None]] = []
         self._untold = set(connectors)  # whose silence before this start was not looked at yet

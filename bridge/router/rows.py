@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 import structlog
 
 from bridge.errors import BridgeError, InvalidData, StoreError, UndecodableEvent
-from bridge.model import AccountId, Event, Raw, ReactionAdded, ReactionRemoved
-from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector
-from bridge.ports.store import Admission, Admitted, InboxRow, Store
+from bridge.model import Event, Raw, ReactionAdded, ReactionRemoved
+from bridge.ports.store import Admission, Admitted, InboxRow
 from bridge.router import metrics
 from bridge.router.catch_up import CatchUp
 from bridge.router.feed import Feed
 from bridge.router.feedback import FeedbackTold
 from bridge.router.lanes import Lanes
-from bridge.router.orphans import Orphans
 from bridge.router.outside import ACCOUNT, decode
 from bridge.router.passage import Passage, Surroundings
 from bridge.router.policy import Policy
@@ -35,27 +32,23 @@ class Rows:
     def __init__(
         self,
         around: Surroundings,
-        store: Store,
-        connectors: Mapping[AccountId, Connector],
         lanes: Lanes,
         turns: Turns,
-        orphans: Orphans,
         catch_up: CatchUp,
         feedback: FeedbackTold,
         feed: Feed,
-        clock: Clock,
         policy: Policy,
     ) -> None:
         self._around = around
-        self._store = store
-        self._connectors = connectors
+        self._store = around.store
+        self._connectors = around.connectors
         self._lanes = lanes
         self._turns = turns
-        self._orphans = orphans
+        self._orphans = around.orphans
         self._catch_up = catch_up
         self._feedback = feedback
         self._feed = feed
-        self._clock = clock
+        self._clock = around.clock
         self._policy = policy
         self._awaited: dict[int, asyncio.Future[str]] = {}
 
