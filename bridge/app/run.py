@@ -59,9 +59,7 @@ async def run(
             finally:
                 await server.stop()
                 for task in (routing, sweeping, following, reloading):
-                    task.cancel()
-                    with contextlib.suppress(asyncio.CancelledError):
-                        await task
+                    await _ended(task)
         finally:
             door.close()
             await bridge.close()
@@ -125,23 +123,26 @@ async def stop_wanted() -> None:
 async def _unless(stop: asyncio.Event, work: Awaitable[T]) -> T | None:
     """The work's result; None, and the work cancelled, when the stop comes first."""
     working = asyncio.ensure_future(work)
-    await _first(working, stop)
-    if working.done():
-        return working.result()
-    working.cancel()
+    try:
+        await _first(working, stop)
+    finally:
+        if not working.done():
+            await _ended(working)
+    return None if working.cancelled() else working.result()
+
+
+async def _ended(task: asyncio.Future[T]) -> None:
+    """Cancelled once: whoever is cancelled again while it ends leaves things behind."""
+    task.cancel()
     with contextlib.suppress(asyncio.CancelledError):
-        await working
-    return None
+        await task
 
 
 async def _first(working: asyncio.Future[T], stop: asyncio.Event) -> None:
-    """Returns when one of them is there; raises what the work raised. Cancelled, it cancels."""
+    """Returns when one of them is there; raises what the work raised."""
     stopping = asyncio.create_task(stop.wait())
     try:
         await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
-    except asyncio.CancelledError:
-        working.cancel()
-        raise
     finally:
         stopping.cancel()
     if working.done():

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from bridge.agents.echo import EchoAgent
 from bridge.app.build import Bridge
 from bridge.errors import StoreCorrupt
+from bridge.ports.clock import SystemClock
 from bridge.sandbox.faults import Fault
-from bridge.store.sqlite import SqliteStore
+from bridge.store.sqlite import SqliteStore, open_sqlite_to_read
 from tests.e2e.house import Street, configuration, running, street
 
 PLATFORMS = ("slack", "discord", "teams")
@@ -267,3 +269,20 @@ async def _worst_wait(local: Street, word: str) -> float:
                 waits.append(loop.time() - began)
     await asyncio.sleep(2.2)  # Slack takes about one a second
     return sorted(waits)[int(0.99 * len(waits))]
+
+
+async def test_a_bridge_that_is_cancelled_finishes_what_it_is_sending(tmp_path: Path) -> None:
+    with capture_logs() as logs:
+        async with at_home(tmp_path) as (local, _):
+            for platform in ("slack", "discord"):
+                where = f"{platform}:{POSTS[platform]}:*"
+                local.around.faults.add(Fault(kind="late_answer", where=where, seconds=0.5))
+            await local.say("teams", "general", "the last word")
+            await until_shown(local, "general", "the last word", ("slack", "discord"))
+
+    assert [one["event"] for one in logs if one["log_level"] == "error"] == []
+    opened = await open_sqlite_to_read(tmp_path / "bridge.sqlite3", clock=SystemClock())
+    try:
+        assert await opened.open_lanes() == []
+    finally:
+        await opened.close()
