@@ -20,6 +20,7 @@ from bridge.ports.store import Change, StoredMessage
 from bridge.router.admission import lets_edit_out
 from bridge.router.files import MEDIA, with_kept_files
 from bridge.router.moderation import copy_deleted, is_original
+from bridge.router.notes import standing_notes
 from bridge.router.passage import Passage, Surroundings
 from bridge.uacs import Message
 
@@ -79,16 +80,31 @@ async def change_by_deletion(
         if not is_original(stored, event.place.channel, target):
             copies.append(await copy_deleted(passage, event, target, stored, around))
             continue
-        operations = [
-            deletion_of(post, OperationId(around.new_id()))
-            for post in await around.store.posts_of(MessageId(stored.message.message_id))
-        ]
-        passage.changes.append(
-            Change(stored.message, "deleted", event.time.timestamp(), tuple(operations))
-        )
+        changes = [await _deleted(stored.message, event, around)]
+        changes += [await _deleted(note, event, around) for note in await _notes(stored, around)]
+        passage.changes += changes
     if copies:
         return copies[0]
     return "deleted" if passage.changes else "orphan: deleted, but not known here"
+
+
+async def _deleted(message: Message, event: Deletion, around: Surroundings) -> Change:
+    posts = await around.store.posts_of(MessageId(message.message_id))
+    operations = [deletion_of(post, OperationId(around.new_id())) for post in posts]
+    return Change(message, "deleted", event.time.timestamp(), tuple(operations))
+
+
+async def _notes(stored: StoredMessage, around: Surroundings) -> Sequence[Message]:
+    """What we said below a message, wherever it stands: it may quote it, and tells of nothing any
+    more."""
+    own_id = MessageId(stored.message.message_id)
+    places = [post.channel for post in await around.store.posts_of(own_id)]
+    if stored.place:
+        places.append(stored.place.channel)
+    channels = {place.key: place for place in places}.values()
+    return [
+        note for place in channels for note in await standing_notes(around.store, own_id, place)
+    ]
 
 
 async def stood_in_thread(place: Place, around: Surroundings) -> Sequence[str]:

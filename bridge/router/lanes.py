@@ -307,6 +307,7 @@ class Lanes:
         if wait > 0:  # the end of the post wakes us, too
             await self._pause(wake, wait)
         elif isinstance(mark, NoteReactions):
+            await self._store.begin(mark.id)  # a reaction from here on is another note's
             await self.say_instead(mark)
             await self._done(item, [], [])
         elif not item.delivery.copies:
@@ -534,10 +535,10 @@ class Lanes:
         calls = encoded.calls
         if not calls:
             await self._done(item, [], [])
-        elif isinstance(operation, EditMessage | DeleteMessage) and calls[0].kind != "post":
+        elif (post := _doubtful_post(calls, connector)) is None:
             await self._store.postpone(operation.id, 0.0, "said again: it changes nothing twice")
         elif isinstance(connector, FindsSent):
-            await self._look_for(item, connector, calls[0], wake)
+            await self._look_for(item, connector, post, wake)
         else:
             await self._unproved(item)
 
@@ -637,6 +638,14 @@ class Lanes:
         finally:
             sleeping.cancel()
             woken.cancel()
+
+
+def _doubtful_post(calls: Sequence[Call], connector: Connector) -> Call | None:
+    """The post that may have arrived unseen: those before it left their receipts. None: all that is
+    left can be said twice. Where nobody can look, what begins with a change is said again."""
+    if calls[0].kind != "post" and not isinstance(connector, FindsSent):
+        return None
+    return next((call for call in calls if call.kind == "post"), None)
 
 
 def _root_of_new_thread(item: OutboxItem) -> MessageId | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from bridge.content.markdown import text_to_markdown
 from bridge.content.text import Paragraph, Text
@@ -18,7 +18,9 @@ from bridge.model import (
 from bridge.ports.store import Reacted, Store, StoredMessage
 from bridge.router.notices import Notices, notice_id
 from bridge.router.rooms import Member, Rooms
+from bridge.uacs import Message
 
+_KINDS = ("reactions", "pin")
 _MOST_NAMES = 12  # of one emoji; the others are counted
 
 
@@ -28,6 +30,15 @@ async def standing_note(
     """The notice of this kind that stands below the message in a channel."""
     standing, _ = await _note(store, kind, message, channel)
     return standing
+
+
+async def standing_notes(
+    store: Store, message: MessageId, channel: ChannelRef
+) -> Sequence[Message]:
+    """All that stand below the message in a channel."""
+    found = [await standing_note(store, kind, message, channel) for kind in _KINDS]
+    stored = [await store.message(own_id) for own_id in found if own_id]
+    return [one.message for one in stored if one]
 
 
 async def _note(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bridge.errors import NotFound
-from bridge.model import Call, Receipt
+from bridge.model import Call, EditMessage, Receipt
 from bridge.ports.connector import FindsSent
 from bridge.ports.store import OutboxItem, Store
 
@@ -45,6 +45,8 @@ async def _here(
     operation = item.delivery.operation
     parts = {copy.native_id for copy in item.delivery.copies}
     after = item.delivery.copies[-1].native_id if item.delivery.copies else item.after
+    if isinstance(operation, EditMessage):
+        after = None  # its copies may be old, and others have come since: what is new is looked at
     while True:
         receipt = await connector.find_sent(call, after, since=item.created, changed=changed)
         if receipt is None:

@@ -296,6 +296,34 @@ async def test_a_post_that_never_arrived_is_sent_again(clock: FakeClock) -> None
     assert board.texts("b") == board.texts("c") == ["one", "two"]
 
 
+@pytest.mark.parametrize("arrived", [True, False])
+@pytest.mark.parametrize("by_words", [True, False])
+@pytest.mark.parametrize("crash", [True, False])
+async def test_a_part_that_an_edit_adds_stands_once_when_its_answer_is_lost(
+    clock: FakeClock, arrived: bool, by_words: bool, crash: bool
+) -> None:
+    house, slate, board = two(clock, PaperWithHistory)
+    assert isinstance(board, PaperWithHistory)
+    board.knows_by_words = by_words
+    lost = fail_once(Unsettled("the connection broke"))
+
+    def harm(call: Call) -> None:
+        if (call.kind, call.slot, call.channel.channel) == ("post", 1, "b"):
+            lost(call)
+
+    async with house.run():
+        said = await slate.say("s", "one")
+        await slate.say("s", "another")
+        await clock.advance(1)
+        setattr(board, "after_send" if arrived else "before_send", harm)
+        await slate.edit("s", said, "x" * 100 + "two")
+        await clock.advance(0.5 if crash else 30)
+    async with house.run():
+        await clock.advance(30)
+
+    assert board.texts("b") == board.texts("c") == ["x" * 100, "another", "two"]
+
+
 async def test_where_nobody_can_look_a_doubtful_post_is_unproved_and_never_resent(
     clock: FakeClock,
 ) -> None:

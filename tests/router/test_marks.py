@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from bridge.content.additions import read_bridge_metadata
 from bridge.errors import FormRefused, RateLimited, Refused, Unavailable, Unsettled
-from bridge.model import AddReaction, Call, Rate, message_id_of
+from bridge.model import AddReaction, Call, MessageId, Rate, message_id_of
+from bridge.ports.store import Reacted
 from bridge.router import RoomOptions
 from bridge.store.memory import MemoryStore
 from tests.router.conftest import House
@@ -299,6 +302,49 @@ async def test_a_note_says_who_reacts_and_goes_with_the_last(trio: Trio) -> None
         await house.clock.advance(1)
 
     assert board.texts("b") == ["hello", "👍 Ann of slate"]
+
+
+@pytest.mark.parametrize("change", ["reaction", "pin"])
+async def test_a_note_goes_with_the_message_that_it_is_about(trio: Trio, change: str) -> None:
+    house, slate, board = trio
+    noting(house, "b")
+    board.pins = False
+    async with house.run():
+        said = await hello(house, slate)
+        if change == "reaction":
+            await slate.react("s", said, "👍")
+        else:
+            await slate.pin("s", said)
+        await house.clock.advance(1)
+        assert len(board.texts("b")) == 2
+        await slate.delete("s", said)
+        await house.clock.advance(1)
+
+    assert board.texts("b") == board.texts("c") == []
+
+
+async def test_who_reacts_while_the_note_is_written_is_in_it(
+    trio: Trio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house, slate, board = trio
+    noting(house, "b")
+    read = house.store.reactions
+
+    async def read_and_be_overtaken(message: MessageId) -> Sequence[Reacted]:
+        found = await read(message)
+        if len(found) == 1 and only(slate, "s").emoji("bob") == set():
+            await slate.react("s", only(slate, "s").id, "👍", author="bob")
+            for _ in range(200):
+                await asyncio.sleep(0)
+        return found
+
+    async with house.run():
+        said = await hello(house, slate)
+        monkeypatch.setattr(house.store, "reactions", read_and_be_overtaken)
+        await slate.react("s", said, "👍")
+        await house.clock.advance(2)
+
+    assert board.texts("b") == ["hello", "👍 Ann of slate, bob"]
 
 
 async def test_off_shows_nothing(trio: Trio) -> None:
