@@ -10,19 +10,17 @@ from bridge.content.split import cut_text
 from bridge.content.text import Paragraph, Text
 from bridge.errors import CodecError
 from bridge.model import Call
-from connectors.slack.capabilities import METADATA_TYPE, TEXT_LIMIT
+from connectors.slack.capabilities import FORMS, METADATA_TYPE, TEXT_LIMIT
 from connectors.slack.cards import read_message
 from connectors.slack.text import text_to_mrkdwn
-
-_FORM = ("blocks", "attachments")
 
 
 def in_words(call: Call) -> Call | None:
     """What it says as one text, cut where Slack takes no more."""
-    if not any(call.body.get(name) for name in _FORM):
+    if not any(call.body.get(name) for name in FORMS):
         return None
-    rest = {name: value for name, value in call.body.items() if name not in _FORM}
-    emptied: dict[str, JsonValue] = {} if call.kind == "post" else {name: [] for name in _FORM}
+    rest = {name: value for name, value in call.body.items() if name not in FORMS}
+    emptied: dict[str, JsonValue] = {} if call.kind == "post" else {name: [] for name in FORMS}
     return call.model_copy(update={"body": {**rest, **emptied, "text": _text(call.body)}})
 
 
@@ -48,7 +46,7 @@ def without_files(call: Call) -> Call | None:
 
 def _text(body: dict[str, JsonValue]) -> str:
     try:
-        markdown = card_words(read_message({name: body.get(name) for name in ("text", *_FORM)}))
+        markdown = card_words(read_message({name: body.get(name) for name in ("text", *FORMS)}))
     except CodecError:
         return str(body.get("text", ""))
     return cut_text(text_to_mrkdwn(markdown_to_text(markdown)), TEXT_LIMIT)

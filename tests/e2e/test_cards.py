@@ -16,7 +16,7 @@ from bridge.model.turns import AgentEvent, AgentInput, MessageChanged, PartGiven
 from bridge.ports.connector import Connector
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import GivenFile, Hand, Handled
-from bridge.uacs import StructuredDataPart
+from bridge.uacs import StructuredDataPart, TextPart
 from tests.e2e.house import Street, configuration, running, street
 
 NODES: list[JsonValue] = [
@@ -59,11 +59,15 @@ class Deployer:
         yield TurnDone()
 
 
-def card(head: str, message: str = "") -> AgentEvent:
-    """The card under this heading: said anew, or in the place of what was said before."""
+def card(head: str, message: str = "", *, bar: int | None = None) -> AgentEvent:
+    """The card under this heading: said anew, or in the place of what was said before. `bar`: its
+    color at the side, which Slack shows as an attachment."""
+    nodes: list[JsonValue] = [head, *NODES]
+    if bar is not None:
+        nodes = [{"type": "container", "color": bar, "nodes": nodes}]
     part: JsonValue = {
         "type": "structured_data", "schema_id": "application/vnd.uacs.card+json",
-        "data": {**CARD, "nodes": [head, *NODES]},
+        "data": {**CARD, "nodes": nodes},
     }  # fmt: skip
     if message:
         return MessageChanged(message=MessageId(message), parts=(part,))
@@ -107,6 +111,50 @@ async def test_an_agents_card_stands_everywhere_and_a_press_reaches_it(tmp_path:
                 assert not any(with_words(local, one, "Deploy 4.2?") for one in PLATFORMS)
 
     assert len(agent.heard) == len(PLATFORMS)
+
+
+class Turner:
+    """Says something, and turns it into what it is asked for: a card, or words."""
+
+    name = "echo"
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        said = [
+            one.message_id for one in turn.conversation.messages if one.actor.role == "assistant"
+        ]
+        asked = turn.conversation.messages[-1].content[0]
+        words: JsonValue = {"type": "text", "text": "Nothing but words."}
+        if not said:
+            yield PartGiven(part=words)
+        elif isinstance(asked, TextPart) and "card" in asked.text:
+            yield card("# Deploy 4.2?", message=said[0], bar=0xD00000)
+        else:
+            yield MessageChanged(message=MessageId(said[0]), parts=(words,))
+        yield TurnDone()
+
+
+async def test_an_edit_turns_words_into_a_card_and_back(tmp_path: Path) -> None:
+    async with street(limits=False) as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
+        async with running(local, settings) as (bridge, _):
+            bridge.agents["echo"] = Turner()
+
+            def stands(words: str, not_these: str) -> bool:
+                found = [" ".join(raw_of(local, one)) for one in PLATFORMS]
+                return all(words in raw and not_these not in raw for raw in found)
+
+            await local.say("slack", "general", "say something")
+            await local.until(lambda: stands("Nothing but words.", "Deploy 4.2?"))
+            for _ in range(2):
+                await local.say("slack", "general", "as a card")
+                await local.until(lambda: stands("Deploy 4.2?", "Nothing but words."))
+                assert all(with_words(local, one, "Ship it") for one in PLATFORMS)
+                await local.say("slack", "general", "as words")
+                await local.until(lambda: stands("Nothing but words.", "Deploy 4.2?"))
+                assert not any(with_words(local, one, "Ship it") for one in PLATFORMS)
 
 
 BROKEN: dict[str, dict[str, JsonValue]] = {
