@@ -51,7 +51,7 @@ from connectors.slack.channels import list_channels
 from connectors.slack.check import findings
 from connectors.slack.decode import decode
 from connectors.slack.encode import encode
-from connectors.slack.files import address_of, share_files
+from connectors.slack.files import address_of
 from connectors.slack.groups import groups_of, list_groups
 from connectors.slack.history import find_post, newest_post, posts_after
 from connectors.slack.ids import Identity
@@ -63,6 +63,7 @@ from connectors.slack.read_back import ReadBack, gone_raw, reaction_raw, unpinne
 from connectors.slack.receive import Keeper, bolt_app, events_route, listen_on_socket, patiently
 from connectors.slack.send import WebApi
 from connectors.slack.settings import SlackSettings
+from connectors.slack.shares import Shares
 from connectors.slack.status import working_call
 from connectors.slack.streams import Streaming
 from connectors.slack.words import in_words, without_files
@@ -86,6 +87,7 @@ class SlackConnector:
             token = self._secret(settings.app_token)
             self._app_api = WebApi(settings.api_url, token, tools.clock)
         self._streaming = Streaming(tools.clock, self.encode)
+        self._shares = Shares(self._api, tools.files, tools.shelf, tools.clock)
         self._us: Identity | None = None
         self._asking = asyncio.Lock()
         self._health = Health("stopped")
@@ -118,7 +120,7 @@ class SlackConnector:
 
     async def send(self, call: Call) -> Receipt:
         if call.files:
-            return await share_files(self._api, self._tools.files, call)
+            return await self._shares.share(call)
         return await self._streaming.send(self._api, call)
 
     @property
@@ -212,6 +214,8 @@ class SlackConnector:
         self, call: Call, after: str | None, *, since: float | None = None, changed: bool = False
     ) -> Receipt | None:
         del changed  # the post tells whose it is
+        if call.files and (receipt := await self._shares.find(call, after)):
+            return receipt
         return await find_post(self._api, self._tools.clock, call, after, since)
 
     def takes_reaction(self, emoji: str) -> bool:

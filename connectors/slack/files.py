@@ -1,4 +1,4 @@
-"""Files into Slack and out of it: staged, shared in one message, and where theirs are fetched.
+"""Files into Slack and out of it: staged where nobody sees them yet, and where theirs are fetched.
 
 Source: docs.slack.dev "Working with files", files.getUploadURLExternal (2026-08).
 """
@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from pydantic import JsonValue
-
 from bridge.content.card import Asset
-from bridge.errors import FileError, Refused, Unavailable
-from bridge.model import Call, Receipt, Upload
+from bridge.errors import FileError, Refused
+from bridge.model import Upload
 from bridge.ports.connector import FileAddress, Files
 from bridge.ports.fetch import Bearer
-from connectors.slack.json_values import Json, object_at, objects_at, text_at
+from connectors.slack.json_values import object_at, text_at
 from connectors.slack.send import WebApi
 
 HOSTS = ("files.slack.com", "slack-files.com", "*.slack.com")
@@ -33,28 +31,7 @@ async def address_of(api: WebApi, asset: Asset) -> FileAddress | None:
     return FileAddress(url, Bearer(await api.token(), (*HOSTS, api.host)))
 
 
-async def share_files(api: WebApi, files: Files | None, call: Call) -> Receipt:
-    """Stage every file, then share them in one message. Staged files that are never shared are
-    seen by nobody; only the last request makes something that people see."""
-    if files is None:
-        raise Refused(f"{call.method}: this bridge keeps no files")
-    staged: list[JsonValue] = [
-        {"id": await _stage(api, files, one), "title": one.name} for one in call.files
-    ]
-    body: dict[str, JsonValue] = {
-        "files": staged,
-        "channel_id": call.channel.channel,
-        "initial_comment": call.body.get("initial_comment"),
-    }
-    if call.thread is not None:
-        body["thread_ts"] = call.thread
-    await api.post_json(call.method, body, once=True)
-    first = staged[0]
-    ts = await _shared_as(api, str(first["id"]) if isinstance(first, dict) else "", call)
-    return Receipt(slot=call.slot, native_id=ts, thread=call.thread)
-
-
-async def _stage(api: WebApi, files: Files, upload: Upload) -> str:
+async def stage(api: WebApi, files: Files, upload: Upload) -> str:
     """The id of a file whose bytes Slack has, and nobody sees yet."""
     told = await api.read(
         "files.getUploadURLExternal", filename=upload.name, length=str(upload.size),
@@ -71,17 +48,3 @@ async def _stage(api: WebApi, files: Files, upload: Upload) -> str:
 async def _each(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     async for chunk in chunks:
         yield chunk
-
-
-async def _shared_as(api: WebApi, file: str, call: Call) -> str:
-    """The message that shares the file: Slack tells it with the file, not with the answer."""
-    try:
-        told = object_at(await api.read("files.info", file=file), "file", "shares")
-    except Unavailable:
-        return f"file:{file}"
-    for kind in ("public", "private"):
-        shares: Json = object_at(told, kind)
-        for share in objects_at(shares, call.channel.channel):
-            if ts := text_at(share, "ts"):
-                return ts
-    return f"file:{file}"

@@ -37,10 +37,12 @@ _MOST_REDIRECTS = 2
 
 @dataclass(slots=True)
 class Pace:
-    """How patient Slack is; tests make it short."""
+    """How patient Slack is, and how long it takes to share a file after its answer; tests make it
+    short."""
 
     ack_seconds: float = 3.0
     retry_delays: tuple[float, ...] = (0.0, 60.0, 300.0)
+    share_seconds: float = 0.2
 
 
 @dataclass(slots=True, eq=False)

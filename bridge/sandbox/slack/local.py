@@ -50,6 +50,7 @@ class _Pace(BaseModel):
 
     ack_seconds: float = 3.0
     retry_delays: tuple[float, ...] = (0.0, 60.0, 300.0)
+    share_seconds: float = 0.2
 
 
 class LocalSlack(Deeds):
@@ -70,7 +71,7 @@ class LocalSlack(Deeds):
         self._sockets = Sockets(around.base_url)
         self.delivery = Delivery(self._sockets, around.faults, self.pace)
         self._acts = Acts(self.slack, around.feed, self.delivery.tell, now)
-        uploads, views = Uploads(around, self.slack), Views(now)
+        uploads, views = Uploads(around, self.slack, self._share_later), Views(now)
         self._api = WebApi(around, self.slack, self._acts, self._sockets, uploads, views)
         replies = Replies(around, self._acts)
         self._hands = Interactions(self._acts, self.delivery, replies, views, self._give_file)
@@ -226,6 +227,12 @@ class LocalSlack(Deeds):
     def _later(self, seconds: float, act: Callable[[], object]) -> None:
         self._timers.append(asyncio.get_running_loop().call_later(seconds, act))
 
+    def _share_later(self, act: Callable[[], object]) -> None:
+        if self.pace.share_seconds:
+            self._later(self.pace.share_seconds, act)
+        else:
+            act()
+
     def _say(
         self, workspace: str, channel: str, person: str, text: str, thread: str | None,
         shared: list[File] | None,
@@ -353,6 +360,7 @@ class LocalSlack(Deeds):
             return JSONResponse({"error": str(error)}, status_code=400)
         self.pace.ack_seconds = wanted.ack_seconds
         self.pace.retry_delays = wanted.retry_delays
+        self.pace.share_seconds = wanted.share_seconds
         return Response(status_code=204)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Callable
 from urllib.parse import quote
 
 from starlette.requests import ClientDisconnect, Request
@@ -24,12 +25,17 @@ _LOGIN_PAGE = "<!DOCTYPE html><html><head><title>Sign in | Slack</title></head><
 
 
 class Uploads:
-    """Upload addresses work once, for as many bytes as were announced.
+    """Upload addresses work once, for as many bytes as were announced; `share_later` does what
+    Slack does after it has answered that files are complete.
 
     Faults: `slack:files.upload:-` and `slack:files.download:-`.
     """
 
-    def __init__(self, around: Surroundings, slack: Slack) -> None:
+    def __init__(
+        self, around: Surroundings, slack: Slack,
+        share_later: Callable[[Callable[[], object]], object],
+    ) -> None:  # fmt: skip
+        self.share_later = share_later
         self._around = around
         self._slack = slack
         self._waiting: dict[str, File] = {}

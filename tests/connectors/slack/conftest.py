@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -14,7 +15,7 @@ from starlette.applications import Starlette
 from bridge.errors import ConfigError
 from bridge.model import AccountId, ChannelRef
 from bridge.ports.clock import SystemClock
-from bridge.ports.connector import ConnectorTools
+from bridge.ports.connector import ConnectorTools, Files
 from bridge.ports.tokens import SecretRef
 from bridge.sandbox.platform import Surroundings
 from bridge.sandbox.server import local_platforms, sandbox_app
@@ -69,6 +70,7 @@ class Sandbox:
     slack: LocalSlack
     cut: Callable[[], None]
     tokens: DictTokens = field(default_factory=lambda: DictTokens({}))
+    shelves: defaultdict[str, DictShelf] = field(default_factory=lambda: defaultdict(DictShelf))
     tasks: list[asyncio.Task[None]] = field(default_factory=list[asyncio.Task[None]])
     connectors: list[SlackConnector] = field(default_factory=list[SlackConnector])
 
@@ -82,14 +84,17 @@ class Sandbox:
         name: str = "bridge",
         workspace: str = TEAM,
         public_url: str | None = None,
+        files: Files | None = None,
         **changes: Any,
     ) -> SlackConnector:
-        """An account for one of the seeded apps, not yet running."""
+        """An account for one of the seeded apps, not yet running; what it put on its shelf before
+        is there."""
         app = self.app(name, workspace)
         wanted = dict(connector_type.sandbox_settings(app, self.around.base_url))
         self.tokens.values |= wanted.pop("environment")
         settings = SlackSettings.model_validate({**wanted, **changes})
-        tools = ConnectorTools(SystemClock(), self.tokens, DictShelf(), public_url)
+        shelf = self.shelves[account]
+        tools = ConnectorTools(SystemClock(), self.tokens, shelf, public_url, files=files)
         made = cast("SlackConnector", connector_type.build(AccountId(account), settings, tools))
         self.connectors.append(made)
         return made

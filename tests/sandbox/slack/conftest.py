@@ -17,6 +17,7 @@ from starlette.applications import Starlette
 from bridge.sandbox.platform import LocalPlatform, Surroundings
 from bridge.sandbox.server import serve_sandbox
 from bridge.sandbox.slack import LocalSlack
+from bridge.sandbox.slack.delivery import Pace
 
 GENERAL, RANDOM, HELP = "C0ACME001", "C0ACME002", "C0ACME003"
 ADA = "U0ACME01"
@@ -82,7 +83,7 @@ async def desk(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Any]:
 
     around, clock = Surroundings("http://sandbox"), Clock()
     around.limits.on = False
-    slack = LocalSlack(around, now=clock)
+    slack = LocalSlack(around, Pace(share_seconds=0.0), clock)
     transport = httpx.ASGITransport(Starlette(routes=slack.routes()))
     async with httpx.AsyncClient(transport=transport, base_url="http://sandbox") as http:
         desk = Desk(slack, around, http, clock)

@@ -41,7 +41,8 @@ class Reader:
         sockets = Sockets("http://sandbox")
         arguments = Arguments(values)
         app = self.team.apps[0]
-        uploads, views = Uploads(Surroundings("http://sandbox"), self.local.slack), Views(acts.now)
+        around = Surroundings("http://sandbox")
+        uploads, views = Uploads(around, self.local.slack, lambda act: act()), Views(acts.now)
         call = Call(
             self.local.slack, acts, sockets, self.team, app, arguments, "", uploads, views
         )  # fmt: skip

@@ -87,9 +87,9 @@ async def test_an_upload_may_come_as_a_form(desk: Desk) -> None:
     )
 
     assert (answer.status_code, answer.text) == (200, "OK - 4")
-    assert (await desk.call("files.info", file=opened["file_id"]))["file"][
-        "mimetype"
-    ] == "text/plain"
+    assert await desk.error("files.info", file=opened["file_id"]) == "file_not_found"  # not yet
+    (file,) = (await complete(desk, opened["file_id"]))["files"]
+    assert (await desk.call("files.info", file=file["id"]))["file"]["mimetype"] == "text/plain"
 
 
 async def test_an_upload_address_takes_what_was_announced_and_once(desk: Desk) -> None:
@@ -213,6 +213,19 @@ async def test_a_deleted_file_leaves_a_tombstone_in_its_messages(desk: Desk) -> 
     assert "edited" not in standing.raw
 
 
+async def test_a_file_that_is_deleted_before_slack_shares_it_is_not_shared(desk: Desk) -> None:
+    desk.slack.pace.share_seconds = 0.02
+    one, two = await desk.upload("1.txt", b"1"), await desk.upload("2.txt", b"2")
+    for own_id in (one, two):
+        await complete(desk, own_id)
+
+    await desk.call("files.delete", file=one)
+    await until(lambda: bool(desk.slack.messages("T0ACME", GENERAL)))
+
+    (standing,) = desk.slack.messages("T0ACME", GENERAL)
+    assert [file["id"] for file in standing.raw["files"]] == [two]
+
+
 async def test_a_message_that_showed_a_deleted_file_alone_goes_with_it(desk: Desk) -> None:
     hand = Hand(desk.slack, "T0ACME", GENERAL, ADA)
     alone = await hand.post_file("a.png", PNG)
@@ -275,8 +288,11 @@ async def test_a_plain_program_uploads_and_downloads(running: Running) -> None:
         ],
     )  # fmt: skip
 
+    # Slack answers before it shares.
+    early: Any = await client.files_info(file=answer["files"][1]["id"])
+    assert early["file"]["shares"] == {}
+    await until(lambda: running.texts() == ["two of them"])
     message = running.slack.messages("T0ACME", GENERAL)[0]
-    assert message.text == "two of them"
     assert [(f["title"], f["mimetype"]) for f in message.raw["files"]] == [
         ("First", "text/plain"), ("2.png", "image/png"),
     ]  # fmt: skip

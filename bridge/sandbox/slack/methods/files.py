@@ -5,6 +5,7 @@ Sources: docs.slack.dev `files.getUploadURLExternal`, `files.completeUploadExter
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from bridge.sandbox.slack import files
@@ -39,7 +40,8 @@ def get_upload_url(call: Call) -> Json:
 def complete_upload(call: Call) -> Json:
     """The second step: the files get their titles and stand where they were sent.
 
-    Sharing is asynchronous with Slack: the answer does not say yet where they stand.
+    Sharing is asynchronous with Slack: the answer does not say yet where they stand
+    (slackapi/bolt-js#2115).
     """
     found = [_uploaded(call, each) for each in _wanted(call)]
     channels = _channels(call)
@@ -53,12 +55,15 @@ def complete_upload(call: Call) -> Json:
     shown = [file for file, _ in found]
     answer = {"files": [files.file_json(file) for file in shown]}
     for channel in channels:
-        _share(call, channel, shown, thread, blocks)
+        call.uploads.share_later(partial(_share, call, channel, shown, thread, blocks))
     return answer
 
 
 def info(call: Call) -> Json:
+    """What is not complete is discarded by Slack one day, and is no file before."""
     file = _file(call)
+    if file.app is not None and not file.completed:
+        raise ApiError("file_not_found")
     page: Json = {"comments": [], "response_metadata": {"next_cursor": ""}}
     return {"file": files.with_shares(file, call.workspace)} | page
 
@@ -120,7 +125,10 @@ def _share(
     call: Call, channel: Channel, shown: list[File], thread: str, blocks: list[Any] | None
 ) -> None:
     text = "" if blocks else posted_text(call.args.text("initial_comment")[:LONGEST_TEXT])
-    draft = Draft(call.app.bot_user, text, app=call.app, blocks=blocks, files=shown)
+    left = [file for file in shown if file.id in call.workspace.files]
+    if not left:
+        return
+    draft = Draft(call.app.bot_user, text, app=call.app, blocks=blocks, files=left)
     target = channel.find(thread) if thread else None
     if target is not None:
         draft.parent = target.at if target.parent is None else target.parent

@@ -1,0 +1,145 @@
+"""Files shared in a message of their own, and found again there when nobody heard the answer.
+
+A share carries no mark of ours, and Slack makes the message after it has answered: `files.info`
+tells where a file stands, some time later; now and then it answers and never shares (docs.slack.dev
+files.completeUploadExternal, 2026-08; slackapi/bolt-js#2115, paradigmxyz/centaur#311). So the ids
+of the files are noted before they are shared.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, JsonValue, ValidationError
+
+from bridge.errors import PlatformError, Refused, Unavailable, Unsettled
+from bridge.model import Call, Receipt
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Files, Shelf
+from connectors.slack import ids
+from connectors.slack.files import stage
+from connectors.slack.json_values import Json, object_at, objects_at, text_at
+from connectors.slack.send import WebApi
+
+_FIRST_LOOK = 0.1  # seconds from the answer to the first look for the message; then twice as long
+_LONGEST_LOOK = 2.0
+_PATIENCE = 8.0  # seconds of looking before the lane looks for it as for any lost answer
+_GIVEN_UP = 120.0  # seconds after which what Slack took and shows nowhere is shared again
+_GONE = ("file_not_found", "file_deleted")
+
+
+class _Note(BaseModel):
+    """What a channel's last share consists of; `at`: when it was asked for, seconds since 1970."""
+
+    operation: str
+    slot: int
+    at: float
+    files: tuple[str, ...]
+
+
+class Shares:
+    """The shares of one account."""
+
+    def __init__(self, api: WebApi, files: Files | None, shelf: Shelf, clock: Clock) -> None:
+        self._api = api
+        self._files = files
+        self._shelf = shelf
+        self._clock = clock
+
+    async def share(self, call: Call) -> Receipt:
+        """Stage every file, then share them in one message. Staged files that are never shared are
+        seen by nobody; only the last request makes something that people see."""
+        if self._files is None:
+            raise Refused(f"{call.method}: this bridge keeps no files")
+        staged = [await stage(self._api, self._files, one) for one in call.files]
+        shown: list[JsonValue] = [
+            {"id": file, "title": one.name} for file, one in zip(staged, call.files, strict=True)
+        ]
+        body: dict[str, JsonValue] = {
+            "files": shown,
+            "channel_id": call.channel.channel,
+            "initial_comment": call.body.get("initial_comment"),
+        }
+        if call.thread is not None:
+            body["thread_ts"] = call.thread
+        note = _Note(
+            operation=call.operation, slot=call.slot, at=self._clock.time(), files=tuple(staged)
+        )
+        await self._shelf.put(_key(call), note.model_dump_json())
+        await self._api.post_json(call.method, body, once=True)
+        return await self._shown(call, staged[0])
+
+    async def find(self, call: Call, after: str | None) -> Receipt | None:
+        """The message later than `after` (a ts) that shares the files of this call. None: there is
+        none and will be none.
+
+        Raises Unavailable where Slack took the files and shows them nowhere yet.
+        """
+        note = await self._noted(call)
+        if note is None:
+            return None
+        try:
+            receipt = await self._standing(call, note.files[0])
+        except Refused as error:
+            if error.code not in _GONE:
+                raise
+            return None
+        if receipt:
+            known = after is not None and ids.order_key(receipt.native_id) <= ids.order_key(after)
+            return None if known else receipt
+        waited = self._clock.time() - note.at
+        if waited < _GIVEN_UP:
+            raise Unavailable(
+                f"{call.method} to {call.channel}: Slack took the files {waited:.0f} s ago and "
+                "shows them nowhere yet; looked for again"
+            )
+        await self._forget(note)
+        return None
+
+    async def _shown(self, call: Call, file: str) -> Receipt:
+        """Raises Unsettled where Slack does not tell in time: it took them, and they must not be
+        shared again before they were looked for."""
+        pause, waited = _FIRST_LOOK, 0.0
+        try:
+            while (receipt := await self._standing(call, file)) is None:
+                if waited >= _PATIENCE:
+                    raise Unavailable("they are shown nowhere yet")
+                await self._clock.sleep(pause)
+                pause, waited = min(2 * pause, _LONGEST_LOOK), waited + pause
+        except PlatformError as error:
+            raise Unsettled(
+                f"{call.method} to {call.channel}: Slack took the files; {error}"
+            ) from error
+        return receipt
+
+    async def _standing(self, call: Call, file: str) -> Receipt | None:
+        """Its first message in the channel of this call."""
+        shares = object_at(await self._api.read("files.info", file=file), "file", "shares")
+        for kind in ("public", "private"):
+            places: Json = object_at(shares, kind)
+            for share in objects_at(places, call.channel.channel):
+                ts, root = text_at(share, "ts"), text_at(share, "thread_ts")
+                if ts:
+                    thread = root if root and root != ts else None
+                    return Receipt(slot=call.slot, native_id=ts, thread=thread)
+        return None
+
+    async def _noted(self, call: Call) -> _Note | None:
+        told = await self._shelf.get(_key(call))
+        try:
+            note = _Note.model_validate_json(told or "")
+        except ValidationError:
+            return None
+        return note if (note.operation, note.slot) == (call.operation, call.slot) else None
+
+    async def _forget(self, note: _Note) -> None:
+        """Deleted files are not shared any more, however late Slack would."""
+        for file in note.files:
+            try:
+                await self._api.post_json("files.delete", {"file": file}, once=False)
+            except Refused as error:
+                if error.code not in _GONE:
+                    raise
+
+
+def _key(call: Call) -> str:
+    """One a channel: its lane shares one after the other."""
+    return f"shared:{call.channel.channel}"

@@ -1,0 +1,142 @@
+"""Files stand once in Slack, whatever becomes of its answer, and we know where."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import cast
+
+import pytest
+
+from bridge.errors import Unavailable, Unsettled
+from bridge.model import FIRST_SLOT_OF_FILES, Call, OperationId, Upload
+from bridge.ports.clock import SystemClock
+from bridge.ports.connector import Files
+from bridge.ports.fetch import Fetcher
+from bridge.sandbox.faults import Fault
+from bridge.sandbox.feed import Shown
+from bridge.store.memory_blobs import MemoryBlobs
+from connectors.slack import shares
+from connectors.slack.capabilities import SHARE_FILES
+from connectors.slack.connector import SlackConnector
+from tests.connectors.slack.conftest import GENERAL, RANDOM, TEAM, Sandbox
+
+COMPLETE = "slack:files.completeUploadExternal:*"
+
+
+@pytest.fixture
+async def files() -> Files:
+    return Files(MemoryBlobs(SystemClock()), cast("Fetcher", None))  # nothing is fetched
+
+
+async def shared(files: Files, *names: str, operation: str = "op", thread: str = "") -> Call:
+    uploads: list[Upload] = []
+    for name in names:
+        kept = await files.blobs.put(_once(name.encode()), limit=100)
+        uploads.append(
+            Upload(file_id=kept.file_id, name=name, media_type="text/plain", size=kept.size)
+        )
+    return Call(
+        kind="post", method=SHARE_FILES, operation=OperationId(operation), channel=GENERAL,
+        slot=FIRST_SLOT_OF_FILES, thread=thread or None, files=tuple(uploads),
+        body={"channel": GENERAL.channel, "initial_comment": "*Ann*"},
+    )  # fmt: skip
+
+
+async def _once(data: bytes) -> AsyncIterator[bytes]:
+    yield data
+
+
+def standing(sandbox: Sandbox) -> list[Shown]:
+    return sandbox.slack.messages(TEAM, GENERAL.channel)
+
+
+async def unsettled(connector: SlackConnector, call: Call) -> None:
+    with pytest.raises(Unsettled):
+        await connector.send(call)
+
+
+async def test_the_receipt_is_the_message_that_slack_makes_after_its_answer(
+    sandbox: Sandbox, files: Files
+) -> None:
+    root = await sandbox.say("a thread")
+    connector = sandbox.connector(files=files)
+
+    alone = await connector.send(await shared(files, "a.txt", "b.txt"))
+    below = await connector.send(await shared(files, "c.txt", thread=root))
+
+    said, first, second = standing(sandbox)
+    assert said.id == root
+    assert (alone.native_id, alone.thread, alone.slot) == (first.id, None, FIRST_SLOT_OF_FILES)
+    assert (below.native_id, below.thread) == (second.id, root)
+    assert [file["name"] for file in first.raw["files"]] == ["a.txt", "b.txt"]
+
+
+async def test_a_share_whose_answer_was_lost_is_found_also_by_another_process(
+    sandbox: Sandbox, files: Files
+) -> None:
+    call = await shared(files, "a.txt")
+    sandbox.around.faults.add(Fault(kind="lose_answer", where=COMPLETE))
+    await unsettled(sandbox.connector(files=files), call)
+    restarted = sandbox.connector(files=files)
+
+    with pytest.raises(Unavailable, match="nowhere yet"):  # Slack has not made the message
+        await restarted.find_sent(call, None)
+    while not standing(sandbox):
+        await SystemClock().sleep(0.01)
+    found = await restarted.find_sent(call, None)
+
+    (message,) = standing(sandbox)
+    assert found
+    assert (found.native_id, found.slot) == (message.id, call.slot)
+    assert await restarted.find_sent(call, message.id) is None  # that one is known already
+
+
+@pytest.mark.parametrize("fault", [Fault(kind="status"), Fault(kind="hang", seconds=0.05)])
+async def test_a_share_that_slack_never_took_is_not_there(
+    sandbox: Sandbox, files: Files, fault: Fault
+) -> None:
+    connector, call = sandbox.connector(files=files), await shared(files, "a.txt")
+    sandbox.around.faults.add(fault.model_copy(update={"where": COMPLETE}))
+    await unsettled(connector, call)
+
+    assert await connector.find_sent(call, None) is None
+    await connector.send(call)
+    assert len(standing(sandbox)) == 1
+
+
+async def test_nothing_that_fails_after_slack_took_them_has_the_files_shared_again(
+    sandbox: Sandbox, files: Files
+) -> None:
+    connector = sandbox.connector(files=files)
+    for fault in (Fault(kind="status"), Fault(kind="rate_limited", seconds=1)):
+        sandbox.around.faults.add(fault.model_copy(update={"where": "slack:files.info:*"}))
+        await unsettled(connector, await shared(files, "a.txt", operation=fault.kind))
+
+
+async def test_what_slack_takes_and_never_shows_is_shared_again_and_never_twice(
+    sandbox: Sandbox, files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connector, call = sandbox.connector(files=files), await shared(files, "a.txt")
+    sandbox.slack.pace.share_seconds = 0.5
+    monkeypatch.setattr(shares, "_PATIENCE", 0.2)
+    await unsettled(connector, call)
+    with pytest.raises(Unavailable):
+        await connector.find_sent(call, None)
+
+    monkeypatch.setattr(shares, "_GIVEN_UP", 0.0)
+    assert await connector.find_sent(call, None) is None
+    sandbox.slack.pace.share_seconds = 0.0
+    await connector.send(call)
+    await SystemClock().sleep(0.5)  # now Slack would have shown the first
+
+    assert len(standing(sandbox)) == 1
+
+
+async def test_files_of_another_call_are_not_taken_for_it(sandbox: Sandbox, files: Files) -> None:
+    connector = sandbox.connector(files=files)
+    await connector.send(await shared(files, "a.txt"))
+    other = await shared(files, "a.txt", operation="another")
+    elsewhere = (await shared(files, "a.txt")).model_copy(update={"channel": RANDOM})
+
+    assert await connector.find_sent(other, None) is None
+    assert await connector.find_sent(elsewhere, None) is None
