@@ -6,13 +6,20 @@ import asyncio
 import random
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
+from bridge.sandbox.feed import Shown
 from tests.e2e.town import Spot, Town
 
 _TEXT = re.compile(r"^#(\d{5}) said here(?: v(\d+))?", re.MULTILINE)
+_WORD = re.compile(r"\bw(\d{5})v\d+n\d{3}\b")
+# Words of a long text: as many as people may write there. Those of Slack are more than Discord
+# shows in one message, those of Teams more than Slack does.
+_WORDS = {"slack": 270, "discord": 130, "teams": 430}
 EMOJI = ("👍", "🎉", "👀")
+SHARING = ("slack", "discord")  # Teams gives bots no files of channels
 _REMEMBERED = 300  # newest posts that people still change
 _ROOTS = 10  # newest messages of a channel that people answer
 
@@ -36,14 +43,45 @@ class Said:
     changes: list[Change] = field(default_factory=list[Change])
     reactions: set[str] = field(default_factory=set[str])  # of its author
     reacted: bool = False
+    file: str = ""  # the name of what was shared with it
 
     @property
     def deleted(self) -> bool:
         return bool(self.changes) and self.changes[-1].version is None
 
-    @staticmethod
-    def text(number: int, version: int = 0) -> str:
-        return f"#{number:05d} said here" + (f" v{version}" if version else "")
+
+def written(number: int, version: int, platform: str) -> str:
+    """What a person there writes: which post it is, which version of it, and its words."""
+    head = f"#{number:05d} said here" + (f" v{version}" if version else "")
+    return " ".join((head, *words(number, version, platform)))
+
+
+def words(number: int, version: int, platform: str) -> list[str]:
+    """Each tells where it belongs. One text in seven is long; the others have none."""
+    count = 0 if (5 * number + 3 * version) % 7 else _WORDS[platform]
+    return [f"w{number:05d}v{version}n{place:03d}" for place in range(count)]
+
+
+def read_words(text: str) -> Iterator[tuple[int, str]]:
+    """Each word of long texts, and the number of the post that it is of."""
+    return ((int(found[1]), found[0]) for found in _WORD.finditer(text))
+
+
+def text_of(shown: Shown) -> str:
+    """What it says, in its text or in a card."""
+    return shown.text or "\n".join(_texts(shown.raw))
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, list):
+        for one in cast("list[object]", value):
+            yield from _texts(one)
+    elif isinstance(value, dict):
+        for key, one in cast("dict[str, object]", value).items():
+            if isinstance(one, str) and key in ("content", "text"):
+                yield one
+            else:
+                yield from _texts(one)
 
 
 def read_tag(text: str) -> tuple[int, int] | None:
@@ -61,6 +99,7 @@ class Mix:
     edits: float = 0.25
     deletions: float = 0.12
     reactions: float = 0.12
+    files: float = 0.08  # of the posts of those who share any
     # Teams tells bots of reactions to their own messages alone.
     reacting: tuple[str, ...] = ("slack", "discord")
 
@@ -109,7 +148,7 @@ class Crowd:
         post = self._one_of_the_newest()
         version = 1 + max((change.version or 0 for change in post.changes), default=0)
         post.changes.append(Change(version, time.time()))
-        text = Said.text(post.number, version)
+        text = written(post.number, version, post.spot.platform)
         await self.town.edit(post.spot, post.person, post.native_id, text)
 
     async def _delete(self) -> None:
@@ -139,12 +178,16 @@ class Crowd:
         roots = [
             shown
             for shown in await self.town.standing(spot)
-            if shown.thread in (None, shown.id) and read_tag(shown.text)
+            if shown.thread in (None, shown.id) and read_tag(text_of(shown))
         ]
         return self._random.choice(roots[-_ROOTS:]).id if roots else None
 
     async def _say(self, spot: Spot, thread: str | None) -> None:
         number = len(self.said)
         person = self._random.choice(spot.people)
-        shown = await self.town.say(spot, person, Said.text(number), thread)
-        self.said.append(Said(number, spot, person, shown.id))
+        text = written(number, 0, spot.platform)
+        file = ""
+        if spot.platform in SHARING and self._random.random() < self._mix.files:
+            file = f"f{number:05d}.txt"
+        shown = await self.town.say(spot, person, text, thread, file)
+        self.said.append(Said(number, spot, person, shown.id, file=file))

@@ -14,10 +14,13 @@ from bridge.model import ChannelRef, message_id_of
 from bridge.ports.clock import SystemClock
 from bridge.ports.store import DeadLetter
 from bridge.store.sqlite import SqliteStore, open_sqlite_to_read
-from tests.e2e.crowd import Crowd, read_tag
+from tests.e2e.crowd import Crowd, read_tag, text_of
 from tests.e2e.tally import Tally, TeamsLog, Told, Where, tally
 from tests.e2e.town import BridgeProcess, Spot, Town
 
+_WRONGS = (
+    "lost", "doubled", "disordered", "stale", "undeleted", "unlike", "torn", "unfiled",
+)  # fmt: skip
 _LOOK = 0.25  # seconds between two looks
 _RETOLD = 75.0  # seconds after which Slack has told again what was not acknowledged
 
@@ -44,6 +47,8 @@ class Reckoning:
         assert [where for where in self.found.stale if where not in excused] == []
         assert [where for where in self.found.undeleted if where not in excused] == []
         assert [where for where in self.found.unlike if where not in excused] == []
+        assert [where for where in self.found.torn if where not in excused] == []
+        assert [where for where in self.found.unfiled if where not in excused] == []
         assert self.unmapped == []
         assert [letter for letter in self.letters if letter.state != "unproved"] == []
         lanes = [letter.operation.channel for letter in self.letters]
@@ -55,7 +60,7 @@ class Reckoning:
             f"{self.found}; {len(self.unmapped)} unmapped, {len(self.letters)} unproved and listed "
             f"({len(self.unproved)} of them not as they should stand)"
         ]
-        for name in ("lost", "doubled", "disordered", "stale", "undeleted", "unlike"):
+        for name in _WRONGS:
             wrong: list[Where] = getattr(self.found, name)
             lines += [f"  {name}: #{n:05d} in {spot.platform} {spot.channel}" for n, spot in wrong]
         lines += [
@@ -152,7 +157,7 @@ async def _unmapped(
     wrong: list[tuple[str, Spot]] = []
     for spot in (spot for room in crowd.rooms for spot in room):
         for shown in await local.standing(spot):
-            tag = read_tag(shown.text)
+            tag = read_tag(text_of(shown))
             if tag is None or by_number[tag[0]].spot == spot:
                 continue
             post = by_number[tag[0]]
@@ -160,7 +165,7 @@ async def _unmapped(
                 continue
             known = await store.resolve(_ref(spot), shown.id)
             if known != message_id_of(_ref(post.spot), post.native_id):
-                wrong.append((shown.text, spot))
+                wrong.append((text_of(shown), spot))
     return wrong
 
 

@@ -1,5 +1,5 @@
 """Counting from what stands on the local platforms alone: lost, doubled, out of order, not as it
-was last said."""
+was last said, torn, or without its file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from bridge.sandbox.feed import Shown
-from tests.e2e.crowd import EMOJI, Change, Said, read_tag
+from tests.e2e.crowd import EMOJI, SHARING, Change, Said, read_tag, read_words, text_of, words
 from tests.e2e.town import Spot, Town
 
 Where = tuple[int, Spot]  # a post's number, and the channel where it should be seen
@@ -27,7 +27,8 @@ _Version = int | None  # None: it stands no more
 @dataclass
 class Tally:
     """`stale`: its words are not the last ones; `undeleted`: it is gone where it was said;
-    `unlike`: its reactions are others."""
+    `unlike`: its reactions are others; `torn`: a part of it is missing, doubled or of other words;
+    `unfiled`: what was shared with it does not stand there once."""
 
     lost: list[Where] = field(default_factory=list[Where])
     doubled: list[Where] = field(default_factory=list[Where])
@@ -35,7 +36,11 @@ class Tally:
     stale: list[Where] = field(default_factory=list[Where])
     undeleted: list[Where] = field(default_factory=list[Where])
     unlike: list[Where] = field(default_factory=list[Where])
+    torn: list[Where] = field(default_factory=list[Where])
+    unfiled: list[Where] = field(default_factory=list[Where])
     reacted: int = 0
+    in_parts: int = 0
+    shared: int = 0
     seen: int = 0
     posts_not_told: int = 0
     changes: int = 0
@@ -49,14 +54,17 @@ class Tally:
     @property
     def wrong(self) -> Sequence[Where]:
         """What may still become as it should be."""
-        return (*self.lost, *self.stale, *self.undeleted, *self.unlike)
+        return (
+            *self.lost, *self.stale, *self.undeleted, *self.unlike, *self.torn, *self.unfiled,
+        )  # fmt: skip
 
     def __str__(self) -> str:
         return (
             f"{self.seen} copies seen, {len(self.lost)} lost, {len(self.doubled)} doubled, "
             f"{len(self.disordered)} out of order, {len(self.stale)} with older words, "
             f"{len(self.undeleted)} not deleted, {len(self.unlike)} of {self.reacted} with other "
-            f"reactions; not told: {self.posts_not_told} posts, "
+            f"reactions, {len(self.torn)} of {self.in_parts} in parts torn, {len(self.unfiled)} of "
+            f"{self.shared} without their file; not told: {self.posts_not_told} posts, "
             f"{self.changes_not_told} of {self.changes} changes"
         )
 
@@ -104,12 +112,14 @@ async def tally(
                 if target is not source:
                     _compare(of_spot[source], target, _tags(shown[target]), allowed, result)
                     _compare_reactions(of_spot[source], target, shown[target], result)
+                    _compare_parts(of_spot[source], target, shown[target], result)
+                    _compare_files(of_spot[source], target, shown[target], result)
     return result
 
 
 def _tags(shown: Sequence[Shown]) -> list[tuple[int, int]]:
     """Numbers and versions of posts in the order in which they stand."""
-    return [tag for each in shown if (tag := read_tag(each.text)) is not None]
+    return [tag for each in shown if (tag := read_tag(text_of(each))) is not None]
 
 
 def _was_told(post: Said, log: TeamsLog) -> bool:
@@ -174,9 +184,54 @@ def _compare_reactions(
     said: Sequence[Said], target: Spot, shown: Sequence[Shown], result: Tally
 ) -> None:
     """Of what stands on both sides."""
-    there = {tag[0]: set(one.reactions) for one in shown if (tag := read_tag(one.text))}
+    there = {tag[0]: set(one.reactions) for one in shown if (tag := read_tag(text_of(one)))}
     for post in said:
         if post.reacted and not post.deleted and post.number in there:
             result.reacted += 1
             if there[post.number] & set(EMOJI) != post.reactions:
                 result.unlike.append((post.number, target))
+
+
+def _compare_parts(
+    said: Sequence[Said], target: Spot, shown: Sequence[Shown], result: Tally
+) -> None:
+    """A long text stands in as many messages as its platform needs: together they have each of its
+    words once, in their order."""
+    versions = dict(_tags(shown))
+    found: dict[int, list[str]] = defaultdict(list)
+    places: dict[int, int] = defaultdict(int)
+    for one in shown:
+        here = list(read_words(text_of(one)))
+        for number, word in here:
+            found[number].append(word)
+        for number in {number for number, _ in here}:
+            places[number] += 1
+    for post in said:
+        version = versions.get(post.number)
+        of = [] if version is None else words(post.number, version, post.spot.platform)
+        result.in_parts += places[post.number] > 1
+        if found[post.number] != of:
+            result.torn.append((post.number, target))
+
+
+def _compare_files(
+    said: Sequence[Said], target: Spot, shown: Sequence[Shown], result: Tally
+) -> None:
+    """A file stands with its post, and goes with it."""
+    if target.platform not in SHARING:
+        return
+    versions = dict(_tags(shown))
+    names = [name for one in shown for name in _files(one)]
+    for post in said:
+        if post.file:
+            result.shared += post.number in versions
+            if names.count(post.file) != (post.number in versions):
+                result.unfiled.append((post.number, target))
+
+
+def _files(shown: Shown) -> list[str]:
+    """Those of Slack and of Discord."""
+    shared = [one.get("name", "") for one in shown.raw.get("files") or ()]
+    return shared + [
+        one["filename"] for one in shown.raw.get("attachments") or () if "filename" in one
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import os
 import signal
@@ -59,12 +60,18 @@ class Town:
         os.environ.update(settings.pop("environment", {}))
         return {"platform": platform, **settings}
 
-    async def say(self, spot: Spot, person: str, text: str, thread: str | None = None) -> Shown:
-        body = {
+    async def say(
+        self, spot: Spot, person: str, text: str, thread: str | None = None, file: str = ""
+    ) -> Shown:
+        """`file`: the name of one that is shared with it; its bytes are its name."""
+        body: dict[str, Any] = {
             "workspace": spot.workspace, "channel": spot.channel, "person": person,
             "text": text, "thread": thread,
         }  # fmt: skip
-        found = await self.ask("POST", f"/_control/{spot.platform}/posts", body)
+        if file:
+            body["files"] = [{"name": file, "data": base64.b64encode(file.encode()).decode()}]
+        way = "files" if file else "posts"
+        found = await self.ask("POST", f"/_control/{spot.platform}/{way}", body)
         return Shown.model_validate(found)
 
     async def standing(self, spot: Spot) -> list[Shown]:
@@ -299,4 +306,5 @@ def rooms_across(town: Town) -> tuple[dict[str, Any], list[tuple[Spot, ...]]]:
         rooms[f"room-{number}"] = {"members": members}
     # Looking back is patient by itself; nobody wants to wait for it here.
     soon = {"requests_per_minute": 6000, "look_back_requests": 20_000}
-    return {"accounts": accounts, "rooms": rooms, "catch_up": soon}, spots
+    here = {"allow_loopback": True}
+    return {"accounts": accounts, "rooms": rooms, "catch_up": soon, "files": here}, spots
