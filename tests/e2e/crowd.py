@@ -68,8 +68,9 @@ def read_words(text: str) -> Iterator[tuple[int, str]]:
 
 
 def text_of(shown: Shown) -> str:
-    """What it says, in its text or in a card."""
-    return shown.text or "\n".join(_texts(shown.raw))
+    """What it says: in its card, of which the text may be the beginning alone, or in its text."""
+    card = [shown.raw.get(name) for name in ("blocks", "components", "attachments")]
+    return "\n".join(_texts(card)) or shown.text
 
 
 def _texts(value: object) -> Iterator[str]:
