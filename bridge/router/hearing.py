@@ -141,9 +141,10 @@ class Hearing:
         now, patience = self._clock.time(), self._policy.deaf_after
         last, posted = self._last.get(account, 0.0), self._posted.get(account, 0.0)
         last, times = max(last, self._looked.get(account, 0.0)), self._deaf.get(account, 0)
-        if self._connectors[account].capabilities.echo and posted > last and not times:
-            patience = self._policy.deaf_to_echo
-            return now - posted >= patience
+        echoes = self._connectors[account].capabilities.echo
+        # An echo may come before the answer that says that the post stands.
+        if echoes and posted - self._policy.deaf_grace > last and not times:
+            return now - posted >= self._policy.deaf_to_echo
         return now - last >= patience * 2 ** min(times, 6)
 
     async def _busiest(self, account: AccountId) -> ChannelRef | None:

@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,13 @@ import pytest
 from structlog.testing import capture_logs
 
 from bridge.agents.echo import EchoAgent
-from bridge.app.build import Bridge
+from bridge.app import build
+from bridge.app.build import Bridge, policy_of
+from bridge.app.settings import Settings
 from bridge.errors import StoreCorrupt
+from bridge.model import AccountId
 from bridge.ports.clock import SystemClock
+from bridge.router.policy import Policy
 from bridge.sandbox.faults import Fault
 from bridge.store.sqlite import SqliteStore, open_sqlite_to_read
 from tests.e2e.house import Street, configuration, running, street
@@ -286,3 +291,27 @@ async def test_a_bridge_that_is_cancelled_finishes_what_it_is_sending(tmp_path: 
         assert await opened.open_lanes() == []
     finally:
         await opened.close()
+
+
+@pytest.mark.parametrize("deaf", ["slack", "discord"])
+async def test_a_connection_that_stands_and_hears_nothing_is_made_anew(
+    tmp_path: Path, deaf: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def soon(settings: Settings) -> Policy:
+        return replace(policy_of(settings), hearing_interval=0.2, deaf_after=1.0, deaf_grace=0.3)
+
+    monkeypatch.setattr(build, "policy_of", soon)
+    others = [name for name in PLATFORMS if name != deaf]
+    async with at_home(tmp_path) as (local, bridge):
+        account = AccountId(deaf)
+        assert bridge.router.hearing(account) == ""
+        local.around.faults.add(Fault(kind="drop", where=f"{deaf}:event:*", times=None))
+        await local.say(deaf, "general", "said to the deaf")
+        await until_shown(local, "general", "said to the deaf", others)
+        assert "nothing of what is said is heard" in bridge.router.hearing(account)
+
+        local.around.faults.clear()
+        await local.say(deaf, "general", "and to those who hear")
+        await until_shown(local, "general", "and to those who hear", others)
+        assert bridge.router.hearing(account) == ""
+        assert [count(local, one, "said to the deaf") for one in others] == [1, 1]

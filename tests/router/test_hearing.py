@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from bridge.model import Call, ChannelRef, Echo, Raw
 from bridge.ports.connector import Inbox
 from bridge.store.memory import MemoryStore
 from tests.router.conftest import House
@@ -17,6 +18,11 @@ class PaperThatConnects(PaperWithHistory):
     """The same platform; `deaf` connections stand, and hear nothing."""
 
     connections = 0
+    probed = 0
+
+    async def newest(self, channel: ChannelRef) -> str:
+        self.probed += 1
+        return await super().newest(channel)
 
     async def run(self, inbox: Inbox) -> None:
         self.connections += 1
@@ -88,3 +94,27 @@ async def test_an_account_that_does_not_hear_its_own_post_is_probed_soon(clock: 
 
     assert slate.texts("s") == ["heard", "to slate"]
     assert slate.connections == 2
+
+
+async def test_an_echo_that_comes_before_its_answer_was_heard(clock: FakeClock) -> None:
+    slate, board = PaperThatConnects("slate", clock, echo=True), PaperConnector("board", clock)
+    house = House(clock, MemoryStore(clock), (slate, board))
+    house.room("all", (slate, "s", "both"), (board, "b", "both"))
+
+    async def come_back(call: Call) -> None:
+        assert slate.inbox
+        await slate.inbox.accept(
+            Raw(account=slate.account, kind="post", dedupe_key="echo", order_key="echo",
+                channel=call.channel, echo=Echo(), payload=b"{}")
+        )  # fmt: skip
+        await clock.sleep(2)
+
+    async with house.run():
+        await clock.advance(100)
+        before = slate.probed
+        slate.before_send = come_back
+        await board.say("b", "to slate")
+        await clock.advance(200)
+
+    assert slate.texts("s") == ["to slate"]
+    assert slate.probed == before
