@@ -4,29 +4,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import orjson
 import structlog
 
 from bridge.content.markdown import text_to_markdown
 from bridge.content.text import Paragraph, Text
 from bridge.errors import StoreError
-from bridge.model import LaneId, MessageId, RoomId, channel_of_key
+from bridge.model import AccountId, ChannelRef, LaneId, MessageId, RoomId, channel_of_key
 from bridge.ports.clock import Clock
-from bridge.ports.store import LaneStatus, Store
+from bridge.ports.store import Store
 from bridge.router.notices import Notices, notice_id
 from bridge.router.policy import Policy
 from bridge.router.rooms import Room, Rooms
 
 log = structlog.get_logger()
 
-_SHELF = "late since "
+_SHELF = AccountId("")  # no account has this name: what the router keeps for itself
+_NOTED = "late"  # every lane that is behind, with the time since when
 
 
 @dataclass
 class _Late:
-    """A lane that is behind: since when, and how many seconds of it people were told of."""
+    """A lane that is behind: since when, why, and how many seconds of it people were told of."""
 
-    status: LaneStatus
     since: float
+    why: str = ""
     told: float = 0.0
 
 
@@ -61,44 +63,49 @@ class Lateness:
         waiting = {status.lane: status for status in found if status.lane in posts}
         for lane, status in waiting.items():
             if lane not in self._late and now - status.oldest >= self._policy.late_after:
-                self._late[lane] = _Late(status, status.oldest)
-                await self._store.shelf_put(status.account, _SHELF + lane, repr(status.oldest))
+                self._late[lane] = _Late(status.oldest)
+                await self._note()
         for lane, late in list(self._late.items()):
             status = waiting.get(lane)
             if status is None or now - status.oldest < self._policy.late_after:
                 await self._over(lane, late)
             elif now - status.oldest >= 2 * late.told:
-                late.status, late.told = status, now - status.oldest
-                await self._tell(late)
+                late.why, late.told = status.error, now - status.oldest
+                await self._tell(lane, late)
 
     async def _remember(self) -> None:
         """What was said of lateness before the last stop."""
-        for room in self._rooms.all:
-            for member in room.members:
-                lane = member.channel.lane
-                since = await self._store.shelf_get(member.account, _SHELF + lane)
-                if since is not None:
-                    status = LaneStatus(lane, member.account, 0, float(since), "waiting")
-                    self._late[lane] = _Late(status, float(since))
+        noted = await self._store.shelf_get(_SHELF, _NOTED)
+        found: dict[str, float] = orjson.loads(noted) if noted else {}
+        self._late = {LaneId(lane): _Late(since) for lane, since in found.items()}
 
-    async def _tell(self, late: _Late) -> None:
-        name = self._rooms.name_of(channel_of_key(late.status.lane))
-        why = f": {late.status.error}" if late.status.error else ""
-        words = f"⏳ {name} is {span_of(late.told)} behind{why}"
-        for room in self._rooms_of(late.status.lane):
-            members = room.listeners(besides=channel_of_key(late.status.lane))
-            await self._notices.say(_notice(late, room.id), _plain(words), room.id, members)
+    async def _note(self) -> None:
+        found = {lane: late.since for lane, late in self._late.items()}
+        await self._store.shelf_put(_SHELF, _NOTED, orjson.dumps(found).decode())
+
+    async def _tell(self, lane: LaneId, late: _Late) -> None:
+        channel = channel_of_key(lane)
+        why = f": {late.why}" if late.why else ""
+        words = f"⏳ {self._rooms.name_of(channel)} is {span_of(late.told)} behind{why}"
+        for room in self._rooms.all:
+            if _has(room, channel):
+                members = room.listeners(besides=channel)
+                own_id = _notice(lane, late, room.id)
+                await self._notices.say(own_id, _plain(words), room.id, members)
 
     async def _over(self, lane: LaneId, late: _Late) -> None:
-        name = self._rooms.name_of(channel_of_key(lane))
-        for room in self._rooms_of(lane):
-            await self._notices.change(_notice(late, room.id), _plain(f"{name} is up to date."))
-        await self._store.shelf_remove(late.status.account, _SHELF + lane)
-        del self._late[lane]
-
-    def _rooms_of(self, lane: LaneId) -> list[Room]:
+        """Said in every room where it was said to be behind, though it may have left it since."""
         channel = channel_of_key(lane)
-        return [r for r in self._rooms.all if any(m.channel == channel for m in r.members)]
+        name = self._rooms.name_of(channel)
+        for room in self._rooms.all:
+            now = "up to date" if _has(room, channel) else "not in this room any more"
+            await self._notices.change(_notice(lane, late, room.id), _plain(f"{name} is {now}."))
+        del self._late[lane]
+        await self._note()
+
+
+def _has(room: Room, channel: ChannelRef) -> bool:
+    return any(member.channel == channel for member in room.members)
 
 
 def span_of(seconds: float) -> str:
@@ -110,8 +117,8 @@ def span_of(seconds: float) -> str:
     return f"{round(seconds)} seconds"
 
 
-def _notice(late: _Late, room: RoomId) -> MessageId:
-    return notice_id("late", late.status.lane, room, repr(late.since))
+def _notice(lane: LaneId, late: _Late, room: RoomId) -> MessageId:
+    return notice_id("late", lane, room, repr(late.since))
 
 
 def _plain(words: str) -> str:

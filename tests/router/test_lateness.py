@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from bridge.errors import RateLimited
 from bridge.model import Call
+from bridge.router import Room
 from tests.router.conftest import House
 from tests.router.paper import PaperConnector
 
@@ -55,6 +58,31 @@ async def test_lateness_that_ends_after_a_restart_is_still_said_to_be_over(house
         await house.clock.advance(800)
 
     assert wall.texts("w") == ["hello", "Paper b is up to date."]
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_a_channel_that_leaves_its_room_is_not_late_there_for_ever(
+    house: House, restarted: bool
+) -> None:
+    slate, board, wall = boards(house)
+    board.before_send = limited
+
+    def without_board(room: Room) -> Room:
+        return replace(room, members=tuple(m for m in room.members if m.account != "board"))
+
+    async with house.run() as router:
+        await slate.say("s", "hello")
+        await house.clock.advance(150)
+        assert wall.texts("w")[1].startswith("⏳ Paper b is 2 minutes behind")
+        if not restarted:
+            router.change_rooms([without_board(room) for room in house.rooms])
+            await house.clock.advance(800)
+    if restarted:
+        house.rooms = [without_board(room) for room in house.rooms]
+        async with house.run():
+            await house.clock.advance(800)
+
+    assert wall.texts("w") == ["hello", "Paper b is not in this room any more."]
 
 
 async def test_nobody_is_told_of_a_short_delay(house: House) -> None:
