@@ -532,10 +532,11 @@ class Lanes:
         encoded = await self._encoded(item, connector)
         if encoded is None:
             return
-        calls = encoded.calls
+        calls, lane = encoded.calls, self._lanes[operation.channel.lane]
         if not calls:
             await self._done(item, [], [])
-        elif (post := _doubtful_post(calls, connector)) is None:
+        elif (post := _doubtful_post(calls, lane.doubtful, connector)) is None:
+            lane.doubtful = None
             await self._store.postpone(operation.id, 0.0, "said again: it changes nothing twice")
         elif isinstance(connector, FindsSent):
             await self._look_for(item, connector, post, wake)
@@ -640,12 +641,15 @@ class Lanes:
             woken.cancel()
 
 
-def _doubtful_post(calls: Sequence[Call], connector: Connector) -> Call | None:
-    """The post that may have arrived unseen: those before it left their receipts. None: all that is
-    left can be said twice. Where nobody can look, what begins with a change is said again."""
-    if calls[0].kind != "post" and not isinstance(connector, FindsSent):
-        return None
-    return next((call for call in calls if call.kind == "post"), None)
+def _doubtful_post(calls: Sequence[Call], sent: Call | None, connector: Connector) -> Call | None:
+    """The post that may have arrived unseen: those before it left their receipts. None: what was
+    `sent` last can be said twice, and so can the rest. After a crash nobody knows what that was;
+    then what begins with a change is looked for, or said again where nobody can look."""
+    if sent is not None and sent.operation == calls[0].operation:
+        at_stake = sent.kind == "post"
+    else:
+        at_stake = calls[0].kind == "post" or isinstance(connector, FindsSent)
+    return next((call for call in calls if call.kind == "post"), None) if at_stake else None
 
 
 def _root_of_new_thread(item: OutboxItem) -> MessageId | None:

@@ -324,6 +324,31 @@ async def test_a_part_that_an_edit_adds_stands_once_when_its_answer_is_lost(
     assert board.texts("b") == board.texts("c") == ["x" * 100, "another", "two"]
 
 
+@pytest.mark.parametrize("kind", ["edit", "post"])
+@pytest.mark.parametrize("arrived", [True, False])
+async def test_where_nobody_can_look_a_part_that_an_edit_adds_is_not_doubled(
+    clock: FakeClock, kind: str, arrived: bool
+) -> None:
+    house, slate, board = two(clock)
+    lost = fail_once(Unsettled("the connection broke"))
+
+    def harm(call: Call) -> None:
+        if (call.kind, call.channel.channel) == (kind, "b"):
+            lost(call)
+
+    async with house.run():
+        said = await slate.say("s", "one")
+        await clock.advance(1)
+        setattr(board, "after_send" if arrived else "before_send", harm)
+        await slate.edit("s", said, "x" * 100 + "two")
+        await clock.advance(30)
+
+    whole = arrived or kind == "edit"
+    assert board.texts("b") == ["x" * 100, "two"][: 2 if whole else 1]
+    letters = [letter.state for letter in await house.store.dead_letters()]
+    assert letters == (["unproved"] if kind == "post" else [])
+
+
 async def test_where_nobody_can_look_a_doubtful_post_is_unproved_and_never_resent(
     clock: FakeClock,
 ) -> None:
