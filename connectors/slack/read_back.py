@@ -104,6 +104,12 @@ class ReadBack:
         ts, edited = text_at(post, "ts"), text_at(post, "edited", "ts")
         own = text_at(post, "bot_id") == self.us.bot or text_at(post, "user") == self.us.user
         reactions = tuple(map(self._reactions, objects_at(post, "reactions")))
+        if any(text_at(file, "mode") == "tombstone" for file in objects_at(post, "files")):
+            # Nothing tells when the file was deleted: found at any time, it is news once.
+            now = self.clock.time()
+            changed = {**post, "edited": {**object_at(post, "edited"), "ts": ids.ts_at(now)}}
+            edit = self._edit(changed, ids.ts_at(now), key="without a file")
+            return Standing(ts, self._post(post), edit, now, 0.0, own, reactions)
         if not ids.is_ts(edited):
             return Standing(ts, self._post(post), own=own, reactions=reactions)
         at, edit = ids.time_of(edited).timestamp(), self._edit(post, edited)
@@ -148,14 +154,14 @@ class ReadBack:
     def _post(self, post: Json) -> Raw:
         return post_raw(self.account, self.us, self.channel, post, self.clock.time())
 
-    def _edit(self, post: Json, edited: str) -> Raw:
+    def _edit(self, post: Json, edited: str, key: str = "") -> Raw:
         said = {name: post.get(name) for name in ("text", "blocks", "attachments", "files")}
         digest = hashlib.sha256(dumped(said)).hexdigest()[:16]
         event = {
             "type": "message", "subtype": "message_changed", "channel": self.channel.channel,
             "message": post,
         }  # fmt: skip
-        key = ids.edit_key(self.channel.channel, text_at(post, "ts"), edited, digest)
+        key = ids.edit_key(self.channel.channel, text_at(post, "ts"), key or edited, digest)
         now, order = self.clock.time(), ids.order_key(edited)
         return enveloped(self.account, self.us, self.channel, event, now, key, order)
 

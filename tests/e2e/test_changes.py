@@ -154,3 +154,29 @@ async def test_a_file_taken_out_of_a_message_goes_from_its_copies(
             await local.until(lambda: each_has(2))
 
             assert all("three of them" in str(standing(local, one)) for one in others)
+
+
+@pytest.mark.parametrize("origin", ["slack", "discord"])
+async def test_a_file_taken_out_while_the_bridge_is_away_goes_from_its_copies(
+    tmp_path: Path, origin: str
+) -> None:
+    other = "discord" if origin == "slack" else "slack"
+    async with street(limits=False) as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        settings["files"] = {"allow_loopback": True}
+        where, platform = local.place(origin, "general"), local.platforms[origin]
+        at = (*where, local.person(origin, where[0]))
+        given = [GivenFile(name=f"{n}.png", data=PNG + bytes([n])) for n in range(2)]
+        async with running(local, settings):
+            said = (await platform.post_files(*at, given, "two of them")).id  # type: ignore[attr-defined]
+            await local.until(lambda: [len(names) for names in files(local, other)] == [2])
+        await platform.remove_file_as(*at, said, "1.png")  # type: ignore[attr-defined]
+        seen: list[Any] = []
+        for _ in range(2):  # found once, it is no news any more
+            async with running(local, settings) as (bridge, _):
+                await local.until(lambda: files(local, other) == [("0.png",)])
+                await local.until(lambda now=bridge: not now.router.looking_back)
+            edited = ("edited", "edited_timestamp")
+            there = standing(local, other)
+            seen.append([(one.id, *map(one.raw.get, edited)) for one in there])
+        assert seen[0] == seen[1]
