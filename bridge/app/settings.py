@@ -14,11 +14,11 @@ from pydantic_core import ErrorDetails
 from bridge.app.budget_settings import BudgetSettings
 from bridge.app.catch_up_settings import CatchUpSettings
 from bridge.app.nearest import closest, nearest
+from bridge.app.nobody import nobody_approves, nobody_meant
 from bridge.app.redaction import hide_secrets
 from bridge.app.room_settings import RoomSettings
 from bridge.app.seat_settings import DirectSettings, seat_problems
 from bridge.app.strict import NativeId, StrictSettings
-from bridge.app.whom import nobody_approves, nobody_meant
 from bridge.content.globs import Glob, matches
 from bridge.errors import ConfigError
 from bridge.ports.discovery import (

@@ -39,6 +39,8 @@ READS = {
     "conversations.list": _TIER_2,
     "conversations.members": _TIER_4,
     "conversations.replies": _TIER_3,
+    "files.getUploadURLExternal": _TIER_4,
+    "files.info": _TIER_4,
     "pins.list": _TIER_2,
     "reactions.get": _TIER_3,
     "usergroups.list": _TIER_2,

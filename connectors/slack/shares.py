@@ -19,7 +19,7 @@ from connectors.slack.files import stage
 from connectors.slack.json_values import Json, object_at, objects_at, text_at
 from connectors.slack.send import WebApi
 
-_FIRST_LOOK = 0.1  # seconds from the answer to the first look for the message; then twice as long
+_FIRST_LOOK = 0.25  # seconds from the answer to the first look for the message; then twice as long
 _LONGEST_LOOK = 2.0
 _PATIENCE = 8.0  # seconds of looking before the lane looks for it as for any lost answer
 _GIVEN_UP = 120.0  # seconds after which what Slack took and shows nowhere is shared again
@@ -99,16 +99,16 @@ class Shares:
         shared again before they were looked for."""
         pause, waited = _FIRST_LOOK, 0.0
         try:
-            while (receipt := await self._standing(call, file)) is None:
-                if waited >= _PATIENCE:
-                    raise Unavailable("they are shown nowhere yet")
+            while waited < _PATIENCE:
                 await self._clock.sleep(pause)
+                if receipt := await self._standing(call, file):
+                    return receipt
                 pause, waited = min(2 * pause, _LONGEST_LOOK), waited + pause
         except PlatformError as error:
-            raise Unsettled(
-                f"{call.method} to {call.channel}: Slack took the files; {error}"
-            ) from error
-        return receipt
+            why = str(error)
+        else:
+            why = f"it shows them nowhere after {waited:g} s"
+        raise Unsettled(f"{call.method} to {call.channel}: Slack took the files; {why}")
 
     async def _standing(self, call: Call, file: str) -> Receipt | None:
         """Its first message in the channel of this call."""
