@@ -16,7 +16,6 @@ START_STREAM, APPEND_STREAM, STOP_STREAM = (
     "chat.startStream", "chat.appendStream", "chat.stopStream",
 )  # fmt: skip
 SHARE_FILES = "files.completeUploadExternal"  # the last of three requests that share files
-FORMS = ("blocks", "attachments")  # what a message is made of beside its text
 
 TEXT_LIMIT = 3900  # encoded characters: chat.update refuses more than 4,000, posting advises so
 NAME_LIMIT = 80

@@ -38,7 +38,6 @@ from connectors.slack import ids
 from connectors.slack.capabilities import (
     DELETE_PER_WORKSPACE,
     EXCERPT_LIMIT,
-    FORMS,
     METADATA_TYPE,
     NAME_LIMIT,
     POST_PER_CHANNEL,
@@ -320,9 +319,11 @@ def _share(
 
 
 def _update(delivery: Delivery, copy: Receipt, shown: Body) -> Call:
-    """The name and picture cannot change any more; metadata stays as it is when not given, and so
-    would a card: what is not there any more is taken away."""
-    gone: dict[str, JsonValue] = {form: [] for form in FORMS if form not in shown.content}
+    """The name and picture cannot change any more; metadata stays as it is when not given. So would
+    attachments, and blocks beside them: what is not there any more is taken away."""
+    gone: dict[str, JsonValue] = (
+        {"blocks": []} if "attachments" in shown.content else {"attachments": []}
+    )
     body: dict[str, JsonValue] = {**gone, **shown.content, **_harmless()}
     return _on_copy(delivery, copy, "edit", "chat.update", UPDATE_PER_WORKSPACE, body)
 

@@ -131,7 +131,7 @@ def test_an_edit_changes_what_stands_there() -> None:
     assert call.body == {
         "channel": "C1", "ts": "1700000000.000000", "text": "new", "mrkdwn": True,
         "parse": "none", "link_names": False,
-        "blocks": [], "attachments": [],  # a card may have stood there
+        "attachments": [],  # a card may have stood there
     }  # fmt: skip
 
 
