@@ -63,22 +63,32 @@ def words(number: int, version: int, platform: str) -> list[str]:
 
 
 def read_words(text: str) -> Iterator[tuple[int, str]]:
-    """Each word of long texts, and the number of the post that it is of."""
-    return ((int(found[1]), found[0]) for found in _WORD.finditer(text))
+    """Each word of long texts, and the number of the post that it is of; where another post is
+    quoted, without the words of that."""
+    own = read_tag(text)
+    found = ((int(word[1]), word[0]) for word in _WORD.finditer(text))
+    return (one for one in found if own is None or one[0] == own[0])
 
 
 def text_of(shown: Shown) -> str:
     """What it says: in its card, of which the text may be the beginning alone, or in its text."""
-    card = [shown.raw.get(name) for name in ("blocks", "components", "attachments")]
+    blocks = shown.raw.get("blocks") or []
+    if all(block.get("type") == "rich_text" for block in blocks):
+        blocks = []  # Slack makes them of the text
+    card = [blocks, shown.raw.get("components"), shown.raw.get("attachments")]
     return "\n".join(_texts(card)) or shown.text
 
 
 def _texts(value: object) -> Iterator[str]:
+    """All but quotes."""
     if isinstance(value, list):
         for one in cast("list[object]", value):
             yield from _texts(one)
     elif isinstance(value, dict):
-        for key, one in cast("dict[str, object]", value).items():
+        node = cast("dict[str, object]", value)
+        if node.get("type") == "rich_text_quote":
+            return
+        for key, one in node.items():
             if isinstance(one, str) and key in ("content", "text"):
                 yield one
             else:
