@@ -63,11 +63,13 @@ def words(number: int, version: int, platform: str) -> list[str]:
 
 
 def read_words(text: str) -> Iterator[tuple[int, str]]:
-    """Each word of long texts, and the number of the post that it is of; where another post is
-    quoted, without the words of that."""
+    """Each word of the long text that this is, or goes on with, and the number of the post; none
+    of texts that are quoted, or name a thread."""
     own = read_tag(text)
     found = ((int(word[1]), word[0]) for word in _WORD.finditer(text))
-    return (one for one in found if own is None or one[0] == own[0])
+    if own is None:
+        return found if _WORD.match(text) else iter(())
+    return (one for one in found if one[0] == own[0])
 
 
 def text_of(shown: Shown) -> str:
