@@ -759,6 +759,10 @@ class TurnStore(Protocol):
         ...
 
 
+OWN_SHELF = AccountId("")
+"""No account has this name: the shelf of the router itself."""
+
+
 class SecretStore(Protocol):
     """Values of connectors, and sealed credentials."""
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bridge.model import (
-    AccountId,
     ChannelRef,
     ChannelRenamed,
     Event,
@@ -20,9 +19,7 @@ from bridge.model.refs import join_key
 from bridge.ports.catch_up_store import HeldPin
 from bridge.ports.connector import Connector
 from bridge.ports.history import ReadsAffairs
-from bridge.ports.store import Store
-
-_SHELF = AccountId("")  # no account has this name: what the router keeps for itself
+from bridge.ports.store import OWN_SHELF, Store
 
 
 async def is_news(store: Store, event: TopicChanged | ChannelRenamed) -> bool:
@@ -31,12 +28,12 @@ async def is_news(store: Store, event: TopicChanged | ChannelRenamed) -> bool:
     if event.place.thread is not None:
         return True
     key, at = _key(event), event.time.timestamp()
-    noted = await store.shelf_get(_SHELF, key)
+    noted = await store.shelf_get(OWN_SHELF, key)
     if noted is not None:
         since, _, known = noted.partition(" ")
         if known == _value(event) or at < float(since):
             return False
-    await store.shelf_put(_SHELF, key, f"{at:.6f} {_value(event)}")
+    await store.shelf_put(OWN_SHELF, key, f"{at:.6f} {_value(event)}")
     return True
 
 
@@ -84,7 +81,7 @@ async def _is_told_anew(store: Store, connector: Connector, raw: Raw) -> bool:
     """A name or topic that we never heard of is noted, and no news."""
     for event in connector.decode(raw):
         if isinstance(event, TopicChanged | ChannelRenamed):
-            noted = await store.shelf_get(_SHELF, _key(event))
+            noted = await store.shelf_get(OWN_SHELF, _key(event))
             if noted is None:
                 await is_news(store, event)
             elif noted.partition(" ")[2] != _value(event):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from bridge.model import AccountId, ChannelRef
 from bridge.model.refs import join_key
-from bridge.ports.store import Store
-
-_SHELF = AccountId("")  # no account has this name: what the router keeps for itself
+from bridge.ports.store import OWN_SHELF, Store
 
 
 class Beginnings:
@@ -20,7 +18,7 @@ class Beginnings:
         """None while the channel was never read."""
         if (known := self._known.get((account, channel))) is not None:
             return known
-        found = await self._store.shelf_get(_SHELF, _key(account, channel))
+        found = await self._store.shelf_get(OWN_SHELF, _key(account, channel))
         if found is not None:
             self._known[account, channel] = found
         return found
@@ -29,7 +27,7 @@ class Beginnings:
         """`key` is where it begins, unless it began before; where it began."""
         if (known := await self.of(account, channel)) is not None:
             return known
-        await self._store.shelf_put(_SHELF, _key(account, channel), key)
+        await self._store.shelf_put(OWN_SHELF, _key(account, channel), key)
         self._known[account, channel] = key
         return key
 

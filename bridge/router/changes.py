@@ -12,6 +12,7 @@ from bridge.model import (
     MessageId,
     OperationId,
     Place,
+    PostMessage,
     deletion_of,
     edit_of,
 )
@@ -80,31 +81,33 @@ async def change_by_deletion(
         if not is_original(stored, event.place.channel, target):
             copies.append(await copy_deleted(passage, event, target, stored, around))
             continue
-        changes = [await _deleted(stored.message, event, around)]
-        changes += [await _deleted(note, event, around) for note in await _notes(stored, around)]
-        passage.changes += changes
+        passage.changes += await _deleted(stored, event, around)
     if copies:
         return copies[0]
     return "deleted" if passage.changes else "orphan: deleted, but not known here"
 
 
-async def _deleted(message: Message, event: Deletion, around: Surroundings) -> Change:
-    posts = await around.store.posts_of(MessageId(message.message_id))
+async def _deleted(
+    stored: StoredMessage, event: Deletion, around: Surroundings
+) -> Sequence[Change]:
+    """The message goes, and with it the notes below it, wherever they stand: they may quote it, and
+    tell of nothing any more."""
+    own_id = MessageId(stored.message.message_id)
+    posts = await around.store.posts_of(own_id)
+    places = [post.channel for post in posts] + ([stored.place.channel] if stored.place else [])
+    changes = [_gone(stored.message, posts, event, around)]
+    for place in {place.key: place for place in places}.values():
+        for note in await standing_notes(around.store, own_id, place):
+            shown = await around.store.posts_of(MessageId(note.message_id))
+            changes.append(_gone(note, shown, event, around))
+    return changes
+
+
+def _gone(
+    message: Message, posts: Sequence[PostMessage], event: Deletion, around: Surroundings
+) -> Change:
     operations = [deletion_of(post, OperationId(around.new_id())) for post in posts]
     return Change(message, "deleted", event.time.timestamp(), tuple(operations))
-
-
-async def _notes(stored: StoredMessage, around: Surroundings) -> Sequence[Message]:
-    """What we said below a message, wherever it stands: it may quote it, and tells of nothing any
-    more."""
-    own_id = MessageId(stored.message.message_id)
-    places = [post.channel for post in await around.store.posts_of(own_id)]
-    if stored.place:
-        places.append(stored.place.channel)
-    channels = {place.key: place for place in places}.values()
-    return [
-        note for place in channels for note in await standing_notes(around.store, own_id, place)
-    ]
 
 
 async def stood_in_thread(place: Place, around: Surroundings) -> Sequence[str]:

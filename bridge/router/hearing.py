@@ -11,14 +11,13 @@ from bridge.model import AccountId, ChannelRef, Raw
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.history import ReadsHistory
-from bridge.ports.store import Store
+from bridge.ports.store import OWN_SHELF, Store
 from bridge.router import metrics
 from bridge.router.policy import Policy
 from bridge.router.rooms import Rooms
 
 log = structlog.get_logger()
 
-_SHELF = AccountId("")  # no account has this name: what the router keeps for itself
 _ALIVE = "alive"
 _HOPELESS = 3  # times that a new connection did not help
 
@@ -83,7 +82,7 @@ class Hearing:
 
     async def start(self) -> None:
         """When we were last alive, as noted by `run`."""
-        noted = await self._store.shelf_get(_SHELF, _ALIVE)
+        noted = await self._store.shelf_get(OWN_SHELF, _ALIVE)
         self.away_since = float(noted) if noted is not None else None
         self._looked = dict.fromkeys(self._connectors, self._clock.time())
 
@@ -106,7 +105,7 @@ class Hearing:
             log.warning("alive_not_noted", error=str(error))
 
     async def note_alive(self) -> None:
-        await self._store.shelf_put(_SHELF, _ALIVE, f"{self._clock.time():.3f}")
+        await self._store.shelf_put(OWN_SHELF, _ALIVE, f"{self._clock.time():.3f}")
 
     async def _look_after(self, account: AccountId) -> None:
         if not self._is_silent(account):

@@ -10,16 +10,15 @@ import structlog
 from bridge.content.markdown import text_to_markdown
 from bridge.content.text import Paragraph, Text
 from bridge.errors import StoreError
-from bridge.model import AccountId, ChannelRef, LaneId, MessageId, RoomId, channel_of_key
+from bridge.model import ChannelRef, LaneId, MessageId, RoomId, channel_of_key
 from bridge.ports.clock import Clock
-from bridge.ports.store import Store
+from bridge.ports.store import OWN_SHELF, Store
 from bridge.router.notices import Notices, notice_id
 from bridge.router.policy import Policy
 from bridge.router.rooms import Room, Rooms
 
 log = structlog.get_logger()
 
-_SHELF = AccountId("")  # no account has this name: what the router keeps for itself
 _NOTED = "late"  # every lane that is behind, with the time since when
 
 
@@ -75,13 +74,13 @@ class Lateness:
 
     async def _remember(self) -> None:
         """What was said of lateness before the last stop."""
-        noted = await self._store.shelf_get(_SHELF, _NOTED)
+        noted = await self._store.shelf_get(OWN_SHELF, _NOTED)
         found: dict[str, float] = orjson.loads(noted) if noted else {}
         self._late = {LaneId(lane): _Late(since) for lane, since in found.items()}
 
     async def _note(self) -> None:
         found = {lane: late.since for lane, late in self._late.items()}
-        await self._store.shelf_put(_SHELF, _NOTED, orjson.dumps(found).decode())
+        await self._store.shelf_put(OWN_SHELF, _NOTED, orjson.dumps(found).decode())
 
     async def _tell(self, lane: LaneId, late: _Late) -> None:
         channel = channel_of_key(lane)

@@ -21,7 +21,7 @@ from tests.e2e.town import BridgeProcess, Spot, Town
 _WRONGS = (
     "lost", "doubled", "disordered", "stale", "undeleted", "unlike", "torn", "unfiled",
 )  # fmt: skip
-_LOOK = 0.25  # seconds between two looks
+_LOOK = 0.25  # seconds between two looks, and at least as long as a look takes
 _RETOLD = 75.0  # seconds after which Slack has told again what was not acknowledged
 
 
@@ -32,6 +32,8 @@ class Reckoning:
     found: Tally
     letters: Sequence[DeadLetter] = ()
     unmapped: list[tuple[str, Spot]] = field(default_factory=list[tuple[str, Spot]])
+    seconds: float = 0.0  # until all sides agreed, or nothing more was to come
+    in_time: bool = True
 
     @property
     def unproved(self) -> set[Where]:
@@ -41,6 +43,7 @@ class Reckoning:
     def hold(self, *, unproved_per_lane: int, in_order: bool = True) -> None:
         """Every bar, by name; what is unproved may be missing or stay as it was, and is listed."""
         excused = self.unproved
+        assert self.in_time
         assert self.found.doubled == []
         assert not in_order or self.found.disordered == []
         assert [where for where in self.found.lost if where not in excused] == []
@@ -58,7 +61,8 @@ class Reckoning:
     def __str__(self) -> str:
         lines = [
             f"{self.found}; {len(self.unmapped)} unmapped, {len(self.letters)} unproved and listed "
-            f"({len(self.unproved)} of them not as they should stand)"
+            f"({len(self.unproved)} of them not as they should stand); "
+            f"{'settled' if self.in_time else 'not settled'} after {self.seconds:.0f} s"
         ]
         for name in _WRONGS:
             wrong: list[Where] = getattr(self.found, name)
@@ -83,14 +87,20 @@ async def reckon(
     seconds: float,
     store: Path,
 ) -> Reckoning:
-    """Wait, end the bridge, count."""
-    await settled(local, crowd, bridge, log, told, seconds, store)
+    """Wait, end the bridge, count; also where it did not settle in time."""
+    since = time.monotonic()
+    try:
+        await settled(local, crowd, bridge, log, told, seconds, store)
+        in_time = True
+    except TimeoutError:
+        in_time = False
+    taken = time.monotonic() - since
     assert await bridge.stop() == 0
     found = await tally(local, crowd.said, crowd.rooms, log, told)
     async with _reading(store) as opened:
         letters = await opened.dead_letters()
         unmapped = await _unmapped(local, crowd, opened, letters)
-    return Reckoning(found, letters, unmapped)
+    return Reckoning(found, letters, unmapped, taken, in_time)
 
 
 async def settled(
@@ -105,14 +115,17 @@ async def settled(
     """Wait until all is as it should be or listed as unproved, or nothing more is to come."""
     since = time.monotonic()
     async with asyncio.timeout(seconds):
-        while not (found := await tally(local, crowd.said, crowd.rooms, log, told)).settled:
+        while True:
+            looked = time.monotonic()
+            if (found := await tally(local, crowd.said, crowd.rooms, log, told)).settled:
+                break
             if not is_idle(await bridge.health()):
                 since = time.monotonic()
             elif time.monotonic() - since > _RETOLD or {*found.wrong} <= _listed(
                 found, await _letters(store)
             ):
                 break
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(max(_LOOK, time.monotonic() - looked))
     await asyncio.sleep(2.5)  # a double would come now
     return await tally(local, crowd.said, crowd.rooms, log, told)
 

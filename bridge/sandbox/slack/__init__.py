@@ -8,7 +8,7 @@
 | `/slack/files-pri/...`, `/slack/files-tmb/...` | files, to holders of a bot token |
 | `/slack/actions/...` | response URLs: five uses within half an hour |
 | `POST /slack/_control/request_url` | `{app, url}`: send an app's events and interactions there |
-| `PUT /slack/_control/pace` | `{ack_seconds, retry_delays}` |
+| `PUT /slack/_control/pace` | `{ack_seconds, retry_delays, share_seconds}` |
 
 Names of operations for faults: `slack:<method>:<channel>`, `slack:event:<channel>`,
 `slack:interaction:<channel>` (`-` for modals; `drop`, `delay`, `duplicate`, `disconnect`),

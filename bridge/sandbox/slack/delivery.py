@@ -22,6 +22,7 @@ from urllib.parse import urlencode
 import aiohttp
 import orjson
 import structlog
+from pydantic import BaseModel, ConfigDict
 
 from bridge.errors import ConfigError
 from bridge.sandbox.faults import Fault, Faults
@@ -35,10 +36,11 @@ _LONGEST_REORDER_S = 5.0
 _MOST_REDIRECTS = 2
 
 
-@dataclass(slots=True)
-class Pace:
+class Pace(BaseModel):
     """How patient Slack is, and how long it takes to share a file after its answer; tests make it
     short."""
+
+    model_config = ConfigDict(extra="forbid")
 
     ack_seconds: float = 3.0
     retry_delays: tuple[float, ...] = (0.0, 60.0, 300.0)

@@ -45,14 +45,6 @@ class _RequestUrl(BaseModel):
     url: str | None = None
 
 
-class _Pace(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    ack_seconds: float = 3.0
-    retry_delays: tuple[float, ...] = (0.0, 60.0, 300.0)
-    share_seconds: float = 0.2
-
-
 class LocalSlack(Deeds):
     """Satisfies `LocalPlatform`; `pace` says how patient it is with apps that do not answer."""
 
@@ -355,12 +347,9 @@ class LocalSlack(Deeds):
 
     async def _control_pace(self, request: Request) -> Response:
         try:
-            wanted = _Pace.model_validate_json(await request.body())
+            self.pace = self.delivery.pace = Pace.model_validate_json(await request.body())
         except ValidationError as error:
             return JSONResponse({"error": str(error)}, status_code=400)
-        self.pace.ack_seconds = wanted.ack_seconds
-        self.pace.retry_delays = wanted.retry_delays
-        self.pace.share_seconds = wanted.share_seconds
         return Response(status_code=204)
 
 
