@@ -60,6 +60,7 @@ def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
             "outbox": dict(status.outbox),
             "catching_up": bridge.router.catching_up,
             "looking_back": bridge.router.looking_back,
+            "files_awaited": bridge.router.files_awaited,
         }
         return JSONResponse({**body, "problems": [hide_secrets(text) for text in bridge.problems]})
 

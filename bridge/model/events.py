@@ -76,6 +76,17 @@ class MessageEdited(_OnMessage):
     own: bool = False
 
 
+class FilesAwaited(_OnMessage):
+    """Files that could not be had when a message was posted, or edited, were tried again; `message`
+    is what it said then, `edited_at` when it was edited, if at all, and `row` the row of the inbox
+    that it came in. The bridge itself keeps these."""
+
+    type: Literal["files_awaited"] = "files_awaited"
+    message: Message
+    edited_at: datetime | None = None
+    row: int
+
+
 class MessageDeleted(_OnMessage):
     """A message is gone for good."""
 
@@ -262,6 +273,7 @@ class Unknown(_Event):
 Event = Annotated[
     MessagePosted
     | MessageEdited
+    | FilesAwaited
     | MessageDeleted
     | MessagesBulkDeleted
     | ThreadDeleted

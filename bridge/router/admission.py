@@ -11,6 +11,7 @@ from bridge.content.markdown import text_to_markdown
 from bridge.content.text import Paragraph, Text
 from bridge.model import (
     Event,
+    FilesAwaited,
     MessageDeleted,
     MessageEdited,
     MessagePosted,
@@ -22,7 +23,7 @@ from bridge.model.refs import BRIDGE
 from bridge.ports.store import NewMessage, StoredMessage
 from bridge.router.loops import PAUSE
 from bridge.router.notices import notice_id
-from bridge.router.options import OPEN, Seen, Sieve, kinds_of, seen_event, seen_message
+from bridge.router.options import OPEN, Kind, Seen, Sieve, kinds_of, seen_event, seen_message
 from bridge.router.passage import Surroundings
 from bridge.router.rooms import Member, Room
 from bridge.uacs import Message, TextPart
@@ -93,7 +94,9 @@ async def _pause(room: Room, reason: str, around: Surroundings) -> None:
     )  # fmt: skip
 
 
-def lets_edit_out(room: Room, post: PostMessage, now: Message, stored: StoredMessage) -> bool:
+def lets_edit_out(
+    room: Room, post: PostMessage, now: Message, stored: StoredMessage, kind: Kind = "edits"
+) -> bool:
     """Whether the channel of a copy is shown what the message says now."""
     member = room.member(post.channel)
     if member is None or not member.listens:
@@ -102,7 +105,7 @@ def lets_edit_out(room: Room, post: PostMessage, now: Message, stored: StoredMes
     if sieve is OPEN:
         return True
     kinds = kinds_of(now, stored.author, threaded=stored.root is not None)
-    return not sieve.refuses(Seen(frozenset({*kinds, "edits"}), stored.author, now))
+    return not sieve.refuses(Seen(frozenset({*kinds, kind}), stored.author, now))
 
 
 def lets_out(member: Member, new: NewMessage) -> bool:
@@ -128,7 +131,7 @@ def author_of(event: Event) -> Person | None:
     """Who did it, as far as the event itself tells."""
     if isinstance(event, MessagePosted):
         return event.author
-    if isinstance(event, MessageEdited):
+    if isinstance(event, MessageEdited | FilesAwaited):
         actor = event.message.actor
         return Person(id=event.actor, name=actor.name or "", bot=actor.role == "assistant")
     actor = getattr(event, "actor", None)
@@ -150,7 +153,7 @@ def taken_back(event: Event, rooms: Sequence[Room]) -> Event:
 
 def _is_private(event: Event, beginnings: tuple[str, ...]) -> bool:
     """Whether its author says so in its first words, in whatever type they are set."""
-    if not beginnings or not isinstance(event, MessagePosted | MessageEdited):
+    if not beginnings or not isinstance(event, MessagePosted | MessageEdited | FilesAwaited):
         return False
     first = next((part for part in event.message.content if isinstance(part, TextPart)), None)
     if first is None:

@@ -8,8 +8,10 @@ from bridge.content.additions import of_person, read_bridge_metadata, with_bridg
 from bridge.model import (
     ActorId,
     Deletion,
+    FilesAwaited,
     MessageEdited,
     MessageId,
+    Operation,
     OperationId,
     Place,
     PostMessage,
@@ -19,13 +21,15 @@ from bridge.model import (
 from bridge.ports.catch_up_store import Orphan
 from bridge.ports.store import Change, StoredMessage
 from bridge.router.admission import lets_edit_out
-from bridge.router.files import MEDIA, with_kept_files
+from bridge.router.files import MEDIA, with_kept, with_kept_files
 from bridge.router.moderation import copy_deleted, is_original
 from bridge.router.notes import standing_notes
+from bridge.router.options import Kind
 from bridge.router.passage import Passage, Surroundings
 from bridge.uacs import Message
 
 _LONGEST_THREAD = 5000  # messages that go with their thread at once; older ones when compared
+_JUST_AFTER = 1e-6  # seconds: before all that can happen to a message later
 _TO_A_COPY = "kept: it happened to a copy"
 
 
@@ -45,14 +49,42 @@ async def change_by_edit(passage: Passage, event: MessageEdited, around: Surroun
         passage.changes.append(Change(stored.message, "edited", time))
         return "kept: edited, but it says the same"
     files_changed = _kept_files(message) != _kept_files(stored.message)
-    rooms = {room.id: room for room in passage.rooms}
-    operations = [
-        edit_of(post, OperationId(around.new_id()), files_changed=files_changed)
-        for post in await around.store.posts_of(MessageId(stored.message.message_id))
-        if post.room in rooms and lets_edit_out(rooms[post.room], post, message, stored)
-    ]
-    passage.changes.append(Change(message, "edited", time, tuple(operations)))
+    operations = await _edits(message, stored, passage, around, "edits", files=files_changed)
+    passage.changes.append(Change(message, "edited", time, operations))
     return "edited"
+
+
+async def add_files(passage: Passage, event: FilesAwaited, around: Surroundings) -> str:
+    """The outcome: a message has files that could not be had when it came, unless it was changed
+    since. It says what it said, and is not known to be edited."""
+    stored = await _said_here(event.place, event.target, around)
+    version = event.edited_at.timestamp() if event.edited_at else 0.0
+    if stored is None or stored.state == "deleted" or stored.changed != version:
+        return "kept: files came for what is said no more"
+    if not passage.kept:
+        return "kept: its files could not be had"
+    message = with_kept(stored.message, passage.kept)
+    operations = await _edits(message, stored, passage, around, "posts", files=True)
+    passage.changes.append(Change(message, "edited", version + _JUST_AFTER, operations))
+    return "files added"
+
+
+async def _edits(
+    message: Message,
+    stored: StoredMessage,
+    passage: Passage,
+    around: Surroundings,
+    kind: Kind,
+    *,
+    files: bool,
+) -> tuple[Operation, ...]:
+    """What changes its copies, where it may be seen."""
+    rooms = {room.id: room for room in passage.rooms}
+    return tuple(
+        edit_of(post, OperationId(around.new_id()), files_changed=files)
+        for post in await around.store.posts_of(MessageId(stored.message.message_id))
+        if post.room in rooms and lets_edit_out(rooms[post.room], post, message, stored, kind)
+    )
 
 
 def orphaned(passage: Passage, place: Place, target: str) -> str:
@@ -134,7 +166,8 @@ async def _as_it_is_now(
     message = of_person(message, await around.linking.person_of(ActorId(before.actor.id)))
     message = await around.people.named(event.account, message)
     additions = read_bridge_metadata(message)[0].model_copy(update={"state": "edited"})
-    return await with_kept_files(with_bridge_metadata(message, additions), passage, around)
+    known = read_bridge_metadata(before)[0].kept
+    return await with_kept_files(with_bridge_metadata(message, additions), passage, around, known)
 
 
 def _kept_files(message: Message) -> list[str]:

@@ -17,19 +17,15 @@ from bridge.content.additions import (
     read_bridge_metadata,
     with_bridge_metadata,
 )
-from bridge.content.card import Asset
-from bridge.content.card_assets import assets_in, key_of
 from bridge.content.card_message import part_json
 from bridge.content.media_types import agreed_type
-from bridge.errors import FileError, PlatformError, StoreError
-from bridge.model import Raw
+from bridge.errors import FileError, StoreError
 from bridge.model.turns import PartGiven
-from bridge.ports.abilities import has
 from bridge.ports.blobs import sha256_of
 from bridge.ports.cards import Cards
-from bridge.ports.connector import Files, OwnsFiles
+from bridge.ports.connector import Files
 from bridge.ports.opening import open_part
-from bridge.ports.store import InboxRow, Store
+from bridge.router.keeping import Kept
 from bridge.router.passage import Passage, Surroundings
 from bridge.uacs import (
     AudioPart,
@@ -44,7 +40,7 @@ from bridge.uacs import (
 
 log = structlog.get_logger()
 
-_MOST = 20  # files of one message that are fetched, and that are made of it
+_MOST = 20  # files that are made of one message
 _PIECE = 64 * 1024
 _JSON = "application/json"
 _LARGEST = 100 * 1024 * 1024
@@ -55,55 +51,16 @@ _MEDIA: TypeAdapter[ImagePart | VideoPart | AudioPart | FilePart] = TypeAdapter(
 MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
 
 
-class Keeping:
-    """Fetches what a connector calls its own, through the guarded fetcher."""
-
-    def __init__(self, connector: OwnsFiles, files: Files, cards: Cards, store: Store) -> None:
-        self._connector = connector
-        self._store = store
-        self._files = files
-        self._cards = cards
-
-    async def message(self, message: Message, row: InboxRow) -> Message:
-        """The message of this row with its files kept; what cannot be had stays as it is told."""
-        card, _ = self._cards.read(message)
-        wanted = {key_of(asset): asset for asset in assets_in(card) if key_of(asset)}
-        if not wanted:
-            return message
-        credentials = await self._store.payload_credentials(row.id)
-        raw = row.raw.model_copy(update={"credentials": dict(credentials)})
-        kept: dict[str, KeptFile] = {}
-        for key, asset in list(wanted.items())[:_MOST]:
-            if (found := await self._keep(asset, raw)) is not None:
-                kept[key] = found
-        return _with_kept(message, kept) if kept else message
-
-    async def _keep(self, asset: Asset, raw: Raw) -> KeptFile | None:
-        try:
-            address = await self._connector.file_address(asset, raw)
-            if address is None:
-                return None
-            fetched = await self._files.fetcher.fetch(
-                address.url, media_type=asset.media_type, bearer=address.bearer
-            )
-        except (FileError, PlatformError) as error:
-            log.warning("file_not_kept", reason=str(error))
-            return None
-        return KeptFile(
-            file_id=fetched.blob.file_id, media_type=fetched.media_type, size=fetched.blob.size
-        )
-
-
-async def with_kept_files(message: Message, passage: Passage, around: Surroundings) -> Message:
-    """The message of this passage with the files of its platform fetched, where they can be, and
-    with files of what nothing can show."""
-    connector = around.connectors.get(passage.event.account)
+async def with_kept_files(
+    message: Message, passage: Passage, around: Surroundings, known: Kept | None = None
+) -> Message:
+    """The message of this passage with the files of its platform fetched, where they can be and are
+    not `known`, and with files of what nothing can show."""
     if around.files is None or not _may_hold_files(message):
         return message
-    if has(connector, OwnsFiles):
-        keeping = Keeping(connector, around.files, around.cards, around.store)
-        message = await keeping.message(message, passage.row)
-    return await with_json_files(message, around.cards, around.files)
+    found = await around.keeping.at_once(message, passage.event.account, passage.row, known or {})
+    passage.misses_files = found.late
+    return await with_json_files(with_kept(message, found.kept), around.cards, around.files)
 
 
 async def with_json_files(message: Message, cards: Cards, files: Files | None) -> Message:
@@ -120,7 +77,7 @@ async def with_json_files(message: Message, cards: Cards, files: Files | None) -
             log.warning("part_not_kept", reason=str(error))
             continue
         kept[place] = KeptFile(file_id=blob.file_id, media_type=_JSON, size=blob.size)
-    return _with_kept(message, kept) if kept else message
+    return with_kept(message, kept)
 
 
 async def with_kept_media(event: PartGiven, files: Files | None) -> PartGiven:
@@ -160,7 +117,10 @@ def _may_hold_files(message: Message) -> bool:
     return any(part.type not in ("text", "tool_call", "tool_result") for part in message.content)
 
 
-def _with_kept(message: Message, kept: dict[str, KeptFile]) -> Message:
+def with_kept(message: Message, kept: Kept) -> Message:
+    """The message that names these files as we hold them."""
+    if not kept:
+        return message
     parts = tuple(_held(part, kept) for part in message.content)
     additions, _ = read_bridge_metadata(message)
     together: dict[str, object] = {"kept": {**additions.kept, **kept}}
@@ -168,7 +128,7 @@ def _with_kept(message: Message, kept: dict[str, KeptFile]) -> Message:
     return with_bridge_metadata(message.model_copy(update={"content": parts}), noted)
 
 
-def _held(part: ContentPart, kept: dict[str, KeptFile]) -> ContentPart:
+def _held(part: ContentPart, kept: Kept) -> ContentPart:
     """A media part whose bytes we hold names them; its type stays within its kind."""
     if not isinstance(part, MEDIA):
         return part

@@ -20,6 +20,7 @@ from bridge.model import (
     AnswerStopped,
     Event,
     FeedbackGiven,
+    FilesAwaited,
     MessageDeleted,
     MessageEdited,
     MessagePinned,
@@ -54,6 +55,7 @@ _MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
 _KINDS: dict[type, Kind] = {
     MessagePosted: "posts",
     MessageEdited: "edits",
+    FilesAwaited: "posts",
     MessageDeleted: "deletions",
     MessagesBulkDeleted: "deletions",
     ThreadDeleted: "deletions",
@@ -193,7 +195,9 @@ class Seen:
 def seen_event(event: Event, author: Person | None) -> Seen:
     """`author` is who did it, as far as it is known."""
     kinds: set[Kind] = {_KINDS.get(type(event), "system")}
-    message = event.message if isinstance(event, (MessagePosted, MessageEdited)) else None
+    message = (
+        event.message if isinstance(event, (MessagePosted, MessageEdited, FilesAwaited)) else None
+    )
     kinds |= kinds_of(message, author, threaded=event.place.thread is not None)
     return Seen(frozenset(kinds), author, message)
 

@@ -32,13 +32,14 @@ def is_outside(channel: ChannelRef) -> bool:
     return channel.platform == _PLATFORM
 
 
-def raw_of(event: Event, key: str) -> Raw:
-    """The event as it is kept; the same `key` is taken once."""
+def raw_of(event: Event, key: str, *, order_key: str | None = None) -> Raw:
+    """The event as it is kept; the same `key` is taken once. `order_key`: its place among what
+    happened in its channel, by default that of its time."""
     return Raw(
         account=ACCOUNT,
         kind=event.type,
         dedupe_key=key,
-        order_key=f"{event.time.timestamp():018.6f}",
+        order_key=order_key or f"{event.time.timestamp():018.6f}",
         channel=event.place.channel,
         payload=EVENT.dump_json(event),
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from bridge.content.additions import KeptFile
 from bridge.content.interactions import Interaction
 from bridge.errors import InvalidData
 from bridge.model import (
@@ -43,6 +44,7 @@ from bridge.router.decided import Decided
 from bridge.router.directs import Directs
 from bridge.router.doors import Doors
 from bridge.router.holdings import Holdings
+from bridge.router.keeping import Keeping, Kept
 from bridge.router.linking import Linking
 from bridge.router.loops import Loops
 from bridge.router.names import Names
@@ -101,6 +103,7 @@ class Surroundings:
     directs: Directs
     loops: Loops
     orphans: Orphans
+    keeping: Keeping
     holdings: Holdings
     approvals: Approvals
     doors: Doors
@@ -134,6 +137,8 @@ class Passage:
     - `direct`: the room of two people whose alone it is.
     - `waits_for`: the native id of the message that this happened to, and that nobody knows yet.
     - `buried`: it was deleted before it came: it is kept, and shown to nobody.
+    - `misses_files`: not all of its files could be had now; `kept`: what was had later.
+    - `put_aside`: its row is kept elsewhere, and comes again.
     """
 
     row: InboxRow
@@ -163,6 +168,9 @@ class Passage:
     orphans: list[Orphan] = field(default_factory=list[Orphan])
     waits_for: str | None = None
     buried: bool = False
+    misses_files: bool = False
+    kept: Kept = field(default_factory=dict[str, KeptFile])
+    put_aside: bool = False
 
     def admission(self, outcome: str, *, row: int | None) -> Admission:
         """What one transaction changes; an event that ended early adds no message."""

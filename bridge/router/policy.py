@@ -43,6 +43,8 @@ class Policy:
       it, and for how long it is remembered after that.
     - `history_page`: places of a room that are read back at a time for an agent; `history_rows`:
       and at most for one question.
+    - `file_patience`: how long a message waits for its files, and the shortest pause before they
+      are tried again; `files_awaited`: how long that goes on.
     - `drain`: how long a stop waits for what has begun.
     """
 
@@ -85,6 +87,8 @@ class Policy:
     deaf_grace: float = 5.0
     orphan_wait: float = 30.0
     orphans_remembered: float = 7 * 86400.0
+    file_patience: float = 10.0
+    files_awaited: float = 86400.0
 
     def backoff(self, attempts: int) -> float:
         """Doubles with each attempt, up to the longest."""

@@ -48,6 +48,7 @@ from bridge.router.gaps import Gaps
 from bridge.router.greeting import greet
 from bridge.router.hearing import Hearing
 from bridge.router.holdings import Holdings
+from bridge.router.keeping import Keeping
 from bridge.router.lanes import Lanes
 from bridge.router.lateness import Lateness
 from bridge.router.linking import Linking
@@ -174,6 +175,7 @@ class Router:
             store, connectors, self._sources, beginnings, gaps, self._hearing, clock, policy
         )
         self._orphans = Orphans(store, connectors, beginnings, clock, policy, self._sources.put)
+        self._keeping = Keeping(store, connectors, files, cards, clock, policy, self._sources.put)
         self._around = Surroundings(
             store=store,
             rooms=rooms,
@@ -194,6 +196,7 @@ class Router:
             linker=lambda: self.linker,
             admins=self.admins,
             orphans=self._orphans,
+            keeping=self._keeping,
             holdings=self.holdings,
             approvals=self.approvals,
             doors=self.doors,
@@ -423,6 +426,7 @@ class Router:
         await self.feedback.close()
         await self._sources.close()
         await self._orphans.close()
+        await self._keeping.close()
         await self.linking.close()
         await self.lanes.close(self._policy.drain)
         await self._catch_up.close()
@@ -443,6 +447,11 @@ class Router:
     def looking_back(self) -> int:
         """How many channels are compared, or wait for it."""
         return self._catch_up.look_back.behind
+
+    @property
+    def files_awaited(self) -> int:
+        """How many messages wait for files that could not be had at once."""
+        return self._keeping.awaited
 
     async def settled(self, *, poll: float = 0.01) -> None:
         """Wait until nothing is left to do; for scripts and tests."""

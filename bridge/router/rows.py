@@ -96,6 +96,10 @@ class Rows:
             target = passage.waits_for
             if target is not None and self._orphans.wait(row, event.place, target):
                 return
+            if passage.put_aside:
+                return
+            if passage.misses_files:
+                await self._around.keeping.want(event, row)
             last = index + 1 == len(events)
             outcome = await self._commit(passage.admission(outcome, row=row.id if last else None))
             self._tell_outcome(row, outcome)

@@ -15,6 +15,7 @@ from bridge.model import (
     AnswerStopped,
     Byline,
     FeedbackGiven,
+    FilesAwaited,
     Ignored,
     Level,
     MessageDeleted,
@@ -40,7 +41,7 @@ from bridge.model import (
 from bridge.model.refs import BRIDGE
 from bridge.ports.store import NewMessage, NewTurn, Timeline
 from bridge.router.admission import admitted, lets_out, taken_back
-from bridge.router.changes import change_by_deletion, change_by_edit, stood_in_thread
+from bridge.router.changes import add_files, change_by_deletion, change_by_edit, stood_in_thread
 from bridge.router.commands import hear_command, hear_slash_command
 from bridge.router.directs import direct_timeline
 from bridge.router.feedback import hear_feedback
@@ -60,6 +61,7 @@ Stage = Callable[[Passage, Surroundings], Awaitable[str | None]]
 _CARRIED = (
     MessagePosted,
     MessageEdited,
+    FilesAwaited,
     MessageDeleted,
     MessagesBulkDeleted,
     ThreadDeleted,
@@ -88,6 +90,20 @@ async def drop_repeats(passage: Passage, around: Surroundings) -> str | None:
             return "repeat" if known else None
         case _:
             return None
+
+
+async def wait_for_files(passage: Passage, around: Surroundings) -> str | None:
+    """Files that could not be had are tried again beside all else; then they take their place."""
+    event = passage.event
+    if not isinstance(event, FilesAwaited):
+        return None
+    kept = around.keeping.take(passage.row)
+    if kept is None:
+        around.keeping.put_aside(passage.row, event)
+        passage.put_aside = True
+        return "put aside: its files are not there"
+    passage.kept = kept
+    return None
 
 
 async def settle_own_echo(passage: Passage, around: Surroundings) -> str | None:
@@ -142,6 +158,8 @@ async def change_what_was_said(passage: Passage, around: Surroundings) -> str | 
     match passage.event:
         case MessageEdited() as event:
             return await change_by_edit(passage, event, around)
+        case FilesAwaited() as event:
+            return await add_files(passage, event, around)
         case MessageDeleted(target=target) as event:
             return await change_by_deletion(passage, event, (target,), around)
         case MessagesBulkDeleted(targets=targets) as event:
@@ -264,6 +282,7 @@ async def route(passage: Passage, around: Surroundings) -> str | None:
 
 STAGES: tuple[Stage, ...] = (
     drop_repeats,
+    wait_for_files,
     settle_own_echo,
     hear_direct,
     hear_slash_command,

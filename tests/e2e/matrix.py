@@ -193,6 +193,12 @@ ASIDES: tuple[Aside, ...] = (
         "::test_feedback_of_every_platform_stands_with_the_answer_and_the_latest_holds",
     ),
     Aside(
+        "files_awaited",
+        "a file that its platform gives only later follows its message, from every platform",
+        "tests/e2e/test_awaited_files.py"
+        "::test_a_file_that_its_platform_gives_only_later_stands_in_its_message_at_last",
+    ),
+    Aside(
         "channel_created",
         "a new channel joins the rooms whose patterns it fits",
         "tests/e2e/test_patterns.py::test_all_channels_of_a_name_are_one_room_and_new_ones_join",

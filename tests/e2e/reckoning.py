@@ -156,7 +156,9 @@ async def _reading(store: Path) -> AsyncGenerator[SqliteStore]:
 
 
 def is_idle(health: Mapping[str, Any] | None) -> bool:
-    if health is None or health["catching_up"] or health["looking_back"]:
+    if health is None or any(
+        health[what] for what in ("catching_up", "looking_back", "files_awaited")
+    ):
         return False
     return not any(health["outbox"].get(state) for state in ("waiting", "sending"))
 

@@ -1,0 +1,63 @@
+"""A file that its platform does not give for a while follows its message, and stands in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bridge.app import build
+from bridge.app.build import policy_of
+from bridge.app.settings import Settings
+from bridge.router import Policy
+from bridge.sandbox.faults import Fault
+from bridge.sandbox.hands import GivenFile
+from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.test_changes import PNG, files, standing
+
+GIVES = {
+    "slack": "slack:files.download:*",
+    "discord": "discord:cdn:*",
+    "teams": "teams:attachment.get:*",
+}
+
+
+@pytest.mark.parametrize("origin", [*GIVES])
+async def test_a_file_that_its_platform_gives_only_later_stands_in_its_message_at_last(
+    tmp_path: Path, origin: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def soon(settings: Settings) -> Policy:
+        return replace(policy_of(settings), file_patience=0.6)
+
+    monkeypatch.setattr(build, "policy_of", soon)
+    others = [name for name in ("slack", "discord") if name != origin]
+    async with street(limits=False) as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        settings["files"] = {"allow_loopback": True}
+        async with running(local, settings) as (bridge, _):
+            workspace, channel = local.place(origin, "general")
+            platform = local.platforms[origin]
+            at = (workspace, channel, local.person(origin, workspace))
+            local.around.faults.add(
+                Fault(kind="status", where=GIVES[origin], status=503, times=None)
+            )
+            picture = [GivenFile(name="a.png", data=PNG)]
+            await platform.post_files(*at, picture, "with a picture")  # type: ignore[attr-defined]
+            await platform.post_as(*at, "and on we go")
+            await local.until(lambda: all(is_shown(local, o, "and on we go") for o in others))
+            assert all(is_shown(local, one, "with a picture") for one in others)
+            assert [files(local, one) for one in others] == [[] for _ in others]
+            assert bridge.router.files_awaited == 1
+
+            local.around.faults.clear()
+            await local.until(lambda: all(len(files(local, one)) == 1 for one in others))
+            await local.until(lambda: not bridge.router.files_awaited)
+            for one in others:
+                raws = [str(each.raw) for each in standing(local, one)]
+                assert sum("with a picture" in raw for raw in raws) == 1
+            assert await bridge.store.dead_letters() == []
+
+
+def is_shown(local: Street, platform: str, text: str) -> bool:
+    return any(text in str(one.raw) for one in standing(local, platform))
