@@ -14,6 +14,7 @@ from connectors.slack import ids
 from connectors.slack.capabilities import METADATA_TYPE, WHISPER
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import Json, dumped, object_at, objects_at, text_at, whole_at
+from connectors.slack.pacing import Urgency
 from connectors.slack.send import WebApi, receipt_of
 
 _PAGE = "999"  # docs.slack.dev conversations.history (2026-08); Slack may give less
@@ -63,11 +64,11 @@ async def find_post(
     oldest = after or ids.ts_at(begin)
     channel = call.channel.channel
     if call.thread is not None:
-        async for _ts, post in _replies(api, channel, call.thread, oldest):
+        async for _ts, post in _replies(api, channel, call.thread, oldest, Urgency.LANE):
             if _is_copy(post, call) or _is_stream(post, call):
                 return receipt_of(call, post)
     # Slack posts into the channel when the thread's root is gone.
-    async for _ts, post in _channel_posts(api, channel, oldest):
+    async for _ts, post in _channel_posts(api, channel, oldest, Urgency.LANE):
         if _is_copy(post, call):
             return receipt_of(call, post)
     return None
@@ -89,9 +90,11 @@ def _is_stream(post: Json, call: Call) -> bool:
     return growing and text_at(post, "username") == call.body.get("username")
 
 
-async def _channel_posts(api: WebApi, channel: str, after: str) -> AsyncIterator[tuple[str, Json]]:
+async def _channel_posts(
+    api: WebApi, channel: str, after: str, urgency: Urgency = Urgency.USUAL
+) -> AsyncIterator[tuple[str, Json]]:
     async for page in api.pages(
-        "conversations.history", channel=channel, oldest=after, limit=_PAGE,
+        "conversations.history", urgency=urgency, channel=channel, oldest=after, limit=_PAGE,
         include_all_metadata="true",
     ):  # fmt: skip
         for post in objects_at(page, "messages"):
@@ -100,13 +103,13 @@ async def _channel_posts(api: WebApi, channel: str, after: str) -> AsyncIterator
 
 
 async def _replies(
-    api: WebApi, channel: str, root: str, after: str
+    api: WebApi, channel: str, root: str, after: str, urgency: Urgency = Urgency.USUAL
 ) -> AsyncIterator[tuple[str, Json]]:
     """Replies later than `after`; a thread that is gone has none."""
     try:
         async for page in api.pages(
-            "conversations.replies", channel=channel, ts=root, oldest=after, limit=_PAGE,
-            include_all_metadata="true",
+            "conversations.replies", urgency=urgency, channel=channel, ts=root, oldest=after,
+            limit=_PAGE, include_all_metadata="true",
         ):  # fmt: skip
             for post in objects_at(page, "messages"):
                 if ids.is_ts(ts := text_at(post, "ts")) and ts != root:

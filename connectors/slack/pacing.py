@@ -2,12 +2,62 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import math
-from collections import defaultdict, deque
+from collections import deque
+from dataclasses import dataclass, field
+from enum import IntEnum
 
 from bridge.errors import RateLimited
+from bridge.model import Rate
 from bridge.ports.clock import Clock
 from connectors.slack.capabilities import READS
+
+_KEPT = 5  # one part in so many of a limit is kept for the most urgent
+
+
+class Urgency(IntEnum):
+    """Who goes first: a post that may stand there holds its whole lane up until it is found, and
+    to compare what was said long ago can wait for all others."""
+
+    LANE = 0
+    USUAL = 1
+    READ_BACK = 2
+
+
+@dataclass(order=True)
+class _Waiting:
+    urgency: Urgency
+    number: int
+
+
+@dataclass
+class _Line:
+    """Who waits for one method, and when it was asked within the last window."""
+
+    rate: Rate
+    waiting: list[_Waiting] = field(default_factory=list[_Waiting])
+    taken: deque[float] = field(default_factory=deque[float])
+
+    def free_at(self, now: float, urgency: Urgency) -> float:
+        """When one more request fits; not later than now means that it fits now."""
+        while self.taken and self.taken[0] + self.rate.seconds <= now:
+            self.taken.popleft()
+        return self._free_after(self.taken, urgency)
+
+    def turn_of(self, now: float, last: _Waiting) -> float:
+        """When it would be its turn if nobody more urgent comes."""
+        self.free_at(now, last.urgency)
+        taken = deque(self.taken)
+        for one in self.waiting[: self.waiting.index(last) + 1]:
+            taken.append(max(now, self._free_after(taken, one.urgency)))
+        return taken[-1]
+
+    def _free_after(self, taken: deque[float], urgency: Urgency) -> float:
+        kept = 0 if urgency == Urgency.LANE else self.rate.count // _KEPT
+        most = self.rate.count - kept
+        return taken[-most] + self.rate.seconds if len(taken) >= most else -math.inf
 
 
 class Pace:
@@ -15,23 +65,30 @@ class Pace:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._taken: defaultdict[str, deque[float]] = defaultdict(deque)
+        self._lines = {method: _Line(rate) for method, rate in READS.items()}
+        self._numbers = itertools.count()
 
-    async def turn(self, method: str, patience: float = math.inf) -> None:
-        """Wait until the method may be asked, first come, first served. Raises RateLimited where
-        that takes longer than `patience` seconds; then no turn is taken."""
-        rate = READS.get(method)
-        if rate is None:
+    async def turn(
+        self, method: str, urgency: Urgency = Urgency.USUAL, *, patience: float = math.inf
+    ) -> None:
+        """Wait until the method may be asked: the most urgent first, then first come, first served.
+        Raises RateLimited where that takes longer than `patience` seconds. Who gives up takes no
+        turn."""
+        line = self._lines.get(method)
+        if line is None:
             return
-        now, taken = self._clock.monotonic(), self._taken[method]
-        while taken and taken[0] + rate.seconds <= now:
-            taken.popleft()
-        turn = max(now, taken[-rate.count] + rate.seconds) if len(taken) >= rate.count else now
-        if turn - now > patience:
-            raise RateLimited(
-                f"{method}: Slack's limit of {rate.count} in {rate.seconds:g} s is used up; it is "
-                "asked again then", retry_after=turn - now, code="paced",
-            )  # fmt: skip
-        taken.append(turn)
-        if turn > now:
-            await self._clock.sleep(turn - now)
+        here = _Waiting(urgency, next(self._numbers))
+        bisect.insort(line.waiting, here)
+        try:
+            now = self._clock.monotonic()
+            if patience < math.inf and (pause := line.turn_of(now, here) - now) > patience:
+                raise RateLimited(
+                    f"{method}: Slack's limit of {line.rate.count} in {line.rate.seconds:g} s is "
+                    "used up; it is asked again then", retry_after=pause, code="paced",
+                )  # fmt: skip
+            while (free := line.free_at(now, urgency)) > now or line.waiting[0] is not here:
+                await self._clock.sleep(max(0.0, free - now))
+                now = self._clock.monotonic()
+            line.taken.append(now)
+        finally:
+            line.waiting.remove(here)

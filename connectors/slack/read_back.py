@@ -19,6 +19,7 @@ from connectors.slack.emoji import emoji_to_reaction, reaction_to_emoji
 from connectors.slack.history import enveloped, post_raw
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import Json, dumped, object_at, objects_at, text_at, whole_at
+from connectors.slack.pacing import Urgency
 from connectors.slack.send import WebApi
 
 _PAGE = "999"
@@ -45,7 +46,8 @@ class ReadBack:
         oldest, last = ids.order_key_at(since), upto
         latest = {root: "" for root in threads if ids.is_ts(root)}
         async for page in self.api.pages(
-            "conversations.history", channel=self.channel.channel, oldest=ids.ts_of(oldest),
+            "conversations.history", urgency=Urgency.READ_BACK,
+            channel=self.channel.channel, oldest=ids.ts_of(oldest),
             latest=ids.ts_of(upto), inclusive="true", limit=_PAGE, include_all_metadata="true",
         ):  # fmt: skip
             posts = _posts(page)
@@ -67,9 +69,9 @@ class ReadBack:
         first = oldest
         try:
             async for page in self.api.pages(
-                "conversations.replies", channel=self.channel.channel, ts=root,
-                oldest=ids.ts_of(oldest), latest=ids.ts_of(upto), inclusive="true", limit=_PAGE,
-                include_all_metadata="true",
+                "conversations.replies", urgency=Urgency.READ_BACK,
+                channel=self.channel.channel, ts=root, oldest=ids.ts_of(oldest),
+                latest=ids.ts_of(upto), inclusive="true", limit=_PAGE, include_all_metadata="true",
             ):  # fmt: skip
                 posts = [post for post in _posts(page) if text_at(post, "ts") != root]
                 seen = [ids.order_key(text_at(post, "ts")) for post in posts]

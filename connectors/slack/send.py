@@ -32,7 +32,7 @@ from bridge.ports.clock import Clock
 from connectors.slack.capabilities import WHISPER
 from connectors.slack.json_values import Json, object_at, text_at
 from connectors.slack.marks import refusal_of_mark
-from connectors.slack.pacing import Pace
+from connectors.slack.pacing import Pace, Urgency
 from connectors.slack.refusals import error_of_code
 
 DEADLINE = 10.0  # seconds for a whole request
@@ -77,34 +77,36 @@ class WebApi:
         return (await self.ask(method, **arguments)).body
 
     async def ask(self, method: str, **arguments: str) -> Answer:
-        await self._pace.turn(method, _PATIENCE)
+        await self._pace.turn(method, patience=_PATIENCE)
         return await self._ask(method, arguments)
 
     async def _ask(self, method: str, arguments: Mapping[str, str]) -> Answer:
         what = _what(method, arguments)
         return await self._request(method, what, arguments, _FORM, once=False)
 
-    async def pages(self, method: str, **arguments: str) -> AsyncIterator[Json]:
+    async def pages(
+        self, method: str, *, urgency: Urgency = Urgency.USUAL, **arguments: str
+    ) -> AsyncIterator[Json]:
         """Every page of a list, by its cursor. Slack's wish to wait is obeyed here: a list that
         begins anew would only ask for more."""
         cursor = ""
         while True:
             given = {**arguments, "cursor": cursor} if cursor else arguments
-            page = await self._patiently(method, {"limit": _PAGE, **given})
+            page = await self._patiently(method, urgency, {"limit": _PAGE, **given})
             yield page
             following = text_at(page, "response_metadata", "next_cursor")
             if not following or following == cursor:
                 return
             cursor = following
 
-    async def _patiently(self, method: str, arguments: Mapping[str, str]) -> Json:
+    async def _patiently(self, method: str, urgency: Urgency, arguments: Mapping[str, str]) -> Json:
         for _ in range(_MOST_WAITS):
-            await self._pace.turn(method)
+            await self._pace.turn(method, urgency)
             try:
                 return (await self._ask(method, arguments)).body
             except RateLimited as error:
                 await self._clock.sleep(min(error.retry_after, _LONGEST_WAIT))
-        await self._pace.turn(method)
+        await self._pace.turn(method, urgency)
         return (await self._ask(method, arguments)).body
 
     async def token(self) -> str:

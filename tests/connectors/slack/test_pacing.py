@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
+
 import pytest
 from aiohttp import web
 
 from bridge.errors import RateLimited
+from connectors.slack.pacing import Pace, Urgency
 from tests.connectors.slack.test_send import FakeClock, answering
+from tests.router.fake_clock import FakeClock as StandingClock
+
+METHOD = "conversations.history"
 
 
 async def test_a_list_waits_its_turn_and_one_look_up_is_told_how_long_it_would_take() -> None:
@@ -18,7 +25,7 @@ async def test_a_list_waits_its_turn_and_one_look_up_is_told_how_long_it_would_t
         return web.json_response({"ok": True, "messages": []})
 
     async with answering(answer, clock) as api:
-        for _ in range(50):
+        for _ in range(40):
             await api.read("conversations.history", channel="C1", limit="1")
         with pytest.raises(RateLimited) as caught:
             await api.read("conversations.history", channel="C1", limit="1")
@@ -27,4 +34,94 @@ async def test_a_list_waits_its_turn_and_one_look_up_is_told_how_long_it_would_t
             pass
 
     assert caught.value.retry_after == pytest.approx(61.0)
-    assert asked == [0.0] * 51 + [pytest.approx(61.0)]
+    assert asked == [0.0] * 41 + [pytest.approx(61.0)]
+
+
+class Queue:
+    """Those who wait for one method, by name, in the order of their turns."""
+
+    def __init__(self) -> None:
+        self.clock = StandingClock()
+        self.pace = Pace(self.clock)
+        self.turns: list[tuple[str, float]] = []
+        self._began = self.clock.monotonic()
+
+    async def used_up(self) -> None:
+        for _ in range(40):
+            await self.pace.turn(METHOD)
+
+    def wait(self, name: str, urgency: Urgency) -> asyncio.Task[None]:
+        return asyncio.create_task(self._wait(name, urgency))
+
+    async def _wait(self, name: str, urgency: Urgency) -> None:
+        await self.pace.turn(METHOD, urgency)
+        self.turns.append((name, self.clock.monotonic() - self._began))
+
+
+async def test_a_lane_that_stands_still_does_not_wait_behind_what_is_caught_up_with() -> None:
+    queue = Queue()
+    await queue.used_up()
+    tasks = [queue.wait(f"read {n}", Urgency.USUAL) for n in range(3)]
+    await queue.clock.let_work()
+    tasks.append(queue.wait("lane", Urgency.LANE))
+    await queue.clock.let_work()
+    assert queue.turns == [("lane", 0.0)]
+
+    await queue.clock.advance(62)
+    assert queue.turns[1:] == [(f"read {n}", 61.0) for n in range(3)]
+    await asyncio.gather(*tasks)
+
+
+async def test_the_most_urgent_go_first_and_nobody_is_forgotten() -> None:
+    queue = Queue()
+    for _ in range(50):
+        await queue.pace.turn(METHOD, Urgency.LANE)
+    names = [("back", Urgency.READ_BACK), ("usual", Urgency.USUAL), ("lane", Urgency.LANE)]
+    tasks = [queue.wait(f"{name} {n}", urgency) for n in range(2) for name, urgency in names]
+    await queue.clock.advance(62)
+
+    assert [name for name, _ in queue.turns] == [
+        "lane 0", "lane 1", "usual 0", "usual 1", "back 0", "back 1",
+    ]  # fmt: skip
+    await asyncio.gather(*tasks)
+
+
+async def test_who_gives_up_takes_no_turn() -> None:
+    queue = Queue()
+    await queue.used_up()
+    given_up = [queue.wait(f"gone {n}", Urgency.USUAL) for n in range(200)]
+    last = queue.wait("last", Urgency.USUAL)
+    await queue.clock.let_work()
+    for one in given_up:
+        one.cancel()
+    await queue.clock.advance(62)
+
+    assert queue.turns == [("last", 61.0)]
+    await asyncio.gather(last, *given_up, return_exceptions=True)
+
+
+async def test_never_more_go_than_the_limit_allows_in_any_window() -> None:
+    queue = Queue()
+    kinds = itertools.cycle(Urgency)
+    tasks = [queue.wait(str(n), next(kinds)) for n in range(160)]
+    await queue.clock.advance(300)
+
+    at = [when for _, when in queue.turns]
+    assert len(at) == 160
+    for begin in at:
+        assert sum(begin <= when < begin + 61 for when in at) <= 50
+    await asyncio.gather(*tasks)
+
+
+@pytest.mark.parametrize(("ahead", "pause"), [(0, 61.0), (39, 61.0), (40, 122.0)])
+async def test_who_will_not_wait_is_told_how_long_it_would_take(ahead: int, pause: float) -> None:
+    queue = Queue()
+    await queue.used_up()
+    tasks = [queue.wait(str(n), Urgency.USUAL) for n in range(ahead)]
+    await queue.clock.let_work()
+    with pytest.raises(RateLimited) as caught:
+        await queue.pace.turn(METHOD, patience=5.0)
+
+    assert caught.value.retry_after == pytest.approx(pause)
+    await queue.clock.advance(70)
+    await asyncio.gather(*tasks)
