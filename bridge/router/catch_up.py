@@ -28,21 +28,47 @@ _AT_ONCE = 4  # channels of an account that are read side by side: its limits ar
 _ROUNDS = 3  # times that a channel in trouble is looked back on, each time behind the others
 _SHORTEST_PAUSE = 0.25  # seconds, also where a platform says that a moment will do
 
+_Heard = tuple[AccountId, str]  # a channel, by its key, as one account hears it
+
 
 @dataclass(frozen=True)
 class _Read:
-    """Everything up to `newest` is kept; `first`: the channel is new to us, and begins there."""
+    """Everything up to `newest` is kept, but for what was said in one thread while another was
+    read; nothing is missing up to `whole`, which was said before the reading began. `run`: the last
+    loss of sight before that. `first`: the channel is new to us, and begins there."""
 
+    run: int
     newest: str
+    whole: str
     first: bool = False
 
 
 @dataclass(frozen=True)
+class _Unread:
+    """The platform will not tell."""
+
+    run: int
+
+
+@dataclass(frozen=True)
 class _Again:
-    """Try again after `pause` seconds; `asked`: the platform asked for it, nothing has failed."""
+    """Try again after `pause` seconds."""
 
     pause: float
-    asked: bool = False
+
+
+class _Hold:
+    """A held source, until its end."""
+
+    def __init__(self, sources: Sources, key: str) -> None:
+        self._sources: Sources | None = sources
+        self._key = key
+
+    def end(self) -> None:
+        """Twice is once."""
+        sources, self._sources = self._sources, None
+        if sources is not None:
+            sources.release(self._key)
 
 
 class CatchUp:
@@ -71,22 +97,25 @@ class CatchUp:
         self._hearing = hearing
         self._clock = clock
         self._policy = policy
-        self._current: set[str] = set()
-        self._runs: dict[str, int] = {}
+        self._current: set[_Heard] = set()
+        self._runs: dict[_Heard, int] = {}
         self._places: defaultdict[AccountId, asyncio.Semaphore] = defaultdict(
             lambda: asyncio.Semaphore(_AT_ONCE)
         )
+        self._covered: dict[_Heard, int] = {}  # the `run` of the last reading
+        self._reading: defaultdict[_Heard, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._failures: defaultdict[_Heard, int] = defaultdict(int)  # in a row
         self.behind = 0  # channels that are being read
         self.look_back = LookBack(store, connectors, sources, beginnings, clock, policy)
         self._echoes: dict[tuple[AccountId, ChannelRef], str] = {}
         self._noted = 0.0
-        self._awaited: set[tuple[AccountId, str]] = set()
-        self._read_upto: dict[tuple[AccountId, str], str] = {}
+        self._awaited: set[_Heard] = set()
+        self._read_upto: dict[_Heard, str] = {}
         self._comparing: dict[ChannelRef, asyncio.Task[None]] = {}
 
-    def is_current(self, channel: ChannelRef) -> bool:
+    def is_current(self, account: AccountId, channel: ChannelRef) -> bool:
         """Whether live events of the channel may move its cursor."""
-        return channel.key in self._current
+        return (account, channel.key) in self._current
 
     def has_passed(self, raw: Raw) -> bool:
         """Whether its channel was read beyond it: a post that comes only now did not stand there
@@ -106,7 +135,8 @@ class CatchUp:
         task.add_done_callback(lambda _: self._comparing.pop(channel, None))
 
     async def _compare_soon(self, account: AccountId, channel: ChannelRef) -> None:
-        run = self._runs.get(channel.key)
+        key = (account, channel.key)
+        run = self._runs.get(key)
         self.look_back.behind += 1
         try:
             await self._clock.sleep(self._policy.compare_again)
@@ -114,7 +144,7 @@ class CatchUp:
             if upto is not None:
                 allowance = self.look_back.allowance()
                 await self.look_back.read(
-                    account, channel, upto, allowance, lambda: run == self._runs.get(channel.key)
+                    account, channel, upto, allowance, lambda: run == self._runs.get(key)
                 )
         except StoreError as error:
             log.error("catch_up_broke", account=account, error=str(error))  # noqa: TRY400
@@ -123,7 +153,7 @@ class CatchUp:
 
     async def heard_echo(self, raw: Raw) -> None:
         """Our own posts move the cursor too, but not one by one: to read a few again costs less."""
-        if raw.channel is None or not self.is_current(raw.channel):
+        if raw.channel is None or not self.is_current(raw.account, raw.channel):
             return
         self._echoes[raw.account, raw.channel] = raw.order_key
         if self._clock.time() - self._noted >= self._policy.echo_interval:
@@ -167,10 +197,11 @@ class CatchUp:
         if not isinstance(self._connectors[account], ReadsHistory):
             return []  # nor has it a cursor that could move
         for channel in channels:
-            self._current.discard(channel.key)
-            self._runs[channel.key] = self._runs.get(channel.key, 0) + 1
-            if (account, channel.key) in self._awaited:
-                self._awaited.discard((account, channel.key))
+            key = (account, channel.key)
+            self._current.discard(key)
+            self._runs[key] = self._runs.get(key, 0) + 1
+            if key in self._awaited:
+                self._awaited.discard(key)
             else:
                 self._sources.hold(channel.key)
         return channels
@@ -178,41 +209,51 @@ class CatchUp:
     async def read_all(self, account: AccountId, channels: Sequence[ChannelRef]) -> None:
         """Read held channels, those with the latest news first; then look back on what changed."""
         self.look_back.behind += 1
-        gap = self._silence(account)
+        gap, runs = self._silence(account), {one: self._runs[account, one.key] for one in channels}
         try:
-            cursors = {one: await self._store.cursor(account, one) or "" for one in channels}
-            latest_first = sorted(channels, key=lambda one: cursors[one], reverse=True)
+            latest_first = await self._latest_first(account, channels)
             async with asyncio.TaskGroup() as tasks:
                 reads = {one: tasks.create_task(self.read(account, one)) for one in latest_first}
                 await asyncio.wait(reads.values(), timeout=self._policy.look_back_patience)
-                await self._look_back(account, reads, gap)
+                await self._look_back(account, reads, runs, gap)
         except StoreError as error:
             log.error("catch_up_broke", account=account, error=str(error))  # noqa: TRY400
         finally:
             self.look_back.behind -= 1
 
+    async def _latest_first(
+        self, account: AccountId, channels: Sequence[ChannelRef]
+    ) -> Sequence[ChannelRef]:
+        """As they come where the store does not tell: held channels must be read all the same."""
+        try:
+            cursors = {one: await self._store.cursor(account, one) or "" for one in channels}
+        except StoreError as error:
+            log.warning("cursors_not_read", account=account, error=str(error))
+            return channels
+        return sorted(channels, key=lambda one: cursors[one], reverse=True)
+
     async def _look_back(
         self,
         account: AccountId,
         reads: Mapping[ChannelRef, asyncio.Task[None]],
+        runs: Mapping[ChannelRef, int],
         gap: Unreadable | None,
     ) -> None:
-        """One channel after the other: first those that have been read. Where the budget ends
-        before all is compared, that is said in the room."""
-        runs = {one: self._runs[one.key] for one in reads}
+        """One channel after the other: first those that have been read; what a later session reads
+        is left to it. Where the budget ends before all is compared, that is said in the room."""
         allowance = self.look_back.allowance()
         first_read = sorted(reads, key=lambda one: not reads[one].done())
         waiting = deque((channel, 1) for channel in first_read)
         while waiting:
             channel, tries = waiting.popleft()
             await asyncio.wait({reads[channel]})
-            upto = await self._store.cursor(account, channel)
-            if upto is None or not self.is_current(channel):
-                continue
 
             def wanted(channel: ChannelRef = channel) -> bool:
-                return self._runs[channel.key] == runs[channel]
+                return self._runs[account, channel.key] == runs[channel]
 
+            upto = await self._store.cursor(account, channel)
+            if upto is None or not wanted() or not self.is_current(account, channel):
+                continue
             how = await self.look_back.read(account, channel, upto, allowance, wanted)
             if how == "trouble" and tries < _ROUNDS:
                 waiting.append((channel, tries + 1))
@@ -220,46 +261,60 @@ class CatchUp:
                 await self._gaps.tell_uncompared(account, channel, gap)
 
     async def read(self, account: AccountId, channel: ChannelRef) -> None:
-        """Read one held channel until that succeeds, or a later session has it read anew.
+        """Read one held channel until that succeeds, once for all sessions that began before it.
 
         After some failures the channel goes on unread: late news are better than none.
         """
-        run, held, failures = self._runs[channel.key], True, 0
+        key = (account, channel.key)
+        run = self._runs[key]
+        hold = _Hold(self._sources, channel.key)
         self.behind += 1
         try:
-            while run == self._runs[channel.key]:
-                found = await self._try(account, channel, failures)
-                done = not isinstance(found, _Again)
-                failures += not done and not found.asked
-                if held and (done or failures >= self._policy.catch_up_tries):
-                    held = False
-                    self._sources.release(channel.key)
-                if done:
-                    await self._trust(account, channel, run, found)
-                    break
+            while True:
+                if self._failures[key] >= self._policy.catch_up_tries:
+                    hold.end()
+                async with self._reading[key]:
+                    if self._covered.get(key, 0) >= run or self._runs[key] != run:
+                        break  # a later session waits for its turn, too
+                    found = await self._try(account, channel)
+                    if not isinstance(found, _Again):
+                        self._covered[key], self._failures[key] = found.run, 0
+                        await self._go_on(account, channel, found)
+                        hold.end()
+                        await self._trust(account, channel, found)
+                        break
                 await self._clock.sleep(found.pause)
+        except StoreError as error:
+            log.error("catch_up_broke", account=account, error=str(error))  # noqa: TRY400
         finally:
             self.behind -= 1
-            if held:
-                self._sources.release(channel.key)
+            hold.end()
 
-    async def _try(
-        self, account: AccountId, channel: ChannelRef, failures: int
-    ) -> _Read | _Again | None:
-        """What was read, or when to try again; None when the platform will not tell."""
+    async def _try(self, account: AccountId, channel: ChannelRef) -> _Read | _Unread | _Again:
+        """What was read, or when to try again."""
+        run = self._runs[account, channel.key]
         try:
             async with self._places[account]:
-                return await self._read_once(account, channel)
+                run = self._runs[account, channel.key]
+                return await self._read_once(account, channel, run)
         except Refused as error:
             log.warning("catch_up_refused", channel=channel.key, error=str(error))
             await self._tell_unread(account, channel)
-            return None
+            return _Unread(run)
         except RateLimited as error:
-            return _Again(max(error.retry_after, _SHORTEST_PAUSE), asked=True)
+            return _Again(max(error.retry_after, _SHORTEST_PAUSE))
         except BridgeError as error:
-            pause = self._policy.backoff(failures)
+            pause = self._policy.backoff(self._failures[account, channel.key])
+            self._failures[account, channel.key] += 1
             log.warning("catch_up_waits", channel=channel.key, error=str(error), pause=pause)
             return _Again(pause)
+
+    async def _go_on(self, account: AccountId, channel: ChannelRef, found: _Read | _Unread) -> None:
+        """Where a later session has the channel read anew, what was found does not wait for it: a
+        connection that breaks again and again holds nothing up."""
+        if isinstance(found, _Read) and found.run != self._runs[account, channel.key]:
+            await self._sources.finish(channel.key, upto=found.newest)
+            await self._store.set_cursor(account, channel, found.whole)
 
     async def _tell_unread(self, account: AccountId, channel: ChannelRef) -> None:
         gap = self._silence(account)
@@ -283,32 +338,33 @@ class CatchUp:
         if gap is not None and not isinstance(self._connectors[account], ReadsHistory):
             await self._gaps.tell_all(account, gap)
 
-    async def _trust(
-        self, account: AccountId, channel: ChannelRef, run: int, found: _Read | None
-    ) -> None:
+    async def _trust(self, account: AccountId, channel: ChannelRef, found: _Read | _Unread) -> None:
         """Move the cursor, and from now on with every live event.
 
         Not at once: what was said in one thread while we read another is found by neither, and
         its live event may still be on the way. A crash before it comes must find the old cursor.
         """
-        if found is None:
+        if isinstance(found, _Unread):
             return
         if not found.first:
             await self._clock.sleep(self._policy.catch_up_grace)
-        if run == self._runs[channel.key]:
+        if found.run == self._runs[account, channel.key]:
             await self._store.set_cursor(account, channel, found.newest)
-            self._current.add(channel.key)
+            self._current.add((account, channel.key))
 
-    async def _read_once(self, account: AccountId, channel: ChannelRef) -> _Read | None:
+    async def _read_once(
+        self, account: AccountId, channel: ChannelRef, run: int
+    ) -> _Read | _Unread:
         connector = self._connectors[account]
         if not isinstance(connector, ReadsHistory):
-            return None
+            return _Unread(run)
         cursor = await self._store.cursor(account, channel)
         if cursor is None:
             newest = await connector.newest(channel)
             await self._beginnings.note(account, channel, newest)
-            return _Read(newest, first=True)
+            return _Read(run, newest, newest, first=True)
         await self._beginnings.note(account, channel, cursor)
+        whole = max(cursor, self._read_upto.get((account, channel.key), ""))
         # Nothing is missing up to the cursor, and what began a thread must be known as its root.
         await self._sources.finish(channel.key, upto=cursor)
         since = self._clock.time() - self._policy.thread_window
@@ -328,7 +384,7 @@ class CatchUp:
         for gap in missed.gaps(connector):
             await self._gaps.tell(account, channel, gap)
         self._read_upto[account, channel.key] = newest
-        return _Read(newest)
+        return _Read(run, newest, min(whole, newest))
 
 
 class _Missed:

@@ -269,7 +269,7 @@ class Router:
             log.warning("not_kept", error=str(error))  # nobody was told that it was: it comes again
 
     async def _keep(self, raw: Raw) -> bool:
-        advance = raw.channel is not None and self._catch_up.is_current(raw.channel)
+        advance = raw.channel is not None and self._catch_up.is_current(raw.account, raw.channel)
         row = await self._store.accept(raw, advance=advance)
         if row is None:
             metrics.REPEATED.labels(raw.account).inc()

@@ -51,8 +51,9 @@ class Sources:
             return
         if source.task is not None:
             await asyncio.wait({source.task})
-        early = [row for row in source.rows if row.raw.order_key <= upto]
-        source.rows = deque(row for row in source.rows if row.raw.order_key > upto)
+        rows = sorted(source.rows, key=lambda row: row.raw.order_key)
+        early = [row for row in rows if row.raw.order_key <= upto]
+        source.rows = deque(row for row in rows if row.raw.order_key > upto)
         for row in early:
             await self._work(row)
 
