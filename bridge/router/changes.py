@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from bridge.content.additions import of_person, read_bridge_metadata, with_bridge_metadata
@@ -105,6 +106,7 @@ async def change_by_deletion(
     as gone: it will not be shown, should it come late."""
     copies: list[str] = []
     for target in targets:
+        await asyncio.sleep(0)  # of a thread there may be thousands: others go on in between
         stored = await _said_here(event.place, target, around)
         if stored is None:
             gone = Orphan(event.place.channel, target, passage.row.id, deletion=True)
