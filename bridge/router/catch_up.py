@@ -111,11 +111,18 @@ class CatchUp:
         self._noted = 0.0
         self._awaited: set[_Heard] = set()
         self._read_upto: dict[_Heard, str] = {}
+        self._told: dict[_Heard, str] = {}  # the latest order key that was told live
         self._comparing: dict[ChannelRef, asyncio.Task[None]] = {}
 
     def is_current(self, account: AccountId, channel: ChannelRef) -> bool:
         """Whether live events of the channel may move its cursor."""
         return (account, channel.key) in self._current
+
+    def told(self, raw: Raw) -> None:
+        """What a reading that begins from now on finds was said after this, or is complete."""
+        if raw.channel is not None:
+            key = (raw.account, raw.channel.key)
+            self._told[key] = max(raw.order_key, self._told.get(key, ""))
 
     def has_passed(self, raw: Raw) -> bool:
         """Whether its channel was read beyond it: a post that comes only now did not stand there
@@ -364,7 +371,8 @@ class CatchUp:
             await self._beginnings.note(account, channel, newest)
             return _Read(run, newest, newest, first=True)
         await self._beginnings.note(account, channel, cursor)
-        whole = max(cursor, self._read_upto.get((account, channel.key), ""))
+        key = (account, channel.key)
+        whole = max(cursor, self._read_upto.get(key, ""), self._told.get(key, ""))
         # Nothing is missing up to the cursor, and what began a thread must be known as its root.
         await self._sources.finish(channel.key, upto=cursor)
         since = self._clock.time() - self._policy.thread_window
@@ -383,7 +391,7 @@ class CatchUp:
             log.info("caught_up", channel=channel.key, found=kept)
         for gap in missed.gaps(connector):
             await self._gaps.tell(account, channel, gap)
-        self._read_upto[account, channel.key] = newest
+        self._read_upto[key] = newest
         return _Read(run, newest, min(whole, newest))
 
 

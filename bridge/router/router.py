@@ -275,6 +275,7 @@ class Router:
             metrics.REPEATED.labels(raw.account).inc()
             return False
         metrics.KEPT.labels(raw.account).inc()
+        self._catch_up.told(raw)
         if self._catch_up.has_passed(raw):
             self._orphans.doubt(row)
         self._sources.put(row)
