@@ -117,13 +117,12 @@ async def settled(
     async with asyncio.timeout(seconds):
         while True:
             looked = time.monotonic()
-            if (found := await tally(local, crowd.said, crowd.rooms, log, told)).settled:
+            found = await tally(local, crowd.said, crowd.rooms, log, told)
+            if found.settled or {*found.wrong} <= _listed(found, await _letters(store)):
                 break
             if not is_idle(await bridge.health()):
                 since = time.monotonic()
-            elif time.monotonic() - since > _RETOLD or {*found.wrong} <= _listed(
-                found, await _letters(store)
-            ):
+            elif time.monotonic() - since > _RETOLD:
                 break
             await asyncio.sleep(max(_LOOK, time.monotonic() - looked))
     await asyncio.sleep(2.5)  # a double would come now

@@ -91,7 +91,7 @@ async def weather(
                 await crowd.act(10, pause)
             await blowing
             await bridge.connected(120)
-            reckoning = await reckon(local, crowd, bridge, log, always, seconds=600, store=store)
+            reckoning = await reckon(local, crowd, bridge, log, always, seconds=1500, store=store)
     print(
         f"\n{seconds:g} s, {crowd.events} events, {len(crowd.said)} of them posts, in "
         f"{sum(map(len, rooms))} channels, faults asked for: {dict(sorted(storm.done.items()))}\n"
@@ -107,6 +107,6 @@ async def test_after_a_short_storm_all_sides_agree(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.timeout(3600)
+@pytest.mark.timeout(4200)
 async def test_after_half_an_hour_of_storm_all_sides_agree(tmp_path: Path) -> None:
     await weather(1800, tmp_path, pause=0.15, gusts=1.0)
