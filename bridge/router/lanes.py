@@ -116,6 +116,7 @@ class Lanes:
         self._lanes: dict[LaneId, _Lane] = {}
         self._claims: dict[LaneId, _Claim] = {}
         self._begun: set[OperationId] = set()
+        self._started = False  # before that, a lane that nobody works on may not be empty
         self._closing = False
         self.on_end: Callable[[Operation, OutboxState], Awaitable[None]] | None = None
         self.say_instead: Callable[[Mark], Awaitable[None]] = _nothing
@@ -124,6 +125,7 @@ class Lanes:
         """Go on with every lane that has something to send."""
         for lane in await self._store.open_lanes():
             self.wake(lane)
+        self._started = True
 
     def claim(self, operation: Operation) -> bool:
         """Whether this operation will be alone in its lane and may be queued as begun, which saves
@@ -134,7 +136,7 @@ class Lanes:
         lane = operation.lane
         if other := self._claims.get(lane):
             other.alone = False
-        if self._closing or other or lane in self._lanes:
+        if not self._started or self._closing or other or lane in self._lanes:
             return False
         begun = lane == operation.channel.lane and has(
             self._connectors.get(operation.account), FindsSent

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -20,6 +20,7 @@ from bridge.errors import (
     Unsettled,
 )
 from bridge.model import AccountId, Call, Delivery, Encoded, OperationId, Rate, Receipt, Upload
+from bridge.ports.store import DeadLetter
 from bridge.store.memory import MemoryStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -406,6 +407,31 @@ async def test_a_post_to_a_free_lane_is_begun_when_it_is_admitted_and_sent_once(
 
     assert board.texts("b") == board.texts("c") == ["one", "two"]
     assert states == [("sending", 1)] * 4
+
+
+async def test_what_waits_from_before_a_start_goes_before_what_is_said_while_it_starts(
+    clock: FakeClock,
+) -> None:
+    class Slow(MemoryStore):
+        async def dead_letters(self) -> Sequence[DeadLetter]:
+            for _ in range(100):
+                await asyncio.sleep(0)
+            return await super().dead_letters()
+
+    slate, board = PaperConnector("slate", clock), PaperWithHistory("board", clock)
+    house = House(clock, Slow(clock), (slate, board))
+    house.room("all", (slate, "s", "both"), (board, "b", "both"))
+    board.before_send = fail_always(Unavailable("gone"))
+    async with house.run():
+        await slate.say("s", "said before")
+        await clock.let_work()
+    await house.store.accept(slate.raw("s", "kept before"), advance=False)
+    board.before_send = None
+
+    async with house.run():
+        await clock.advance(5)
+
+    assert board.texts("b") == ["said before", "kept before"]
 
 
 async def test_what_was_begun_and_never_sent_is_put_back_when_the_bridge_stops(
