@@ -578,7 +578,8 @@ class ArchiveStore(Protocol):
 
     async def live_threads(self, channel: ChannelRef, since: float) -> Sequence[str]:
         """Native ids of threads of the channel in which something was said since then, and of
-        recent messages that could have become roots, newest first, at most 200."""
+        recent messages that could have become roots, newest first, at most 200. Those that are
+        gone are among them: somebody may have answered just before."""
         ...
 
     async def explain(self, message: MessageId) -> Explanation | None: ...

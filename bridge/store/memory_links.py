@@ -90,7 +90,7 @@ class Links:
     def live_threads(self, channel: str, since: float) -> Sequence[str]:
         newest: dict[str, float] = {}
         for link in self.of_channel(channel):
-            if link.stands and link.at >= since:
+            if link.at >= since:
                 thread = link.thread or link.native_id
                 newest[thread] = max(newest.get(thread, since), link.at)
         return sorted(newest, key=lambda thread: (newest[thread], thread), reverse=True)[:_THREADS]

@@ -1257,6 +1257,18 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.live_threads(HOME, START - 100) == ["ours", "a", "t", "old"]
         assert await store.live_threads(HOME, START + 100) == []
 
+    async def test_a_copy_that_is_gone_may_still_be_the_root_of_a_thread(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        clock.now = START + 4
+        new = said("m1", time=START)
+        await admit(store, new, post("p1", new))
+        await carry(store, "p1", copy("x1"))
+        await store.change_message(new.message, "deleted", [removal("d1", new)])
+        await carry(store, "d1", copy("x1", deleted=True))
+
+        assert await store.live_threads(AWAY, START) == ["x1"]
+
     async def test_live_threads_are_at_most_200(self, store: Store) -> None:
         for number in range(210):
             await admit(store, said(f"{number:03}", time=START + number))

@@ -75,6 +75,6 @@ SELECT native_id FROM (
 -- name: live_threads
 SELECT thread FROM (
   SELECT coalesce(thread, native_id) AS thread, at FROM links
-  WHERE channel = (SELECT n FROM channels WHERE key = ?) AND at >= ? AND gone = 0
+  WHERE channel = (SELECT n FROM channels WHERE key = ?) AND at >= ?
   ORDER BY at DESC LIMIT 5000
 ) GROUP BY thread ORDER BY max(at) DESC, thread DESC LIMIT 200;
