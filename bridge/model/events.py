@@ -106,6 +106,7 @@ class ThreadDeleted(_ByActor):
     type: Literal["thread_deleted"] = "thread_deleted"
 
 
+Said: TypeAlias = MessagePosted | MessageEdited | FilesAwaited
 Deletion: TypeAlias = MessageDeleted | MessagesBulkDeleted | ThreadDeleted
 
 

@@ -17,6 +17,7 @@ from bridge.model import (
     MessagePosted,
     Person,
     PostMessage,
+    Said,
     split_key,
 )
 from bridge.model.refs import BRIDGE
@@ -95,7 +96,7 @@ async def _pause(room: Room, reason: str, around: Surroundings) -> None:
 
 
 def lets_edit_out(
-    room: Room, post: PostMessage, now: Message, stored: StoredMessage, kind: Kind = "edits"
+    room: Room, post: PostMessage, now: Message, stored: StoredMessage, kind: Kind
 ) -> bool:
     """Whether the channel of a copy is shown what the message says now."""
     member = room.member(post.channel)
@@ -153,7 +154,7 @@ def taken_back(event: Event, rooms: Sequence[Room]) -> Event:
 
 def _is_private(event: Event, beginnings: tuple[str, ...]) -> bool:
     """Whether its author says so in its first words, in whatever type they are set."""
-    if not beginnings or not isinstance(event, MessagePosted | MessageEdited | FilesAwaited):
+    if not beginnings or not isinstance(event, Said):
         return False
     first = next((part for part in event.message.content if isinstance(part, TextPart)), None)
     if first is None:

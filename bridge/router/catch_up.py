@@ -299,22 +299,22 @@ class CatchUp:
 
     async def _try(self, account: AccountId, channel: ChannelRef) -> _Read | _Unread | _Again:
         """What was read, or when to try again."""
-        run = self._runs[account, channel.key]
-        try:
-            async with self._places[account]:
-                run = self._runs[account, channel.key]
+        key = (account, channel.key)
+        async with self._places[account]:
+            run = self._runs[key]
+            try:
                 return await self._read_once(account, channel, run)
-        except Refused as error:
-            log.warning("catch_up_refused", channel=channel.key, error=str(error))
-            await self._tell_unread(account, channel)
-            return _Unread(run)
-        except RateLimited as error:
-            return _Again(max(error.retry_after, _SHORTEST_PAUSE))
-        except BridgeError as error:
-            pause = self._policy.backoff(self._failures[account, channel.key])
-            self._failures[account, channel.key] += 1
-            log.warning("catch_up_waits", channel=channel.key, error=str(error), pause=pause)
-            return _Again(pause)
+            except Refused as error:
+                log.warning("catch_up_refused", channel=channel.key, error=str(error))
+                await self._tell_unread(account, channel)
+                return _Unread(run)
+            except RateLimited as error:
+                return _Again(max(error.retry_after, _SHORTEST_PAUSE))
+            except BridgeError as error:
+                pause = self._policy.backoff(self._failures[key])
+                self._failures[key] += 1
+                log.warning("catch_up_waits", channel=channel.key, error=str(error), pause=pause)
+                return _Again(pause)
 
     async def _go_on(self, account: AccountId, channel: ChannelRef, found: _Read | _Unread) -> None:
         """Where a later session has the channel read anew, what was found does not wait for it: a

@@ -32,6 +32,7 @@ from bridge.model import (
     ReactionAdded,
     ReactionRemoved,
     ReactionsCleared,
+    Said,
     ThreadDeleted,
     TypingStarted,
 )
@@ -195,9 +196,7 @@ class Seen:
 def seen_event(event: Event, author: Person | None) -> Seen:
     """`author` is who did it, as far as it is known."""
     kinds: set[Kind] = {_KINDS.get(type(event), "system")}
-    message = (
-        event.message if isinstance(event, (MessagePosted, MessageEdited, FilesAwaited)) else None
-    )
+    message = event.message if isinstance(event, Said) else None
     kinds |= kinds_of(message, author, threaded=event.place.thread is not None)
     return Seen(frozenset(kinds), author, message)
 
