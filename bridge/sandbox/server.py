@@ -7,15 +7,18 @@ import contextlib
 import socket
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from importlib import import_module
+from urllib.parse import urlsplit
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
 from bridge.ports.serving import PromptServer
 from bridge.sandbox.control import control_routes
 from bridge.sandbox.feed import SANDBOX_PLATFORMS
+from bridge.sandbox.local_only import LocalOnly
 from bridge.sandbox.platform import LocalPlatform, Surroundings
 
 _FOUND = "uacs.route"
@@ -29,7 +32,10 @@ def local_platforms(
 
 
 def sandbox_app(around: Surroundings, platforms: dict[str, LocalPlatform]) -> Starlette:
-    """The ASGI app: each platform under its own name, the control side under `/_control`."""
+    """The ASGI app: each platform under its own name, the control side under `/_control`.
+
+    Only programs of this machine are answered, and the control side takes JSON only.
+    """
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None, None]:
@@ -40,7 +46,10 @@ def sandbox_app(around: Surroundings, platforms: dict[str, LocalPlatform]) -> St
 
     groups = {name: platform.routes() for name, platform in platforms.items()}
     groups["_control"] = control_routes(around, platforms)
-    return Starlette(routes=[_Grouped(groups)], lifespan=lifespan)
+    local_only = Middleware(
+        LocalOnly, urlsplit(around.base_url).hostname, _is_control, forms=_takes_files
+    )
+    return Starlette(routes=[_Grouped(groups)], middleware=[local_only], lifespan=lifespan)
 
 
 async def serve_sandbox(
@@ -79,6 +88,14 @@ async def serve_sandbox(
         around.files.close()
         server.end()
         await serving
+
+
+def _is_control(path: str) -> bool:
+    return "_control" in path.split("/")
+
+
+def _takes_files(path: str) -> bool:
+    return _is_control(path) and path.endswith("/files")
 
 
 class _Grouped(BaseRoute):

@@ -273,7 +273,7 @@ def _answer(address: str, path: str, **headers: str) -> tuple[int, Any]:
 
 
 def test_other_names_and_forms_of_other_sites_are_refused(address: str) -> None:
-    assert _answer(address, "/", Host="evil.example")[0] == 400
+    assert _answer(address, "/", Host="evil.example")[0] == 421
     form = urllib.request.Request(
         f"{address}/posts", b"platform=slack", {"Content-Type": "application/x-www-form-urlencoded"}
     )

@@ -12,7 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
@@ -26,6 +25,7 @@ from bridge.app.demo.views import Json, explanation_view, shown_view
 from bridge.app.demo.world import ROOMS
 from bridge.errors import BridgeError, NotFound
 from bridge.model import ChannelRef, RoomId
+from bridge.sandbox.local_only import LocalOnly
 from bridge.uacs import Conversation
 
 _HERE = Path(__file__).parent
@@ -65,8 +65,7 @@ def page_app(demo: Demo, play: Play, closing: asyncio.Event) -> Starlette:
     return Starlette(
         routes=routes,
         middleware=[
-            # Another site's name that was made to point here is not served (DNS rebinding).
-            Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"]),
+            Middleware(LocalOnly),
             Middleware(_Strict, pictures_from=demo.sandbox_url),
             Middleware(BoundedBodies, most_bytes=_MOST_BYTES),
         ],
@@ -94,8 +93,6 @@ class _Page:
         )
 
     async def post(self, request: Request) -> Response:
-        if request.headers.get("content-type", "").partition(";")[0] != "application/json":
-            return JSONResponse({"error": "Send JSON"}, status_code=415)
         try:
             wanted = _Post.model_validate_json(await request.body())
         except ValidationError as error:

@@ -398,8 +398,12 @@ async def test_a_wrong_control_is_answered_with_its_reason(
     teams: RunningTeams, name: str, body: bytes, status: int
 ) -> None:
     url = f"{teams.base_url}/teams/_control/{name}"
+    headers = {"Content-Type": "application/json"}
 
-    async with aiohttp.ClientSession() as session, session.post(url, data=body) as response:
+    async with (
+        aiohttp.ClientSession(headers=headers) as session,
+        session.post(url, data=body) as response,
+    ):
         answer = await response.json(content_type=None)
 
     assert response.status == status
