@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bridge.app.api.problems import Problem
@@ -12,6 +14,7 @@ MOST_BYTES = (
     4 * 1024 * 1024
 )  # the largest that a platform sends is a Bot Framework activity, 256 KB
 MOST_SECONDS = 10.0
+_DIGITS = 18  # of an announced length that are read
 _CLOSE = {"Connection": "close"}  # the rest of the body is not read
 
 
@@ -40,6 +43,8 @@ class BoundedBodies:
             )  # fmt: skip
             await problem.response()(scope, receive, send)
             return
+        except ClientDisconnect:
+            return  # nobody is there to be answered, and half a body is not handled
         if body is None:
             problem = Problem(
                 413, f"The body is larger than {self._most_bytes:,} bytes", headers=_CLOSE,
@@ -50,7 +55,7 @@ class BoundedBodies:
         await self._app(scope, _given(body, receive), send)
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
-        """None when it is too large."""
+        """None when it is too large. Raises ClientDisconnect."""
         if _announced(scope) > self._most_bytes:
             return None
         parts: list[bytes] = []
@@ -58,7 +63,7 @@ class BoundedBodies:
         while True:
             message = await receive()
             if message["type"] != "http.request":
-                return b"".join(parts)  # the client is gone; the handler finds half a body
+                raise ClientDisconnect
             parts.append(message.get("body", b""))
             length += len(parts[-1])
             if length > self._most_bytes:
@@ -74,7 +79,9 @@ def _has_body(scope: Scope) -> bool:
 
 def _announced(scope: Scope) -> int:
     text = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-    return int(text) if text.isdigit() else 0
+    if not text.isdigit():
+        return 0
+    return int(text) if len(text) <= _DIGITS else sys.maxsize
 
 
 def _given(body: bytes, receive: Receive) -> Receive:

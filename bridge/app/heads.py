@@ -1,4 +1,6 @@
-"""Request heads, bounded in size and time: uvicorn's parser takes any, for ever."""
+"""What a request is made of besides its body, bounded in size, number and time: uvicorn's parser
+takes heads, chunk extensions and trailers of any length, for ever, and any number of requests
+behind one that is not answered yet."""
 
 from __future__ import annotations
 
@@ -9,13 +11,26 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from bridge.app.api.problems import Problem
 
 MOST_BYTES = 64 * 1024  # a JSON web token takes 2 KB, a proxy's headers a few
+MOST_HEADERS = 256  # trailers among them
 MOST_SECONDS = 10.0
+MOST_WAITING = 32  # requests of one connection behind one that is not answered yet
+PIECE = 16 * 1024  # bytes that the parser is given at once: how exactly the rest is measured
 
 
 class BoundedHeads(HttpToolsProtocol):
-    """Closes a connection whose next request's head is too long, or does not come to its end."""
+    """Closes a connection whose next request has too much that is not body, or comes too slowly.
 
-    _read = 0
+    Not body are the request line, headers, chunk sizes, chunk extensions, trailers, and whatever
+    stands between two requests. At most MOST_BYTES of it may follow one another; in a chunked body,
+    the whole of it may be MOST_BYTES more than the body itself.
+    """
+
+    _began = False  # a request began in the piece that is parsed now
+    _open = False  # a request began, and is not yet here to its end
+    _body = 0  # bytes of this request's body
+    _other = 0  # bytes of this request that are not body
+    _run = 0  # ... since its last byte of body
+    _refusal: tuple[int, str] | None = None
     _waiting: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]  # as uvicorn has it
@@ -23,20 +38,56 @@ class BoundedHeads(HttpToolsProtocol):
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        waited = self._waiting
-        super().data_received(data)
-        if self._waiting is not None and self._waiting is waited:  # all of it was of one head
-            self._read += len(data)
-            if self._read > MOST_BYTES:
-                self._give_up()
+        for start in range(0, len(data), PIECE):
+            if self.transport.is_closing():
+                return
+            self._parse(data[start : start + PIECE])
+
+    def _parse(self, piece: bytes) -> None:
+        self._began = False
+        before = self._body
+        if not self._open:
+            self._wait()
+        super().data_received(piece)
+        if not self._began:
+            self._count(len(piece), self._body - before)
+        if self._refusal is not None:
+            self._refuse(*self._refusal)
+
+    def _count(self, size: int, body: int) -> None:
+        self._other += size - body
+        self._run = 0 if body else self._run + size
+        if self._run > MOST_BYTES or self._other > MOST_BYTES + self._body:
+            self._refusal = self._refusal or (431, f"at most {MOST_BYTES:,} bytes are taken")
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._began = self._open = True
+        self._body = self._other = self._run = 0
         self._wait()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if len(self.headers) < MOST_HEADERS:
+            super().on_header(name, value)
+        else:
+            self._refusal = self._refusal or (431, f"at most {MOST_HEADERS} headers are taken")
 
     def on_headers_complete(self) -> None:
         self._stop_waiting()
-        super().on_headers_complete()
+        if len(self.pipeline) >= MOST_WAITING:
+            self._refusal = self._refusal or (429, f"at most {MOST_WAITING} requests may wait")
+        if self._refusal is None:
+            super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._body += len(body)
+        if self._refusal is None:
+            super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._open = False
+        if self._refusal is None:
+            super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
@@ -44,23 +95,46 @@ class BoundedHeads(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """What is no HTTP is answered in the words of all refusals; the connection ends."""
-        problem = Problem(400, msg.rstrip("."), todo="send a request of HTTP/1.1").response()
-        headers = {**dict(problem.headers), "connection": "close"}
-        lines = [b"HTTP/1.1 400 Bad Request\r\n"]
+        if self._is_answering() and self.cycle.response_started:
+            self.transport.abort()  # what we wrote would be read as a part of that answer
+        else:
+            self._answer(Problem(400, msg.rstrip("."), todo="send a request of HTTP/1.1"))
+
+    def _refuse(self, status: int, why: str) -> None:
+        """Says why, unless an answer to an earlier request or to this one is under way."""
+        self._stop_waiting()
+        if self.transport.is_closing():
+            return
+        if self._is_answering():
+            self.transport.abort()
+        else:
+            problem = Problem(status, f"The request has too much beside its body: {why}")
+            self._answer(problem)
+
+    def _is_answering(self) -> bool:
+        cycle = self.cycle  # None before the first request, whatever its type says
+        return bool(cycle) and not cycle.response_complete
+
+    def _answer(self, problem: Problem) -> None:
+        answer = problem.response()
+        headers = {**dict(answer.headers), "connection": "close"}
+        lines = [b"HTTP/1.1 %d %s\r\n" % (answer.status_code, problem.title.encode())]
         lines += [f"{name}: {value}\r\n".encode("latin-1") for name, value in headers.items()]
-        self.transport.write(b"".join([*lines, b"\r\n", bytes(problem.body)]))
+        self.transport.write(b"".join([*lines, b"\r\n", bytes(answer.body)]))
         self.transport.close()
 
     def _wait(self) -> None:
         if self._waiting is None:
-            self._read = 0
-            self._waiting = self.loop.call_later(MOST_SECONDS, self._give_up)
+            self._waiting = self.loop.call_later(MOST_SECONDS, self._waited)
 
     def _stop_waiting(self) -> None:
         if self._waiting is not None:
             self._waiting.cancel()
             self._waiting = None
 
-    def _give_up(self) -> None:
+    def _waited(self) -> None:
+        """No head came to its end in time. Blank lines behind a request that is still answered do
+        no harm: some clients end a body with one."""
         self._stop_waiting()
-        self.transport.abort()
+        if self._open or not self._is_answering():
+            self.transport.abort()

@@ -21,6 +21,7 @@ _TITLES = {
     413: "it is too large",
     422: "the request is not what it must be",
     429: "too many requests",
+    431: "too much beside the body",
     500: "a fault of the bridge",
     503: "not possible just now",
 }
@@ -45,10 +46,14 @@ class Problem(BridgeError):
         self.headers = dict(headers or {})
         super().__init__(detail)
 
+    @property
+    def title(self) -> str:
+        return _TITLES.get(self.status, "refused")
+
     def response(self) -> Response:
         body = {
             "type": "about:blank",
-            "title": _TITLES.get(self.status, "refused"),
+            "title": self.title,
             "status": self.status,
             "detail": self.detail,
         }
