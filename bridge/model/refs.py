@@ -95,6 +95,15 @@ def message_id_of(channel: ChannelRef, native_id: str) -> MessageId:
     return MessageId(join_key_to(channel, native_id))
 
 
+def native_id_in(channel_key: str, message: MessageId) -> str | None:
+    """The inverse of `message_id_of`: the platform's id of a message that was said in the channel
+    with this key. None where its id is of another channel, or no platform's."""
+    channel, _, native_id = message.rpartition(":")
+    if channel != channel_key or not native_id:
+        return None
+    return native_id.replace("%3A", ":").replace("%25", "%")
+
+
 def actor_id_of(platform: str, workspace: str, native_id: str) -> ActorId:
     return ActorId(join_key(platform, workspace, native_id))
 

@@ -10,6 +10,7 @@ import structlog
 
 from bridge.errors import PlatformError
 from bridge.model import AccountId, Byline, Call, ChannelRef, MessageId, Raw, TypingStarted
+from bridge.model.refs import native_id_in
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, ShowsTyping, ShowsWork
 from bridge.ports.store import Store
@@ -127,7 +128,7 @@ class Typing:
         if stored is not None and stored.place is not None and stored.place.channel == channel:
             return stored.native_id
         copies = await self._store.copies(root, channel)
-        return copies[0].native_id if copies else None
+        return copies[0].native_id if copies else native_id_in(channel.key, root)
 
     async def _send(self, connector: Connector, call: Call, account: AccountId) -> None:
         try:

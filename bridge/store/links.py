@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from bridge.model import MessageId, Receipt
+from bridge.model.refs import native_id_in
 from bridge.store.queries import read_queries
 
 SQL = read_queries("links")
@@ -79,9 +80,10 @@ def copies(db: sqlite3.Connection, message: MessageId, channel: str) -> tuple[Re
 
 def root_in_channel(db: sqlite3.Connection, root: MessageId, channel: str) -> str | None:
     """The native id below which the root's thread goes on: what stands instead of a root that is
-    gone, else the root itself or a copy of it, else what stands for it, else where a copy was."""
+    gone, else the root itself or a copy of it, else what stands for it, else where a copy was. A
+    root that was never archived has its native id in the channel in which it was said."""
     found = db.execute(SQL["root_in_channel"], (root, channel)).fetchone()
-    return None if found is None else found[0]
+    return native_id_in(channel, root) if found is None else found[0]
 
 
 def live_threads(db: sqlite3.Connection, channel: str, since: float) -> Sequence[str]:

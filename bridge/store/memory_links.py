@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bridge.model import MessageId, Receipt
+from bridge.model.refs import native_id_in
 
 SAID, COPY, STAND_IN = 0, 1, 2
 _THREADS = 200  # at most, of one channel
@@ -85,7 +86,7 @@ class Links:
 
     def root_in_channel(self, root: MessageId, channel: str) -> str | None:
         best = min(self.of_message(root, channel), key=_closest, default=None)
-        return None if best is None else best.native_id
+        return native_id_in(channel, root) if best is None else best.native_id
 
     def live_threads(self, channel: str, since: float) -> Sequence[str]:
         newest: dict[str, float] = {}

@@ -1077,6 +1077,18 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         item = await head(store, HOME)
         assert (item.delivery.thread, item.thread_missing) == ("m0", False)
 
+    @pytest.mark.parametrize("native_id", ["m0", "19:a:b%3A"])
+    async def test_a_root_that_was_never_archived_is_known_in_the_channel_it_was_said_in(
+        self, store: Store, native_id: str
+    ) -> None:
+        root = message_id_of(HOME, native_id)
+        answer = NewMessage(words("a1"), ANN, START, root=root)
+
+        await admit(store, answer, post("p1", answer, HOME, root=root))
+
+        item = await head(store, HOME)
+        assert (item.delivery.thread, item.thread_missing) == (native_id, False)
+
     async def test_a_root_that_never_came_there_is_missing(self, store: Store) -> None:
         answer = said("m1", thread="m0", root="m0")
 

@@ -15,6 +15,7 @@ from bridge.content.additions import KEY
 from bridge.errors import BridgeError, UndecodableEvent
 from bridge.model import AccountId, Delivery, PostMessage, Quoted, Raw
 from bridge.model.operations import EditMessage
+from bridge.model.refs import native_id_in
 from bridge.ports.clock import SystemClock
 from bridge.ports.connector import Connector
 from bridge.ports.store import Explanation, OperationRecord, Store, StoredMessage
@@ -150,7 +151,8 @@ async def _delivery(record: OperationRecord, stored: StoredMessage, store: Store
     thread = quoted = None
     if isinstance(operation, PostMessage | EditMessage) and operation.root:
         copies = await store.copies(operation.root, operation.channel)
-        thread = copies[0].native_id if copies else None
+        channel, root = operation.channel.key, operation.root
+        thread = copies[0].native_id if copies else native_id_in(channel, root)
     if isinstance(operation, PostMessage) and operation.reply_to:
         quoted = await _quoted(operation, store)
     copies = () if isinstance(operation, PostMessage) else record.receipts

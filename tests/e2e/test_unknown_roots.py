@@ -1,0 +1,41 @@
+"""A first day: a thread began before its channel was in a room, and an agent is asked in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.house import configuration, running, street
+
+PLATFORMS = ("slack", "discord", "teams")
+
+
+@pytest.mark.parametrize("home", PLATFORMS)
+async def test_a_question_below_a_root_from_before_the_room_is_answered_in_its_thread(
+    home: str, tmp_path: Path
+) -> None:
+    async with street() as local:
+        root = await local.say(home, "general", "Said before anybody listened")
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        async with running(local, settings) as (bridge, _):
+            asked = await local.say(home, "general", "@echo what now?", thread=root)
+            others = [one for one in PLATFORMS if one != home]
+            # That somebody started a thread is an event of its own on Discord.
+            count = 3 if home == "discord" else 2
+            await local.until(
+                lambda: (
+                    len(local.standing(home, "general")) == 3
+                    and all(len(local.standing(one, "general")) == count for one in others)
+                )
+            )
+            await bridge.router.settled()
+
+            _, question, answer = local.standing(home, "general")
+            assert (question.id, answer.thread) == (asked, question.thread)
+            for other in others:
+                first, *below = local.standing(other, "general")
+                assert "what now?" in below[0].text or "what now?" in first.text
+                assert [one.thread for one in below] == [first.id] * len(below)
+                assert "echo" in below[-1].text
+            assert await bridge.store.dead_letters() == []
