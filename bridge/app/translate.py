@@ -20,17 +20,18 @@ from bridge.app.translate_uacs import (
     message_to_native,
     native_to_message,
 )
-from bridge.content.additions import select_parts
+from bridge.content.additions import read_bridge_metadata, select_parts
 from bridge.content.card import Button, Card, Native, Node
 from bridge.content.card_json import MAX_DEPTH, card_from_json, card_to_json
 from bridge.content.card_walk import walk
+from bridge.content.counterparts import reference_rule
 from bridge.content.interactions import action_token
 from bridge.content.json_tree import check_nesting
 from bridge.content.native_home import at_place
 from bridge.content.rendering import Rendering
 from bridge.content.shapes import without_read
 from bridge.errors import CodecError
-from bridge.model import Loss
+from bridge.model import Counterparts, Loss
 from bridge.ports.cards import Cards
 from bridge.ports.codec import Codec, TellsWhatIsNotRead, TellsWrongShapes
 from bridge.ports.connector import ConnectorType
@@ -61,19 +62,25 @@ def formats() -> tuple[str, ...]:
 
 
 def translate(
-    payload: JsonValue, *, source: str, target: str, through_tree: bool = False
+    payload: JsonValue,
+    *,
+    source: str,
+    target: str,
+    through_tree: bool = False,
+    copy: bool = False,
 ) -> Translation:
     """`payload` as the source's API gives it -> messages as the target's API takes them.
 
     Every action counts as live: its token is made of its place alone. A message that goes home
-    stays as it is, less what the platform fills in itself; `through_tree` reads and writes it
-    instead. Raises CodecError for a payload that is not of this source; ConfigError for a format
-    that is not installed.
+    stays as it is, less what the platform fills in itself. `copy`: it goes to another channel of
+    its platform; its mentions become readable text, all else stays. `through_tree` reads and
+    writes it instead. Raises CodecError for a payload that is not of this source; ConfigError for
+    a format that is not installed.
     """
     check_json(payload)
     match source, target:
         case ("uacs", _):
-            return _from_uacs(payload, target, through_tree)
+            return _from_uacs(payload, target, through_tree, copy)
         case ("card", "card") if not through_tree:
             card_from_json(payload)
             return Translation((payload,))
@@ -83,7 +90,7 @@ def translate(
         case ("card", _):
             return _write(card_from_json(payload), target)
         case _:
-            return _from_platform(_kind(source), payload, target, through_tree)
+            return _from_platform(_kind(source), payload, target, through_tree, copy)
 
 
 def token(path: str) -> str:
@@ -91,6 +98,7 @@ def token(path: str) -> str:
     return action_token(bytes(32), "", path)
 
 
+_NO_MENTIONS = reference_rule(Counterparts(), {})
 RENDERING = Rendering(token=token)
 
 
@@ -98,7 +106,7 @@ RENDERING = Rendering(token=token)
 
 
 def _from_platform(
-    kind: ConnectorType, native: JsonValue, target: str, through_tree: bool
+    kind: ConnectorType, native: JsonValue, target: str, through_tree: bool, copy: bool
 ) -> Translation:
     codec = kind.codec()
     if target == UACS:
@@ -106,7 +114,8 @@ def _from_platform(
         return Translation((message,), losses)
     if target == kind.platform and not through_tree:
         codec.payloads(native)  # raises where it is no message of this platform at all
-        return Translation((kind.home(native),))
+        home = kind.home(native)
+        return Translation((codec.as_copy(home, _NO_MENTIONS) if copy else home,))
     card = codec.read_message(native)
     written = _write(card, target)
     lost = (*_wrong_shapes(codec, native, card), *_not_read(codec, native))
@@ -141,11 +150,11 @@ def _not_read(codec: Codec, native: JsonValue) -> Iterator[Loss]:
 # --- from UACS ------------------------------------------------------------------------------
 
 
-def _from_uacs(payload: JsonValue, target: str, through_tree: bool) -> Translation:
+def _from_uacs(payload: JsonValue, target: str, through_tree: bool, copy: bool) -> Translation:
     message = json_to_message(payload)
     if target == UACS:
         return Translation((payload,))
-    if not through_tree and (home := _at_home(target, message)) is not None:
+    if not through_tree and (home := _at_home(target, message, copy)) is not None:
         return Translation((home,))
     card, losses = _cards().read(message)
     written = _write(card, target)
@@ -161,13 +170,20 @@ def _wrong_in_parts(message: Message, card: Card) -> Iterator[Loss]:
             yield from _wrong_shapes(codec, data, card, f"/content/{index}/data")
 
 
-def _at_home(target: str, message: Message) -> JsonValue:
-    """What stands in the message for this target already; None where it is to be written."""
+def _at_home(target: str, message: Message, copy: bool) -> JsonValue:
+    """What stands in the message for this target already; None where it is to be written. Only a
+    message that keeps the rest of a native one was ever there; any other becomes a copy."""
     if target == CARD:
         return message_to_card(message)
     kind = _kind(target)
     native = message_to_native(kind.platform, kind.codec(), message)
-    return None if native is None else kind.home(native)
+    if native is None:
+        return None
+    home = kind.home(native)
+    additions, _ = read_bridge_metadata(message)
+    if additions.home is not None and not copy:
+        return home
+    return kind.codec().as_copy(home, reference_rule(Counterparts(), additions.names))
 
 
 @cache

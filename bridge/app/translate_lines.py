@@ -1,7 +1,8 @@
 """JSON lines of messages to translate -> JSON lines of translations, one for each, in order.
 
-In: `{"id", "from", "to", "payload"}`. Out: `{"id", "messages", "losses"}`, or
-`{"id", "error": {"type", "pointer", "message"}}`: no line stops the others.
+In: `{"id", "from", "to", "payload"}`, and `"copy": true` for a copy in another channel. Out:
+`{"id", "messages", "losses"}`, or `{"id", "error": {"type", "pointer", "message"}}`: no line stops
+the others.
 """
 
 from __future__ import annotations
@@ -45,7 +46,10 @@ def _translated(job: dict[str, JsonValue]) -> Translation:
     if "payload" not in job:
         raise CodecError("/payload", "is missing")
     source, target = _format(job, "from"), _format(job, "to")
-    return translate(job["payload"], source=source, target=target)
+    copy = job.get("copy", False)
+    if not isinstance(copy, bool):
+        raise CodecError("/copy", "must be true or false")
+    return translate(job["payload"], source=source, target=target, copy=copy)
 
 
 def _format(job: dict[str, JsonValue], key: str) -> str:

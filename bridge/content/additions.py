@@ -84,6 +84,8 @@ class BridgeMetadata(BaseModel):
     fetched, by the id or address that the payload has for them, and of parts that nothing can show
     the JSON, by the place of the part (`/content/0`). `fallbacks` names for the content index of a
     payload the parts that say the same, in order.
+    `names` are the names of people, groups and channels that payloads mention by their ids, by
+    actor id or key.
     `person` is whose account the author is, where they have several.
     `home` is the rest of a native message, where its payloads are taken out: see `native_home`.
     `reactions` are those that stand, `feedback` is what people think of an answer, the latest of
@@ -100,6 +102,7 @@ class BridgeMetadata(BaseModel):
     origin: StrictStr | None = None
     person: StrictStr | None = None
     kept: Mapping[str, KeptFile] = Field(default_factory=dict)
+    names: Mapping[str, StrictStr] = Field(default_factory=dict)
     home: JsonValue = None
     reactions: tuple[Reactions, ...] = ()
     feedback: tuple[Feedback, ...] = ()
@@ -199,7 +202,7 @@ def _without_faults(found: Mapping[str, JsonValue], warnings: list[str]) -> Brid
     """Each addition by itself: a fault in one does not take the others away."""
     kept: dict[str, Any] = {}
     for name, value in found.items():
-        if name in ("fallbacks", "parts", "kept") and isinstance(value, dict):
+        if name in ("fallbacks", "parts", "kept", "names") and isinstance(value, dict):
             sound = {key: one for key, one in value.items() if _holds(name, {key: one}, warnings)}
             kept[name] = sound
         elif _holds(name, value, warnings):

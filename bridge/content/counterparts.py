@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
@@ -22,9 +22,11 @@ from bridge.content.text import (
     Ping,
     Text,
 )
-from bridge.model import Counterparts
+from bridge.model import Counterparts, split_key
 
 Reference = Mention | GroupMention | ChannelLink | Broadcast | Link
+Rule = Callable[[Reference], Inline]
+"""What is written in place of a reference: see `reference_rule`."""
 _REFERENCES = (Mention, GroupMention, ChannelLink, Broadcast, Link)
 T = TypeVar("T", Document, Card)
 
@@ -40,6 +42,39 @@ def references_in(document: Document) -> Iterator[Reference]:
             stack.extend(reversed(value))  # pyright: ignore[reportUnknownArgumentType]
         elif is_dataclass(value):
             stack.extend(reversed([getattr(value, name) for name in _inner(type(value))]))
+
+
+def reference_rule(known: Counterparts, names: Mapping[str, str]) -> Rule:
+    """The one rule for what a copy refers to, in text and in native payloads alike.
+
+    A person, a group, a channel or everybody is referred to for real only if `known` allows it.
+    Any other reference becomes one that connectors write as readable text; it carries the name in
+    `names` (by the key of the actor, group or channel) where the source gave only an id."""
+
+    def rule(node: Reference) -> Inline:
+        return _counterpart(named(node, names), known)
+
+    return rule
+
+
+def named(node: Reference, names: Mapping[str, str]) -> Reference:
+    """The reference with the name in `names` in place of its bare id."""
+    match node:
+        case Mention(key, name) | GroupMention(key, name) | ChannelLink(key, name):
+            known = names.get(key)
+            return replace(node, name=known) if known and is_bare_id(key, name) else node
+        case _:
+            return node
+
+
+def is_bare_id(key: str, name: str) -> bool:
+    """Whether the name of an actor, a group or a channel is only its native id."""
+    return name == split_key(key)[-1]
+
+
+def with_names(value: T, names: Mapping[str, str]) -> T:
+    """A text or a card with names in place of bare ids; the same object where none changes."""
+    return with_references(value, lambda node: named(node, names)) if names else value
 
 
 def with_counterparts(value: T, known: Counterparts) -> T:

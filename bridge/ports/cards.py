@@ -23,6 +23,7 @@ from bridge.content.card_assets import key_of, with_assets
 from bridge.content.card_json import SCHEMA_ID, card_from_json
 from bridge.content.card_message import card_of, unknown_parts
 from bridge.content.card_parts import DetailedPart, card_parts
+from bridge.content.counterparts import Rule, reference_rule, with_names
 from bridge.content.honest_cards import honest_card, tells_all
 from bridge.content.interactions import (
     Interaction,
@@ -33,12 +34,13 @@ from bridge.content.interactions import (
 from bridge.content.rendering import Payload, Rendering, public_url
 from bridge.content.values_shown import is_value, value_nodes
 from bridge.errors import CodecError
-from bridge.model import ActorId, Loss, split_key
+from bridge.model import ActorId, Counterparts, Loss, split_key
 from bridge.model.refs import BRIDGE, PROGRAMS
 from bridge.ports.codec import Codec, TellsPresses
 from bridge.uacs import ContentPart, Message, StructuredDataPart
 
 _AGENT = "agent:"
+_ID_IN_SUMMARY = re.compile(r"([@#])([\w-]+)")
 _IN_PART = re.compile(r"/content/(\d{1,9})/data")
 
 
@@ -70,10 +72,22 @@ class Cards:
         return not agent or tells_all(card, (one.data for one in parts))
 
     def _read(self, message: Message) -> tuple[Card, tuple[Loss, ...]]:
-        readers = {schema_id: codec.read_payload for schema_id, codec in self.codecs.items()}
+        readers = {
+            schema_id: partial(_read_payload, codec, workspace_in(message, codec.PLATFORM))
+            for schema_id, codec in self.codecs.items()
+        }
         card, losses = card_of(message, readers)
-        kept = read_bridge_metadata(message)[0].kept
+        additions = read_bridge_metadata(message)[0]
+        if additions.names:
+            summary = _with_names_in(card.summary, additions.names)
+            card = replace(with_names(card, additions.names), summary=summary)
+        kept = additions.kept
         return (with_assets(card, partial(_held, kept)) if kept else card), losses
+
+    @staticmethod
+    def rule(message: Message, known: Counterparts) -> Rule:
+        """What its mentions become where `known` is what they may be."""
+        return reference_rule(known, read_bridge_metadata(message)[0].names)
 
     def rendering(
         self, message: Message, *, url_of: Callable[[Asset], str] = public_url, uploads: bool
@@ -164,6 +178,23 @@ class Cards:
             return None
         payload = Payload(part.schema_id, cast("JsonValue", part.data), place.group())
         return codec.native_press(payload, found)
+
+
+def workspace_in(message: Message, platform: str) -> str:
+    """The workspace of this platform in which the message was said; empty if it was said on
+    another platform or by a program or an agent."""
+    home, workspace, *_ = [*split_key(message.message_id), ""]
+    return workspace if home == platform else ""
+
+
+def _read_payload(codec: Codec, workspace: str, payload: Payload) -> Card:
+    return codec.read_payload(payload, workspace)
+
+
+def _with_names_in(summary: str, names: Mapping[str, str]) -> str:
+    """A summary is plain text: ids stand in it as `@U1` and `#C1`."""
+    known = {split_key(key)[-1]: name for key, name in names.items()}
+    return _ID_IN_SUMMARY.sub(lambda one: f"{one[1]}{known.get(one[2], one[2])}", summary)
 
 
 def _held(kept: Mapping[str, KeptFile], asset: Asset) -> Asset:

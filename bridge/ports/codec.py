@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 from pydantic import JsonValue
 
 from bridge.content.card import Card
+from bridge.content.counterparts import Rule
 from bridge.content.interactions import Interaction
 from bridge.content.rendering import Payload, Rendering, Written
 from bridge.model import Loss
@@ -14,6 +15,9 @@ from bridge.model import Loss
 
 class Codec(Protocol):
     """Pure functions. They raise CodecError and nothing else, whatever JSON they are given."""
+
+    PLATFORM: str
+    """The platform's name, as it stands first in the keys of its people and channels."""
 
     SCHEMA_IDS: frozenset[str]
     """The payloads that `read_payload` knows."""
@@ -38,6 +42,12 @@ class Codec(Protocol):
     def write_card(self, card: Card, rendering: Rendering) -> Written:
         """The card as messages that the platform takes, in order; the same card and rendering give
         the same bytes. All words and actions are there, or named in a Loss."""
+        ...
+
+    def as_copy(self, native: JsonValue, rule: Rule, workspace: str = "") -> JsonValue:
+        """The message or bare payload as it may stand in another channel: each mention in it, of
+        people, groups, channels or everybody, is what `rule` makes of it; all else stays as it
+        is. Never raises; the same object where nothing changes."""
         ...
 
 

@@ -1,7 +1,8 @@
 """A message with more than text -> bodies of Discord messages, and the files with them. Pure.
 
-At home embeds go out as they came; elsewhere, and where buttons would be dead or links hide where
-they lead, what the message says is written anew.
+Embeds and components of Discord's go out as they came, with their mentions as a copy may have them;
+elsewhere, and where buttons would be dead or links hide where they lead, what the message says is
+written anew.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from bridge.content.file_names import safe_file_name
 from bridge.content.text import Document
 from bridge.model import Counterparts, Loss, Upload
 from bridge.model.operations import NO_COUNTERPARTS
-from bridge.ports.cards import Cards
+from bridge.ports.cards import Cards, workspace_in
 from bridge.ports.connector import Files
 from bridge.uacs import Message, StructuredDataPart, TextPart
-from connectors.discord.cards import write_card
+from connectors.discord.cards import as_copy, write_card
 from connectors.discord.cards.read_source import ATTACHMENT
 from connectors.discord.cards.schemas import ACTION_ROW, COMPONENTS, COMPONENTS_V2, EMBEDS, FILE
+from connectors.discord.ids import PLATFORM
 
 _MOST_EMBEDS, _MOST_TEXT = 10, 6000
 
@@ -47,7 +49,7 @@ def rich_bodies(
 ) -> tuple[list[Body], tuple[Loss, ...]]:
     """`above` is the line that says what it answers, or who says it."""
     card, unread = cards.read(message)
-    if not above and (body := _as_it_came(message, card, cards)) is not None:
+    if not above and (body := _as_it_came(message, card, cards, known)) is not None:
         return [body], unread
     card = with_counterparts(card, known)
     if above:
@@ -66,9 +68,9 @@ def _shown(body: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     return {key: value for key, value in body.items() if key != "allowed_mentions"}
 
 
-def _as_it_came(message: Message, card: Card, cards: Cards) -> Body | None:
-    """The payloads themselves, where Discord's own are all there is to show and each of their
-    actions reaches its author."""
+def _as_it_came(message: Message, card: Card, cards: Cards, known: Counterparts) -> Body | None:
+    """The payloads themselves with their mentions as the rule has them, where Discord's own are
+    all there is to show and each of their actions reaches its author."""
     if is_interactive(card.nodes) and cards.live_tokens(message) is None:
         return None
     shown: dict[str, list[JsonValue]] = {EMBEDS: [], COMPONENTS: []}
@@ -81,7 +83,14 @@ def _as_it_came(message: Message, card: Card, cards: Cards) -> Body | None:
         shown[part.schema_id] += data if isinstance(data, list) else [data]
     if not cards.may_go_as_it_came(message):
         return None
-    return _body(shown[EMBEDS], shown[COMPONENTS])
+    rule, guild = cards.rule(message, known), workspace_in(message, PLATFORM)
+    embeds = as_copy({"embeds": [*shown[EMBEDS]]}, rule, guild)
+    components = as_copy({"components": [*shown[COMPONENTS]]}, rule, guild)
+    return _body(_listed(embeds, "embeds"), _listed(components, "components"))
+
+
+def _listed(held: JsonValue, key: str) -> list[JsonValue]:
+    return cast("dict[str, list[JsonValue]]", held)[key]
 
 
 def _body(embeds: Sequence[JsonValue], components: Sequence[JsonValue]) -> Body | None:

@@ -1,7 +1,7 @@
 """A message with more than text -> bodies as chat.postMessage takes them. Pure and stable.
 
-At home a payload goes out as it came; elsewhere, and where its buttons would be dead or its links
-hide where they lead, what it says is written anew.
+A payload of Slack's goes out as it came, with its mentions as a copy may have them; elsewhere, and
+where its buttons would be dead or its links hide where they lead, what it says is written anew.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ from bridge.content.file_names import safe_file_name
 from bridge.content.text import Document
 from bridge.model import Counterparts, Loss, Upload
 from bridge.model.operations import NO_COUNTERPARTS
-from bridge.ports.cards import Cards
+from bridge.ports.cards import Cards, workspace_in
 from bridge.ports.connector import Files
 from bridge.uacs import Message, StructuredDataPart
-from connectors.slack.capabilities import ATTACHMENTS_PER_MESSAGE, BLOCKS_PER_MESSAGE, NOTIFICATION
-from connectors.slack.cards import write_card
+from connectors.slack.capabilities import ATTACHMENTS_PER_MESSAGE, BLOCKS_PER_MESSAGE, FIELD_TEXT
+from connectors.slack.cards import as_copy, write_card
 from connectors.slack.cards.schemas import ATTACHMENTS, BLOCKS
+from connectors.slack.cards.write_notification import notification
+from connectors.slack.ids import PLATFORM
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ def rich_bodies(
 ) -> tuple[list[Body], tuple[Loss, ...]]:
     """`quoted` is the line above that says what it answers."""
     card, unread = cards.read(message)
-    if (body := _as_it_came(message, card, cards)) is not None and not quoted:
+    if not quoted and (body := _as_it_came(message, card, cards, known)) is not None:
         return [body], unread
     card = with_counterparts(card, known)
     if quoted:
@@ -63,9 +65,9 @@ def rich_bodies(
     return bodies, (*unread, *written.losses)
 
 
-def _as_it_came(message: Message, card: Card, cards: Cards) -> Body | None:
-    """The payloads themselves, where Slack's own are all there is to show and each of their
-    actions reaches its author."""
+def _as_it_came(message: Message, card: Card, cards: Cards, known: Counterparts) -> Body | None:
+    """The payloads themselves with their mentions as the rule has them, where Slack's own are all
+    there is to show and each of their actions reaches its author."""
     if is_interactive(card.nodes) and cards.live_tokens(message) is None:
         return None
     shown: dict[str, list[JsonValue]] = {BLOCKS: [], ATTACHMENTS: []}
@@ -76,21 +78,40 @@ def _as_it_came(message: Message, card: Card, cards: Cards) -> Body | None:
         shown[part.schema_id] += data if isinstance(data, list) else [data]
     if not cards.may_go_as_it_came(message):
         return None
-    return _body(shown[BLOCKS], shown[ATTACHMENTS], card.summary)
+    body = _body(shown[BLOCKS], shown[ATTACHMENTS], card.summary)
+    if body is None:
+        return None
+    team = workspace_in(message, PLATFORM)
+    copied = cast("dict[str, JsonValue]", as_copy(body, cards.rule(message, known), team))
+    # Names are longer than ids: a text that no longer fits is written anew, in pieces.
+    return Body(copied) if copied is body or _fits(copied) else None
 
 
 def _body(
     blocks: Sequence[JsonValue], attachments: Sequence[JsonValue], summary: str
-) -> Body | None:
+) -> dict[str, JsonValue] | None:
     too_many = len(blocks) > BLOCKS_PER_MESSAGE or len(attachments) > ATTACHMENTS_PER_MESSAGE
     if too_many or not (blocks or attachments):
         return None
-    content: dict[str, JsonValue] = {"text": summary[:NOTIFICATION]}
+    content: dict[str, JsonValue] = {"text": notification(summary, ()) if summary else ""}
     if blocks:
         content["blocks"] = list(blocks)
     if attachments:
         content["attachments"] = list(attachments)
-    return Body(content)
+    return content
+
+
+def _fits(value: JsonValue) -> bool:
+    """Whether each text is surely short enough for where it stands."""
+    match value:
+        case str():
+            return len(value) <= FIELD_TEXT
+        case list():
+            return all(map(_fits, value))
+        case dict():
+            return all(map(_fits, value.values()))
+        case _:
+            return True
 
 
 def _upload(asset: Asset) -> Upload:

@@ -69,6 +69,11 @@ def rich_text_to_text(block: Json, team: str) -> Document:
     return tuple(Quote(tuple(one)) if isinstance(one, list) else one for one in blocks)
 
 
+def element_to_inlines(element: Json, team: str) -> tuple[Inline, ...]:
+    """One inline element of rich text."""
+    return tuple(_inline(element, team))
+
+
 def _add(blocks: list[Block | list[Block]], found: list[Block], *, bordered: bool) -> None:
     """A list with a border beside it goes on with the quote (a list of blocks) before it."""
     if not bordered:

@@ -1,7 +1,8 @@
 """A message with more than text -> activities. Pure and stable.
 
-At home a card goes out as it came; elsewhere, and where its buttons would be dead, what it says is
-written anew. The author stands in bold above: a bot has one name.
+A card of Teams' goes out as it came, with its mentions as a copy may have them; elsewhere, and
+where its buttons would be dead, what it says is written anew. The author stands in bold above: a
+bot has one name.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from bridge.content.counterparts import with_counterparts
 from bridge.content.json_tree import at_pointer
 from bridge.model import ChannelRef, Counterparts, Loss
 from bridge.model.operations import NO_COUNTERPARTS
-from bridge.ports.cards import Cards
+from bridge.ports.cards import Cards, workspace_in
 from bridge.ports.connector import Files
 from bridge.uacs import Message, StructuredDataPart
 from connectors.teams.above import Above
-from connectors.teams.cards import write_card
+from connectors.teams.cards import as_copy, write_card
 from connectors.teams.cards.schemas import CARDS
 from connectors.teams.consent import questions
-from connectors.teams.ids import is_personal
+from connectors.teams.ids import PLATFORM, is_personal
 
 Body = dict[str, JsonValue]
 _LARGEST_CARD = 25_000  # UTF-16 units of JSON; Teams takes 28 KB with all around it
@@ -44,7 +45,7 @@ def rich_bodies(
 ) -> tuple[list[Body], tuple[Loss, ...]]:
     """In the chat of one person files that we hold follow what names them."""
     card, losses = cards.read(message)
-    if (body := _as_it_came(message, card, cards)) is not None:
+    if (body := _as_it_came(message, card, cards, known)) is not None:
         return [_under(body, above)], losses
     card = with_counterparts(card, known)
     url_of = {} if files is None else {"url_of": files.url_of}
@@ -95,9 +96,9 @@ def _with_tokens(
     return marked
 
 
-def _as_it_came(message: Message, card: Card, cards: Cards) -> Body | None:
-    """The cards themselves, where Teams' own are all there is to show and each of their actions
-    reaches its author."""
+def _as_it_came(message: Message, card: Card, cards: Cards, known: Counterparts) -> Body | None:
+    """The cards themselves with their mentions as the rule has them, where Teams' own are all
+    there is to show and each of their actions reaches its author."""
     if is_interactive(card.nodes) and cards.live_tokens(message) is None:
         return None
     token_of = cards.live_tokens(message)
@@ -110,7 +111,8 @@ def _as_it_came(message: Message, card: Card, cards: Cards) -> Body | None:
         if token_of is not None:
             content = _with_tokens(content, f"/content/{index}/data", card, token_of)
         attachments.append({"contentType": kind, "content": content})
-    too_large = len(str(attachments)) > _LARGEST_CARD
-    if not attachments or too_large or not cards.may_go_as_it_came(message):
+    if not attachments or not cards.may_go_as_it_came(message):
         return None
-    return {"attachments": attachments}
+    tenant = workspace_in(message, PLATFORM)
+    copied = as_copy({"attachments": attachments}, cards.rule(message, known), tenant)
+    return cast("Body", copied) if len(str(copied)) <= _LARGEST_CARD else None

@@ -17,11 +17,19 @@ if TYPE_CHECKING:
 @click.option("--from", "source", metavar="FORMAT",
               help="A platform, uacs (a Message) or card (the neutral tree).")  # fmt: skip
 @click.option("--to", "target", metavar="FORMAT", help="The same formats.")
+@click.option("--copy", is_flag=True,
+              help="To the same platform: as a copy in another channel, which mentions nobody; "
+              "without it the message goes home as it is.")  # fmt: skip
 @click.option("--report", is_flag=True, help="Print a table of what was lost instead of JSON.")
 @click.option("--batch", is_flag=True,
               help='Take JSON lines {"id", "from", "to", "payload"}, answer each.')  # fmt: skip
 def command(
-    file: BinaryIO, source: str | None, target: str | None, report: bool, batch: bool
+    file: BinaryIO,
+    source: str | None,
+    target: str | None,
+    copy: bool,
+    report: bool,
+    batch: bool,
 ) -> None:
     """Translate a rich message between platforms, UACS and the neutral card.
 
@@ -36,11 +44,13 @@ def command(
       uacs-bridge translate --batch < messages.jsonl > translated.jsonl
     """
     if batch:
+        if copy:
+            raise click.UsageError('With --batch, say "copy": true in the lines that are copies')
         _batch(file)
         return
     if not source or not target:
         raise click.UsageError("Say --from and --to, or --batch")
-    done = _translated(file, source, target)
+    done = _translated(file, source, target, copy)
     click.echo(_report(done) if report else _printed(done))
 
 
@@ -51,14 +61,14 @@ def _batch(file: BinaryIO) -> None:
         click.echo(line)  # and flush: whoever writes a line may wait for its answer
 
 
-def _translated(file: BinaryIO, source: str, target: str) -> Translation:
+def _translated(file: BinaryIO, source: str, target: str, copy: bool) -> Translation:
     from bridge.app.json_text import read_json
     from bridge.app.translate import formats, translate
 
     for name in (source, target):
         if name not in formats():
             raise ConfigError(f"Unknown format {name!r}; there are: {', '.join(formats())}")
-    return translate(read_json(file.read()), source=source, target=target)
+    return translate(read_json(file.read()), source=source, target=target, copy=copy)
 
 
 def _printed(done: Translation) -> str:

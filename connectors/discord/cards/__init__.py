@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from connectors.discord.cards.copies import as_copy
 from connectors.discord.cards.read import payloads, read_form, read_message, read_payload
 from connectors.discord.cards.read_shapes import wrong_shapes
 from connectors.discord.cards.schemas import SCHEMA_IDS
@@ -9,10 +10,13 @@ from connectors.discord.cards.write import write_card, write_components
 from connectors.discord.cards.write_forms import form_behind, write_form
 from connectors.discord.cards.write_inputs import chosen_values, option_values
 from connectors.discord.cards.write_state import token_of
+from connectors.discord.ids import PLATFORM
 from connectors.discord.native_press import native_press
 
 __all__ = [
+    "PLATFORM",
     "SCHEMA_IDS",
+    "as_copy",
     "chosen_values",
     "form_behind",
     "native_press",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from connectors.teams.cards.copies import as_copy
 from connectors.teams.cards.read import (
     left_out,
     payloads,
@@ -12,10 +13,13 @@ from connectors.teams.cards.read import (
 from connectors.teams.cards.read_shapes import wrong_shapes
 from connectors.teams.cards.schemas import SCHEMA_IDS
 from connectors.teams.cards.write import write_card
+from connectors.teams.ids import PLATFORM
 from connectors.teams.native_press import native_press
 
 __all__ = [
+    "PLATFORM",
     "SCHEMA_IDS",
+    "as_copy",
     "left_out",
     "native_press",
     "payloads",

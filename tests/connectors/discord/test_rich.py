@@ -51,7 +51,7 @@ def gallery(url: str) -> dict[str, Any]:
 
 
 def test_components_of_discords_own_go_out_as_they_came() -> None:
-    components = [gallery("https://x.example/a.png"), {"type": 10, "content": "@everyone"}]
+    components = [gallery("https://x.example/a.png"), {"type": 10, "content": "Up *now*"}]
 
     assert posted(COMPONENTS, components) == {
         "components": components, "flags": V2, "allowed_mentions": NOBODY,

@@ -1,0 +1,90 @@
+"""A message or payload of Discord's as it may stand in another channel. Pure and total.
+
+Mentions are read in `content`, text displays and the texts of embeds. Whether they notify anybody
+is decided by `allowed_mentions`, which the sender sets; here they become what the rule makes of
+them. Code and escaped characters stay (docs: reference#message-formatting, 2026-08).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import cast
+
+from pydantic import JsonValue
+
+from bridge.content.counterparts import Rule, with_references
+from bridge.content.text import Paragraph
+from bridge.model import ChannelRef
+from connectors.discord.cards.schemas import TEXT_DISPLAY
+from connectors.discord.ids import PLATFORM
+from connectors.discord.inline_reader import Names, read_inline
+from connectors.discord.inline_writer import write_inline
+
+_TOKEN = re.compile(
+    r"""(?P<skip> \\. | (?<!`)(?P<ticks>`+)(?!`)(?s:.*?)(?<!`)(?P=ticks)(?!`) )
+      | <(?:@[!&]?|\#)[0-9]{1,20}> | @(?:everyone|here)\b""",
+    re.VERBOSE,
+)
+_DEEPEST = 200
+_LISTS_OF_EMBEDS = frozenset(("embeds", "embed"))
+_SHOWN_IN_EMBEDS = frozenset(("title", "description", "name", "value", "text"))
+_OF_EMBEDS = frozenset(("title", "description", "fields", "author", "footer"))
+
+
+def as_copy(native: JsonValue, rule: Rule, workspace: str = "") -> JsonValue:
+    """See `bridge.ports.codec.Codec.as_copy`."""
+    copying = _Copying(rule, workspace)
+    return copying.value(native, embed=_is_embed(native), depth=0)
+
+
+def _is_embed(native: JsonValue) -> bool:
+    first = native[0] if isinstance(native, list) and native else native
+    return (
+        isinstance(first, dict)
+        and bool(_OF_EMBEDS & first.keys())
+        and not isinstance(first.get("type"), int)
+        and "content" not in first
+    )
+
+
+class _Copying:
+    def __init__(self, rule: Rule, guild: str) -> None:
+        self._rule = rule
+        where = ChannelRef(platform=PLATFORM, workspace=guild, channel="")
+        self._names = Names(channel=where)
+
+    def value(self, value: JsonValue, *, embed: bool, depth: int) -> JsonValue:
+        if depth > _DEEPEST:
+            return None if isinstance(value, list | dict) else value
+        if isinstance(value, list):
+            items = [self.value(one, embed=embed, depth=depth + 1) for one in value]
+            same = all(a is b for a, b in zip(items, value, strict=True))
+            return value if same else items
+        if not isinstance(value, dict):
+            return value
+        changed: dict[str, JsonValue] = {}
+        for key, before in value.items():
+            if isinstance(before, str):
+                after = self._text(before) if _is_shown(key, value, embed=embed) else before
+            else:
+                inside = key in _LISTS_OF_EMBEDS or (embed and key in _OF_EMBEDS)
+                after = self.value(before, embed=inside, depth=depth + 1)
+            if after is not before:
+                changed[key] = after
+        return {**value, **changed} if changed else value
+
+    def _text(self, text: str) -> str:
+        return _TOKEN.sub(self._token, text) if "<" in text or "@" in text else text
+
+    def _token(self, found: re.Match[str]) -> str:
+        if found["skip"]:
+            return found[0]
+        said = (Paragraph(read_inline(found[0], self._names)),)
+        (named,) = with_references(said, self._rule)
+        return write_inline(cast("Paragraph", named).children, before="a", after="a")
+
+
+def _is_shown(key: str, around: dict[str, JsonValue], *, embed: bool) -> bool:
+    if embed:
+        return key in _SHOWN_IN_EMBEDS
+    return key == "content" and around.get("type") in (None, 0, 19, TEXT_DISPLAY)

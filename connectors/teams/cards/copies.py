@@ -1,0 +1,140 @@
+"""An activity, attachment or card of Teams as it may stand in another channel. Pure and total.
+
+A mention is `<at>Name</at>` in a text and an entity with the same words, of the activity or of the
+card (msteams-docs, "Format cards" and "Channel and group chat conversations", 2026-09). The tags
+become what the rule makes of their entities, which go: the sender adds those that are allowed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from html import unescape
+from typing import cast
+
+from pydantic import JsonValue
+
+from bridge.content.counterparts import Rule, with_references
+from bridge.content.inlines import plain_inlines
+from bridge.content.text import Paragraph, Ping
+from connectors.teams.activity import Json, objects
+from connectors.teams.cards.read_mentions import Mentions, mentions_of_entities
+from connectors.teams.cards.write_runs import escape
+from connectors.teams.text import at_tag, escape_name
+
+_TAG = re.compile(
+    r"<at\b(?P<attributes>[^<>]*)>(?P<words>(?:(?!<at\b|</at\s*>).)*)</at\s*>",
+    re.IGNORECASE | re.DOTALL,
+)
+_LOOSE = re.compile(r"</?at\b", re.IGNORECASE)
+_NUMBER = re.compile(r"\bid\s*=\s*[\"']?(\w+)")
+_DEEPEST = 200
+# What a client sends back or opens, and shows to nobody.
+_UNSHOWN = frozenset(("data", "id", "url", "contentUrl", "thumbnailUrl", "iconUrl", "type"))
+_SENT_BACK = ("Action.", "imBack", "messageBack", "invoke", "postBack", "openUrl", "signin")
+
+
+def as_copy(native: JsonValue, rule: Rule, workspace: str = "") -> JsonValue:
+    """See `bridge.ports.codec.Codec.as_copy`."""
+    return _Copying(rule, workspace).value(native, _Around(Mentions(workspace)), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """Who is meant by the tags here, and whether it is an Adaptive Card, whose Markdown knows other
+    escapes than that of messages."""
+
+    mentions: Mentions
+    card: bool = False
+
+    def written(self, text: str) -> str:
+        return escape(text) if self.card else escape_name(text)
+
+
+class _Copying:
+    def __init__(self, rule: Rule, tenant: str) -> None:
+        self._rule = rule
+        self._tenant = tenant
+
+    def value(self, value: JsonValue, around: _Around, depth: int) -> JsonValue:
+        match value:
+            case str():
+                return self._text(value, around)
+            case list() | dict() if depth > _DEEPEST:
+                return None
+            case list():
+                items = [self.value(one, around, depth + 1) for one in value]
+                same = all(a is b for a, b in zip(items, value, strict=True))
+                return value if same else items
+            case dict():
+                return self._object(value, around, depth)
+            case _:
+                return value
+
+    def _object(self, value: Json, around: _Around, depth: int) -> JsonValue:
+        entities = _entities(value)
+        if entities:
+            mentions = mentions_of_entities(entities, self._tenant)
+            around = replace(around, mentions=mentions)
+        if value.get("type") == "AdaptiveCard":
+            around = replace(around, card=True)
+        changed: Json = {}
+        for key, before in value.items():
+            if key == "entities":
+                after = _without_mentions(before)
+            elif key in _UNSHOWN or (key == "value" and _is_sent_back(value)):
+                continue
+            else:
+                after = self.value(before, around, depth + 1)
+            if after is not before:
+                changed[key] = after
+        return {**value, **changed} if changed else value
+
+    def _text(self, text: str, around: _Around) -> str:
+        if "<" not in text or not _LOOSE.search(text):
+            return text
+        written: list[str] = []
+        at = 0
+        for found in _TAG.finditer(text):
+            written.append(self._without_tags(text[at : found.start()], around))
+            written.append(self._said(found, around))
+            at = found.end()
+        return "".join([*written, self._without_tags(text[at:], around)])
+
+    @staticmethod
+    def _without_tags(text: str, around: _Around) -> str:
+        return _LOOSE.sub(lambda found: around.written(found[0]), text)
+
+    def _said(self, found: re.Match[str], around: _Around) -> str:
+        words, mentions = unescape(found["words"]), around.mentions
+        number = _NUMBER.search(found["attributes"])
+        node = mentions.numbered(number[1], words) if number else mentions.said(words)
+        (said,) = with_references((Paragraph((node,)),), self._rule)
+        (shown,) = cast("Paragraph", said).children
+        if isinstance(shown, Ping):
+            return at_tag(shown.name)
+        return around.written(plain_inlines((shown,)))
+
+
+def _entities(value: Json) -> list[Json]:
+    """Those of an activity, or of a card."""
+    around = value.get("msteams")
+    return objects(value, "entities") or (
+        objects(around, "entities") if isinstance(around, dict) else []
+    )
+
+
+def _without_mentions(entities: JsonValue) -> JsonValue:
+    if not isinstance(entities, list):
+        return entities
+    others = [one for one in entities if not _is_mention(one)]
+    return others if len(others) < len(entities) else entities
+
+
+def _is_mention(entity: JsonValue) -> bool:
+    return isinstance(entity, dict) and str(entity.get("type")).lower() == "mention"
+
+
+def _is_sent_back(value: Json) -> bool:
+    kind = value.get("type")
+    return isinstance(kind, str) and kind.startswith(_SENT_BACK)
