@@ -64,7 +64,8 @@ def test_every_folder_of_tests_is_a_package() -> None:
 
 
 def test_the_locks_name_no_index_and_every_package_has_a_hash() -> None:
-    for lock in (ROOT / "requirements.lock", ROOT / ".ci" / "dev.lock"):
+    locks = [ROOT / "requirements.lock", *(ROOT / ".ci").glob("*.lock")]
+    for lock in locks:
         text = lock.read_text("utf-8")
         packages = re.findall(r"^[A-Za-z0-9_.\-\[\]]+==", text, re.MULTILINE)
 

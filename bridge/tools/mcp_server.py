@@ -7,6 +7,7 @@ import importlib.util
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,9 @@ from bridge.uacs import ToolCallPart, ToolResultPart
 
 if TYPE_CHECKING:
     from mcp import Client
-    from mcp.client.subscriptions import Subscription
-    from mcp_types import ToolAnnotations
+    from mcp_types import CallToolResult, ToolAnnotations
+
+    from bridge.tools.sending import Sending
 
 log = structlog.get_logger()
 
@@ -37,7 +39,9 @@ _BACKOFF = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 _MOST_PAGES = 20
 _MOST_TOOLS = 256
 _LONGEST_DESCRIPTION = 4000
-_GONE = frozenset((-32000, -32600))  # the connection, or the session at the other end, is gone
+_MOST_SENDINGS = 2
+_GONE = -32000  # how the SDK says that the connection ended
+_NO_METHOD = -32601
 
 
 def check_installed() -> None:
@@ -75,14 +79,17 @@ class McpServer:
         self._broken = asyncio.Event()
         self._changed = asyncio.Event()
         self._keeping: asyncio.Task[None] | None = None
+        self._closing = False
 
     def start(self) -> None:
         """Connect, if that has not begun."""
         if self._keeping is None:
+            self._closing = False
             self._keeping = asyncio.create_task(self._keep(), name=f"tools {self.name}")
 
     async def close(self) -> None:
         if self._keeping is not None:
+            self._closing = True
             self._keeping.cancel()
             await asyncio.gather(self._keeping, return_exceptions=True)
             self._keeping = None
@@ -94,13 +101,29 @@ class McpServer:
         return self.listed if self._client is not None else ()
 
     async def call(self, tool: Tool, call: ToolCallPart) -> ToolResultPart:
-        """One call; what goes wrong is a result, too."""
+        """One call; what goes wrong is a result, too. A call that the server provably has not run
+        is made once more, over the next connection."""
+        from bridge.tools.sending import Sending
+
         self.start()
-        await self._wait(_FIRST_WAIT_S)
-        client = self._client
-        if client is None:
-            why = f"The tool was not called: its server {self.name!r} cannot be reached now."
-            return _failed(call, why)
+        for _ in range(_MOST_SENDINGS):
+            await self._wait(_FIRST_WAIT_S)
+            if self._client is None:
+                break
+            sending = Sending()
+            result = await self._called(self._client, tool, call, sending)
+            if not sending.never_ran:
+                return result
+            self._lose()
+        why = f"The tool was not called: its server {self.name!r} cannot be reached now."
+        return _failed(call, why)
+
+    async def _called(
+        self, client: Client, tool: Tool, call: ToolCallPart, sending: Sending
+    ) -> ToolResultPart:
+        from bridge.tools.sending import current
+
+        context = current.set(sending)
         try:
             async with asyncio.timeout(self._settings.timeout):
                 found = await client.call_tool(tool.own_name, dict(call.arguments))
@@ -109,6 +132,11 @@ class McpServer:
             return _failed(call, text + "whether it did what it was asked.")
         except Exception as error:  # noqa: BLE001 - whatever the SDK raises is told to the model
             return _failed(call, self._told(error))
+        finally:
+            current.reset(context)
+        return await self._result(call, found)
+
+    async def _result(self, call: ToolCallPart, found: CallToolResult) -> ToolResultPart:
         told = found.model_dump(mode="json", by_alias=True, exclude_none=True)
         return await result_part(
             call.id,
@@ -129,16 +157,15 @@ class McpServer:
         from mcp import MCPError
 
         if isinstance(error, MCPError):
-            if error.code in _GONE:
+            if error.code == _GONE:
                 self._lose()
                 return (
                     "The connection to the tool broke; nobody knows whether it did what it was "
                     "asked."
                 )
             return f"The tool refused the call: {self._redaction.text(error.message)[:1000]}"
-        log.warning("tool_failed", server=self.name, error=type(error).__name__)
-        self._lose()
-        return f"The tool could not be called ({type(error).__name__})."
+        log.warning("tool_failed", server=self.name, error=self._reason(error))
+        return f"The tool was called, but its answer cannot be read ({type(error).__name__})."
 
     def _lose(self) -> None:
         """The connection is no good any more; whoever calls now waits for the next one."""
@@ -151,7 +178,7 @@ class McpServer:
     async def _keep(self) -> None:
         """Until cancelled: connected, or on the way to it."""
         failures = 0
-        while True:
+        while not self._closing:  # the SDK's transports may swallow a cancellation
             began: float | None = None
             try:
                 async with self._open() as client:
@@ -166,7 +193,8 @@ class McpServer:
                 self._connected.clear()
             lasted = began is not None and self._clock.monotonic() - began > _STEADY_S
             failures = 0 if lasted else failures + 1
-            await self._clock.sleep(_BACKOFF[min(failures, len(_BACKOFF) - 1)])
+            if not self._closing:
+                await self._clock.sleep(_BACKOFF[min(failures, len(_BACKOFF) - 1)])
 
     def _reason(self, error: BaseException) -> str:
         """In words for the log. What a foreign error says may quote a secret."""
@@ -214,12 +242,14 @@ class McpServer:
         import httpx2
         from mcp.client.streamable_http import streamable_http_client
 
+        from bridge.tools.sending import NotingClient
+
         if bearer:
             secrets["Authorization"] = f"Bearer {bearer}"
         timeout = httpx2.Timeout(_CONNECT_S, read=settings.timeout + _LOOK_S)
-        http = httpx2.AsyncClient(headers=secrets, timeout=timeout, follow_redirects=False)
+        http = NotingClient(headers=secrets, timeout=timeout, follow_redirects=False)
         await stack.enter_async_context(http)
-        return streamable_http_client(settings.url or "", http_client=http)
+        return _noted(streamable_http_client(settings.url or "", http_client=http))
 
     async def _program(self, stack: AsyncExitStack, env: Mapping[str, str]) -> Any:
         """A program, and a file for its standard error: it may say anything there, so that never
@@ -235,7 +265,7 @@ class McpServer:
             command=settings.command or "", args=list(settings.args), env=dict(env),
             cwd=settings.folder, encoding_error_handler="replace",
         )  # fmt: skip
-        return self._watched(stdio_client(parameters, errlog=stderr))
+        return self._watched(_noted(stdio_client(parameters, errlog=stderr)))
 
     @asynccontextmanager
     async def _watched(self, transport: Any) -> AsyncGenerator[Any]:
@@ -260,35 +290,41 @@ class McpServer:
 
     async def _stay(self, client: Client) -> None:
         """Until the connection breaks. The list is read anew when it changes, and now and then."""
-        from mcp.client.subscriptions import ListenNotSupportedError
-
-        async with AsyncExitStack() as stack:
-            try:
-                sub = await stack.enter_async_context(client.listen(tools_list_changed=True))
-            except ListenNotSupportedError:
-                sub = None
-            listening = None if sub is None else asyncio.create_task(self._hear(sub))
-            try:
-                while not self._broken.is_set():
-                    await self._news()
-                    if not self._broken.is_set():
-                        self._changed.clear()
-                        async with asyncio.timeout(_CONNECT_S):
-                            await self._list(client)
-            finally:
-                if listening is not None:
-                    listening.cancel()
-                    await asyncio.gather(listening, return_exceptions=True)
+        listening = asyncio.create_task(self._listen(client), name=f"tools of {self.name}")
+        try:
+            while not self._broken.is_set():
+                await self._news()
+                if not self._broken.is_set():
+                    self._changed.clear()
+                    async with asyncio.timeout(_CONNECT_S):
+                        await self._list(client)
+        finally:
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)
         self.problem = "the connection broke"
         log.warning("tool_server_lost", server=self.name)
 
-    async def _hear(self, sub: Subscription) -> None:
-        """Changes that the server tells of; the end of the stream is the connection's."""
-        try:
-            async for _ in sub:
-                self._changed.set()
-        finally:
-            self._lose()
+    async def _listen(self, client: Client) -> None:
+        """Hear of changes. A server need not tell of them: one that refuses to, in whatever words,
+        is asked for its list now and then. Where the telling ends, the connection may have ended
+        with it: reading the list finds out."""
+        from mcp.client.subscriptions import ListenNotSupportedError
+
+        for wait in chain(_BACKOFF[1:], repeat(_BACKOFF[-1])):
+            heard = False
+            try:
+                async with client.listen(tools_list_changed=True) as subscription:
+                    heard = True
+                    async for _ in subscription:
+                        self._changed.set()
+            except ListenNotSupportedError:
+                return  # an older protocol: what it tells comes by itself
+            except Exception as error:  # noqa: BLE001 - the SDK raises all kinds
+                log.debug("tool_server_not_heard", server=self.name, error=self._reason(error))
+            self._changed.set()
+            if not heard:
+                return
+            await self._clock.sleep(wait)
 
     async def _news(self) -> None:
         """Wait until the list changes or the connection breaks, but not for ever."""
@@ -297,10 +333,18 @@ class McpServer:
     # --- its tools ----------------------------------------------------------------------------
 
     async def _list(self, client: Client) -> None:
+        from mcp import MCPError
+
         found: list[Tool] = []
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
-            page = await client.list_tools(cursor=cursor)
+            try:
+                page = await client.list_tools(cursor=cursor)
+            except MCPError as error:
+                if error.code != _NO_METHOD:
+                    raise
+                log.warning("tool_server_has_no_tools", server=self.name)
+                break
             found += [self._tool(one) for one in page.tools if self._offers(one.name)]
             cursor = page.next_cursor
             if cursor is None or len(found) >= _MOST_TOOLS:
@@ -356,6 +400,15 @@ def _is_named(own_name: str, globs: Sequence[str]) -> bool:
 
 def _failed(call: ToolCallPart, text: str) -> ToolResultPart:
     return ToolResultPart(tool_call_id=call.id, content=text, is_error=True)
+
+
+@asynccontextmanager
+async def _noted(transport: Any) -> AsyncGenerator[Any]:
+    """The same streams; which calls are taken from us is noted."""
+    from bridge.tools.sending import NotedWrites
+
+    async with transport as (read, write):
+        yield read, NotedWrites(write)
 
 
 async def _first_of(events: Sequence[asyncio.Event], seconds: float) -> None:

@@ -1,0 +1,174 @@
+"""Servers of tools that lack what is optional, and calls that never reached a server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from structlog.testing import capture_logs
+
+from bridge.tools.settings import ToolServerSettings
+from bridge.uacs import ToolCallPart
+from tests.e2e.town import free_port
+from tests.tools.plain_server import ADD
+from tests.tools.test_servers import box, call, tools_of
+
+ROOT = Path(__file__).parents[2]
+
+NOTES = r'''
+from fastmcp import FastMCP
+
+mcp = FastMCP("notes")
+
+@mcp.tool(annotations={"readOnlyHint": True})
+def find(word: str) -> str:
+    """Finds notes."""
+    return f"Nothing about {word}."
+
+@mcp.tool
+def count(word: str) -> int:
+    """How long a word is."""
+    return len(word)
+
+mcp.run(show_banner=False)
+'''
+
+
+def plain(mode: str) -> ToolServerSettings:
+    args = ("-m", "tests.tools.plain_server", mode)
+    return ToolServerSettings(command=sys.executable, args=args, folder=ROOT)
+
+
+async def steady(settings: ToolServerSettings, calls: list[tuple[str, dict[str, Any]]]) -> Any:
+    """What the calls answer, one after the other, and how often the server was connected."""
+    with capture_logs() as logs:
+        async with box(settings) as held, asyncio.timeout(30):
+            found = [(await call(held, name, **args)).content for name, args in calls]
+    return found, sum(one["event"] == "tool_server_connected" for one in logs)
+
+
+@pytest.mark.parametrize("mode", ["-32601", "-32600", "-32603", "-32000", "ends", "silent"])
+async def test_a_server_that_does_not_tell_of_changes_stays_connected(mode: str) -> None:
+    answers, connected = await steady(plain(mode), [("add", {})] * 4)
+
+    assert answers == ["added"] * 4
+    assert connected == 1
+
+
+async def test_a_server_without_tools_is_connected_and_has_none() -> None:
+    with capture_logs() as logs:
+        async with box(plain("none")) as held, asyncio.timeout(30):
+            assert await tools_of(held) == {}
+            assert held.servers["calendar"].problem == ""
+
+    assert [one["event"] for one in logs if one["log_level"] != "debug"][:2] == [
+        "tool_server_has_no_tools", "tool_server_connected",
+    ]  # fmt: skip
+
+
+async def test_an_answer_that_breaks_its_own_schema_is_told_as_an_answer() -> None:
+    answers, connected = await steady(plain("odd"), [("add", {})] * 2)
+
+    assert answers == ["The tool was called, but its answer cannot be read (RuntimeError)."] * 2
+    assert connected == 1
+
+
+async def test_a_program_written_on_fastmcp_offers_its_tools(tmp_path: Path) -> None:
+    python = os.environ.get("UACS_FASTMCP_PYTHON", "")
+    if not python:
+        pytest.skip("UACS_FASTMCP_PYTHON names no Python with fastmcp; .ci/run makes one")
+    (tmp_path / "notes.py").write_text(NOTES)
+    settings = ToolServerSettings(command=python, args=(str(tmp_path / "notes.py"),))
+
+    answers, connected = await steady(
+        settings, [("find", {"word": "snow"}), ("count", {"word": "snow"})] * 2
+    )
+
+    assert answers == ["Nothing about snow.", {"result": 4}] * 2
+    assert connected == 1
+
+
+# --- calls that did not run ----------------------------------------------------------------------
+
+
+class OldServer:
+    """MCP of 2025 over HTTP, which keeps sessions and tells nothing by itself."""
+
+    def __init__(self) -> None:
+        self.called = 0
+        self.sessions = 0
+
+    async def answer(self, request: Request) -> Response:
+        if request.method != "POST":
+            return Response(status_code=405)
+        body = await request.json()
+        if "id" not in body:
+            return Response(status_code=202)
+        if body["method"] == "initialize":
+            self.sessions += 1
+            result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                      "serverInfo": {"name": "old", "version": "1"}}  # fmt: skip
+            session = f"s{id(self)}-{self.sessions}"
+            return self._said(body, {"result": result}, {"mcp-session-id": session})
+        if body["method"] == "server/discover":
+            return self._said(body, {"error": {"code": -32601, "message": "Method not found"}})
+        if request.headers.get("mcp-session-id") != f"s{id(self)}-{self.sessions}":
+            return Response(status_code=404)
+        if body["method"] == "tools/list":
+            return self._said(body, {"result": {"tools": [ADD]}})
+        self.called += 1
+        return self._said(body, {"result": {"content": [{"type": "text", "text": "added"}]}})
+
+    def _said(self, body: Any, said: Any, headers: dict[str, str] | None = None) -> Response:
+        return JSONResponse({"jsonrpc": "2.0", "id": body["id"], **said}, headers=headers)
+
+
+@asynccontextmanager
+async def old_server(port: int) -> AsyncGenerator[OldServer]:
+    held = OldServer()
+    app = Starlette(routes=[Route("/mcp", held.answer, methods=["GET", "POST", "DELETE"])])
+    config = uvicorn.Config(app, port=port, log_config=None, timeout_graceful_shutdown=0,
+                            lifespan="off")  # fmt: skip
+    server = uvicorn.Server(config)
+    serving = asyncio.create_task(server.serve())
+    try:
+        async with asyncio.timeout(10):
+            while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
+                await asyncio.sleep(0.01)
+        yield held
+    finally:
+        server.force_exit = server.should_exit = True
+        await serving
+
+
+async def test_a_call_that_never_left_says_that_it_was_not_made() -> None:
+    port = free_port()
+    async with box(ToolServerSettings(url=f"http://127.0.0.1:{port}/mcp")) as held:
+        async with old_server(port):
+            tool = (await tools_of(held))["add"]
+        away = await held.call(tool, ToolCallPart(id="c1", name="x", arguments={}))
+
+    assert away.content == "The tool was not called: its server 'calendar' cannot be reached now."
+
+
+async def test_a_call_that_a_new_server_knows_no_session_for_is_made_in_a_new_one() -> None:
+    port = free_port()
+    async with box(ToolServerSettings(url=f"http://127.0.0.1:{port}/mcp")) as held:
+        async with old_server(port):
+            tool = (await tools_of(held))["add"]
+        async with old_server(port) as server:
+            back = await held.call(tool, ToolCallPart(id="c1", name="x", arguments={}))
+
+    assert back.content == "added"
+    assert server.called == 1
