@@ -38,6 +38,11 @@ from __future__ import annotations
 class BridgeError(Exception):
     """Root of every error that the bridge raises on purpose."""
 
+    @property
+    def public(self) -> str:
+        """What may be told to people in rooms and to programs elsewhere."""
+        return str(self)
+
 
 class ConfigError(BridgeError):
     """The configuration is wrong; nothing was started."""
@@ -71,7 +76,11 @@ class UndecodableEvent(InvalidData):
 
 
 class StoreError(BridgeError):
-    """The store cannot do its work."""
+    """The store cannot do its work. Its text names files of this machine."""
+
+    @property
+    def public(self) -> str:
+        return "The bridge's store cannot be used now; the bridge's log says why"
 
 
 class SchemaTooNew(StoreError):
@@ -85,9 +94,17 @@ class StoreCorrupt(StoreError):
 class StoreFull(StoreError):
     """No room is left on the disk."""
 
+    @property
+    def public(self) -> str:
+        return "The bridge's store has no room left on its disk"
+
 
 class NotOpen(StoreError):
     """An operation is over already: its echo settled it, or a deletion cancelled it."""
+
+    @property
+    def public(self) -> str:
+        return str(self)
 
 
 class PlatformError(BridgeError):

@@ -297,4 +297,6 @@ class Answering:
 def _told(error: Exception) -> str:
     """What the room is told. Errors of ours are written for people; another's may show addresses,
     paths or keys: those are for the log."""
-    return str(error) if isinstance(error, BridgeError) else f"{type(error).__name__}; see the log"
+    if isinstance(error, BridgeError):
+        return error.public
+    return f"{type(error).__name__}; see the log"

@@ -121,7 +121,8 @@ async def _answer(command: Command, asked: Asked, around: Surroundings) -> str:
     try:
         answer = await command.run(asked, around)
     except BridgeError as error:
-        return str(error)
+        log.info("command_failed", command=command.usage.split()[0], error=str(error))
+        return error.public
     log.info("command_given", command=command.usage.split()[0], by=asked.actor, room=asked.room.id)
     return answer
 

@@ -5,6 +5,8 @@ Where agents answer there, too, all else is for them.
 
 from __future__ import annotations
 
+import structlog
+
 from bridge.content.markdown import text_to_markdown
 from bridge.content.text import Break, Inline, Paragraph, Text
 from bridge.errors import BridgeError
@@ -16,6 +18,8 @@ from bridge.router.notices import notice_id
 from bridge.router.passage import Passage, Surroundings
 from bridge.router.rooms import Member, Room
 from bridge.uacs import TextPart
+
+log = structlog.get_logger()
 
 _WHOM = (
     "To whom? Answer one of their messages (as a reply, or in its thread), or begin with "
@@ -121,7 +125,8 @@ async def _run(text: str, end: DirectEnd, key: str, around: Surroundings) -> str
     try:
         answer = await direct_command(end.actor, end.account, end.room, words, key, around)
     except BridgeError as error:
-        answer = str(error)
+        log.info("command_failed", command="dm", error=str(error))
+        answer = error.public
     await _say(end, answer, key, around)
     return "command: dm"
 

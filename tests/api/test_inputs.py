@@ -15,6 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bridge.app.api.openapi import document
+from bridge.errors import StoreError
 from tests.api.test_gate import ROOM, WHERE, Served, served
 
 DOCUMENT = document()
@@ -177,3 +178,52 @@ def _good(path: str, operation: str, known: Known) -> dict[str, Any]:
 def _validate(value: Any, schema: dict[str, Any]) -> None:
     whole = {**schema, "components": DOCUMENT["components"]}
     jsonschema.Draft202012Validator(whole).validate(value)
+
+
+@pytest.mark.parametrize("name", ["limit", "before"])
+@pytest.mark.parametrize(
+    "given",
+    ["1" * 17, "0000000000000001" + "9" * 30, "9" * 400, str(2**53 + 1), "0", "-1", "+1", "1.0",
+     "1e2", " 1", "1_0", "١", "²", "0x1", "NaN", "1\n"],
+)  # fmt: skip
+async def test_a_number_is_checked_as_a_whole(name: str, given: str) -> None:
+    async with served() as town:
+        answer = await town.http.get(WHERE, params={name: given})
+        fine = await town.http.get(WHERE, params={"limit": "0200", "before": str(2**53)})
+
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith(name)
+    assert fine.status_code == 200
+
+
+@pytest.mark.parametrize(
+    "room", [f"{ROOM}%2Fevents", f"{ROOM}%2fevents", f"{ROOM}%2Fmessages", "%2E%2E%2Fplaza", "%00"]
+)
+async def test_a_room_in_an_address_is_one_step_of_it(room: str) -> None:
+    """An encoded slash does not lead to what stands below another room."""
+    async with served() as town:
+        answer = await town.http.get(f"/v1/rooms/{room}")
+
+    assert answer.status_code in (404, 405)
+    assert "text/event-stream" not in answer.headers["content-type"]
+
+
+async def test_a_store_in_trouble_is_told_without_its_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def fails(*_: object, **__: object) -> None:
+        raise StoreError("The store '/srv/secret/bridge.sqlite3' failed: disk I/O error")
+
+    async with served() as town:
+        for name in ("page", "position", "search", "message"):
+            monkeypatch.setattr(town.house.store, name, fails)
+        answers = [
+            await town.http.get("/v1/rooms"),
+            await town.http.get(WHERE),
+            await town.http.get(f"{WHERE}/events"),
+            await town.http.get("/v1/search?q=x"),
+            await town.http.post(f"{WHERE}/messages", json={"text": "x"}),
+        ]
+
+    assert [one.status_code for one in answers] == [503] * 5
+    assert not [one.text for one in answers if "srv" in one.text or "sqlite" in one.text]

@@ -13,14 +13,19 @@ from typing import Any
 
 import httpx
 import httpx2
+import orjson
 import pytest
 import pytest_asyncio
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from bridge.app.api import mcp_mount, mcp_rooms
+from bridge.app.api.following import Streams
 from bridge.app.api.marked import LONGEST, MOST, UNTRUSTED, marked
+from bridge.app.api.problems import Problem
 from bridge.app.build import Bridge
+from bridge.errors import StoreError
 from tests.api.served import ROOM, token_for
 from tests.app.running import cli
 from tests.e2e.house import Street, configuration, running, street
@@ -163,3 +168,232 @@ async def test_what_a_model_is_shown_is_bounded_and_says_who_said_it() -> None:
     assert "8000 more characters" in shown[-1]["cut"]
     assert shown[0]["text"] == ""
     assert {len(one["said_by"]["name"]) for one in shown} == {80}
+
+
+# --- nothing goes on without its caller ---------------------------------------------------------
+
+NO_ROOMS = (
+    f"{ROOM}/events", f"{ROOM}%2Fevents", f"{ROOM}%2fevents", f"../v1/rooms/{ROOM}/events",
+    f"{ROOM}/messages", f"./{ROOM}", f"{ROOM}?limit=1", f"{ROOM}#", f"{ROOM}\n", f"{ROOM}/", "",
+    ".", "..", "*", "\\", "\x00", "gene\u200bral",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("way", ["http", "stdio"])
+async def test_a_room_is_a_name_and_leads_nowhere_else(
+    town: Town, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    followed: list[object] = []
+    monkeypatch.setattr(Streams, "follow", lambda *given, **_: followed.append(given))
+
+    async with asyncio.timeout(60), town.over_http() if way == "http" else town.over_stdio() as one:
+        for room in NO_ROOMS:
+            for tool, more in (
+                ("read_conversation", {}), ("post_message", {"text": "x"}),
+                ("search_archive", {"query": "x"}),
+            ):  # fmt: skip
+                assert "no such room" in await _refused(one, tool, room=room, **more), (tool, room)
+        numbers = [await _refused(one, "read_conversation", room=ROOM, before=n)
+                   for n in (0, -1, 2**53 + 1, 10**400)]  # fmt: skip
+
+    assert all("before" in told for told in numbers)
+    assert followed == []
+
+
+class _Hangs:
+    """A part of the bridge that never answers; it knows when it is asked and when it is left."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.left = asyncio.Event()
+
+    async def __call__(self, *_: Any, **__: Any) -> Any:
+        self.asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.left.set()
+
+
+async def test_a_call_ends_with_its_caller(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = _Hangs()
+    monkeypatch.setattr(town.bridge.store, "page", page)
+
+    async with asyncio.timeout(20), town.over_http() as client:
+        calling = asyncio.create_task(client.call_tool("read_conversation", {"room": ROOM}))
+        await page.asked.wait()
+        calling.cancel()
+        await page.left.wait()
+        await asyncio.gather(calling, return_exceptions=True)
+
+
+async def test_a_caller_that_only_hangs_up_ends_its_call(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of an older revision of the protocol, without saying that it cancels."""
+    page = _Hangs()
+    monkeypatch.setattr(town.bridge.store, "page", page)
+    call = {"name": "read_conversation", "arguments": {"room": ROOM}}
+    body = orjson.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
+    head = (
+        f"POST /mcp HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {town.token}\r\n"
+        "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+
+    async with asyncio.timeout(20):
+        _, writer = await asyncio.open_connection("127.0.0.1", int(town.url.rpartition(":")[2]))
+        writer.write(head.encode() + body)
+        await page.asked.wait()
+        assert not page.left.is_set()
+        writer.close()
+        await page.left.wait()
+
+
+async def test_a_call_has_a_deadline(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mcp_rooms, "DEADLINE", 0.05)
+    for name in ("page", "search", "position", "message"):
+        monkeypatch.setattr(town.bridge.store, name, _Hangs())
+
+    async with asyncio.timeout(20), town.over_http() as client:
+        told = [
+            await _refused(client, "list_rooms"),
+            await _refused(client, "read_conversation", room=ROOM),
+            await _refused(client, "post_message", room=ROOM, text="x"),
+            await _refused(client, "search_archive", query="x"),
+        ]
+
+    assert ["did not answer within" in one for one in told] == [True] * 4
+
+
+async def test_a_request_that_waits_for_ever_has_a_deadline(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the SDK's own `subscriptions/listen` does."""
+    monkeypatch.setattr(mcp_mount, "MOST_SECONDS", 0.05)
+    monkeypatch.setattr(town.bridge.store, "page", _Hangs())
+    call = {"name": "read_conversation", "arguments": {"room": ROOM}}
+    headers = {
+        "Authorization": f"Bearer {town.token}", "Accept": "application/json, text/event-stream"
+    }  # fmt: skip
+    async with httpx.AsyncClient(headers=headers, timeout=20) as http:
+        answer = await http.post(
+            f"{town.url}/mcp",
+            json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call},
+        )
+        others = [await http.request(method, f"{town.url}/mcp") for method in ("GET", "DELETE")]
+
+    assert answer.status_code == 503
+    assert "0.05 s" in answer.json()["detail"]
+    assert [(one.status_code, one.headers["allow"]) for one in others] == [(405, "POST")] * 2
+
+
+async def test_faults_of_the_bridge_are_told_without_their_words(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(*_: Any, **__: Any) -> Any:
+        raise StoreError("The store '/srv/secret.sqlite3' failed")
+
+    async def broken(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("/srv/secret.sqlite3")
+
+    async with town.over_http() as client:
+        monkeypatch.setattr(town.bridge.store, "page", full)
+        store = await _refused(client, "read_conversation", room=ROOM)
+        monkeypatch.setattr(town.bridge.store, "page", broken)
+        fault = await _refused(client, "read_conversation", room=ROOM)
+
+    assert "store cannot be used" in store
+    assert "could not answer" in fault
+    assert "srv" not in store + fault
+
+
+@asynccontextmanager
+async def _odd_bridge(answer: bytes) -> AsyncGenerator[tuple[str, asyncio.Event, asyncio.Event]]:
+    """Knows every token; answers all but the list of rooms with these bytes, and then waits. Its
+    address; whether it was asked, and whether the connection ended."""
+    asked, ended = asyncio.Event(), asyncio.Event()
+    rooms = b'{"rooms": []}'
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                if head.startswith(b"GET /v1/rooms HTTP"):
+                    length = f"content-length: {len(rooms)}\r\n\r\n".encode()
+                    kind = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
+                    writer.write(kind + length + rooms)
+                    continue
+                asked.set()
+                writer.write(answer)
+                await reader.read()
+                break
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            if asked.is_set():
+                ended.set()
+            writer.close()
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", asked, ended
+    finally:
+        server.close()
+
+
+_ENDLESS = (
+    b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+    b"9\r\n: alive\n\n\r\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (_ENDLESS, "something else than a JSON object"),
+        (_ENDLESS.replace(b"text/event-stream", b"application/json"), "did not answer within"),
+        (b"", "did not answer within"),
+        (b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n[]",
+         "something else than a JSON object"),
+        (b"HTTP/1.1 404 No\r\ncontent-type: text/html\r\ncontent-length: 2\r\n\r\nno", "404"),
+    ],
+)  # fmt: skip
+async def test_a_bridge_elsewhere_that_answers_oddly_is_left(
+    answer: bytes, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mcp_rooms, "DEADLINE", 0.3)
+    async with (
+        asyncio.timeout(20),
+        _odd_bridge(answer) as (url, asked, ended),
+        httpx.AsyncClient(base_url=url) as http,
+    ):
+        with pytest.raises(Problem, match=told):
+            await mcp_rooms.RoomsElsewhere(http).page("Bearer x", ROOM, 1, None)
+        await asked.wait()
+        await http.aclose()
+        await ended.wait()
+
+
+async def test_the_stdio_server_ends_with_its_caller_in_the_middle_of_a_call() -> None:
+    async with asyncio.timeout(60), _odd_bridge(b"") as (url, asked, ended):
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "bridge", "mcp", "--url", url,
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            env={**os.environ, "UACS_BRIDGE_TOKEN": "uacs.model.x"},
+        )  # fmt: skip
+        assert process.stdin is not None
+        hello = {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "t", "version": "1"},
+        }  # fmt: skip
+        call = {"name": "read_conversation", "arguments": {"room": ROOM}}
+        for line in (
+            {"id": 1, "method": "initialize", "params": hello},
+            {"method": "notifications/initialized"},
+            {"id": 2, "method": "tools/call", "params": call},
+        ):
+            process.stdin.write(orjson.dumps({"jsonrpc": "2.0", **line}) + b"\n")
+        await asked.wait()
+        process.stdin.close()
+        await ended.wait()
+        assert await process.wait() == 0

@@ -3,11 +3,13 @@ it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
+import structlog
 from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
@@ -16,7 +18,7 @@ from starlette.types import ASGIApp
 from bridge.app.api import reading, saying
 from bridge.app.api.following import Streams
 from bridge.app.api.gateway import Gateway, RoomView
-from bridge.app.api.problems import Problem
+from bridge.app.api.problems import Problem, store_trouble
 from bridge.app.api.shapes import Changed, Hits, Post, Posted, Press, Pressed, RoomList, Said
 from bridge.app.api.tokens import Caller
 from bridge.app.file_links import FileResponse, Linked, safe_headers
@@ -24,7 +26,9 @@ from bridge.errors import StoreError
 from bridge.ports.reading_store import Scope
 from bridge.uacs import Conversation, write
 
-_LONGEST_QUERY = 500
+log = structlog.get_logger()
+
+_DIGITS = len(str(reading.LARGEST_NUMBER))
 
 
 @dataclass(frozen=True)
@@ -53,20 +57,21 @@ class Asked:
 
     def text(self, name: str) -> str | None:
         value = self.request.query_params.get(name)
-        if value is not None and len(value) > _LONGEST_QUERY:
-            raise Problem(422, f"{name}: at most {_LONGEST_QUERY} characters", value=value)
+        if value is not None and len(value) > reading.LONGEST_QUERY:
+            raise Problem(422, f"{name}: at most {reading.LONGEST_QUERY} characters", value=value)
         return value
 
     def number(self, name: str, usual: int | None, most: int) -> int | None:
         given = self.text(name)
         if given is None:
             return usual
-        if not given.isascii() or not given.isdigit() or not 1 <= int(given[:16]) <= most:
+        number = int(given) if re.fullmatch(rf"[0-9]{{1,{_DIGITS}}}", given) else 0
+        if not 1 <= number <= most:
             raise Problem(
                 422, f"{name}: a whole number from 1 to {most}", value=given,
                 todo=f"leave it out, or write {name}={usual or 1}",
             )  # fmt: skip
-        return int(given)
+        return number
 
 
 Answer = Callable[[Asked], Awaitable[ASGIApp]]
@@ -117,7 +122,7 @@ async def _rooms(asked: Asked) -> ASGIApp:
 
 async def _conversation(asked: Asked) -> ASGIApp:
     limit = asked.number("limit", 50, reading.MOST_MESSAGES) or 50
-    before = asked.number("before", None, 2**53)
+    before = asked.number("before", None, reading.LARGEST_NUMBER)
     return _bytes(
         write(await reading.conversation(asked.gateway, asked.caller, asked.where, limit, before))
     )
@@ -190,7 +195,8 @@ async def _blob(asked: Asked) -> ASGIApp:
 
 
 _WHOLE = {"type": "integer", "minimum": 1}
-_TEXT = {"type": "string", "maxLength": _LONGEST_QUERY}
+_NUMBER = {**_WHOLE, "maximum": reading.LARGEST_NUMBER}
+_TEXT = {"type": "string", "maxLength": reading.LONGEST_QUERY}
 _KEY = Parameter(
     "Idempotency-Key", "The same key is taken once: ask again without fear.",
     {"type": "string", "maxLength": 200}, "header",
@@ -211,7 +217,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "read", _conversation,
         (
             Parameter("limit", "How many messages.", _LIMIT),
-            Parameter("before", "Only what stands before this number.", _WHOLE),
+            Parameter("before", "Only what stands before this number.", _NUMBER),
         ),
         gives=Conversation,
     ),
@@ -284,4 +290,5 @@ async def answer(endpoint: Endpoint, asked: Asked) -> ASGIApp:
     try:
         return await endpoint.answer(asked)
     except StoreError as error:
-        raise Problem(503, f"The store is in trouble: {error}", todo="try again later") from error
+        log.warning("api_store_failed", endpoint=endpoint.name, error=str(error))
+        raise store_trouble(error) from error

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import structlog
-from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bridge.app.api.gateway import Gateway
 from bridge.app.api.problems import Problem
 from bridge.app.api.tokens import Doorkeeper
 
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
+MOST_SECONDS = 60.0  # of one request; a tool's own deadline is shorter
 INSTALL = "pip install 'uacs-bridge[mcp]'"
 
 
 class McpMount:
     """The SDK is imported when somebody asks for the first time."""
 
-    def __init__(self, api: Sequence[BaseRoute], doorkeeper: Doorkeeper) -> None:
-        self._api = api
+    def __init__(self, gateway: Gateway, doorkeeper: Doorkeeper) -> None:
+        self._gateway = gateway
         self._doorkeeper = doorkeeper
         self._app: ASGIApp | None = None
         self._running: asyncio.Task[None] | None = None
@@ -43,13 +44,18 @@ class McpMount:
             await asyncio.wait({self._running})
 
     async def respond(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Until it is answered, its caller is gone, or the deadline is over."""
         try:
             await self._doorkeeper.caller(Request(scope).headers.get("authorization", ""))
+            _must_post(scope["method"])
             app = await self._started()
+            body = await Request(scope, receive).body()
         except Problem as problem:
             await problem.response()(scope, receive, send)
             return
-        await app(scope, receive, send)
+        except ClientDisconnect:
+            return
+        await _Exchange(body, receive, send).serve(app, scope)
 
     async def _started(self) -> ASGIApp:
         async with self._starting:
@@ -62,26 +68,73 @@ class McpMount:
     async def _run(self, ready: asyncio.Future[ASGIApp]) -> None:
         """As long as the gateway serves: the SDK's own tasks live in this one."""
         try:
-            import httpx
             from mcp.server.transport_security import TransportSecuritySettings
 
+            from bridge.app.api.mcp_rooms import RoomsHere
             from bridge.app.api.mcp_tools import mcp_server
         except ImportError:
             ready.set_exception(
                 Problem(503, "This gateway has no MCP: the extra is not installed", todo=INSTALL)
             )
             return
-        transport = httpx.ASGITransport(Starlette(routes=list(self._api)))
-        async with httpx.AsyncClient(transport=transport, base_url="http://bridge") as http:
-            server = mcp_server(http, _authorization)
-            # Whoever calls has a token: what a browser is led to has none.
-            security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-            app = server.streamable_http_app(
-                stateless_http=True, json_response=True, transport_security=security
-            )
-            async with server.session_manager.run():
-                ready.set_result(app)
-                await self._stop.wait()
+        server = mcp_server(RoomsHere(self._gateway, self._doorkeeper), _authorization)
+        # Whoever calls has a token: what a browser is led to has none.
+        security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+        app = server.streamable_http_app(
+            stateless_http=True, json_response=True, transport_security=security
+        )
+        async with server.session_manager.run():
+            ready.set_result(app)
+            await self._stop.wait()
+
+
+def _must_post(method: str) -> None:
+    """Raises Problem: a GET would open a stream in which a stateless server has nothing to tell."""
+    if method != "POST":
+        raise Problem(405, "This address takes POST", value=method, headers={"Allow": "POST"})
+
+
+class _Exchange:
+    """One request to the SDK's app, which may wait for ever: `subscriptions/listen` does."""
+
+    def __init__(self, body: bytes, receive: Receive, send: Send) -> None:
+        self._unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        self._receive = receive
+        self._send = send
+        self._begun = False
+        self._gone = asyncio.Event()
+
+    async def serve(self, app: ASGIApp, scope: Scope) -> None:
+        serving = asyncio.ensure_future(app(scope, self._given, self._sent))
+        leaving = asyncio.create_task(self._leave())
+        both: set[asyncio.Future[None]] = {serving, leaving}
+        try:
+            await asyncio.wait(both, timeout=MOST_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            late = not serving.done() and not leaving.done()
+        finally:
+            for one in both:
+                one.cancel()
+            await asyncio.wait(both)
+        if not serving.cancelled():
+            serving.result()
+        elif late and not self._begun:
+            problem = Problem(503, f"It was not answered within {MOST_SECONDS:g} s")
+            await problem.response()(scope, self._receive, self._send)
+
+    async def _leave(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self._gone.set()
+
+    async def _given(self) -> Message:
+        if self._unread:
+            return self._unread.pop()
+        await self._gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def _sent(self, message: Message) -> None:
+        self._begun = True
+        await self._send(message)
 
 
 def _authorization(ctx: Context[Any, Any]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import orjson
 from starlette.responses import Response
 
-from bridge.errors import BridgeError
+from bridge.errors import BridgeError, StoreError
 
 _SHOWN = 120  # characters of a value
 _TITLES = {
@@ -67,6 +67,11 @@ class Problem(BridgeError):
             {"Cache-Control": "no-store", **self.headers},
             media_type="application/problem+json",
         )
+
+
+def store_trouble(error: StoreError) -> Problem:
+    """The store does not do what a request needs."""
+    return Problem(503, error.public, todo="try again later")
 
 
 def _short(value: object) -> str:

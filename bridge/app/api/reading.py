@@ -27,6 +27,8 @@ from bridge.uacs import Conversation, Message, StructuredDataPart, to_timestamp,
 MOST_MESSAGES = 200  # of one page
 MOST_FOUND = 50  # of one search
 LOOKED_AT = 5000  # newest messages of each room that a search reads
+LONGEST_QUERY = 500  # characters
+LARGEST_NUMBER = 2**53  # of a message in its room
 _MOST_WORDS = 10
 _POSITION = re.compile(r"(\d{1,15})\.(\d{1,15})")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from urllib.parse import unquote
 
 import structlog
 from starlette.requests import Request
@@ -21,6 +22,7 @@ from bridge.app.api.tokens import Doorkeeper
 
 log = structlog.get_logger()
 
+_ROOM = 3  # the step of a path that names a room: /v1/rooms/{room}
 _CONVERTED = {"{message}": "{message:path}", "{blob}": "{blob:path}"}
 
 
@@ -31,7 +33,7 @@ class Api:
         self._gateway = gateway
         self._doorkeeper = Doorkeeper(gateway.store, gateway.clock)
         self._streams = Streams(gateway, self._doorkeeper)
-        self._mcp = McpMount(self._rooms(), self._doorkeeper)
+        self._mcp = McpMount(gateway, self._doorkeeper)
 
     async def close(self) -> None:
         self._streams.close()
@@ -77,9 +79,19 @@ class Api:
                 405, f"This address takes {allowed}", value=request.method,
                 headers={"Allow": allowed},
             )  # fmt: skip
-        wanted = request.path_params.get("room")
-        room = None if wanted is None else room_of(self._gateway, caller, wanted)
+        room = None
+        if "room" in request.path_params:
+            room = room_of(self._gateway, caller, _room_name(request))
         return await answer(endpoint, Asked(request, self._gateway, self._streams, caller, room))
+
+
+def _room_name(request: Request) -> str:
+    """As it was written. The path has been decoded before it was matched with routes: what one
+    wrote as a room called `general/events` would be taken for the events of `general`."""
+    raw: bytes | None = request.scope.get("raw_path")
+    if raw is None:
+        return str(request.path_params["room"])
+    return unquote(raw.decode("latin-1").split("/")[_ROOM])
 
 
 class _Place:

@@ -37,6 +37,10 @@ def command(url: str, token_file: Path | None) -> None:
         from bridge.app.api.mcp_mount import INSTALL
 
         raise ConfigError(f"The extra `mcp` is not installed: {INSTALL}") from None
+    from bridge.app.logs import configure_logs
+    from bridge.app.settings import LogSettings
+
+    configure_logs(LogSettings(level="warning"))  # on stderr: standard output is the protocol's
     asyncio.run(_serve(url.rstrip("/"), _token(token_file)))
 
 
@@ -52,28 +56,42 @@ def _token(file: Path | None) -> str:
             "There is no token: set UACS_BRIDGE_TOKEN or --token-file; make one with "
             "`uacs-bridge tokens add NAME --room ROOM --scope read,post`"
         )
-    return text.strip()
+    token = text.strip()
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise ConfigError(
+            "What UACS_BRIDGE_TOKEN or --token-file holds is no token: it reads uacs.NAME.SECRET"
+        )
+    return token
 
 
 async def _serve(url: str, token: str) -> None:
     """Until standard input ends. Raises BridgeError when the bridge does not take the token."""
     import httpx
 
-    from bridge.app.api.mcp_tools import mcp_server, refusal
+    from bridge.app.api.mcp_rooms import RoomsElsewhere
+    from bridge.app.api.mcp_tools import mcp_server, problem_text
+    from bridge.app.api.problems import Problem
 
     header = f"Bearer {token}"
 
     def authorization(_ctx: Any) -> str:
         return header
 
-    async with httpx.AsyncClient(base_url=url, timeout=30) as http:
+    try:
+        http = httpx.AsyncClient(base_url=url, timeout=30)
+    except httpx.InvalidURL:
+        raise BridgeError(f"{url!r} is no address of a bridge; give its --url") from None
+    async with http:
+        rooms = RoomsElsewhere(http)
         try:
-            answer = await http.get("/v1/rooms", headers={"Authorization": header})
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            await rooms.list_rooms(header)
+        except Problem as problem:
+            if problem.status == 503:
+                raise BridgeError(
+                    f"There is no bridge at {url!r} ({problem.detail}); start it with "
+                    "`uacs-bridge run`, or give its --url"
+                ) from None
             raise BridgeError(
-                f"There is no bridge at {url!r} ({type(error).__name__}); start it with "
-                "`uacs-bridge run`, or give its --url"
+                f"The bridge at {url!r} refused the token: {problem_text(problem)}"
             ) from None
-        if not answer.is_success:
-            raise BridgeError(f"The bridge at {url!r} refused the token: {refusal(answer)}")
-        await mcp_server(http, authorization).run_stdio_async()
+        await mcp_server(rooms, authorization).run_stdio_async()
