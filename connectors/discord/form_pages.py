@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from bridge.content.card import FileInput, Form, Input, TextInput
+from bridge.content.card import FileInput, Form, Input, Node, TextInput
 from bridge.content.rendering import Rendering
 from connectors.discord.cards import limits, token_of, write_form
 from connectors.discord.cards.read_words import BLANK
@@ -24,6 +24,7 @@ from connectors.discord.cards.write_inputs import with_room
 Json = dict[str, Any]
 
 _ROOM = 5000  # characters that are kept between pages, of the 6,000 that embeds have
+_KEPT = 25  # values in one embed: it has no more fields
 _ON, _OFF = "☑", "☐"
 _PLACE = "https://discord.com/#"  # nobody sees the address of an embed without a title
 _TEXT, _LIST, _BOX = "t", "l", "b"
@@ -64,15 +65,17 @@ def step_of(custom_id: str) -> Step | None:
 
 
 def form_pages(
-    asked: Sequence[Input], title: str, token: str, target: str, of: Callable[[str], str]
+    asked: Sequence[Node], title: str, token: str, target: str, of: Callable[[str], str]
 ) -> list[Json]:
-    """Modals. Long texts and files are asked for last: they are not kept between pages. Where
-    there are more inputs than pages have room for, those that must be filled in stay."""
+    """Modals. Texts stand above the inputs. Long texts and files are asked for last: they are not
+    kept between pages. Where there are more inputs than pages have room for, those that must be
+    filled in stay."""
     found = _written(sorted(asked, key=_comes_last), title, of)
     last = Step(token, limits.FORM_PAGES, limits.FORM_PAGES, target, opens=False)
     most = limits.FORM_PAGES if len(last.custom_id) <= limits.CUSTOM_ID and target else 1
     if len(found) > most:
-        found = _written(sorted(with_room(asked, most), key=_comes_last), title, of)[:most]
+        inputs = [one for one in asked if isinstance(one, Input)]
+        found = _written(sorted(with_room(inputs, most), key=_comes_last), title, of)[:most]
     if len(found) == 1:
         return [{**found[0], "custom_id": token}]
     for page in found[:-1]:
@@ -81,21 +84,20 @@ def form_pages(
     return [{**page, "custom_id": step.custom_id} for page, step in zip(found, steps, strict=True)]
 
 
-def _comes_last(node: Input) -> bool:
+def _comes_last(node: Node) -> bool:
     return isinstance(node, FileInput) or (
         isinstance(node, TextInput) and (node.multiline or len(node.value) > limits.FIELD_NAME)
     )
 
 
-def _written(asked: Sequence[Input], title: str, of: Callable[[str], str]) -> list[Json]:
+def _written(asked: Sequence[Node], title: str, of: Callable[[str], str]) -> list[Json]:
     written = write_form(Form(title, tuple(asked)), Rendering(token=of))
     return [dict(one.body) for one in written.messages]
 
 
 def _limit(page: Json, room: int) -> None:
     """What is written here has to be kept until the last page is sent."""
-    for label in page["components"]:
-        asked = label["component"]
+    for asked in _asked_on(page):
         if asked["type"] == TEXT_INPUT:
             most = min(asked.get("max_length", room), room, limits.FIELD_VALUE)
             asked["max_length"] = most
@@ -103,6 +105,11 @@ def _limit(page: Json, room: int) -> None:
                 asked["min_length"] = min(asked["min_length"], most)
             if "value" in asked:
                 asked["value"] = asked["value"][:most]
+
+
+def _asked_on(page: Json) -> Iterator[Json]:
+    """The components that ask; the others are texts."""
+    return (one["component"] for one in page["components"] if "component" in one)
 
 
 # --- between pages --------------------------------------------------------------------------
@@ -114,15 +121,21 @@ def after_page(step: Step, data: Json, pages: Sequence[Json]) -> Json:
         token_of(str(label["component"]["custom_id"])): str(label["label"])
         for page in pages
         for label in page["components"]
+        if "component" in label
     }
     entries = [*_kept(data), *_entries(filled_in(data))]
     fields = [
         {"name": labels.get(token, BLANK), "value": text or BLANK} for _, token, text in entries
     ]
     size = sum(len(one["name"]) + len(one["value"]) for one in fields)
-    if size > limits.EMBED_TOTAL - 100 or len(fields) > limits.FIELDS:
+    if size > limits.EMBED_TOTAL - 100 or len(fields) > limits.FIELDS * limits.EMBEDS:
         return {"content": _TOO_MUCH, "embeds": [], "components": []}
-    url = _PLACE + ".".join(f"{kind}{token}" for kind, token, _ in entries)
+    runs = [range(at, min(at + _KEPT, len(fields))) for at in range(0, len(fields), _KEPT)]
+    embeds = [
+        {"url": _PLACE + ".".join("".join(entries[n][:2]) for n in run),
+         "fields": [fields[n] for n in run]}
+        for run in runs
+    ]  # fmt: skip
     number = step.page + 1
     button = Step(step.token, number, step.pages, step.target, opens=True)
     row = {
@@ -131,7 +144,7 @@ def after_page(step: Step, data: Json, pages: Sequence[Json]) -> Json:
     }  # fmt: skip
     return {
         "content": f"Page {step.page} of {step.pages} is filled in.",
-        "embeds": [{"url": url, "fields": fields}] if fields else [],
+        "embeds": embeds,
         "components": [{"type": ACTION_ROW, "components": [row]}],
     }
 
@@ -182,14 +195,14 @@ def _kept(data: Json) -> Iterator[tuple[str, str, str]]:
     """The entries of the private message that the form was opened from."""
     step = step_of(str(_object(data.get("data")).get("custom_id")))
     embeds = _object(data.get("message")).get("embeds")
-    if step is None or step.page == 1 or not isinstance(embeds, list) or not embeds:
+    if step is None or step.page == 1 or not isinstance(embeds, list):
         return
-    embed = _object(embeds[0])
-    names = str(embed.get("url") or "").removeprefix(_PLACE).split(".")
-    fields = embed.get("fields")
-    for name, field in zip(names, fields if isinstance(fields, list) else (), strict=False):
-        value = str(_object(field).get("value") or "")
-        yield name[:1], name[1:], "" if value == BLANK else value
+    for embed in map(_object, embeds):
+        names = str(embed.get("url") or "").removeprefix(_PLACE).split(".")
+        fields = embed.get("fields")
+        for name, field in zip(names, fields if isinstance(fields, list) else (), strict=False):
+            value = str(_object(field).get("value") or "")
+            yield name[:1], name[1:], "" if value == BLANK else value
 
 
 def _answers(components: object) -> Iterator[tuple[str, JsonValue]]:

@@ -7,16 +7,16 @@ private answer does, with a button that carries the press on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from pydantic import JsonValue
 
-from bridge.content.card import Button, Card, Choice, Confirm, Input, Picker
+from bridge.content.card import Card, Choice, Confirm
 from bridge.content.card_walk import actions_of
 from bridge.content.inlines import plain_inlines
-from bridge.content.interactions import Action, find_action
-from connectors.discord.cards import chosen_values, token_of
+from bridge.content.interactions import find_action
+from connectors.discord.cards import chosen_values, form_behind, token_of
 from connectors.discord.cards.schemas import BUTTON
 from connectors.discord.feedback import sense_of
 from connectors.discord.form_pages import (
@@ -89,11 +89,11 @@ def first_answer(card: Card, token_of_path: Callable[[str], str], data: Json) ->
     if action is None or data.get("type") not in (PRESS, SUBMISSION):
         return None
     if step is not None or data.get("type") == PRESS:
-        asked = list(_asked(card)) if _opens_form(action) else []
-        if asked:
-            title = plain_inlines(action.label) or "Form"
+        form = form_behind(card, action)
+        if form is not None:
             name = step.token if step else token
-            return _form(form_pages(asked, title, name, target, token_of_path), step, data)
+            pages = form_pages(form.nodes, form.title or "Form", name, target, token_of_path)
+            return _form(pages, step, data)
     if data.get("type") == PRESS and action.confirm is not None and not sure:
         return {"type": MESSAGE, "data": _question(action.confirm, token, target)}
     return None
@@ -120,19 +120,6 @@ def user_of(data: Json) -> str:
 
 
 # --- forms ----------------------------------------------------------------------------------
-
-
-def _opens_form(action: Action) -> bool:
-    """A button that sends inputs; where there is none, the one that stands for the first input."""
-    if isinstance(action, Button):
-        return action.does == "submit"
-    return not action.dispatches and not isinstance(action, Choice | Picker)
-
-
-def _asked(card: Card) -> Iterator[Input]:
-    for action in actions_of(card):
-        if not isinstance(action, Button) and not action.dispatches and not action.disabled:
-            yield action
 
 
 def _form(pages: list[Json], step: Step | None, data: Json) -> Json | None:

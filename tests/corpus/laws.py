@@ -25,6 +25,7 @@ from connectors.discord import capabilities as discord_capabilities
 from connectors.slack import capabilities as slack_capabilities
 from connectors.teams import capabilities as teams_capabilities
 from tests.corpus import card_seen, discord_seen, plain, rules, slack_seen, teams_seen
+from tests.corpus.discord_pressed import asked_in_forms
 from tests.corpus.lcs import longest_common
 from tests.corpus.payloads import Case
 from tests.corpus.seen import Act, Element, Said, Seen
@@ -130,6 +131,7 @@ class _Judge:
         self._blob = "\n".join(_strings(list(done.messages)))
         lost = [word for one in done.losses for word in plain.words(f"{one.what} {one.shown_as}")]
         self._lost, self._lost_whole = frozenset(lost), "".join(lost)
+        self._in_forms: frozenset[str] | None = None
 
     def all(self) -> None:
         self._verdict.losses = self._done.losses
@@ -248,11 +250,11 @@ class _Judge:
 
     def _is_in_form(self, act: Act) -> bool:
         """A button opens a form with it, where the target's messages hold no inputs."""
-        asked = any(
-            "form" in loss.kind and any(_within(loss.path, at) for at in _places(act))
-            for loss in self._done.losses
-        )
-        return asked and any(one.does == "press" for one in self._shown.acts)
+        if self._verdict.target != "discord":
+            return False
+        if self._in_forms is None:
+            self._in_forms = asked_in_forms(self._card, self._done.messages)
+        return any(token(at) in self._in_forms for at in _places(act))
 
     def _act_is_named(self, act: Act) -> bool:
         wanted = plain.words(act.label)

@@ -37,7 +37,7 @@ AUTHOR: Final = 256
 EMBED_PICTURES: Final = 4  # that clients join when embeds have one URL
 
 MODAL: Final = 5  # labels and texts
-FORM_PAGES: Final = 4  # of ours: what is filled in on all but the last has to be kept meanwhile
+FORM_PAGES: Final = 9  # of ours: what is filled in on all but the last has to be kept meanwhile
 MODAL_TITLE: Final = 45
 MODAL_LABEL: Final = 45
 MODAL_HINT: Final = 100

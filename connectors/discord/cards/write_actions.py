@@ -5,15 +5,38 @@ a message are a form behind a button.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
-from bridge.content.card import Button, Input
-from bridge.content.card_walk import walk
+from bridge.content.card import (
+    Actions,
+    Button,
+    Columns,
+    Container,
+    Context,
+    Divider,
+    Fields,
+    Input,
+    Node,
+    Nodes,
+    Prose,
+    Section,
+    Toggle,
+)
+from bridge.content.card_walk import walk, within
+from bridge.content.forms import forms_of, texts_that_name
+from bridge.content.plain import blocks_as_line
 from bridge.content.text import Break, Inline, Text
-from connectors.discord.cards import schemas
-from connectors.discord.cards.write_buttons import STYLES, Row, tell_details
-from connectors.discord.cards.write_inputs import filled_in, input_words, with_room
+from connectors.discord.cards import limits, schemas
+from connectors.discord.cards.write_buttons import STYLES, Row, button_body, tell_details
+from connectors.discord.cards.write_inputs import (
+    filled_in,
+    input_name,
+    input_words,
+    kind_of_input,
+    with_room,
+)
 from connectors.discord.cards.write_menus import stands_in_message, write_as_text, write_menu
-from connectors.discord.cards.write_state import Writing
+from connectors.discord.cards.write_state import Asking, Json, Writing, content_of
 from connectors.discord.cards.write_text import bold, plain, say_line, say_small
 
 Line = tuple[Inline, ...]
@@ -27,6 +50,9 @@ def write_actions(w: Writing, items: Iterable[Button | Input]) -> None:
     asked: list[Input] = []
     for item in items:
         if not isinstance(item, Button) and not stands_in_message(item):
+            if asked and (item.dispatches or asked[-1].dispatches):
+                _write_form_button(w, asked, row)
+                asked = []
             asked.append(item)
             continue
         if asked:
@@ -35,6 +61,8 @@ def write_actions(w: Writing, items: Iterable[Button | Input]) -> None:
         if not isinstance(item, Button):
             row.end()
             write_menu(w, item)
+        elif item.does == "reveal" and (form := _form_in(w, item)) is not None:
+            _write_revealed_form(w, item, form, row)
         elif item.does in ("reveal", "toggle"):
             row.end()
             _write_shown(w, item)
@@ -49,70 +77,254 @@ def _write_shown(w: Writing, node: Button) -> None:
     """What a press would show is shown: below its label, or where it stands anyway."""
     tell_details(w, node)
     label = plain(node.label)
+    sign: Line = (Text(f"{node.emoji} "),) if node.emoji else ()
     if node.does == "toggle":
         words = f"{node.emoji} {label}".strip() or "button"
         w.lose(node.at, "toggle_shown", words, "what it hides is shown")
+        hidden = _asking(w).hidden & {*node.targets} - w.unfolded
+        if hidden and label:
+            w.unfolded |= hidden
+            say_small(w, (Text("▾ "), *sign, *node.label), node.at)
         return
-    sign: Line = (Text(f"{node.emoji} "),) if node.emoji else ()
     say_line(w, (*sign, *bold(node.label)), node.at)
     w.lose(node.at, "reveal_shown", label or "button", "what it shows is below it")
     w.write(node.nodes)
 
 
+# --- forms ----------------------------------------------------------------------------------
+
+
 def _write_form_button(w: Writing, asked: Sequence[Input], row: Row) -> None:
-    """What is asked, and filled in already, in small print; the card's own submit button opens the
-    form, else a button that stands here."""
+    """What is asked, and filled in already, in small print; the button that sends the inputs opens
+    the form. Inputs that no button sends have a button of their own, which is called as they
+    are."""
     token = w.rendering.token
     if token is None or not token(asked[0].at):
         row.end()
         for node in asked:
             write_as_text(w, node)
         return
-    lines = [one for node in asked if (one := _asked_line(node))]
-    if lines:
+    told = _asking(w)
+    alone = [node for node in asked if not node.disabled and id(node) not in told.sent]
+    name = _button_name(asked) if len(alone) == len(asked) else ""
+    if lines := [one for node in asked if (one := _asked_line(w, node, named=bool(name)))]:
         row.end()
-        more = any(filled_in(node) or node.hint for node in asked)
-        gap: Inline = Break() if more else Text(" · ")
-        spaced = [each for one in lines for each in (gap, *one)]
-        say_small(w, tuple(spaced[1:]), asked[0].at)
+        _say_asked(w, asked, lines)
     for node in asked:
-        words = input_words(node) or node.type
-        if _has_room(w, node):
-            w.lose(node.at, "input_in_form", words, "a form behind a button")
-        else:
-            w.lose(node.at, "input_without_room", words)
-    if not _has_submit(w) and (custom_id := w.action_id(asked[0].at)):
-        style = STYLES["default"]
-        row.add_body(
-            {"type": schemas.BUTTON, "style": style, "label": FILL_IN, "custom_id": custom_id}
-        )
+        _tell_asked(w, node)
+    if alone and (custom_id := w.action_id(alone[0].at)):
+        body: Json = {"type": schemas.BUTTON, "style": STYLES["default"]}
+        row.add_body(body | {"label": _unlike_others(w, name or FILL_IN), "custom_id": custom_id})
 
 
-def _asked_line(node: Input) -> Line:
-    """`label: what is filled in · hint`."""
-    found = list(node.label)
-    colon = " " if plain(node.label).endswith((":", "?")) else ": "
-    for gap, part in ((colon, filled_in(node)), (" · ", node.hint)):
+def _say_asked(w: Writing, asked: Sequence[Input], lines: Sequence[Line]) -> None:
+    more = any(_tells_more(node) for node in asked)
+    gap: Inline = Break() if more else Text(" · ")
+    spaced = [each for one in lines for each in (gap, *one)]
+    say_small(w, tuple(spaced[1:]), asked[0].at)
+
+
+def _tell_asked(w: Writing, node: Input) -> None:
+    words = input_words(node) or node.type
+    if node.disabled:
+        w.lose(node.at, "disabled_input", words, "what is filled in, in small print")
+    elif id(node) in _asking(w).roomless:
+        w.lose(node.at, "input_without_room", words)
+    else:
+        w.lose(node.at, "input_in_form", words, "a form behind a button")
+
+
+def _asked_line(w: Writing, node: Input, *, named: bool = False) -> Line:
+    """`label: what is filled in (what stands in the empty field) · hint`; without the label where a
+    button is `named` by it. What nothing names is called by its kind."""
+    label = () if named else node.label
+    filled = _filled_beside(node) if named else filled_in(node)
+    placeholder = plain((Text(node.placeholder),))
+    empty: Line = (Text(placeholder),) if placeholder and not filled else ()
+    if label and empty:
+        empty = (Text("("), *empty, Text(")"))
+    elif named and not node.label:
+        empty = ()
+    colon = " " if plain(label).endswith((":", "?")) else ": "
+    found: list[Inline] = [*label]
+    for gap, part in ((colon, filled), (" ", empty), (" · ", node.hint)):
         if part:
             found += (Text(gap), *part) if found else part
+    if not found and not named and id(node) not in _asking(w).names:
+        found = [Text(kind_of_input(node))]
     return tuple(found)
 
 
-def _has_room(w: Writing, node: Input) -> bool:
-    """Whether the pages of the card's form can ask it, too."""
-    if w.without_room is None:
-        asked = [one for one in walk(w.card.nodes) if isinstance(one, Input)]
-        kept = {id(one) for one in with_room(asked)}
-        w.without_room = frozenset(one.at for one in asked if id(one) not in kept)
-    return node.at not in w.without_room
+def _filled_beside(node: Input) -> Line:
+    """What is filled in, beside a button that is called as the input is: a box by its title."""
+    return () if isinstance(node, Toggle) and not node.label else filled_in(node)
 
 
-def _has_submit(w: Writing) -> bool:
-    """Whether some button of the card sends its inputs: it opens the form then."""
-    if w.submits is None:
-        token = w.rendering.token
-        w.submits = any(
-            isinstance(node, Button) and node.does == "submit" and token and token(node.at)
-            for node in walk(w.card.nodes)
+def _tells_more(node: Input) -> bool:
+    """Whether there is more to say of it than its name."""
+    return bool(filled_in(node) or node.hint or (node.label and node.placeholder.strip()))
+
+
+def _button_name(asked: Sequence[Input]) -> str:
+    """The names of the inputs, where a button has room for them and nothing else is to be said;
+    the name of a single one in any case."""
+    if len(asked) > 1 and any(map(_tells_more, asked)):
+        return ""
+    said = ", ".join(map(_name_on_button, asked))
+    return said if len(said) <= limits.LABEL else ""
+
+
+def _name_on_button(node: Input) -> str:
+    """A text before the input is read there: the button does not repeat it."""
+    if isinstance(node, Toggle) and not node.label:
+        return plain(filled_in(node)) or input_name(node, {})
+    return input_name(node, {})
+
+
+def _unlike_others(w: Writing, label: str) -> str:
+    """The label with a number, where another form of this message is called the same."""
+    number = w.button_labels[label] = w.button_labels.get(label, 0) + 1
+    return label if number == 1 else f"{label[: limits.LABEL - 8]} ({number})"
+
+
+def _asking(w: Writing) -> Asking:
+    """What the whole card asks; looked for once."""
+    if w.asking is None:
+        token, forms = w.rendering.token, forms_of(w.card)
+        sent: set[int] = set()
+        kept: set[int] = set()
+        for node in walk(w.card.nodes):
+            if isinstance(node, Button) and node.does == "submit" and token and token(node.at):
+                inputs = forms.sent_by(node)
+                fresh = [one for one in inputs if not one.dispatches and id(one) not in kept]
+                if fresh:
+                    asked = [one for one in inputs if not one.dispatches]
+                    sent.update(map(id, asked))
+                    kept.update(map(id, with_room(asked)))
+        named = texts_that_name(w.card.nodes)
+        names = {asked: blocks_as_line(text.text) for asked, text in named.items()}
+        hidden = frozenset(
+            one.id for one in walk(w.card.nodes) if isinstance(one, Container) and one.hidden
         )
-    return w.submits
+        w.asking = Asking(names, frozenset(sent), frozenset(sent - kept), hidden)
+    return w.asking
+
+
+# --- a form that a button reveals ------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Form:
+    """What a button reveals, as a form has it: texts, those that are labels there, inputs, the
+    buttons that send them, and what no form holds."""
+
+    texts: list[Node] = field(default_factory=list[Node])
+    labels: list[Node] = field(default_factory=list[Node])
+    inputs: list[Input] = field(default_factory=list[Input])
+    buttons: list[Button] = field(default_factory=list[Button])
+    others: list[Node] = field(default_factory=list[Node])
+
+
+def texts_of_form(button: Button) -> Nodes:
+    """The texts in what a button reveals that stand in the form, above its inputs."""
+    return tuple(_parted(button).texts)
+
+
+def several_send(button: Button) -> bool:
+    """Whether what the button reveals has several buttons that send its inputs."""
+    return sum(one.does == "submit" for one in _parted(button).buttons) > 1
+
+
+def _form_in(w: Writing, node: Button) -> _Form | None:
+    """None for what asks nothing or sends nothing: it is shown as it is."""
+    token = w.rendering.token
+    form = _parted(node)
+    sends = any(one.does == "submit" and token and token(one.at) for one in form.buttons)
+    return form if sends and form.inputs else None
+
+
+def _parted(button: Button) -> _Form:
+    form = _Form()
+    names = {id(text) for text in texts_that_name(button.nodes).values()}
+    stack = [iter(button.nodes)]
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+        elif isinstance(node, Button):
+            form.buttons.append(node)
+        elif isinstance(node, Input):
+            form.inputs.append(node)
+        elif isinstance(node, Prose | Fields | Divider) or _is_all_text(node):
+            if not isinstance(node, Divider):
+                (form.labels if id(node) in names else form.texts).append(node)
+        elif _is_bare(node):
+            stack.append(within(node))
+        else:
+            form.others.append(node)
+    return form
+
+
+def _is_all_text(node: Node) -> bool:
+    return isinstance(node, Context) and all(isinstance(one, Prose) for one in node.items)
+
+
+def _is_bare(node: Node) -> bool:
+    """Whether it says nothing itself, and is no more than the nodes that it holds."""
+    if isinstance(node, Container):
+        return node == Container(
+            node.nodes, form=node.form, style=node.style, color=node.color, id=node.id
+        )
+    if isinstance(node, Columns):
+        return not any(one.link for one in node.columns)
+    return isinstance(node, Actions | Section)
+
+
+def _write_revealed_form(w: Writing, node: Button, form: _Form, row: Row) -> None:
+    """A button that opens the form, called as the one that would have revealed it; its inputs in
+    small print above the row. Where several buttons send them, each opens it."""
+    sends = [one for one in form.buttons if one.does == "submit"]
+    if lines := [one for each in form.inputs if (one := _asked_line(w, each))]:
+        _say_asked(w, form.inputs, lines)
+    for each in form.inputs:
+        _tell_asked(w, each)
+    for text in (*form.texts, *form.labels):
+        w.lose(text.at, "text_in_form", _words_of(w, text), "in the form")
+    label = plain(node.label)
+    for one in form.buttons:
+        if one.does != "submit":
+            _write_beside(w, one, row)
+            continue
+        own = plain(one.label)
+        w.lose(node.at, "reveal_in_form", own if len(sends) == 1 else label, "a form of its title")
+        faced = _as_opener(node, one, f"{label}: {own}" if len(sends) > 1 else label)
+        if (body := button_body(w, faced)) is not None:
+            row.add_body(body)
+    if form.others:
+        row.end()
+        w.write(form.others)
+
+
+def _as_opener(node: Button, sends: Button, label: str) -> Button:
+    """The button that sends the form, with the face of the one that would have revealed it."""
+    style = sends.style if node.style == "default" else node.style
+    return replace(
+        sends, label=(Text(label),), style=style, emoji=node.emoji or sends.emoji,
+        icon=node.icon or sends.icon, hint=node.hint or sends.hint,
+        disabled=node.disabled or sends.disabled,
+    )  # fmt: skip
+
+
+def _write_beside(w: Writing, node: Button, row: Row) -> None:
+    if node.does in ("reveal", "toggle"):
+        row.end()
+        _write_shown(w, node)
+    else:
+        row.add(node)
+
+
+def _words_of(w: Writing, node: Node) -> str:
+    """What a text says, for the reader of a Loss."""
+    apart = w.apart()
+    apart.write((node,))
+    return " ".join(content_of(piece) for piece in apart.pieces)

@@ -18,6 +18,7 @@ from bridge.content.card import (
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.write_inputs import (
     Options,
+    kind_of_input,
     most_chosen,
     number_words,
     option_words,
@@ -76,9 +77,11 @@ def _label(w: Writing, node: Input, component: Json, number: int = 1, of: int = 
 
 
 def _name(node: Input) -> str:
-    """Every input of a modal has one: where there is no label, what stands in the empty field."""
+    """Every input of a modal has one: where there is no label, what stands in the empty field, or
+    what kind of input it is."""
     title = plain(node.title) if isinstance(node, Toggle) else ""
-    return plain(node.label) or title or (_placeholder(node) if _is_named_so(node) else "…")
+    named = _placeholder(node) if _is_named_so(node) else ""
+    return plain(node.label) or title or named or kind_of_input(node)
 
 
 def _is_named_so(node: Input) -> bool:

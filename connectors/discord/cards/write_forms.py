@@ -7,16 +7,21 @@ behind a button, because a modal may not answer a modal.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pydantic import JsonValue
 
 from bridge.content.card import Button, Card, Form, Input, Node, Nodes
 from bridge.content.card_walk import walk, within
+from bridge.content.forms import forms_of, texts_that_name
+from bridge.content.plain import blocks_as_line
 from bridge.content.rendering import NativeMessage, Rendering, Written
 from bridge.content.text import Text
 from connectors.discord.cards import limits, schemas
+from connectors.discord.cards.write_actions import several_send, texts_of_form
 from connectors.discord.cards.write_asked import asked_labels
 from connectors.discord.cards.write_buttons import tell_details
+from connectors.discord.cards.write_inputs import input_name
 from connectors.discord.cards.write_menus import stands_in_message
 from connectors.discord.cards.write_nodes import flat_nodes, write_nodes
 from connectors.discord.cards.write_state import Json, Writing, content_of, sound
@@ -25,36 +30,60 @@ from connectors.discord.cards.write_text import plain
 _SEEN = ("label", "placeholder", "content", "description", "url")
 
 
-def form_behind(card: Card, at: str) -> Form | None:
-    """What is asked when the button (or the first of some inputs) that stood at `at` is pressed:
-    a submit button sends all inputs that cannot stand in a message, “Fill in” those of its group.
-    None for a button that asks nothing."""
-    pressed = next(
-        (one for one in walk(card.nodes) if isinstance(one, Button | Input) and one.at == at), None
-    )
-    if isinstance(pressed, Input):
-        group = _group_of(card.nodes, pressed)
-        return Form(plain(pressed.label) or card.summary, group, at=at) if group else None
-    if pressed is None or pressed.does != "submit":
+def form_behind(card: Card, action: Button | Input) -> Form | None:
+    """What is asked when the action is pressed: a submit button asks for the inputs that it sends,
+    the button of some inputs for those that stand together. None where nothing is asked."""
+    if isinstance(action, Button):
+        return _form_of_button(card, action)
+    if stands_in_message(action):
         return None
-    asked = tuple(
-        one for one in walk(card.nodes) if isinstance(one, Input) and not stands_in_message(one)
-    )
-    return Form(plain(pressed.label), asked, id=pressed.id, at=at) if asked else None
+    group = [action] if action.dispatches else _group_of(card.nodes, action)
+    group = [one for one in group if not one.disabled]
+    asked = _named(card, group)
+    title = ", ".join(input_name(one, {}) for one in asked if isinstance(one, Input))
+    return Form(title if len(title) <= limits.MODAL_TITLE else card.summary or title, asked,
+                at=action.at) if asked else None  # fmt: skip
 
 
-def _group_of(nodes: Nodes, first: Input) -> Nodes:
+def _form_of_button(card: Card, button: Button) -> Form | None:
+    forms = forms_of(card)
+    asked = [one for one in forms.sent_by(button) if not one.dispatches and not one.disabled]
+    if not asked:
+        return None
+    revealed_by = forms.revealed_by(button)
+    label = plain(button.label)
+    if revealed_by is None:
+        return Form(label, _named(card, asked), id=button.id, at=button.at)
+    title = plain(revealed_by.label)
+    if several_send(revealed_by):
+        title = f"{title}: {label}"
+    nodes = (*texts_of_form(revealed_by), *_named(card, asked))
+    return Form(title, nodes, id=button.id, at=button.at)
+
+
+def _named(card: Card, asked: Sequence[Input]) -> Nodes:
+    """The inputs, each with the text before it as its label where it has none."""
+    names = texts_that_name(card.nodes)
+    found: list[Input] = []
+    for node in asked:
+        text = names.get(id(node))
+        label = blocks_as_line(text.text) if text is not None else ()
+        found.append(replace(node, label=label) if label else node)
+    return tuple(found)
+
+
+def _group_of(nodes: Nodes, first: Input) -> list[Input]:
     """The inputs that stand together, from the first on."""
     for siblings in (nodes, *(tuple(within(one)) for one in walk(nodes))):
         for index, one in enumerate(siblings):
             if one is first:
-                return tuple(_run(siblings[index:]))
-    return ()
+                return list(_run(siblings[index:]))
+    return []
 
 
-def _run(siblings: Sequence[Node]) -> Iterator[Node]:
+def _run(siblings: Sequence[Node]) -> Iterator[Input]:
     for one in siblings:
-        if not isinstance(one, Input) or stands_in_message(one):
+        if not isinstance(one, Input) or one.dispatches or stands_in_message(one):
             return
         yield one
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
@@ -54,6 +54,29 @@ def _input_words(node: Input) -> Iterator[str]:
     yield plain_inlines(node.hint)
     yield node.error
     yield confirm_words(node.confirm)
+
+
+def input_name(node: Input, names: Mapping[int, Line]) -> str:
+    """What a reader calls it: its label, the text before it, what stands in the empty field, or
+    its kind."""
+    title = node.title if isinstance(node, Toggle) else ()
+    told = node.label or title or names.get(id(node), ())
+    return plain(told) or sound(node.placeholder).strip() or kind_of_input(node)
+
+
+def kind_of_input(node: Input) -> str:
+    match node:
+        case DateInput(of=of):
+            return {"date": "Date", "time": "Time", "datetime": "Date and time"}[of]
+        case Picker(of=of):
+            return of.capitalize()
+        case NumberInput():
+            return "Rating" if node.stars else "Number"
+        case _:
+            return _KINDS[node.type]
+
+
+_KINDS = {"text_input": "Text", "toggle": "Yes or no", "choice": "Choice", "file_input": "File"}
 
 
 def filled_in(node: Input) -> Line:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bridge.content.card import Button, Choice, Input, Picker
-from bridge.content.input_text import input_as_blocks
+from bridge.content.input_text import input_as_blocks, words
 from bridge.content.urls import safe_url
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.write_buttons import Row
@@ -30,6 +30,9 @@ def stands_in_message(node: Input) -> bool:
 
 
 def write_menu(w: Writing, node: Input) -> None:
+    if isinstance(node, Choice) and all(_is_link(one.url) for one in node.options):
+        _write_links(w, node)
+        return
     custom_id = w.action_id(node.at)
     if custom_id is None:
         write_as_text(w, node)
@@ -48,6 +51,16 @@ def write_menu(w: Writing, node: Input) -> None:
     tell_input_details(w, node)
 
 
+def _write_links(w: Writing, node: Choice) -> None:
+    """A menu of nothing but links is a row of buttons below what it is called."""
+    say_line(w, bold(node.label), node.at)
+    say_small(w, words(sound(node.placeholder).strip()), node.at)
+    tell_groups(w, node)
+    _write_option_links(w, node, range(len(node.options)))
+    say_small(w, node.hint, node.at)
+    tell_input_details(w, node)
+
+
 def _write_choice(w: Writing, node: Choice, custom_id: str, placeholder: str) -> None:
     """Menus of 25 options; options that are links are buttons."""
     tell_groups(w, node)
@@ -56,6 +69,9 @@ def _write_choice(w: Writing, node: Choice, custom_id: str, placeholder: str) ->
     if menus > 1:
         what = f"{len(node.options)} options in one menu"
         w.lose(node.at, "split_options", what, f"{menus} menus")
+    for one in node.options:
+        if one.url and not _is_link(one.url):
+            w.lose(one.at or node.at, "unsafe_link", one.url)
     options, number = Options(w, node), 0
     for linked, places in runs:
         if linked:
@@ -95,7 +111,12 @@ def _write_option_links(w: Writing, node: Choice, places: Sequence[int]) -> None
     row = Row(w)
     for place in places:
         option = node.options[place]
-        row.add(Button(option.label, does="open", url=option.url, emoji=option.emoji, at=option.at))
+        row.add(
+            Button(
+                option.label, does="open", url=option.url, emoji=option.emoji,
+                disabled=node.disabled, at=option.at,
+            )
+        )  # fmt: skip
         if option.description:
             w.lose(option.at, "option_description", plain(option.description))
     row.end()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from urllib.parse import quote, urlsplit
@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from bridge.content.card import Asset, Card, Node
 from bridge.content.file_names import safe_file_name
 from bridge.content.rendering import Rendering
+from bridge.content.text import Inline
 from bridge.content.urls import safe_url
 from bridge.model import Loss
 from connectors.discord.cards import limits
@@ -82,6 +83,17 @@ class Media:
         return () if self.file is None else (self.file,)
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What the card asks: by `id(input)` the names of those without a label, those that some live
+    button sends, and those that no form has a page for; the ids of hidden containers."""
+
+    names: Mapping[int, tuple[Inline, ...]]
+    sent: frozenset[int]
+    roomless: frozenset[int]
+    hidden: frozenset[str]
+
+
 @dataclass(slots=True)
 class Writing:
     """Functions that write nodes add `pieces` in `box`, in order, and name what they lose; `lower`
@@ -94,8 +106,9 @@ class Writing:
     losses: list[Loss] = field(default_factory=list[Loss])
     box: Box | None = None
     depth: int = 0
-    submits: bool | None = None  # whether a button sends the card's inputs; None: not asked yet
-    without_room: frozenset[str] | None = None  # inputs that its form does not ask; None: as above
+    asking: Asking | None = None  # None: not looked for yet
+    unfolded: frozenset[str] = frozenset()  # hidden containers whose button was named
+    button_labels: dict[str, int] = field(default_factory=dict[str, int])  # of forms, and how often
     _ids: dict[str, int] = field(default_factory=dict[str, int])  # how often a token was used
     _names: set[str] = field(default_factory=set[str])  # of files, in lower case
 

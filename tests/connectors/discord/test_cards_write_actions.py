@@ -13,11 +13,14 @@ from bridge.content.card import (
     Button,
     Card,
     Choice,
+    Column,
+    Columns,
     Confirm,
     Container,
     DateInput,
     FileInput,
     Form,
+    Image,
     Input,
     Node,
     NumberInput,
@@ -26,6 +29,7 @@ from bridge.content.card import (
     TextInput,
     Toggle,
 )
+from bridge.content.card_walk import walk
 from bridge.content.rendering import Rendering
 from bridge.content.text import Emoji, Text
 from bridge.model import Loss
@@ -71,8 +75,11 @@ def lost(node: Node, rendering: Rendering = TOKENS) -> list[tuple[str, str]]:
     return [(loss.kind, loss.what) for loss in write(node, rendering=rendering)[1]]
 
 
-def button(label: str = "Go", **more: Any) -> Button:
-    return Button(line(label), at="/b", **more)
+def button(label: str = "Go", at: str = "/b", **more: Any) -> Button:
+    return Button(line(label), at=at, **more)
+
+
+SEND = button("Send", "/s", does="submit")
 
 
 def options(number: int) -> tuple[Option, ...]:
@@ -351,6 +358,36 @@ def test_a_menu_that_nobody_hears_is_a_list() -> None:
     assert lost(node, UNHEARD) == [("foreign_action", "Pick · Option 0 · Option 1")]
 
 
+@pytest.mark.parametrize("rendering", [TOKENS, UNHEARD])
+def test_a_menu_of_links_is_a_row_of_buttons_that_keeps_all_that_the_menu_says(
+    rendering: Rendering,
+) -> None:
+    links = [Option(line(name), name, url=f"https://x.example/{name}") for name in ("a", "b")]
+    node = Choice(
+        label=line("Where to"), placeholder="Choose a page", options=tuple(links), disabled=True,
+        at="/c",
+    )  # fmt: skip
+
+    assert shown(node, rendering=rendering) == [
+        {"type": 10, "content": "**Where to**"},
+        {"type": 10, "content": "-# Choose a page"},
+        {
+            "type": 1,
+            "components": [
+                {"type": 2, "style": 5, "url": f"https://x.example/{name}", "label": name,
+                 "disabled": True}
+                for name in ("a", "b")
+            ],
+        },
+    ]  # fmt: skip
+
+
+def test_an_address_of_an_option_that_is_no_link_is_named() -> None:
+    node = Choice(options=(Option(line("Call"), "c", url="javascript:x", at="/o"),), at="/c")
+
+    assert lost(node) == [("unsafe_link", "javascript:x")]
+
+
 # --- inputs ---------------------------------------------------------------------------------
 
 
@@ -362,7 +399,7 @@ def test_inputs_that_stand_together_are_a_form_behind_one_button() -> None:
 
     assert components == [
         {"type": 10, "content": "x"},
-        {"type": 10, "content": "-# Name · first\n-# Day"},
+        {"type": 10, "content": "-# Name (Ann) · first\n-# Day"},
         {
             "type": 1,
             "components": [{"type": 2, "style": 2, "label": "Fill in", "custom_id": "token-n"}],
@@ -378,7 +415,72 @@ def test_inputs_that_stand_together_are_a_form_behind_one_button() -> None:
 def test_labels_alone_share_a_line() -> None:
     nodes = (TextInput(label=line("Name"), at="/n"), DateInput(label=line("Day"), at="/d"))
 
-    assert shown(*nodes)[0] == {"type": 10, "content": "-# Name · Day"}
+    assert shown(*nodes, SEND)[0] == {"type": 10, "content": "-# Name · Day"}
+
+
+@pytest.mark.parametrize(
+    ("node", "said"),
+    [
+        (TextInput(placeholder="Your name", at="/i"), "Your name"),
+        (TextInput(label=line("Name"), placeholder="Ann", at="/i"), "Name (Ann)"),
+        (TextInput(placeholder="Your name", value="Ann", at="/i"), "Ann"),
+        (DateInput(at="/i"), "Date"),
+        (DateInput(of="time", at="/i"), "Time"),
+    ],
+)
+def test_an_input_without_a_label_is_never_a_bare_submit(node: Input, said: str) -> None:
+    assert shown(node, SEND)[0] == {"type": 10, "content": f"-# {said}"}
+
+
+def test_a_text_before_an_input_names_it_and_is_not_said_twice() -> None:
+    components = shown(prose("Your name:"), TextInput(at="/n"), SEND)
+
+    assert [one.get("content") for one in components] == ["Your name:", None]
+
+
+@pytest.mark.parametrize(
+    ("node", "label"),
+    [
+        (TextInput(placeholder="Your name", at="/i"), "Your name"),
+        (TextInput(label=line("Name"), placeholder="Ann", at="/i"), "Name"),
+        (Toggle(title=line("Every day"), at="/i"), "☐ Every day"),
+        (TextInput(at="/i"), "Text"),
+        (NumberInput(stars=True, at="/i"), "Rating"),
+        (FileInput(at="/i"), "File"),
+    ],
+)
+def test_a_form_that_no_button_sends_has_one_that_is_called_as_its_input(
+    node: Input, label: str
+) -> None:
+    (*_, row) = shown(node)
+
+    assert row["components"][0]["label"] == label
+
+
+def test_two_forms_of_one_message_are_never_called_the_same() -> None:
+    nodes = [TextInput(placeholder="Comment", at=f"/{number}") for number in range(2)]
+
+    components = shown(nodes[0], prose("x"), nodes[1])
+
+    labels = [one["components"][0]["label"] for one in components if one["type"] == 1]
+    assert labels == ["Comment", "Comment (2)"]
+
+
+def test_an_input_that_tells_each_change_has_a_form_of_its_own() -> None:
+    days = [DateInput(placeholder=word, dispatches=True, at=f"/{word}") for word in ("a", "b")]
+    card = Card((Actions((days[0], days[1])),))
+
+    (row,) = shown(*card.nodes)
+
+    assert [one["label"] for one in row["components"]] == ["a", "b"]
+    assert form_behind(card, days[1]) == Form("b", (days[1],), at="/b")
+
+
+def test_inputs_that_cannot_be_changed_open_no_form() -> None:
+    components, losses = write(TextInput(label=line("Name"), disabled=True, at="/n"))
+
+    assert components == [{"type": 10, "content": "-# Name"}]
+    assert [(loss.kind, loss.what) for loss in losses] == [("disabled_input", "Name")]
 
 
 @pytest.mark.parametrize(
@@ -400,7 +502,7 @@ def test_labels_alone_share_a_line() -> None:
     ],
 )
 def test_what_is_filled_in_already_is_said(node: Input, said: str) -> None:
-    components, losses = write(replace(node, label=line("When")))
+    components, losses = write(replace(node, label=line("When")), SEND)
 
     assert components[0] == {"type": 10, "content": f"-# {said}"}
     assert [loss.kind for loss in losses] == ["input_in_form"]
@@ -408,13 +510,13 @@ def test_what_is_filled_in_already_is_said(node: Input, said: str) -> None:
 
 def test_inputs_that_a_form_has_no_pages_for_are_named_and_what_is_required_stays() -> None:
     nodes = [
-        TextInput(label=line(str(n)), required=n == 21, at=f"/{n}") for n in range(22)
+        TextInput(label=line(str(n)), required=n == 46, at=f"/{n}") for n in range(47)
     ]  # fmt: skip
 
-    losses = write(*nodes)[1]
+    losses = write(*nodes, SEND)[1]
 
     lost_ones = [loss.path for loss in losses if loss.kind == "input_without_room"]
-    assert lost_ones == ["/19", "/20"]
+    assert lost_ones == ["/44", "/45"]
 
 
 def test_the_button_that_sends_them_opens_the_form() -> None:
@@ -431,9 +533,17 @@ def test_the_button_that_sends_them_opens_the_form() -> None:
     ]
 
 
-@pytest.mark.parametrize("node", [Choice(external=True, at="/c"), Choice(at="/c"), Toggle(at="/c")])
-def test_a_choice_without_options_is_asked_in_a_form(node: Input) -> None:
-    assert only(node)["label"] == "Fill in"
+@pytest.mark.parametrize(
+    ("node", "label"),
+    [
+        (Choice(external=True, at="/c"), "Choice"),
+        (Choice(at="/c"), "Choice"),
+        (Toggle(at="/c"), "Yes or no"),
+    ],
+)
+def test_a_choice_without_options_is_asked_in_a_form(node: Input, label: str) -> None:
+    assert only(node)["label"] == label
+    assert form_behind(Card((node,)), node) == Form(label, (node,), at="/c")
 
 
 def test_inputs_that_nobody_hears_are_texts() -> None:
@@ -454,13 +564,54 @@ def test_a_password_is_in_no_loss() -> None:
 # --- the form behind a button ---------------------------------------------------------------
 
 
-def test_the_form_behind_a_submit_button_asks_all_that_no_message_asks() -> None:
+def test_the_form_behind_a_submit_button_asks_all_inputs_of_its_card() -> None:
     name, menu = TextInput(label=line("Name"), at="/n"), Choice(options=options(2), at="/c")
     day = DateInput(label=line("Day"), at="/d")
+    told = TextInput(label=line("Told"), dispatches=True, at="/t")
+    locked = TextInput(label=line("Locked"), disabled=True, at="/l")
     send = button("Send", does="submit", id="send")
-    card = Card((name, menu, Container((day, Actions((send,))))))
+    card = Card((name, menu, told, locked, Container((day, Actions((send,))))))
 
-    assert form_behind(card, "/b") == Form("Send", (name, day), id="send")
+    assert form_behind(card, send) == Form("Send", (name, menu, day), id="send")
+
+
+def test_a_text_before_an_input_is_its_label_in_the_form() -> None:
+    day = DateInput(at="/d")
+    card = Card((Columns((Column((prose("Day:"),)), Column((day,)))), SEND))
+
+    assert form_behind(card, SEND) == Form("Send", (replace(day, label=line("Day:")),))
+
+
+def test_each_submit_button_asks_for_the_inputs_of_its_own_card_and_of_those_around_it() -> None:
+    outer, comment = TextInput(label=line("A"), at="/a"), TextInput(label=line("B"), at="/b")
+    date = DateInput(label=line("C"), at="/c")
+    ok, done = (button(does="submit", at=at) for at in ("/ok", "/done"))
+    reveals = (
+        button("Comment", does="reveal", nodes=(comment, Actions((ok,)))),
+        button("Set date", does="reveal", nodes=(date, Actions((done,)))),
+    )
+    card = Card((outer, Actions((*reveals, SEND))))
+
+    asked_by = {one.at: form_behind(card, one) for one in (ok, done, SEND)}
+
+    assert asked_by == {
+        "/ok": Form("Comment", (outer, comment)),
+        "/done": Form("Set date", (outer, date)),
+        "/s": Form("Send", (outer,)),
+    }
+
+
+def test_the_cards_of_one_message_do_not_ask_for_each_others_inputs() -> None:
+    cards = [
+        Container((TextInput(label=line(name), at=f"/{name}"), button(does="submit", at=name)),
+                  form="card")
+        for name in ("a", "b")
+    ]  # fmt: skip
+    card = Card(tuple(cards))
+    _, second = cards[1].nodes
+
+    assert isinstance(second, Button)
+    assert form_behind(card, second) == Form("Go", (TextInput(label=line("b"), at="/b"),))
 
 
 def test_the_form_behind_fill_in_asks_what_stands_together() -> None:
@@ -468,13 +619,85 @@ def test_the_form_behind_fill_in_asks_what_stands_together() -> None:
     third = Toggle(label=line("C"), at="/3")
     card = Card((first, second, prose("x"), third))
 
-    assert form_behind(card, "/1") == Form("A", (first, second))
-    assert form_behind(card, "/3") == Form("C", (third,))
+    assert form_behind(card, first) == Form("A, B", (first, second))
+    assert form_behind(card, third) == Form("C", (third,))
 
 
-@pytest.mark.parametrize("at", ["/b", "/nowhere"])
-def test_nothing_is_asked_behind_other_buttons(at: str) -> None:
-    assert form_behind(Card((TextInput(at="/n"), button())), at) is None
+def test_nothing_is_asked_behind_other_buttons() -> None:
+    other = button()
+
+    assert form_behind(Card((TextInput(at="/n"), other)), other) is None
+
+
+# --- what a button reveals -------------------------------------------------------------------
+
+
+def revealing(*nodes: Node, **more: Any) -> Button:
+    return button("Comment", does="reveal", at="/r", nodes=nodes, **more)
+
+
+def test_a_button_that_reveals_a_form_opens_a_modal_of_its_title() -> None:
+    comment = TextInput(placeholder="Say it", at="/c")
+    reveals = revealing(prose("Be polite."), comment, Actions((button("OK", does="submit"),)))
+
+    components, losses = write(Actions((button("Approve", at="/y"), reveals)))
+
+    assert components == [
+        {"type": 10, "content": "-# Say it"},
+        {
+            "type": 1,
+            "components": [
+                {"type": 2, "style": 2, "custom_id": "token-y", "label": "Approve"},
+                {"type": 2, "style": 2, "custom_id": "token-b", "label": "Comment"},
+            ],
+        },
+    ]
+    assert [(loss.path, loss.kind, loss.what) for loss in losses] == [
+        ("/c", "input_in_form", "Say it"),
+        ("", "text_in_form", "Be polite."),
+        ("/r", "reveal_in_form", "OK"),
+    ]
+    send = next(one for one in walk((reveals,)) if isinstance(one, Button) and one.at == "/b")
+    assert form_behind(Card((Actions((reveals,)),)), send) == Form(
+        "Comment", (prose("Be polite."), comment)
+    )
+
+
+def test_each_of_several_buttons_that_send_a_revealed_form_opens_it() -> None:
+    comment = TextInput(label=line("Why"), at="/c")
+    sends = (button("Yes", does="submit", at="/y"), button("No", does="submit", at="/n"))
+    link = button("Help", does="open", url="https://acme.example/help")
+    reveals = revealing(comment, Actions((*sends, link)))
+
+    (*_, row) = shown(reveals)
+
+    labels = [one["label"] for one in row["components"]]
+    assert labels == ["Comment: Yes", "Comment: No", "Help"]
+    form = form_behind(Card((reveals,)), sends[1])
+    assert form == Form("Comment: No", (comment,))
+
+
+def test_what_a_form_cannot_hold_of_what_is_revealed_is_shown() -> None:
+    picture = Image(Asset(url="https://files.acme.example/a.png"))
+    reveals = revealing(TextInput(label=line("Why"), at="/c"), picture, button(does="submit"))
+
+    assert [one["type"] for one in shown(reveals)] == [10, 1, 12]
+
+
+def test_a_button_that_reveals_what_nobody_sends_shows_it() -> None:
+    reveals = revealing(TextInput(label=line("Why"), at="/c"))
+
+    assert shown(reveals)[0] == {"type": 10, "content": "**Comment**"}
+
+
+def test_the_button_of_a_hidden_part_is_named_where_it_stands_open() -> None:
+    hidden = Container((prose("Because."),), hidden=True, id="part")
+    toggles = [button("Why?", does="toggle", targets=("part",), at=f"/{n}") for n in range(2)]
+
+    assert shown(Actions(tuple(toggles)), hidden) == [
+        {"type": 10, "content": "-# ▾ Why?"},
+        {"type": 10, "content": "Because."},
+    ]
 
 
 # --- modals ---------------------------------------------------------------------------------

@@ -198,7 +198,7 @@ def test_every_button_of_a_form_has_one_behind_it(card: Card) -> None:
     buttons = [
         node
         for node in walk(card.nodes)
-        if isinstance(node, Button | Input) and form_behind(card, node.at)
+        if isinstance(node, Button | Input) and form_behind(card, node)
     ]
 
     assert bool(in_forms) <= bool(buttons)

@@ -8,10 +8,20 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.content.card import Button, Card, Choice, Confirm, Input, Option, TextInput, Toggle
+from bridge.content.card import (
+    Button,
+    Card,
+    Choice,
+    Confirm,
+    Input,
+    Option,
+    Prose,
+    TextInput,
+    Toggle,
+)
 from bridge.content.interactions import Interaction
 from bridge.content.rendering import Payload
-from bridge.content.text import Text
+from bridge.content.text import Paragraph, Text
 from connectors.discord.form_pages import Step, form_pages
 from connectors.discord.native_press import native_press
 from connectors.discord.presses import (
@@ -181,18 +191,54 @@ def test_what_is_filled_in_is_kept_over_many_pages_and_never_too_long_for_that()
     assert values_in(sent) == written
 
 
+def test_the_texts_of_a_revealed_form_stand_above_its_inputs_on_the_first_page() -> None:
+    text = Prose((Paragraph((Text("Be polite."),)),))
+    many = tuple(TextInput(id=str(n), placeholder=f"f{n}", at=f"/{n}") for n in range(5))
+    card = Card((Button((Text("Comment"),), does="reveal", nodes=(text, *many, SEND)),))
+
+    first = first_answer(card, token, pressed("tok/send"))
+    assert first is not None
+    between = first_answer(card, token, submitted(first["data"]["custom_id"], {"tok/0": "a"}))
+
+    assert first["data"]["title"] == "Comment (1/2)"
+    assert first["data"]["components"][0] == {"type": 10, "content": "Be polite."}
+    assert between is not None
+    assert between["data"]["embeds"][0]["fields"] == [{"name": "f0", "value": "a"}]
+
+
+def test_more_values_than_one_embed_holds_are_kept_between_pages() -> None:
+    card = Card((*(TextInput(id=str(n), at=f"/{n}") for n in range(40)), SEND))
+    press: dict[str, Any] = pressed("tok/send")
+    written: dict[str, Any] = {}
+    sent: dict[str, Any] = {}
+
+    for _ in range(8):
+        form = first_answer(card, token, press)
+        values = {name: f"value of {name}" for name in asked(form)}
+        written |= values
+        assert form is not None
+        sent = submitted(form["data"]["custom_id"], values, message=press["message"])
+        if (between := first_answer(card, token, sent)) is None:
+            break
+        assert faults(message_in(between)) == []
+        press = pressed(next_button(between), message=private(between))
+
+    assert len(written) == 40
+    assert values_in(sent) == written
+
+
 def message_in(answer: Any) -> dict[str, Any]:
     body = {key: value for key, value in answer["data"].items() if key != "flags"}
     return {"allowed_mentions": {"parse": []}, **body}
 
 
-def test_a_form_of_more_than_four_pages_asks_what_is_required() -> None:
-    many = tuple(TextInput(id=str(n), at=f"/{n}", required=n == 29) for n in range(30))
-    last = Step("tok/send", 4, 4, "130", opens=True)
+def test_a_form_of_more_than_nine_pages_asks_what_is_required() -> None:
+    many = tuple(TextInput(id=str(n), at=f"/{n}", required=n == 59) for n in range(60))
+    last = Step("tok/send", 9, 9, "130", opens=True)
 
     answer = first_answer(Card((*many, SEND)), token, pressed(last.custom_id))
 
-    assert asked(answer) == ["tok/15", "tok/16", "tok/17", "tok/18", "tok/29"]
+    assert asked(answer) == ["tok/40", "tok/41", "tok/42", "tok/43", "tok/59"]
 
 
 def test_lists_that_are_too_long_to_keep_say_so() -> None:
@@ -249,7 +295,7 @@ def test_discord_refuses_no_page_of_any_form(nodes: list[Input]) -> None:
 
     pages = form_pages(asked, "Send", "t" * 22, "1" * 20, lambda at: f"token-{at[1:]}")
 
-    assert 1 <= len(pages) <= 4
+    assert 1 <= len(pages) <= 9
     for page in pages:
         assert modal_faults(page) == []
 

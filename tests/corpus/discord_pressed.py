@@ -1,0 +1,55 @@
+"""The inputs that the forms behind the buttons of Discord messages ask: each button is pressed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from bridge.app.translate import token
+from bridge.content.card import Card
+from connectors.discord.cards import token_of
+from connectors.discord.presses import FORM, MESSAGE, PRESS, SUBMISSION, UPDATE, first_answer
+from tests.corpus.seen import string
+
+_BUTTON = 2
+_MOST_PAGES = 12
+
+
+def asked_in_forms(card: Card, messages: Iterable[Any]) -> frozenset[str]:
+    """The tokens of the inputs that somebody can fill in by pressing a button."""
+    buttons = [one for one in _components(list(messages)) if one.get("type") == _BUTTON]
+    modals = [modal for one in buttons for modal in _pages(card, string(one, "custom_id"))]
+    return frozenset(token_of(string(one, "custom_id")) for one in _components(modals))
+
+
+def _pages(card: Card, custom_id: str) -> Iterator[Any]:
+    """The modals that one button opens, one behind the other."""
+    data = _told(PRESS, custom_id)
+    for _ in range(_MOST_PAGES):
+        answer = first_answer(card, token, data)
+        if answer is None or answer["type"] != FORM:
+            return
+        yield answer["data"]["components"]
+        between = first_answer(card, token, _told(SUBMISSION, answer["data"]["custom_id"]))
+        if between is None or between["type"] not in (MESSAGE, UPDATE):
+            return
+        (following, *_) = (one for one in _components(between) if one.get("type") == _BUTTON)
+        data = _told(PRESS, string(following, "custom_id"))
+
+
+def _told(kind: int, custom_id: str) -> dict[str, Any]:
+    data = {"custom_id": custom_id, "components": []}
+    return {"type": kind, "message": {"id": "1", "embeds": []}, "data": data}
+
+
+def _components(value: Any) -> Iterator[dict[str, Any]]:
+    """Everything that has a custom id."""
+    stack = [value]
+    while stack:
+        one = stack.pop()
+        if isinstance(one, list):
+            stack += reversed(one)
+        elif isinstance(one, dict):
+            if string(one, "custom_id"):
+                yield one
+            stack += one.values()
