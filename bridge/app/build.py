@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import hmac
 import math
-import os
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import structlog
 from pydantic import BaseModel
@@ -17,6 +16,7 @@ from pydantic import BaseModel
 from bridge.app.budget_settings import budget_of
 from bridge.app.fetch import FetchLimits, GuardedFetcher
 from bridge.app.file_links import FileLinks
+from bridge.app.keys import key_for, known_key
 from bridge.app.origin import check_one_place
 from bridge.app.places import Places
 from bridge.app.redaction import hide_secrets
@@ -47,13 +47,10 @@ from bridge.router.purses import Allowances, Prices
 from bridge.router.references import Groups
 from bridge.router.rooms import Talk
 from bridge.store.blobs import open_blobs
-from bridge.store.seal import load_or_make_key, text_to_key
 from bridge.store.sqlite import open_sqlite
 from bridge.tools.toolbox import McpToolbox, open_toolbox
 
 log = structlog.get_logger()
-
-KEY_VARIABLE = "UACS_BRIDGE_KEY"
 
 
 async def nothing_to_reload() -> list[str]:
@@ -190,25 +187,11 @@ def file_links(settings: Settings, clock: Clock) -> FileLinks | None:
     return FileLinks(key_for(settings.store.path), url, settings.files.link_days * 86_400, clock)
 
 
-def key_for(store: Path) -> bytes:
-    """The key that seals secrets: from the environment, else a file beside the store."""
-    if text := os.environ.get(KEY_VARIABLE):
-        return text_to_key(text)
-    return load_or_make_key(store.with_suffix(".key"))
-
-
 def all_cards(settings: Settings) -> Cards:
     """Every installed platform's cards, also of those that have no account (any more)."""
     codecs = [connector_type(name).codec() for name in names_of(CONNECTORS)]
     key = known_key(settings.store.path) or b""
     return Cards.over(codecs, hmac.digest(key, b"uacs-bridge tokens of actions", "sha256"))
-
-
-def known_key(store: Path) -> bytes | None:
-    """The key that there is; None where none was made yet. For those who only look."""
-    if os.environ.get(KEY_VARIABLE) or store.with_suffix(".key").exists():
-        return key_for(store)
-    return None
 
 
 def build_connectors(
@@ -252,12 +235,16 @@ async def find_rooms(
     rooms: list[Room] = []
     accounts: dict[ChannelRef, str] = {}
     links = await store.room_links()
+    linked: dict[str, list[RoomLink]] = {}
+    for link in links:
+        linked.setdefault(link.room, []).append(link)
     for name, entry in settings.rooms.items():
+        await asyncio.sleep(0)  # a bridge that runs hears its platforms meanwhile
         finding = _Finding(name, entry, accounts, problems)
         for wanted in in_order(entry.members):
             for one in accounts_meant(wanted, settings.accounts):
                 await finding.add(one, places, several=wanted.is_pattern)
-        mine = [one for one in links if one.room == name]
+        mine = linked.get(name, ())
         members = await _with_links(finding.members, mine, entry, connectors, places)
         seats = tuple(seat_with(seat, settings) for seat in entry.agents)
         own_id, whole = RoomId(name), room_options(entry)
@@ -269,10 +256,13 @@ async def find_rooms(
         )  # fmt: skip
     await places.close()
     rooms += await direct_rooms(settings, connectors, store, links)
-    standings = await store.stand_rooms([_form(room, settings) for room in rooms])
-    return Rooms(
-        replace(room, epoch=standing.epoch, joined=standing.joined)
-        for room, standing in zip(rooms, standings, strict=True)
+    forms = await asyncio.to_thread(lambda: [_form(room, settings) for room in rooms])
+    standings = await store.stand_rooms(forms)
+    return await asyncio.to_thread(
+        lambda: Rooms(
+            replace(room, epoch=standing.epoch, joined=standing.joined)
+            for room, standing in zip(rooms, standings, strict=True)
+        )
     )
 
 
@@ -283,16 +273,18 @@ async def direct_rooms(
     links: Sequence[RoomLink],
 ) -> list[Room]:
     """One for each direct message to our bots that somebody began, where agents answer them."""
+    begun = [
+        (link, wanted)
+        for link in links
+        if link.room.startswith(DIRECT) and link.linked and link.account in connectors
+        if (wanted := direct_of(settings, link.account)) is not None
+    ]
+    ids = await store.room_ids([link.room for link, _ in begun])
     found: list[Room] = []
-    for link in links:
-        wanted = direct_of(settings, link.account)
-        if not link.room.startswith(DIRECT) or not link.linked or wanted is None:
-            continue
-        if link.account in connectors:
-            ids = await store.room_ids([link.room])
-            member = Member(link.account, link.channel)
-            seats = tuple(seat_with(seat, settings) for seat in wanted.agents)
-            found.append(Room(link.room, ids[link.room], (member,), seats))
+    for link, wanted in begun:
+        member = Member(link.account, link.channel)
+        seats = tuple(seat_with(seat, settings) for seat in wanted.agents)
+        found.append(Room(link.room, ids[link.room], (member,), seats))
     return found
 
 
@@ -313,14 +305,14 @@ class _Finding:
     accounts: dict[ChannelRef, str]
     problems: list[str]
     members: list[Member] = field(default_factory=list[Member])
+    here: set[ChannelRef] = field(default_factory=set[ChannelRef])
 
     async def add(self, wanted: MemberSettings, places: Places, *, several: bool) -> None:
         """`several`: all channels that it may mean, also none."""
         try:
             if several:
                 for channel, name in await places.find_all(wanted):
-                    here = [member.channel for member in self.members]
-                    if channel not in here and self._speaks(wanted.account, channel):
+                    if channel not in self.here and self._speaks(wanted.account, channel):
                         self._take(wanted, channel, name)
                 return
             channel = await places.find(wanted)
@@ -336,7 +328,8 @@ class _Finding:
         return self.accounts.get(channel, account) == account
 
     def _take(self, wanted: MemberSettings, channel: ChannelRef, name: str) -> None:
-        check_once(wanted, channel, self.accounts, [member.channel for member in self.members])
+        check_once(wanted, channel, self.accounts, self.here)
+        self.here.add(channel)
         options = member_options(self.entry, wanted)
         self.members.append(Member(AccountId(wanted.account), channel, wanted.flow, name, options))
 

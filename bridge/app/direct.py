@@ -30,13 +30,13 @@ class DirectRooms:
         async with self._one_at_a_time:
             if bridge.rooms.concern(account, channel):
                 return True
-            if sum(room.id.startswith(DIRECT) for room in bridge.rooms.all) >= _MOST:
+            if len(bridge.rooms.all) - len(bridge.settings.rooms) >= _MOST:
                 log.warning("too_many_direct_rooms", account=account)
                 return False
             now, own_id = bridge.clock.time(), RoomId(f"{DIRECT}{channel.key}")
             link = RoomLink(own_id, account, channel, linked=True, by="direct message", at=now)
             await bridge.store.link_channel(link)
             made = await direct_rooms(bridge.settings, bridge.connectors, bridge.store, [link])
-            bridge.router.change_rooms([*bridge.rooms.all, *made])
+            bridge.router.add_rooms(made)
         log.info("direct_room", room=own_id)
         return bool(made)

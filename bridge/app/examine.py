@@ -17,10 +17,9 @@ from bridge.app.build import (
     build_connectors,
     check_once,
     in_order,
-    known_key,
 )
-from bridge.app.commands.options import settings_from
 from bridge.app.commands.show import many
+from bridge.app.keys import known_key
 from bridge.app.origin import check_one_place, place_of_code
 from bridge.app.places import Places
 from bridge.app.room_settings import MemberSettings, RoomSettings
@@ -53,14 +52,12 @@ _DEADLINE = 30.0  # seconds that one account's own check may take
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-async def examine(config: Path, env_file: Path | None = None) -> list[Chapter]:
-    """Every chapter that could be looked at; without a readable configuration there is one."""
+async def examine(config: Path, settings: Settings) -> list[Chapter]:
+    """Every chapter that could be looked at."""
     try:
         check_one_place()
-        settings = settings_from(config, env_file)
     except ConfigError as error:
-        todo = "correct it, then run check again: everything else hangs on it"
-        return [("Configuration", [Finding("error", str(error), todo)])]
+        return [("Configuration", [Finding("error", str(error), "install it again")])]
     chapters: list[Chapter] = [
         ("Configuration", _configuration(config, settings)),
         ("Store", _store(settings)),

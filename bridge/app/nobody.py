@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from bridge.app.nearest import closest
-from bridge.content.globs import meet
+from bridge.content.globs import matches, meet
 from bridge.model.refs import PROGRAMS
 from bridge.ports.discovery import CONNECTORS, names_of
 from bridge.ports.tools import ADMINS, ASKER
@@ -19,10 +20,20 @@ def nobody_meant(globs: Sequence[str], *, groups: bool = False) -> Iterator[tupl
     """The index of each glob of ids (with `groups`: of groups and guests, too) that no id can fit,
     and why."""
     kinds = ("group", "guest") if groups else ()
-    forms = [*(f"{kind}:{form}" for kind in kinds for form in _forms(kind)), *_forms("")]
     for index, glob in enumerate(globs):
-        if not any(meet(glob, form) for form in forms):
+        if not _may_mean(glob, kinds):
             yield index, _todo(glob, kinds)
+
+
+@cache
+def _may_mean(glob: str, kinds: tuple[str, ...]) -> bool:
+    """Whether some id has one of the known forms and fits the glob."""
+    forms = [*(f"{kind}:{form}" for kind in kinds for form in _forms(kind)), *_forms("")]
+    # A star may stand for nothing: what is left of nearly every glob is an id already.
+    plain = glob.replace("*", "")
+    if "{" not in glob and any(matches(form, plain) for form in forms):
+        return True
+    return any(meet(glob, form) for form in forms)
 
 
 def nobody_approves(globs: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -35,7 +46,8 @@ def nobody_approves(globs: Sequence[str]) -> Iterator[tuple[int, str]]:
         yield index, f"{one!r} is nobody; did you mean {near!r}?" if near else why
 
 
-def _forms(kind: str) -> list[str]:
+@cache
+def _forms(kind: str) -> Sequence[str]:
     """What ids look like: `slack:*:*`; behind `guest:` they name no account."""
     platforms = names_of(CONNECTORS)
     if kind == "guest":

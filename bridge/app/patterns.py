@@ -50,7 +50,7 @@ async def look_again(bridge: Bridge) -> None:
     if before != after:
         joined = [f"{room}: {channel.key}" for room, channel in sorted(after - before, key=str)]
         log.info("rooms_changed", joined=joined, left=len(before - after))
-        bridge.router.change_rooms(rooms.all)
+        bridge.router.change_rooms(rooms)
 
 
 def _has_patterns(bridge: Bridge) -> bool:

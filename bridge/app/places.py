@@ -22,13 +22,39 @@ _SHELF = "channel named "
 _PATTERN_SHELF = "channels that match "
 
 
+class _Listed:
+    """The channels that an account sees, indexed once: rooms look theirs up by id or name."""
+
+    def __init__(self, channels: Sequence[ChannelInfo]) -> None:
+        self.all = channels
+        self.by_ref = {one.ref: one for one in channels}
+        self.by_key = {one.ref.key: one for one in channels}
+        self.by_id: dict[str, list[ChannelInfo]] = {}
+        self.by_name: dict[str, list[ChannelInfo]] = {}
+        self.by_workspace: dict[str, list[ChannelInfo]] = {}
+        for one in channels:
+            self.by_id.setdefault(one.ref.channel, []).append(one)
+            self.by_name.setdefault(one.name.casefold(), []).append(one)
+            for workspace in {one.ref.workspace.casefold(), one.workspace_name.casefold()}:
+                self.by_workspace.setdefault(workspace, []).append(one)
+        self._named: dict[str, str] = {}
+
+    def named(self, member: MemberSettings, channels: Sequence[ChannelInfo]) -> str:
+        """The first names of the member's workspace, for errors: sorted once."""
+        workspace = member.workspace or ""
+        if workspace not in self._named:
+            names = sorted({f"#{one.name}" for one in channels})[:20]
+            self._named[workspace] = ", ".join(names) or "none"
+        return self._named[workspace]
+
+
 class Places:
     """Finds the channels of the configuration; asks each account at most once."""
 
     def __init__(self, connectors: Mapping[AccountId, Connector], store: Shelves) -> None:
         self._connectors = connectors
         self._store = store
-        self._listed: dict[AccountId, asyncio.Task[Sequence[ChannelInfo]]] = {}
+        self._listed: dict[AccountId, asyncio.Task[_Listed]] = {}
 
     async def find(self, member: MemberSettings) -> ChannelRef:
         """Raises ConfigError that says what the account can see, or why it cannot look."""
@@ -48,12 +74,12 @@ class Places:
             found = _choose(member, known)
         except ConfigError:
             remembered = await self._store.shelf_get(account, key)
-            renamed = next((one for one in known if one.ref.key == remembered), None)
+            renamed = known.by_key.get(remembered or "")
             if renamed is None:
                 raise
             log.warning("channel_renamed", channel=member.channel, name=renamed.name)
             return renamed.ref
-        await self._store.shelf_put(account, key, found.key)
+        await self._remember(account, key, found.key)
         return found
 
     async def find_all(self, member: MemberSettings) -> list[tuple[ChannelRef, str]]:
@@ -68,8 +94,13 @@ class Places:
             return [(channel_of_key(one), name) for one, name in remembered]
         found = _matching(member, known)
         kept = json.dumps([(channel.key, name) for channel, name in found])
-        await self._store.shelf_put(account, key, kept)
+        await self._remember(account, key, kept)
         return found
+
+    async def _remember(self, account: AccountId, key: str, value: str) -> None:
+        """What is known already is not written again: one write less for each room and start."""
+        if await self._store.shelf_get(account, key) != value:
+            await self._store.shelf_put(account, key, value)
 
     async def _remembered(self, member: MemberSettings, key: str, error: BridgeError) -> str:
         """What was found when the account could look. Raises ConfigError where it never could."""
@@ -87,19 +118,20 @@ class Places:
             known = await self._channels(account)
         except BridgeError:
             return ""
-        return next((one.name for one in known if one.ref == channel), "")
+        found = known.by_ref.get(channel)
+        return found.name if found else ""
 
     async def close(self) -> None:
         for task in self._listed.values():
             task.cancel()
 
-    async def _channels(self, account: AccountId) -> Sequence[ChannelInfo]:
+    async def _channels(self, account: AccountId) -> _Listed:
         if account not in self._listed:
             self._listed[account] = asyncio.create_task(_list(self._connectors[account]))
         return await self._listed[account]
 
 
-def _matching(member: MemberSettings, known: Sequence[ChannelInfo]) -> list[tuple[ChannelRef, str]]:
+def _matching(member: MemberSettings, known: _Listed) -> list[tuple[ChannelRef, str]]:
     """Those that the pattern means, and that are ours."""
     name = member.channel.removeprefix("#").casefold()
     found = [one for one in _within(member, known) if matches(name, one.name.casefold())]
@@ -109,26 +141,23 @@ def _matching(member: MemberSettings, known: Sequence[ChannelInfo]) -> list[tupl
     return [(one.ref, one.name) for one in found if one.ours]
 
 
-async def _list(connector: Connector) -> Sequence[ChannelInfo]:
+async def _list(connector: Connector) -> _Listed:
     if not isinstance(connector, KnowsChannels):
-        return ()
+        return _Listed(())
     try:
         async with asyncio.timeout(_DEADLINE):
-            return await connector.channels()
+            return _Listed(await connector.channels())
     except TimeoutError:
         raise BridgeError(f"no list of channels within {_DEADLINE:g} s") from None
 
 
-def _within(member: MemberSettings, channels: Sequence[ChannelInfo]) -> Sequence[ChannelInfo]:
+def _within(member: MemberSettings, known: _Listed) -> Sequence[ChannelInfo]:
     """Those of the workspace that is wanted, if one is. Raises ConfigError for one without any."""
     if not member.workspace:
-        return channels
-    wanted = {member.workspace.casefold()}
-    found = [
-        c for c in channels if {c.ref.workspace.casefold(), c.workspace_name.casefold()} & wanted
-    ]
-    if channels and not found:
-        seen = sorted({f"{c.workspace_name!r} ({c.ref.workspace})" for c in channels})
+        return known.all
+    found = known.by_workspace.get(member.workspace.casefold(), ())
+    if known.all and not found:
+        seen = sorted({f"{c.workspace_name!r} ({c.ref.workspace})" for c in known.all})
         raise ConfigError(
             f"Account {member.account!r} sees nothing of a workspace {member.workspace!r}; it sees "
             f"{', '.join(seen[:20])}. Correct `workspace:`, or invite the bot there"
@@ -136,15 +165,15 @@ def _within(member: MemberSettings, channels: Sequence[ChannelInfo]) -> Sequence
     return found
 
 
-def _choose(member: MemberSettings, channels: Sequence[ChannelInfo]) -> ChannelRef:
+def _choose(member: MemberSettings, known: _Listed) -> ChannelRef:
     name = member.channel.removeprefix("#")
-    channels = _within(member, channels)
-    found = [c for c in channels if c.ref.channel == member.channel]
-    found = found or [c for c in channels if c.name.casefold() == name.casefold()]
+    within = _within(member, known)
+    found = _of_workspace(member, known.by_id.get(member.channel, ()))
+    found = found or _of_workspace(member, known.by_name.get(name.casefold(), ()))
     if len(found) == 1:
         return found[0].ref
     if not found:
-        seen = ", ".join(sorted({f"#{c.name}" for c in channels})[:20]) or "none"
+        seen = known.named(member, within)
         raise ConfigError(
             f"There is no channel {member.channel!r} that account {member.account!r} can see; it "
             f"sees: {seen}. Invite the bot there, or correct the name"
@@ -154,3 +183,12 @@ def _choose(member: MemberSettings, channels: Sequence[ChannelInfo]) -> ChannelR
         f"The channel {member.channel!r} of account {member.account!r} is in several places: "
         f"{where}. Say which with `workspace:`, or give the channel's id"
     )
+
+
+def _of_workspace(member: MemberSettings, channels: Sequence[ChannelInfo]) -> Sequence[ChannelInfo]:
+    wanted = (member.workspace or "").casefold()
+    return [
+        one for one in channels
+        if not wanted
+        or wanted in (one.ref.workspace.casefold(), one.workspace_name.casefold())
+    ]  # fmt: skip

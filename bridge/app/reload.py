@@ -45,7 +45,8 @@ class Reloader:
         """What changed, in words. Raises ConfigError, and then nothing did."""
         async with self._one_at_a_time:
             try:
-                changes = await self._change(self._source())
+                new = await asyncio.to_thread(self._source)
+                changes = await self._change(new)
             except BridgeError as error:
                 log.error("configuration_kept", error=str(error))  # noqa: TRY400
                 told = f"{KEPT}: {error}"
@@ -61,10 +62,14 @@ class Reloader:
             AccountId(name) for name in old.accounts | new.accounts
             if old.accounts.get(name) != new.accounts.get(name)
         }  # fmt: skip
-        fresh = build_connectors(new, bridge.store, bridge.clock, only=changed, files=bridge.files)
+        fresh = await asyncio.to_thread(
+            build_connectors, new, bridge.store, bridge.clock, only=changed, files=bridge.files
+        )
         problems: list[str] = []
         try:
-            agents = build_agents(new, bridge.store, bridge.clock, bridge.files)
+            agents = await asyncio.to_thread(
+                build_agents, new, bridge.store, bridge.clock, bridge.files
+            )
             kept = {a: c for a, c in bridge.connectors.items() if a not in changed}
             rooms = await find_rooms(new, {**kept, **fresh}, bridge.store, problems)
             await bridge.tools.change(new.tools)
@@ -75,7 +80,7 @@ class Reloader:
         await self._swap(changed, fresh)
         bridge.agents.clear()
         bridge.agents.update(agents)
-        bridge.router.change_rooms(rooms.all)
+        bridge.router.change_rooms(rooms)
         bridge.router.references.groups = groups_of(new)
         bridge.router.linking.email_key = email_key(new)
         for account, connector in fresh.items():
@@ -84,7 +89,7 @@ class Reloader:
         bridge.router.admins[:] = new.admins
         bridge.router.allowances = allowances_of(new)
         bridge.problems[:] = problems
-        return [*_told(old, new), *problems]
+        return [*await asyncio.to_thread(_told, old, new), *problems]
 
     async def _swap(self, changed: set[AccountId], fresh: Mapping[AccountId, Connector]) -> None:
         """Those that are gone or changed end; from then on their new ones send."""

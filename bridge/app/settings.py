@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
@@ -19,6 +18,7 @@ from bridge.app.redaction import hide_secrets
 from bridge.app.room_settings import RoomSettings
 from bridge.app.seat_settings import DirectSettings, seat_problems
 from bridge.app.strict import NativeId, StrictSettings
+from bridge.app.yaml_file import read_yaml
 from bridge.content.globs import Glob, matches
 from bridge.errors import ConfigError
 from bridge.ports.discovery import (
@@ -41,24 +41,9 @@ _SHARED = {"agents": frozenset({"budget", "policies", "tools"})}
 _HEX = re.compile(r"[0-9A-Fa-f]{32,}")  # a signing secret of Slack
 _LISTS = ("tuple_type", "list_type", "set_type", "frozen_set_type")
 _MAPPINGS = ("dict_type", "mapping_type", "model_type", "model_attributes_type")
-_UNQUOTED = re.compile(r"[-:\[,{]\s*([@*&!%`])")
 _QUOTED = re.compile(r"'([^']*)'")
 # As POSIX names them; what looks different is more likely the secret itself.
 _VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")
-
-
-class _StrictLoader(yaml.SafeLoader):
-    """Safe, and a key that stands twice in a mapping is an error: the first would be lost."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value in seen:
-                raise yaml.MarkedYAMLError(
-                    problem=f"the key {key.value!r} stands twice", problem_mark=key.start_mark
-                )
-            seen.add(str(key.value))
-        return super().construct_mapping(node, deep)
 
 
 class AccountSettings(StrictSettings):
@@ -254,41 +239,17 @@ class Settings(StrictSettings):
 
 def read_settings(path: Path) -> Settings:
     """Read and check a configuration file. Raises ConfigError that says where and what to do."""
-    try:
-        text = path.read_text("utf-8")
-    except OSError as error:
-        raise ConfigError(
-            f"Cannot read the configuration {str(path)!r}: {error.strerror}; give its path with "
-            "-c, or start from config/bridge.example.yaml"
-        ) from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path} is not text in UTF-8; save it again as UTF-8") from None
-    try:
-        data = yaml.load(text, _StrictLoader) or {}  # noqa: S506 - it is a SafeLoader
-    except yaml.YAMLError as error:
-        where = getattr(error, "problem_mark", None)
-        line = f" line {where.line + 1}" if where else ""
-        what = getattr(error, "problem", None) or "see its syntax"
-        todo = _yaml_todo(text.splitlines()[where.line : where.line + 1] if where else [])
-        raise ConfigError(f"{path}{line} is not right as YAML: {what}{todo}") from None
-    except RecursionError:
-        raise ConfigError(f"{path}: brackets are nested too deeply; correct them") from None
+    return settings_in(path, read_yaml(path))
+
+
+def settings_in(path: Path, data: object) -> Settings:
+    """Checked settings from what `read_yaml` found in this file. Raises ConfigError."""
     settings = settings_of(data, str(path))
     store_path = settings.store.path.expanduser()
     if store_path != path.parent / settings.store.path:
         store = settings.store.model_copy(update={"path": path.parent / store_path})
         settings = settings.model_copy(update={"store": store})
     return settings
-
-
-def _yaml_todo(lines: Sequence[str]) -> str:
-    """What to do about the line where the reading ended, if that can be seen."""
-    line = next(iter(lines), "")
-    if "\t" in line:
-        return "; indent with spaces, never with tabs"
-    if found := _UNQUOTED.search(line):
-        return f"; what begins with {found[1]!r} must stand in quotes"
-    return ""
 
 
 def store_named_in(path: Path) -> Path:
@@ -399,10 +360,10 @@ def _crossed(settings: Settings) -> list[str]:
             for account in accounts
             if account not in settings.accounts
         ]
+    accounts = _Accounts(settings.accounts)
     for room, entry in settings.rooms.items():
         for index, member in enumerate(entry.members):
-            known = [name for name in settings.accounts if matches(member.account, name)]
-            if not known:
+            if not accounts.has(member.account):
                 near = nearest(member.account, settings.accounts)
                 problems.append(
                     f"rooms.{room}.members[{index}].account: there is no account "
@@ -423,7 +384,7 @@ def _crossed(settings: Settings) -> list[str]:
     ]
     for index, direct in enumerate(settings.direct):
         where = f"direct[{index}]"
-        if not any(matches(direct.account, name) for name in settings.accounts):
+        if not accounts.has(direct.account):
             near = nearest(direct.account, settings.accounts)
             problems.append(f"{where}.account: there is no account {direct.account!r}{near}")
         problems += [
@@ -434,6 +395,19 @@ def _crossed(settings: Settings) -> list[str]:
         ]
         problems += seat_problems(where, direct.agents)
     return problems
+
+
+class _Accounts:
+    """Which globs mean an account, each looked at once."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        self._names = names
+        self._seen: dict[str, bool] = dict.fromkeys(names, True)
+
+    def has(self, glob: str) -> bool:
+        if glob not in self._seen:
+            self._seen[glob] = any(matches(glob, name) for name in self._names)
+        return self._seen[glob]
 
 
 def _nobody(settings: Settings) -> Iterator[str]:

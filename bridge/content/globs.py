@@ -25,7 +25,13 @@ _STAR, _STARS = "*", "**"
 
 def matches(glob: str, text: str) -> bool:
     """Whether the glob describes the whole text."""
-    return any(_matches(pattern, text) for pattern in _patterns(glob))
+    stops = SEPARATOR in text, "/" in text
+    return any(
+        _matches(pattern, text)
+        if stars and (stops[0] or (stops[1] and _STAR in stars))
+        else _runs_through(pieces, text)
+        for pattern, pieces, stars in _pieces_of(glob)
+    )
 
 
 def is_glob(text: str) -> bool:
@@ -70,6 +76,35 @@ def _patterns(glob: str) -> tuple[_Pattern, ...]:
         if len(found) > _MOST_ALTERNATIVES:
             raise InvalidData(f"Glob {glob!r} has more than {_MOST_ALTERNATIVES} alternatives")
     return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def _pieces_of(glob: str) -> tuple[tuple[_Pattern, tuple[str, ...], frozenset[str]], ...]:
+    """Each pattern with the texts between its stars, and the stars it has."""
+    return tuple(
+        (
+            pattern,
+            tuple("".join(_STAR if s == _STARS else s for s in pattern).split(_STAR)),
+            frozenset(pattern) & {_STAR, _STARS},
+        )
+        for pattern in _patterns(glob)
+    )
+
+
+def _runs_through(pieces: Sequence[str], text: str) -> bool:
+    """Whether the pieces stand in the text in their order, with anything between them."""
+    if len(pieces) == 1:
+        return text == pieces[0]
+    first, *middle, last = pieces
+    if len(text) < len(first) + len(last) or not text.startswith(first):
+        return False
+    at, end = len(first), len(text) - len(last)
+    for piece in middle:
+        at = text.find(piece, at, end)
+        if at < 0:
+            return False
+        at += len(piece)
+    return text.endswith(last)
 
 
 def _alternatives(glob: str) -> Iterator[str]:

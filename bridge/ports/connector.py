@@ -31,6 +31,7 @@ from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.clock import Clock
 from bridge.ports.codec import Codec
 from bridge.ports.fetch import Bearer, Fetcher
+from bridge.ports.findings import Finding as Finding
 from bridge.ports.tokens import TokenSource
 from bridge.uacs import Message
 
@@ -345,15 +346,6 @@ class KnowsOutsiders(Protocol):
         """Who they are, in words for people ("2 guests"); empty where the platform tells of none.
         Raises PlatformError."""
         ...
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that `check` found: what is wrong (or right), and what to do about it."""
-
-    level: Literal["ok", "warning", "error"]
-    what: str
-    todo: str = ""
 
 
 Use = Literal["groups", "emails"]

@@ -1,9 +1,13 @@
 """From a kept payload to settled operations: it sees ports only and names no platform."""
 
+from typing import TYPE_CHECKING, Any
+
 from bridge.router.options import Filter, MemberOptions, RoomOptions, Sieve
 from bridge.router.policy import Policy
 from bridge.router.rooms import AgentSeat, Member, Room, Rooms
-from bridge.router.router import Router
+
+if TYPE_CHECKING:
+    from bridge.router.router import Router
 
 __all__ = [
     "AgentSeat",
@@ -17,3 +21,12 @@ __all__ = [
     "Router",
     "Sieve",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The router itself comes with its first use: settings need the values above alone."""
+    if name == "Router":
+        from bridge.router.router import Router
+
+        return Router
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

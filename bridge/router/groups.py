@@ -60,9 +60,8 @@ class Memberships:
         """Who can see them: an account in their workspace, the one that heard them first of all;
         somebody of another organisation is seen by the one that heard them."""
         platform, *rest = split_key(actor)
-        members = (member for room in self._rooms.all for member in room.members)
-        here = [channel] if channel is not None and channel.platform == platform else []
-        for one in (*here, *(member.channel for member in members)):
-            if [one.platform, one.workspace] == [platform, *rest[:1]]:
-                return self._rooms.account_of(one)
-        return self._rooms.account_of(here[0]) if here else None
+        here = channel if channel is not None and channel.platform == platform else None
+        if here is not None and [here.workspace] == rest[:1]:
+            return self._rooms.account_of(here)
+        seen = self._rooms.seen_by(platform, rest[0]) if rest else None
+        return seen or (self._rooms.account_of(here) if here is not None else None)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import orjson
 import structlog
@@ -10,12 +11,12 @@ import structlog
 from bridge.content.markdown import text_to_markdown
 from bridge.content.text import Paragraph, Text
 from bridge.errors import StoreError
-from bridge.model import ChannelRef, LaneId, MessageId, RoomId, channel_of_key
+from bridge.model import LaneId, MessageId, RoomId, channel_of_key
 from bridge.ports.clock import Clock
 from bridge.ports.store import OWN_SHELF, Store
 from bridge.router.notices import Notices, notice_id
 from bridge.router.policy import Policy
-from bridge.router.rooms import Room, Rooms
+from bridge.router.rooms import Rooms
 
 log = structlog.get_logger()
 
@@ -24,9 +25,11 @@ _NOTED = "late"  # every lane that is behind, with the time since when
 
 @dataclass
 class _Late:
-    """A lane that is behind: since when, why, and how many seconds of it people were told of."""
+    """A lane that is behind: since when, in which rooms people were told, why, and how many seconds
+    of it they were told of."""
 
     since: float
+    rooms: set[RoomId] = field(default_factory=set[RoomId])
     why: str = ""
     told: float = 0.0
 
@@ -75,36 +78,45 @@ class Lateness:
     async def _remember(self) -> None:
         """What was said of lateness before the last stop."""
         noted = await self._store.shelf_get(OWN_SHELF, _NOTED)
-        found: dict[str, float] = orjson.loads(noted) if noted else {}
-        self._late = {LaneId(lane): _Late(since) for lane, since in found.items()}
+        found: dict[str, Any] = orjson.loads(noted) if noted else {}
+        everywhere = {room.id for room in self._rooms.all}
+        for lane, known in found.items():
+            if isinstance(known, dict):
+                since, rooms = known["since"], set[RoomId](known["rooms"])
+            else:  # noted by 0.1.0, without the rooms
+                since, rooms = known, everywhere
+            self._late[LaneId(lane)] = _Late(since, rooms)
 
     async def _note(self) -> None:
-        found = {lane: late.since for lane, late in self._late.items()}
+        found = {
+            lane: {"since": late.since, "rooms": sorted(late.rooms)}
+            for lane, late in self._late.items()
+        }
         await self._store.shelf_put(OWN_SHELF, _NOTED, orjson.dumps(found).decode())
 
     async def _tell(self, lane: LaneId, late: _Late) -> None:
         channel = channel_of_key(lane)
         why = f": {late.why}" if late.why else ""
         words = f"⏳ {self._rooms.name_of(channel)} is {span_of(late.told)} behind{why}"
-        for room in self._rooms.all:
-            if _has(room, channel):
-                members = room.listeners(besides=channel)
-                own_id = _notice(lane, late, room.id)
-                await self._notices.say(own_id, _plain(words), room.id, members)
+        told_in = {room.id for room in self._rooms.holding(channel)}
+        if told_in - late.rooms:
+            late.rooms |= told_in
+            await self._note()
+        for room in self._rooms.holding(channel):
+            members = room.listeners(besides=channel)
+            own_id = _notice(lane, late, room.id)
+            await self._notices.say(own_id, _plain(words), room.id, members)
 
     async def _over(self, lane: LaneId, late: _Late) -> None:
         """Said in every room where it was said to be behind, though it may have left it since."""
         channel = channel_of_key(lane)
         name = self._rooms.name_of(channel)
-        for room in self._rooms.all:
-            now = "up to date" if _has(room, channel) else "not in this room any more"
-            await self._notices.change(_notice(lane, late, room.id), _plain(f"{name} is {now}."))
+        here = {room.id for room in self._rooms.holding(channel)}
+        for room in sorted(late.rooms):
+            now = "up to date" if room in here else "not in this room any more"
+            await self._notices.change(_notice(lane, late, room), _plain(f"{name} is {now}."))
         del self._late[lane]
         await self._note()
-
-
-def _has(room: Room, channel: ChannelRef) -> bool:
-    return any(member.channel == channel for member in room.members)
 
 
 def span_of(seconds: float) -> str:

@@ -158,10 +158,11 @@ class References:
 
     def _beside(self, channel: str, there: ChannelRef) -> list[str]:
         """Channels of the destination's workspace that share a room with this one."""
+        if len(split_key(channel)) != 3:
+            return []
         return [
             member.channel.key
-            for room in self._rooms.all
-            if any(member.channel.key == channel for member in room.members)
+            for room in self._rooms.holding(channel_of_key(channel))
             for member in room.members
             if (member.channel.platform, member.channel.workspace)
             == (there.platform, there.workspace)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
@@ -128,63 +127,73 @@ class Room:
 
 
 class Rooms:
-    """All rooms, found by the channel where something happens."""
+    """All rooms, found by the channel where something happens. What is looked up with each message
+    is indexed once, when the rooms change: nothing here walks all rooms."""
+
+    all: tuple[Room, ...]
+    by_id: Mapping[RoomId, Room]
 
     def __init__(self, rooms: Iterable[Room]) -> None:
         self.find_direct: Callable[[RoomId], Room | None] = lambda _: None
         self.wants_direct: Callable[[RoomId, AccountId, ChannelRef], bool] = lambda *_: True
         """Whether what this room, of two people or not, says in the channel is wanted there."""
-        self.change(rooms)
+        self._use(_Index(), ())
+        self.add(rooms)
 
     def change(self, rooms: Iterable[Room]) -> None:
         """From now on these are the rooms, for everybody who holds this object."""
-        self.all = tuple(rooms)
-        self.by_id = {room.id: room for room in self.all}
-        self._heard: defaultdict[tuple[AccountId, ChannelRef], list[Room]] = defaultdict(list)
-        self._names = {m.channel: m.name for room in self.all for m in room.members if m.name}
-        self._members = {(m.account, m.channel) for room in self.all for m in room.members}
-        self._altering = {
-            (room.id, member.channel.key): member.options
-            for room in self.all
-            for member in room.members
-            if not member.options.shows_as_said
-        }
-        for room in self.all:
-            for member in room.members:
-                heard = self._heard[member.account, member.channel]
-                if member.speaks and room not in heard:
-                    heard.append(room)
-            self._heard[ACCOUNT, outside_channel(room.id)].append(room)
+        other = rooms if isinstance(rooms, Rooms) else Rooms(rooms)
+        self._use(other._index, other.all)
+
+    def add(self, rooms: Iterable[Room]) -> None:
+        """From now on these are there, too."""
+        new = tuple(rooms)
+        for room in new:
+            self._index.add(room)
+        self._use(self._index, self.all + new)
+
+    def _use(self, index: _Index, rooms: tuple[Room, ...]) -> None:
+        self._index = index
+        self.all = rooms
+        self.by_id = index.by_id
+
+    def __iter__(self) -> Iterator[Room]:
+        return iter(self.all)
 
     def find(self, room: RoomId) -> Room | None:
         """By its id, rooms of two people included."""
         return self.by_id.get(room) or self.find_direct(room)
 
-    def hearing(self, account: AccountId, channel: ChannelRef) -> list[Room]:
+    def hearing(self, account: AccountId, channel: ChannelRef) -> Sequence[Room]:
         """Rooms into which this channel speaks through this account; a channel may be in many.
 
         What another account happens to hear there goes nowhere: to it, our posts are a stranger's.
         """
-        return self._heard.get((account, channel), [])
+        return self._index.heard.get((account, channel), ())
+
+    def holding(self, channel: ChannelRef) -> Sequence[Room]:
+        """Rooms that this channel is in, to speak or to listen, in their order."""
+        return tuple(self._index.holding.get(channel, {}).values())
 
     def concern(self, account: AccountId, channel: ChannelRef) -> bool:
         """Whether the channel is in any room through this account, to speak or to listen."""
-        return (account, channel) in self._members
+        return (account, channel) in self._index.members
 
     @property
-    def lanes(self) -> frozenset[LaneId]:
+    def lanes(self) -> Set[LaneId]:
         """The lanes of the posts of all channels."""
-        return frozenset(member.channel.lane for room in self.all for member in room.members)
+        return self._index.lanes.keys()
 
     def name_of(self, channel: ChannelRef) -> str:
         """What people call a channel, with its platform: "Paper #general"; its id if it has no
         name that we know."""
-        name = self._names.get(channel)
+        name = self._index.names.get(channel)
         return f"{channel.platform.capitalize()} {f'#{name}' if name else channel.channel}"
 
     def altering(self, room: RoomId, channel: ChannelRef) -> MemberOptions | None:
         """How the room is shown in this channel; None where it is shown as it was said."""
-        return self._altering.get((room, channel.key)) if self._altering else None
+        altering = self._index.altering
+        return altering.get((room, channel.key)) if altering else None
 
     def left(self, room: RoomId, channel: ChannelRef) -> str:
         """Why what was queued for this channel is not shown there any more; empty where it is."""
@@ -208,11 +217,64 @@ class Rooms:
 
     def account_of(self, channel: ChannelRef) -> AccountId | None:
         """The account through which a channel of any room is reached."""
-        return next((one for one, known in self._members if known == channel), None)
+        return self._index.accounts.get(channel)
+
+    def seen_by(self, platform: str, workspace: str) -> AccountId | None:
+        """An account that has a channel of any room in this workspace: the first of them."""
+        return self._index.workspaces.get((platform, workspace))
 
     def heard_channels(self, account: AccountId) -> list[ChannelRef]:
         """Channels that this account listens to, each once."""
-        channels = [
-            m.channel for r in self.all for m in r.members if m.speaks and m.account == account
-        ]
-        return list(dict.fromkeys(channels))
+        return list(self._index.speaking.get(account, ()))
+
+
+@dataclass
+class _Index:
+    """What is looked up by channel, account and workspace; the mappings to None are ordered
+    sets."""
+
+    by_id: dict[RoomId, Room] = field(default_factory=dict[RoomId, Room])
+    heard: dict[tuple[AccountId, ChannelRef], list[Room]] = field(
+        default_factory=dict[tuple[AccountId, ChannelRef], list[Room]]
+    )
+    holding: dict[ChannelRef, dict[RoomId, Room]] = field(
+        default_factory=dict[ChannelRef, dict[RoomId, Room]]
+    )
+    speaking: dict[AccountId, dict[ChannelRef, None]] = field(
+        default_factory=dict[AccountId, dict[ChannelRef, None]]
+    )
+    members: set[tuple[AccountId, ChannelRef]] = field(
+        default_factory=set[tuple[AccountId, ChannelRef]]
+    )
+    names: dict[ChannelRef, str] = field(default_factory=dict[ChannelRef, str])
+    accounts: dict[ChannelRef, AccountId] = field(default_factory=dict[ChannelRef, AccountId])
+    workspaces: dict[tuple[str, str], AccountId] = field(
+        default_factory=dict[tuple[str, str], AccountId]
+    )
+    lanes: dict[LaneId, None] = field(default_factory=dict[LaneId, None])
+    altering: dict[tuple[RoomId, str], MemberOptions] = field(
+        default_factory=dict[tuple[RoomId, str], MemberOptions]
+    )
+
+    def add(self, room: Room) -> None:
+        self.by_id[room.id] = room
+        for member in room.members:
+            self._add_member(room, member)
+        self.heard.setdefault((ACCOUNT, outside_channel(room.id)), []).append(room)
+
+    def _add_member(self, room: Room, member: Member) -> None:
+        account, channel = member.account, member.channel
+        self.holding.setdefault(channel, {})[room.id] = room
+        self.members.add((account, channel))
+        self.accounts.setdefault(channel, account)
+        self.workspaces.setdefault((channel.platform, channel.workspace), account)
+        self.lanes[channel.lane] = None
+        if member.name:
+            self.names[channel] = member.name
+        if not member.options.shows_as_said:
+            self.altering[room.id, channel.key] = member.options
+        if member.speaks:
+            self.speaking.setdefault(account, {})[channel] = None
+            heard = self.heard.setdefault((account, channel), [])
+            if not heard or heard[-1] is not room:
+                heard.append(room)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -371,13 +371,28 @@ class Router:
     def change_rooms(self, rooms: Iterable[Room]) -> None:
         """From now on these are the rooms. Channels that were not heard before are read from here
         on, those of accounts that connect anew when they do."""
-        before = {(a, c) for a in self._connectors for c in self._rooms.heard_channels(a)}
+        before = {account: set(self._rooms.heard_channels(account)) for account in self._connectors}
         self._rooms.change(rooms)
+        self._read_new(before)
+
+    def add_rooms(self, rooms: Iterable[Room]) -> None:
+        """From now on these are rooms, too."""
+        new = tuple(rooms)
+        before = {
+            member.account: set(self._rooms.heard_channels(member.account))
+            for room in new for member in room.members
+        }  # fmt: skip
+        self._rooms.add(new)
+        self._read_new(before)
+
+    def _read_new(self, before: Mapping[AccountId, Collection[ChannelRef]]) -> None:
         self._greet()
         self._tools_changed(None)
         for account in self.receivers.accounts:
-            heard = self._rooms.heard_channels(account)
-            new = [channel for channel in heard if (account, channel) not in before]
+            if account not in before:
+                continue
+            known = before[account]
+            new = [one for one in self._rooms.heard_channels(account) if one not in known]
             if unread := self._catch_up.lose_sight_of(account, new):
                 self._spawn(self._catch_up.read_all(account, unread), f"catch up {account}")
 

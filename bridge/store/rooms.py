@@ -49,6 +49,12 @@ def links(db: sqlite3.Connection) -> Sequence[RoomLink]:
     ]
 
 
+def stand_all(
+    db: sqlite3.Connection, forms: Sequence[RoomForm], now: float
+) -> Sequence[RoomStanding]:
+    return [stand(db, form, now) for form in forms]
+
+
 def stand(db: sqlite3.Connection, form: RoomForm, now: float) -> RoomStanding:
     """A room whose configuration is another than before begins a new epoch."""
     found = db.execute(SQL["newest_epoch"], (form.room,)).fetchone()

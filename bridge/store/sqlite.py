@@ -345,8 +345,7 @@ class SqliteStore:
         return await self._read(rooms.links)
 
     async def stand_rooms(self, forms: Sequence[RoomForm]) -> Sequence[RoomStanding]:
-        now = self._clock.time()
-        return [await self._write(rooms.stand, form, now) for form in forms]
+        return await self._write(rooms.stand_all, forms, self._clock.time())
 
     # --- direct messages ----------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from bridge.app.build import build
 from bridge.app.examine import examine
 from bridge.app.file_links import FileLinks, Linked, file_routes
 from bridge.app.redaction import hide_secrets
-from bridge.app.settings import settings_of
+from bridge.app.settings import read_settings, settings_of
 from bridge.app.web import WebServer, web_app
 from bridge.content.card import Asset
 from bridge.errors import ConfigError
@@ -466,7 +466,7 @@ async def test_check_says_what_becomes_of_files(
     store = {"path": str(tmp_path / "b.sqlite3")}
     config = write(tmp_path / "bridge.yaml", json.dumps({**settings, "store": store}))
 
-    chapters = dict(await examine(config))
+    chapters = dict(await examine(config, read_settings(config)))
 
     assert [found.level for found in chapters["Web server"] if said in found.what] == [level]
 

@@ -260,17 +260,17 @@ def test_a_token_at_a_wrong_key_is_not_repeated() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("accounts: {}\nrooms: {}\naccounts: {}\n", "line 3 is not right as YAML: the key"),
-        ("log: {level: info, level: error}\n", "the key 'level' stands twice"),
-        ("accounts: [}\n", "line 1 is not right as YAML"),
+        ("accounts: {}\nrooms: {}\naccounts: {}\n", "line 3 is not valid YAML: the key"),
+        ("log: {level: info, level: error}\n", "the key 'level' appears twice"),
+        ("accounts: [}\n", "line 1 is not valid YAML"),
         ("rooms:\n\tgeneral: 1\n", "indent with spaces, never with tabs"),
         ("admins: [@ann]\n", "what begins with '@' must stand in quotes"),
         ("rooms: {a: {channel: *}}\n", "what begins with '*' must stand in quotes"),
-        ("rooms: " + "[" * 3000, "nested too deeply"),
+        ("rooms: " + "[" * 3000, "nested more than 100 levels deep"),
         ("a: &x [*x]\n", "unknown key"),
         ("- a\n", "the top must be a mapping, not list"),
-        ("!!python/object/apply:os.system [true]\n", "is not right as YAML"),
-        ("\x00", "is not right as YAML"),
+        ("!!python/object/apply:os.system [true]\n", "is not valid YAML"),
+        ("\x00", "is not valid YAML"),
     ],
 )
 def test_a_broken_file_is_told_with_its_line(text: str, said: str, tmp_path: Path) -> None:

@@ -10,11 +10,21 @@ from typing import Any
 
 import orjson
 
-from tests.benchmarks import cards, deltas, dialects, files, links, relay, streams, uacs_codec
+from tests.benchmarks import (
+    cards,
+    deltas,
+    dialects,
+    files,
+    links,
+    many_rooms,
+    relay,
+    streams,
+    uacs_codec,
+)
 
 PARTS = (
     "codec", "cards", "dialects", "links", "starts", "files", "cpu", "pace", "limits", "streams",
-    "deltas",
+    "deltas", "rooms",
 )  # fmt: skip
 
 
@@ -55,6 +65,9 @@ def _measure(part: str, size: relay.Size, *, quick: bool) -> Any:
             return asyncio.run(relay.pace(size))
         case "deltas":
             return asyncio.run(deltas.measure(1 if quick else 5))
+        case "rooms":
+            many = many_rooms.Size(200, 20) if quick else many_rooms.Size()
+            return asyncio.run(many_rooms.measure(many))
         case "streams":
             sizes = [streams.QUICK] if quick else [streams.FULL, streams.ONE_WORKSPACE]
             return [asyncio.run(streams.measure(one)) for one in sizes]
@@ -78,6 +91,8 @@ def _table(part: str, found: Any) -> str:
             return "\nA large file\n" + files.table(found)
         case "cpu":
             return _cpu_table(found)
+        case "rooms":
+            return "\nMany rooms\n" + many_rooms.table(found)
         case "streams":
             return "\nAnswers that grow\n" + "\n".join(map(str, found))
         case "deltas":

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bridge.app.commands.options import config_option, env_file_option, json_option
+from bridge.app.commands.options import (
+    config_option,
+    env_file_option,
+    json_option,
+    settings_from,
+)
 from bridge.app.commands.show import heading, many, print_json, printable
+from bridge.errors import ConfigError
+from bridge.ports.findings import Finding
 
 if TYPE_CHECKING:
     from bridge.app.examine import Chapter
@@ -33,15 +40,26 @@ def command(config: Path, env_file: Path | None, as_json: bool) -> None:
       uacs-bridge check -c bridge.yaml
       uacs-bridge check --json
     """
-    from bridge.app.examine import examine
-
-    chapters = asyncio.run(examine(config, env_file))
+    chapters = _chapters(config, env_file)
     failed = any(finding.level == "error" for _, found in chapters for finding in found)
     if as_json:
         print_json({"ok": not failed, "findings": list(_facts(chapters))})
     else:
         click.echo("\n".join(_lines(chapters)))
     raise SystemExit(1 if failed else 0)
+
+
+def _chapters(config: Path, env_file: Path | None) -> list[Chapter]:
+    """Every chapter that could be looked at; without a readable configuration there is one."""
+    try:
+        settings = settings_from(config, env_file)
+    except ConfigError as error:
+        todo = "correct it, then run check again: everything else depends on it"
+        return [("Configuration", [Finding("error", str(error), todo)])]
+
+    from bridge.app.examine import examine
+
+    return asyncio.run(examine(config, settings))
 
 
 def _facts(chapters: Sequence[Chapter]) -> Iterator[dict[str, str]]:

@@ -47,13 +47,17 @@ def json_option(command: Command) -> Command:
 def settings_from(config: Path, env_file: Path | None = None) -> Settings:
     """Raises ConfigError. What is printed from here on belongs to the command: only errors are
     logged, and `run` says anew what it wants."""
-    from bridge.app.logs import configure_logs
-    from bridge.app.settings import LogSettings, read_settings
+    from bridge.app.yaml_file import read_yaml
 
-    configure_logs(LogSettings(level="error"))
     if env_file is not None:
         read_environment(env_file)
-    return read_settings(config)
+    data = read_yaml(config)  # what is wrong with its syntax is told before all else is imported
+
+    from bridge.app.logs import configure_logs
+    from bridge.app.settings import LogSettings, settings_in
+
+    configure_logs(LogSettings(level="error"))
+    return settings_in(config, data)
 
 
 def read_environment(path: Path, set_before: Collection[str] | None = None) -> None:

@@ -42,7 +42,7 @@ def command(config: Path, env_file: Path | None) -> None:
         settings = settings_from(config, env_file)
 
         from bridge.app.logs import configure_logs
-        from bridge.app.run import run
+        from bridge.app.run import run, settle_memory
         from bridge.app.settings import read_settings
 
         def again() -> Settings:
@@ -51,7 +51,7 @@ def command(config: Path, env_file: Path | None) -> None:
             return read_settings(config)
 
         configure_logs(settings.log)
-        asyncio.run(run(settings, source=again))
+        asyncio.run(run(settings, ready=lambda *_: settle_memory(), source=again))
 
 
 @contextmanager

@@ -1,0 +1,24 @@
+"""The key that seals secrets in the store: from the environment, else a file beside it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from bridge.store.seal import load_or_make_key, text_to_key
+
+KEY_VARIABLE = "UACS_BRIDGE_KEY"
+
+
+def key_for(store: Path) -> bytes:
+    """The key that seals secrets: from the environment, else a file beside the store."""
+    if text := os.environ.get(KEY_VARIABLE):
+        return text_to_key(text)
+    return load_or_make_key(store.with_suffix(".key"))
+
+
+def known_key(store: Path) -> bytes | None:
+    """The key that there is; None where none was made yet. For those who only look."""
+    if os.environ.get(KEY_VARIABLE) or store.with_suffix(".key").exists():
+        return key_for(store)
+    return None
