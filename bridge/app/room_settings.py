@@ -196,7 +196,8 @@ class RoomSettings(PassageSettings):
     bots_per_minute: int | None = Field(
         default=120,
         ge=1,
-        description="Posts of bots in a minute after which the room is paused; null: no limit.",
+        description="Posts of bots in a minute, with no person between, after which the room is "
+        "paused; null: no limit.",
     )
     greets: bool = Field(
         default=True, description="Whether a channel that joins later is told of the bridge."

@@ -1,6 +1,9 @@
 """What could go round and round: copies that other bridges made of what a room was told already,
 and floods that nobody foresaw.
 
+A post that may go round is refused. The room is paused only where bots alone made the loop: as long
+as people speak in between, a member could make a bot repeat itself and silence everybody.
+
 A room remembers for a minute of its own time (the platforms' times of what was said, so that
 catch-up is no flood) who said what in which channel.
 """
@@ -19,8 +22,7 @@ from bridge.uacs import TextPart
 
 _WINDOW = 60.0  # seconds
 _REMEMBERED = 2000  # posts of one room
-_REPEATED = 6  # times that one text is said in two or more channels, one of them by a bot
-_REPEATED_BY_PEOPLE = 30  # ... or by people alone; only texts that are not said by chance
+_REPEATED = 30  # times that people say one text in two or more channels, and not by chance
 _LONG = 20  # characters
 PAUSE = 600.0  # seconds that a room is paused
 
@@ -47,22 +49,26 @@ class _Memory:
     said: deque[_Said] = field(default_factory=deque[_Said])
     texts: Counter[str] = field(default_factory=Counter[str])
     bots: int = 0
+    bots_alone: int = 0  # the newest posts, as far as no person spoke
 
     def add(self, new: _Said) -> None:
         self.said.append(new)
         self.texts[new.text] += 1
         self.bots += new.bot
+        self.bots_alone = self.bots_alone + 1 if new.bot else 0
         while len(self.said) > _REMEMBERED or self.said[0].time < new.time - _WINDOW:
             old = self.said.popleft()
             self.bots -= old.bot
             self.texts[old.text] -= 1
             if not self.texts[old.text]:
                 del self.texts[old.text]
+        self.bots_alone = min(self.bots_alone, len(self.said))
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Why a post does not come in; `flood`: nor does anything else, until somebody looks."""
+    """Why a post does not come in; `flood`: nor does anything else, until somebody looks. Only
+    bots make a flood."""
 
     reason: str
     flood: bool = False
@@ -88,9 +94,10 @@ class Loops:
         memory.add(new)
         most = room.options.bots_per_minute
         if bot and most is not None and memory.bots > most:
-            return Verdict(f"bots said more than {most} things in a minute", flood=True)
-        if text and memory.texts[text] >= _REPEATED and _goes_round(new, memory):
-            return Verdict("the same was said again and again in several channels", flood=True)
+            reason = f"bots said more than {most} things in a minute"
+            return Verdict(reason, flood=memory.bots_alone > most)
+        if not bot and memory.texts[text] >= _REPEATED and _goes_round(new, memory):
+            return Verdict("people said the same again and again in several channels")
         return None
 
     def forget(self, room: RoomId) -> None:
@@ -118,9 +125,9 @@ def _words(text: str) -> str:
 
 
 def _goes_round(new: _Said, memory: _Memory) -> bool:
-    same = [one for one in memory.said if one.text == new.text]
-    if len({one.channel for one in same}) < 2:
+    """Whether another bridge may carry it round through people's own accounts. A bot that says
+    what was said in another channel is refused as a copy."""
+    if len(new.text) < _LONG:
         return False
-    if any(one.bot for one in same):
-        return True
-    return len(new.text) >= _LONG and len(same) >= _REPEATED_BY_PEOPLE
+    same = [one for one in memory.said if one.text == new.text]
+    return len({one.channel for one in same}) > 1

@@ -111,10 +111,59 @@ async def test_what_nobody_foresaw_goes_round_a_few_times_and_is_stopped(trio: T
         for n in range(100):
             await (slate.say("s", text) if n % 2 else board.say("b", text))
             await house.clock.let_work()
-        assert router.decided.paused(ROOM)
+        await slate.say("s", "and what do you say?")
+        await house.clock.let_work()
+        assert not router.decided.paused(ROOM)
 
     carried = [one for one in board.texts("c") if one == text]
     assert 1 <= len(carried) < 40
+    assert board.texts("c")[-1] == "and what do you say?"
+
+
+@pytest.mark.parametrize("text", ["ok", "a sentence that nobody says twice"])
+async def test_a_member_who_repeats_what_a_bot_said_pauses_nothing(trio: Trio, text: str) -> None:
+    house, slate, board = trio
+    async with house.run() as router:
+        await slate.say("s", text, author="ci", bot=True)
+        for _ in range(12):
+            await board.say("b", text, author="bob")
+            await house.clock.let_work()
+        await board.say("b", "and I?", author="ann")
+        await house.clock.let_work()
+        assert not router.decided.paused(ROOM)
+
+    assert slate.texts("s") == [*[text] * 13, "and I?"]
+
+
+async def test_a_text_that_people_repeat_is_refused_and_no_other(trio: Trio) -> None:
+    house, slate, board = trio
+    async with house.run() as router:
+        text = "a sentence that nobody says twice"
+        await slate.say("s", text, author="ann")
+        for _ in range(40):
+            await board.say("b", text, author="bob")
+            await house.clock.let_work()
+        await board.say("b", "and I?", author="bob")
+        await house.clock.let_work()
+        assert not router.decided.paused(ROOM)
+
+    assert board.texts("c") == [*[text] * 29, "and I?"]
+
+
+async def test_a_member_who_makes_bots_say_too_much_pauses_nothing(trio: Trio) -> None:
+    house, slate, board = trio
+    limited(house, 5)
+    async with house.run() as router:
+        for n in range(9):
+            await slate.say("s", "!tick", author="bob")
+            await slate.say("s", f"tick {n}", author="clock", bot=True)
+        await house.clock.let_work()
+        assert not router.decided.paused(ROOM)
+
+    assert [one for one in board.texts("b") if one.startswith("tick")] == [
+        f"tick {n}" for n in range(5)
+    ]
+    assert board.texts("b").count("!tick") == 9
 
 
 async def test_catch_up_of_long_ago_is_no_flood(trio: Trio) -> None:
