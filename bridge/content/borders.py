@@ -7,16 +7,16 @@ tokens, code, styles in pairs, fences, quotes and tables.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections import Counter
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
-_FENCE = re.compile(r"(`{3,}|~{3,})([^`\n]*)(?:\n|\Z)")
+_FENCE = re.compile(r"((?<!`)`{3,}+|(?<!~)~{3,}+)([^`\n]*)(?:\n|\Z)")
 _FENCE_PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)]) +)*")
 _DELIMITER_ROW = re.compile(r"^[ \t>]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*$", re.M)
 _MAX_PREFIX = 80
 _MAX_OPEN = 6  # styles open at once; deeper ones are not reopened
-_CODE_REACH = 4000  # how far the end of code in a line is looked for
+_TICKS = re.compile("`+")
 _STYLE_TAG = re.compile(r"<(/?)(u|ins|b|strong|i|em|s|del|spoiler)>", re.IGNORECASE)
 _TOKEN = re.compile(
     r"""
@@ -134,6 +134,8 @@ class _Reading:
         self._brackets: list[int] = []
         self._styles: list[tuple[str, int, int]] = []
         self._waiting: Counter[str] = Counter()
+        self._ticks: defaultdict[int, list[int]] | None = None
+        self._blanks: list[int] = []
 
     def read(self, start: int, end: int) -> None:
         at = start
@@ -178,16 +180,31 @@ class _Reading:
             self._keep(start, token.end())
 
     def _code(self, ticks: str, start: int, end: int, stop: int) -> int:
-        reach = min(stop, end + _CODE_REACH)
-        closing = re.compile(rf"(?<!`){ticks}(?!`)").search(self.text, end, reach)
-        blank = self.text.find("\n\n", end, reach)
-        if closing is None or 0 <= blank < closing.start():
+        """Code ends at the next run of as many ticks in its paragraph. Where it is cut, a space
+        keeps the ticks apart from those that it may hold."""
+        closing = self._closing(len(ticks), end, stop)
+        if closing is None:
             return end
-        if len(ticks) == 1:
-            self._add(_Span(start, end, closing.start(), closing.end(), ticks, ticks))
-        else:
-            self._keep(start, closing.end())
-        return closing.end()
+        last = closing + len(ticks)
+        gap = " " * (len(ticks) > 1)
+        self._add(_Span(start, end, closing, last, ticks + gap, gap + ticks))
+        if gap:
+            self._keep(start, last)
+        return last
+
+    def _closing(self, width: int, start: int, stop: int) -> int | None:
+        if self._ticks is None:
+            self._ticks = defaultdict(list)
+            for run in _TICKS.finditer(self.text):
+                self._ticks[run.end() - run.start()].append(run.start())
+            self._blanks = [found.start() for found in re.finditer("\n\n", self.text)]
+        places = self._ticks[width]
+        at = bisect_left(places, start)
+        if at == len(places) or places[at] + width > stop:
+            return None
+        blank = bisect_left(self._blanks, start)
+        ends_before = blank < len(self._blanks) and self._blanks[blank] < places[at]
+        return None if ends_before else places[at]
 
     def _style(self, sign: str, start: int, end: int) -> None:
         before, after = self.text[start - 1 : start] or " ", self.text[end : end + 1] or " "

@@ -183,10 +183,21 @@ def _between_characters(borders: Borders, text: str, at: int, end: int, limit: i
         if start is None:
             break
         if start <= at:
-            cut = end
-            break
+            return _within_token(text, at, end)
         cut = start
     cut = max(cluster_start(text, cut, at), at + 1)
+    return _Cut(cut, cut)
+
+
+def _within_token(text: str, at: int, end: int) -> _Cut:
+    """A token that is longer than a piece is cut at a space; ticks side by side stay together."""
+    space = text.rfind(" ", at + 1 + (end - at) // 2, end)
+    if space > at:
+        return _Cut(space, space + 1)
+    cut = cluster_start(text, end, at)
+    while cut > at + 1 and text[cut - 1] == text[cut : cut + 1] == "`":
+        cut -= 1
+    cut = max(cut, at + 1)
     return _Cut(cut, cut)
 
 

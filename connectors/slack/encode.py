@@ -144,7 +144,7 @@ def _sections(markdown: str, known: Counterparts, text: str) -> list[str]:
     """The written text as sections take it; `markdown` is what it was written of, where that is
     known."""
     if len(text) <= _SECTION or not markdown:
-        return [text[at : at + _SECTION] for at in range(0, len(text), _SECTION)]
+        return [one for one in split_text(text, _SECTION) if one.strip()]
     exact = partial(_encoded_length, known=known)
     return [one for _, one in _cut(markdown, (exact,), known, _SECTION) if one.strip()]
 

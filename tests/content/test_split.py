@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable
 from itertools import accumulate
 
@@ -188,3 +189,30 @@ def test_long_texts_are_split_in_linear_time(text: str) -> None:
 
     assert time.process_time() - start < 5
     assert max(map(len, pieces)) <= 2000
+
+
+CODE_IN_A_LINE = {
+    "one tick": "`" + "word " * 1200 + "end`",
+    "one tick, no space": "`" + "x" * 4500 + "`",
+    "two ticks": "``" + "wo`rd " * 1200 + "end``",
+    "two ticks, no space": "``" + "a```b" * 900 + "``",
+    "three ticks in a line": "so ```" + "word " * 1200 + "end```",
+    "in bold": "**see `" + "word " * 1200 + "end` there**",
+}
+
+
+@pytest.mark.parametrize("text", CODE_IN_A_LINE.values(), ids=CODE_IN_A_LINE)
+@pytest.mark.parametrize("limit", [200, 1000, 4000])
+def test_code_in_a_line_that_is_longer_than_a_piece_is_closed_and_opened_again(
+    text: str, limit: int
+) -> None:
+    pieces = split_text(text, limit)
+
+    assert len(pieces) > 1
+    for piece in pieces:
+        assert len(piece) <= limit
+        runs = Counter(len(run) for run in re.findall("`+", piece))
+        ticks = len(re.findall("`+", text)[0])
+        assert runs[ticks] == 2 or piece.strip() == "so", piece
+    said = "".join(re.sub(r"[\s`*]", "", piece) for piece in pieces)
+    assert said == re.sub(r"[\s`*]", "", text)

@@ -430,13 +430,19 @@ def _length(
         yield f"{at}: {key} of {len(value)} characters"
 
 
+# Code is read before all else but escapes: a run of ticks up to the next run of as many.
+_CODE = re.compile(r"\\.|(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
+
+
 def _text(value: str, at: str) -> Iterator[str]:
-    """Nothing of ours mentions people or roles, or cannot be sent at all."""
+    """Nothing of ours in a text with markup shows as a mention, or cannot be sent at all. Whom a
+    message notifies, `allowed_mentions` alone decides: always nobody. Labels, placeholders and
+    other plain texts show `<@1>` as these characters."""
     if "\ud800" <= max(value, default="") <= "\udfff" or re.search(
         "[\x00-\x08\ud800-\udfff]", value
     ):
         yield f"{at}: characters that are none"
-    shown = re.sub(r"\\.|```.*?```|``[^`\n]*``|`[^`\n]*`", "", value, flags=re.DOTALL)
+    shown = _CODE.sub("", value)
     if found := re.search(r"<@[!&]?\d+>", shown):
         yield f"{at}: mentions {found[0]}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -44,14 +45,25 @@ from bridge.content.card import (
     Tasks,
 )
 from bridge.content.rendering import Rendering
-from bridge.content.text import CodeBlock, Heading, Link, List, ListItem, Paragraph, Quote, Rule
+from bridge.content.text import (
+    Code,
+    CodeBlock,
+    Heading,
+    Link,
+    List,
+    ListItem,
+    Paragraph,
+    Quote,
+    Rule,
+    Text,
+)
 from bridge.content.text import Spoiler as Hidden
 from bridge.content.text import Table as TextTable
 from bridge.model import Loss
 from connectors.discord.capabilities import CAPABILITIES
-from connectors.discord.cards import write_components
+from connectors.discord.cards import write_card, write_components
 from tests.connectors.discord.card_words import bold, line, link, picture, prose, small
-from tests.connectors.discord.discord_rules import faults
+from tests.connectors.discord.discord_rules import faults, read_aloud
 from tests.content.card_strategies import node_types
 
 TOKENS = Rendering(token=lambda at: f"token{at.replace('/', '-')}")
@@ -636,3 +648,18 @@ def test_a_heading_links_where_its_title_did() -> None:
     node = Container((), form="card", title=(Link("https://y.example", line("T")),))
 
     assert shown(node) == [box(text("### [T](https://y.example)"))]
+
+
+@pytest.mark.parametrize("code", ["word " * 1500, "wo`rd " * 1500])
+def test_code_that_is_longer_than_a_text_is_code_in_each_text(code: str) -> None:
+    line = Paragraph((Text("see "), Code(code), Text(" there")))
+    prose = Prose((line,))
+    panel = Container((Prose((line,)),), form="panel", title=(Text("Log"),))
+
+    for nodes in ((prose,), (prose, panel), (Container((prose, prose)),)):
+        written = write_card(Card(nodes), TOKENS)
+        for message in written.messages:
+            assert faults(message.body, []) == []
+            for said in re.split("\n", read_aloud(message.body)):
+                bare = re.sub(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", "", said)
+                assert "rd" not in bare, said[:40]
