@@ -23,6 +23,7 @@ from bridge.ports.fetch import Bearer, Fetched
 MOST_REDIRECTS = 5
 _AT_ONCE = 32  # files that are fetched at the same time: slow ones hold up no others
 _MOVED = (301, 302, 303, 307, 308)
+_HTTPS = 443
 _LATER = (408, 425, 429)
 _PIECE = 64 * 1024
 _LONGEST_WAIT = 24 * 3600.0  # of what a host asks for
@@ -135,11 +136,13 @@ class GuardedFetcher:
         return self._session
 
     def _authorization(self, url: URL, bearer: Bearer | None) -> dict[str, str]:
-        """Encrypted only; in the clear to this machine, where that is allowed at all."""
+        """Encrypted, and to the port of the web only; to this machine in any way, where that is
+        allowed at all."""
         host = url.raw_host or ""
         if bearer is None or not bearer.may_be_seen_by(host):
             return {}
-        if url.scheme != "https" and not self._addresses.is_this_machine(host):
+        web = url.scheme == "https" and url.port == _HTTPS
+        if not web and not self._addresses.is_this_machine(host):
             return {}
         return {"Authorization": f"Bearer {bearer.token}"}
 

@@ -67,13 +67,16 @@ def _keyed(key: bytes) -> hmac.HMAC:
     return hmac.new(key, digestmod="sha256")
 
 
-def find_action(card: Card, token_of: Callable[[str], str], token: str) -> Action | None:
-    """The action that carries this token, or, where a payload went home as it was, has this id."""
+def find_action(
+    card: Card, token_of: Callable[[str], str], token: str, *, by_id: bool = True
+) -> Action | None:
+    """The action that carries this token, or, `by_id`, has it as its id: a payload that went home
+    as it was has no tokens."""
     named: Action | None = None
     for action in actions_of(card):
         if _is_token(token_of(action.at), token):
             return action
-        if named is None and action.id and action.id == token:
+        if by_id and named is None and action.id and action.id == token:
             named = action
     return named
 

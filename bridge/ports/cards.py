@@ -158,10 +158,14 @@ class Cards:
     def interaction(
         self, message: Message, token: str, values: Mapping[str, JsonValue]
     ) -> Interaction | None:
-        """What a press of this token means; None when no action of the message carries it."""
+        """What a press of this token means; None when no action of the message carries it.
+
+        The bridge's own cards, which ask for leave to call tools, are known by tokens alone: the
+        ids on them are the same on each and known to everybody.
+        """
         card, _ = self.read(message)
         token_of = self.tokens(message)
-        action = find_action(card, token_of, token)
+        action = find_action(card, token_of, token, by_id=message.actor.id != BRIDGE)
         if action is None:
             return None
         found = interaction_with(card, action, values, token_of, message.message_id)

@@ -14,6 +14,7 @@ from bridge.ports.tokens import SecretRef
 
 _HOST = re.compile(r"[a-z0-9.-]+|::1")
 _ODD = re.compile(r"[\s\\\x00-\x1f]")
+_HTTPS = 443
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 # `*.trafficmanager.net` would let in anybody: names there are free for every Azure customer.
 SERVICE_HOSTS = (
@@ -61,8 +62,8 @@ class TeamsSettings(BaseModel):
     )
     service_hosts: tuple[str, ...] = Field(
         default=SERVICE_HOSTS,
-        description="Hosts that may be given the bot's token (`*.` for any name below): a forged "
-        "service address never gets it.",
+        description="Hosts that may be given the bot's token (`*.` for any name below; "
+        "`host:port` for another port than 443): a forged service address never gets it.",
     )
     drive_hosts: tuple[str, ...] = Field(
         default=DRIVE_HOSTS,
@@ -111,7 +112,7 @@ def _sound(url: str, hosts: Sequence[str]) -> SplitResult | None:
     """None unless it leads to one of the hosts, by https or on loopback."""
     try:
         parts = urlsplit(url)
-        host, _port = (parts.hostname or "").lower(), parts.port
+        host, port = (parts.hostname or "").lower(), parts.port
     except ValueError:
         return None
     if parts.username is not None or parts.fragment:
@@ -120,5 +121,7 @@ def _sound(url: str, hosts: Sequence[str]) -> SplitResult | None:
     if not _HOST.fullmatch(host) or _ODD.search(url):
         return None
     secure = parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK)
-    known = any(fnmatchcase(host, one.lower()) for one in hosts)
+    # Another port of a known host may be another program's: on a shared host, anybody's.
+    at = host if port in (None, _HTTPS) or host in LOOPBACK else f"{host}:{port}"
+    known = any(fnmatchcase(at, one.lower()) for one in hosts)
     return parts if secure and known else None

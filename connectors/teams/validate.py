@@ -28,7 +28,11 @@ _FETCH_AGAIN_AFTER = 10.0  # seconds between two fetches because of unknown keys
 _TRY_AGAIN_AFTER = 0.5  # ... and after one that failed: less than Teams waits until it comes again
 _FETCH_ANYWAY_AFTER = 24 * 3600.0  # a key that was withdrawn is forgotten after this
 _TOKENS_REMEMBERED = 256
+_LAST = 2**53  # seconds; beyond, a JSON number is not exact
 _LONGEST_KEY_ID = 100  # it is shown in the log, and anybody may send one
+
+# What PyJWT lets through of a token that is odd enough: deep nesting, claims of other types.
+_UNREADABLE = (RecursionError, ValueError, TypeError, AttributeError, OverflowError)
 
 Fetch = Callable[[str], Awaitable[bytes]]
 
@@ -162,16 +166,31 @@ class TokenValidator:
             )
         except jwt.PyJWTError as error:
             raise Unauthorized(f"The token is not good: {error}") from error
+        except _UNREADABLE as error:
+            raise Unauthorized("The token's claims cannot be read") from error
 
     def _check_time(self, claims: Json) -> None:
         now = self._clock.time()
-        ends, begins = claims.get("exp"), claims.get("nbf", 0)
-        if not isinstance(ends, (int, float)) or not isinstance(begins, (int, float)):
-            raise Unauthorized("The token's times are not numbers")
+        ends, begins = _moment(claims, "exp"), _moment(claims, "nbf")
+        _moment(claims, "iat")
+        if ends is None:
+            raise Unauthorized("The token says no time at which it ends")
         if now > ends + LEEWAY:
             raise Unauthorized(f"The token ended {now - ends:.0f} s ago; is our clock right?")
-        if now < begins - LEEWAY:
+        if begins is not None and now < begins - LEEWAY:
             raise Unauthorized(f"The token begins in {begins - now:.0f} s; is our clock right?")
+
+
+def _moment(claims: Json, name: str) -> float | None:
+    """A claim in seconds since 1970 (RFC 7519: a JSON number); None where it is absent. Python's
+    JSON reader takes NaN and Infinity, too, and whole numbers of any length."""
+    value = claims.get(name)
+    if value is None and name not in claims:
+        return None
+    # bool is an int, and NaN is neither smaller nor larger than anything
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= _LAST:
+        raise Unauthorized(f"The token's {name} is no time")
+    return float(value)
 
 
 def check_belongs(claims: Claims, activity: Json) -> None:
@@ -189,7 +208,7 @@ def check_belongs(claims: Claims, activity: Json) -> None:
 def _key_id(token: str) -> str:
     try:
         header = jwt.get_unverified_header(token)
-    except jwt.PyJWTError as error:
+    except (jwt.PyJWTError, *_UNREADABLE) as error:
         raise Unauthorized(f"The token cannot be read: {error}") from error
     algorithm, kid = header.get("alg"), header.get("kid")
     if algorithm not in ALGORITHMS or not isinstance(kid, str) or len(kid) > _LONGEST_KEY_ID:

@@ -450,6 +450,22 @@ async def test_the_token_is_never_sent_in_the_clear(blobs: MemoryBlobs) -> None:
     assert seen == [None]
 
 
+async def test_the_token_goes_to_no_other_port_of_its_host(
+    blobs: MemoryBlobs, tmp_path: Path
+) -> None:
+    """On a shared host another port may be anybody's program."""
+    seen: list[str | None] = []
+    server, client = certificate_for("files.test", tmp_path)
+    names = Names(files_test=[["127.0.0.1"]])
+    async with (
+        serving(shows_token(seen), server) as port,
+        fetching(blobs, resolver=names, trust=client) as fetcher,
+    ):
+        await fetcher.fetch(f"https://files.test:{port}/", bearer=Bearer(TOKEN, ("files.test",)))
+
+    assert seen == [None]
+
+
 async def test_nothing_else_is_told_to_a_host(fetcher: GuardedFetcher) -> None:
     told: list[dict[str, str]] = []
 

@@ -78,6 +78,12 @@ def test_addresses_that_are_given_secrets_are_encrypted(
         "file:///etc/passwd",
         "http://127.0.0.1/",
         "https://169.254.169.254/",
+        "https://smba.trafficmanager.net:8443/emea/",
+        "https://smba.trafficmanager.net:80/",
+        "https://smba.trafficmanager.net:0/",
+        "https://europe.botframework.com:4443/",
+        "https://smba.trafficmanager.net:99999/",
+        "https://smba.trafficmanager.net:x/",
         "",
     ],
 )
@@ -100,6 +106,23 @@ def test_microsofts_service_addresses_may_be_called(address: str) -> None:
     settings = TeamsSettings(app_id="a", app_password=SecretRef(env="X"))
 
     assert settings.may_be_called(address) is True
+
+
+def test_another_port_of_a_host_is_allowed_by_its_name_alone() -> None:
+    settings = TeamsSettings(
+        app_id="a", app_password=SecretRef(env="X"), drive_hosts=("*.drive.example",),
+        service_hosts=("bot.example:8443", "*.bots.example:444", "127.0.0.1"),
+    )  # fmt: skip
+
+    allowed = ("https://bot.example:8443/", "https://a.bots.example:444/", "http://127.0.0.1:9/")
+    refused = (
+        "https://bot.example/", "https://bot.example:8444/", "https://a.bots.example/",
+        "http://bot.example:8443/", "https://127.0.0.2:8443/",
+    )  # fmt: skip
+    assert [settings.may_be_called(url) for url in allowed] == [True] * 3
+    assert [settings.may_be_called(url) for url in refused] == [False] * 5
+    assert settings.may_take_files("https://my.drive.example/up?sig=1")
+    assert not settings.may_take_files("https://my.drive.example:8443/up?sig=1")
 
 
 # --- redirects ----------------------------------------------------------------------------------

@@ -130,10 +130,15 @@ class Request:
     message: MessageId
     copies: dict[str, list[str]]
 
-    async def press(self, account: str, node: int, author: str = "ann") -> None:
+    async def press(self, account: str, node: int | str, author: str = "ann") -> None:
+        """The button of this node; or with this text in place of its token."""
         paper = next(p for name, p in self.house.connectors.items() if name == account)
         assert isinstance(paper, PressedPaper)
-        token = action_token(KEY, self.message, f"/content/0/data/nodes/{node}")
+        token = (
+            node
+            if isinstance(node, str)
+            else action_token(KEY, self.message, f"/content/0/data/nodes/{node}")
+        )
         channel = account[0]
         await paper.press(channel, self.copies[account][0], token, author=author)
 

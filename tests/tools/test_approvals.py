@@ -116,6 +116,23 @@ async def test_nobody_else_may_decide(clock: FakeClock) -> None:
     assert known.decisions == ()
 
 
+async def test_the_plain_id_of_a_button_is_no_press_of_it(clock: FakeClock) -> None:
+    """It is the same on every request; only the token of this request's own button counts."""
+    house, bench = bench_house(clock, Caller("cal__remove"))
+
+    async with house.run():
+        await asked(house)
+        request = await request_of(house)
+        for text in ("allow", "refuse", "Allow", "", request.message):
+            await request.press("slate", text, "ann")
+            await clock.advance(2)
+            assert await state(house) == "waiting"
+        (known,) = await house.store.approvals()
+
+    assert known.decisions == ()
+    assert bench.made == []
+
+
 async def test_the_askers_linked_account_may_decide(clock: FakeClock) -> None:
     house, bench = bench_house(clock, Caller("cal__remove"))
     ann, anna = actor_id_of("paper", "slate", "ann"), actor_id_of("paper", "board", "anna")

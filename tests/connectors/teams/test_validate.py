@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import base64
 import hmac
+import json
 from collections.abc import Callable
 from typing import Any
 
 import jwt
 import orjson
 import pytest
+from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
+from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwt.algorithms import RSAAlgorithm
 
@@ -144,6 +147,76 @@ def _tampered() -> str:
 async def test_a_bad_token_is_refused(make: Callable[[], str], reason: str) -> None:
     with pytest.raises(Unauthorized, match=reason):
         await checked(f"Bearer {make()}")
+
+
+_NO_TIMES = (
+    float("nan"), float("inf"), float("-inf"), 10**400, -(10**400), 10**16, -1, 1e300, True, False,
+    "1800000060", [], {}, "NaN",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["exp", "nbf", "iat"])
+@pytest.mark.parametrize("value", _NO_TIMES, ids=lambda value: str(value)[:12])
+async def test_a_claim_that_is_no_time_is_refused(name: str, value: Any) -> None:
+    made = claims(**{name: value})
+    header = {"alg": "RS256", "typ": "JWT", "kid": "k1"}
+    parts = [json.dumps(part).encode() for part in (header, made)]
+
+    with pytest.raises(Unauthorized, match=f"{name} is no time"):
+        await checked(f"Bearer {_signed(*parts)}")
+
+
+@pytest.mark.parametrize("name", ["exp", "nbf", "iat"])
+async def test_a_claim_that_is_null_is_refused(name: str) -> None:
+    made = json.dumps({**claims(), name: None}).encode()
+
+    signed = _signed(b'{"alg": "RS256", "kid": "k1"}', made)
+
+    with pytest.raises(Unauthorized, match=name):
+        await checked(f"Bearer {signed}")
+
+
+@pytest.mark.parametrize(
+    ("head", "body"),
+    [
+        (b"[" * 30_000, b"{}"),
+        (b'{"alg": "RS256", "kid": "k1", "x": ' + b"[" * 10_000, b"{}"),
+        (b'{"alg": ["RS256"], "kid": "k1"}', b"{}"),
+        (b'{"alg": "RS256", "kid": {"k": 1}}', b"{}"),
+        (b'{"alg": "RS256", "kid": "k1", "x": 1' + b"0" * 5000 + b"}", b"{}"),
+        (b'{"alg": "RS256", "kid": "k1", "b64": false, "crit": ["b64"]}', b"{}"),
+        (b'{"alg": "RS256", "kid": "k1", "crit": {}}', b"{}"),
+        (b'{"alg": "RS256", "kid": "k1"}', b"[]"),
+        (b'{"alg": "RS256", "kid": "k1"}', b"[" * 30_000),
+        (b'{"alg": "RS256", "kid": "k1"}', b'{"exp": 1' + b"0" * 5000 + b"}"),
+        (b'{"alg": "RS256", "kid": "k1"}', b"\xff\xfe"),
+        (b'{"alg": "RS256", "kid": "k1"}', b""),
+    ],
+)
+async def test_a_token_of_any_shape_is_refused_and_breaks_nothing(head: bytes, body: bytes) -> None:
+    """Also one that is signed by the right key."""
+    with pytest.raises(Unauthorized):
+        await checked(f"Bearer {_signed(head, body)}")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"aud": [[APP_ID]]}, {"aud": {APP_ID: 1}}, {"aud": 1}, {"iss": ["https://x"]}, {"iss": 1},
+     {"sub": 1}, {"jti": 1}, {"serviceurl": 1}],
+)  # fmt: skip
+async def test_claims_of_another_type_are_not_taken_for_good(changes: dict[str, Any]) -> None:
+    body = json.dumps({**claims(), **changes}).encode()
+    signed = _signed(b'{"alg": "RS256", "kid": "k1"}', body)
+
+    with pytest.raises(Unauthorized):
+        check_belongs(await checked(f"Bearer {signed}"), activity())
+
+
+def _signed(head: bytes, body: bytes) -> str:
+    """Any two parts, signed by the published key."""
+    parts = [base64.urlsafe_b64encode(part).rstrip(b"=") for part in (head, body)]
+    signature = KEY.sign(b".".join(parts), PKCS1v15(), SHA256())
+    return b".".join([*parts, base64.urlsafe_b64encode(signature).rstrip(b"=")]).decode()
 
 
 @pytest.mark.parametrize("header", ["", "Basic abc", "Bearer", "bearer "])
