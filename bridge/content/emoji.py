@@ -51,6 +51,11 @@ def short_name_of(emoji: str) -> str | None:
     return None
 
 
+def emoji_by_name() -> dict[str, str]:
+    """Every short name that we know -> its characters, in the order of the table."""
+    return {name: entry.plain for name, entry in _entries().items()}
+
+
 def one_emoji(emoji: str) -> str:
     """The same emoji in one form, whichever signs of presentation a platform puts into it."""
     name = short_name_of(emoji)

@@ -110,13 +110,24 @@ class _Share(BaseModel):
 def control_routes(around: Surroundings, platforms: Mapping[str, LocalPlatform]) -> list[BaseRoute]:
     """All routes under `/_control`."""
     control = _Control(around, platforms)
-    hands = "/_control/{platform}/"
     return [
         Route("/_control/world", control.world),
         Route("/_control/feed", control.feed),
         Route("/_control/faults", control.faults, methods=["POST", "DELETE"]),
         Route("/_control/limits", control.limits, methods=["PUT"]),
         Route("/_control/refusals", control.refusals),
+        Route("/_control/{platform}/disconnect", _said(control.disconnect), methods=["POST"]),
+        *people_routes(around, platforms, "/_control"),
+    ]
+
+
+def people_routes(
+    around: Surroundings, platforms: Mapping[str, LocalPlatform], prefix: str
+) -> list[BaseRoute]:
+    """What people do and see, under `<prefix>/<platform>/`: no fault and no token among it."""
+    control = _Control(around, platforms)
+    hands = prefix + "/{platform}/"
+    return [
         Route(hands + "posts", _said(control.post), methods=["POST"]),
         Route(hands + "files", _said(control.share), methods=["POST"]),
         Route(hands + "edits", _said(control.edit), methods=["POST"]),
@@ -131,7 +142,6 @@ def control_routes(around: Surroundings, platforms: Mapping[str, LocalPlatform])
         Route(hands + "forms", _said(control.forms)),
         Route(hands + "whispers", _said(control.whispers)),
         Route(hands + "messages", _said(control.messages)),
-        Route(hands + "disconnect", _said(control.disconnect), methods=["POST"]),
     ]
 
 

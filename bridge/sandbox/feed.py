@@ -38,11 +38,12 @@ class Shown(BaseModel):
 
 
 class Change(BaseModel):
-    """One visible change: a message posted, edited or deleted."""
+    """One visible change: a message was posted, edited or deleted; or people reacted to it, pinned
+    it, or voted in its poll (`marked`)."""
 
     model_config = ConfigDict(frozen=True)
 
-    kind: Literal["posted", "edited", "deleted"]
+    kind: Literal["posted", "edited", "deleted", "marked"]
     message: Shown
 
 

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from bridge.app.demo.page import page_app
-from bridge.app.demo.running import Demo
+from bridge.app.demo.running import Demo, Street
 from bridge.sandbox.platform import Surroundings
 from bridge.sandbox.server import local_platforms, sandbox_app
 
@@ -34,9 +34,11 @@ def sandbox() -> Generator[TestClient]:
 
 
 class _NoDemo:
-    """Stands where the page needs a demo only to be built."""
+    """As much of a demo as is needed before anybody is let in."""
 
     sandbox_url = BASE
+    bridge_url = BASE
+    street = Street(Surroundings(base_url=BASE), local_platforms(Surroundings(base_url=BASE)))
 
 
 @pytest.fixture
@@ -46,7 +48,7 @@ def page() -> Generator[tuple[TestClient, list[str]]]:
     async def play() -> None:
         played.append("scene")
 
-    app = page_app(cast("Demo", _NoDemo()), play, asyncio.Event())
+    app = page_app(cast("Demo", _NoDemo()), {"scene": play}, asyncio.Event())
     with TestClient(app, base_url=BASE) as client:
         yield client, played
 
@@ -146,18 +148,18 @@ def test_no_other_site_plays_the_demos_scene(
 ) -> None:
     client, played = page
 
-    assert client.post("/scene", headers=headers).status_code == status
+    assert client.post("/plays/scene", headers=headers).status_code == status
     assert played == []
-    assert client.post("/scene", headers={"Origin": BASE}).status_code == 202
+    assert client.post("/plays/scene", headers={"Origin": BASE}).status_code == 202
     assert client.get("/", headers={"Host": "evil.example"}).status_code == 421
 
 
 def test_a_body_without_its_type_is_refused(page: tuple[TestClient, list[str]]) -> None:
     client, _ = page
 
-    assert client.post("/posts", content=b"{}").status_code == 415
-    assert client.post("/posts", content=iter([b"{}"])).status_code == 415
-    assert client.post("/posts", json={}).status_code == 400
+    assert client.post("/people/slack/posts", content=b"{}").status_code == 415
+    assert client.post("/people/slack/posts", content=iter([b"{}"])).status_code == 415
+    assert client.post("/people/slack/posts", json={}).status_code == 400
 
 
 def test_a_server_that_listens_elsewhere_is_reached_by_its_own_name() -> None:

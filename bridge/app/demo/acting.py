@@ -19,7 +19,7 @@ _LOOK = 0.01
 class Cast:
     """People who speak in one room; each line is remembered by its number.
 
-    `patience`: seconds that a thread's root may take to come to where it is answered.
+    `patience`: seconds that a line's copies may take to come to the other platforms.
     """
 
     def __init__(self, demo: Demo, room: str = ROOMS[0], patience: float = _PATIENCE) -> None:
@@ -36,6 +36,13 @@ class Cast:
         shown = await self.demo.say(line.platform, channel, person, line.text, thread)
         self._said.append((line, shown))
         return shown
+
+    async def arrived(self) -> None:
+        """Wait until the last line's copies stand on the other platforms."""
+        line, _ = self._said[-1]
+        for platform in self.demo.sides:
+            if platform != line.platform:
+                await self._root(len(self._said) - 1, platform)
 
     async def _root(self, number: int, platform: str) -> str:
         """What a line said elsewhere is called here; it may still be on its way."""
@@ -65,8 +72,9 @@ class Cast:
 
 
 async def act_out(demo: Demo, lines: Sequence[Line], *, pause: float) -> None:
-    """Say the lines one after another, as people would."""
+    """Say the lines one after another, as people would: who answers has read what came before."""
     cast = Cast(demo)
     for line in lines:
         await cast.say(line)
+        await cast.arrived()
         await asyncio.sleep(pause * (4 if line.answered else 1))

@@ -72,6 +72,8 @@ OPENING = (
     Line("slack", "Ben Ortiz", "The _login_ one and the _export_ one.", thread=0),
 )
 
+CARD = (Line("slack", "Ada Park", "@desk we need a room for the release party", answered=True),)
+
 SCENE = (
     Line("discord", "Dana Okafor", "Can somebody look at the *deployment*? It says `exit 137`."),
     Line("slack", "Dev Rao", "That is the memory limit. I raise it now.", thread=0),

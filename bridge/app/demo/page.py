@@ -1,14 +1,13 @@
-"""The demo's one page: what people do goes to the local platforms, what is seen comes live."""
+"""The demo's page: people act on the local platforms, and the page shows live what changes."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
@@ -21,41 +20,35 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bridge.app.bodies import BoundedBodies
 from bridge.app.demo.running import Demo
-from bridge.app.demo.views import Json, explanation_view, shown_view
+from bridge.app.demo.views import Json, explanation_view, private_view, shown_view
 from bridge.app.demo.world import ROOMS
+from bridge.content.emoji import emoji_by_name
 from bridge.errors import BridgeError, NotFound
 from bridge.model import ChannelRef, RoomId
+from bridge.sandbox.control import people_routes
 from bridge.sandbox.local_only import LocalOnly
 from bridge.uacs import Conversation
 
 _HERE = Path(__file__).parent
-_MOST_TEXT = 40_000  # characters: what the most patient of the platforms takes
-_MOST_BYTES = 400_000
+_MOST_BYTES = 16_000_000  # of a request: a file of 10 MB in base64, and some more
 _FIRST = asyncio.FIRST_COMPLETED
 _ALIVE = 15.0  # seconds between two signs of life of a silent stream
-
-
-class _Post(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    platform: str
-    channel: str
-    person: str
-    text: str = Field(min_length=1, max_length=_MOST_TEXT)
-    thread: str | None = None
-
+_LOOK = 0.2  # seconds between two looks at what single people see
 
 Play = Callable[[], Coroutine[Any, Any, None]]
 
 
-def page_app(demo: Demo, play: Play, closing: asyncio.Event) -> Starlette:
-    """The ASGI app; `play` acts a scene out for those who only watch, `closing` ends streams."""
-    page = _Page(demo, play, closing)
+def page_app(demo: Demo, plays: Mapping[str, Play], closing: asyncio.Event) -> Starlette:
+    """The ASGI app; `plays` are the scenes that people can start, `closing` ends the streams."""
+    page = _Page(demo, plays, closing)
+    street = demo.street
     routes = [
         Route("/", page.show),
         Route("/events", page.events),
-        Route("/posts", page.post, methods=["POST"]),
-        Route("/scene", page.scene, methods=["POST"]),
+        Route("/emoji.json", page.emoji),
+        Route("/plays/{name}", page.play, methods=["POST"]),
+        Route("/files/{platform}/{file}", page.file),
+        *people_routes(street.around, street.platforms, "/people"),
         Route("/archive/{room}", page.archive),
         Route("/explain", page.explain),
         Route("/healthz", page.health),
@@ -66,7 +59,7 @@ def page_app(demo: Demo, play: Play, closing: asyncio.Event) -> Starlette:
         routes=routes,
         middleware=[
             Middleware(LocalOnly),
-            Middleware(_Strict, pictures_from=demo.sandbox_url),
+            Middleware(_Strict, media_from=(demo.sandbox_url, demo.bridge_url)),
             Middleware(BoundedBodies, most_bytes=_MOST_BYTES),
         ],
         exception_handlers={BridgeError: _refused},
@@ -76,9 +69,9 @@ def page_app(demo: Demo, play: Play, closing: asyncio.Event) -> Starlette:
 class _Page:
     """The handlers."""
 
-    def __init__(self, demo: Demo, play: Play, closing: asyncio.Event) -> None:
+    def __init__(self, demo: Demo, plays: Mapping[str, Play], closing: asyncio.Event) -> None:
         self._demo = demo
-        self._play = play
+        self._plays = plays
         self._closing = closing
         self._playing: asyncio.Task[None] | None = None
         self._templates = Jinja2Templates(directory=_HERE / "templates")
@@ -92,22 +85,25 @@ class _Page:
             self._stream(), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
         )
 
-    async def post(self, request: Request) -> Response:
-        try:
-            wanted = _Post.model_validate_json(await request.body())
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            return JSONResponse({"error": f"{first['loc']}: {first['msg']}"}, status_code=400)
-        if wanted.platform not in self._demo.sides:
-            raise NotFound(f"There is no platform {wanted.platform!r} here")
-        shown = await self._demo.say(**wanted.model_dump())
-        return JSONResponse(shown_view(shown), status_code=201)
+    async def emoji(self, _request: Request) -> Response:
+        return JSONResponse(emoji_by_name(), headers={"Cache-Control": "max-age=3600"})
 
-    async def scene(self, _request: Request) -> Response:
-        """Act the scene out; while it is played, it is not begun again."""
+    async def play(self, request: Request) -> Response:
+        """Start a scene; while one is acted out, no other begins."""
+        name = request.path_params["name"]
+        if name not in self._plays:
+            raise NotFound(f"There is no scene {name!r}; there are {', '.join(self._plays)}")
         if self._playing is None or self._playing.done():
-            self._playing = asyncio.create_task(self._play())
+            self._playing = asyncio.create_task(self._plays[name]())
         return Response(status_code=202)
+
+    async def file(self, request: Request) -> Response:
+        """A file of a local platform whose own address asks for an app's token."""
+        path = request.path_params
+        found = self._demo.file(path["platform"], path["file"])
+        return found or JSONResponse(
+            {"error": f"There is no file {path['file']!r} on {path['platform']!r}"}, status_code=404
+        )
 
     async def archive(self, request: Request) -> Response:
         room = request.path_params["room"]
@@ -146,13 +142,22 @@ class _Page:
         changes = self._demo.feed.watch()
         upcoming = asyncio.ensure_future(anext(changes))
         closing = asyncio.create_task(self._closing.wait())
+        private = self._private()
+        silent = 0.0
         try:
             await asyncio.sleep(0)
+            yield _event("private", private)
             yield _event("everything", self._everything())
             while not closing.done():
-                await asyncio.wait({upcoming, closing}, timeout=_ALIVE, return_when=_FIRST)
+                await asyncio.wait({upcoming, closing}, timeout=_LOOK, return_when=_FIRST)
+                if (now := self._private()) != private:
+                    private = now
+                    yield _event("private", private)
                 if not upcoming.done():
-                    yield b": alive\n\n"
+                    silent += _LOOK
+                    if silent >= _ALIVE:
+                        silent = 0.0
+                        yield b": alive\n\n"
                     continue
                 change = upcoming.result()
                 yield _event("change", {"kind": change.kind, "message": shown_view(change.message)})
@@ -172,7 +177,16 @@ class _Page:
             for shown in demo.standing(side.platform, channel.id)
         ]
         sides = [side.model_dump() for side in demo.sides.values()]
-        return {"sides": sides, "messages": messages, "pictures_from": demo.sandbox_url}
+        media_from = [demo.sandbox_url, demo.bridge_url]
+        return {"sides": sides, "messages": messages, "media_from": media_from}
+
+    def _private(self) -> Json:
+        """What only single people see, by platform and person."""
+        demo = self._demo
+        return {
+            name: private_view(demo.street.platforms[name], side)
+            for name, side in demo.sides.items()
+        }
 
 
 async def archived(demo: Demo, room: str) -> Conversation:
@@ -192,13 +206,14 @@ async def _refused(_request: Request, error: Exception) -> Response:
 
 
 class _Strict:
-    """ASGI middleware: only our own scripts and styles, and the local platforms' pictures."""
+    """ASGI middleware: our scripts and styles, and media of the local platforms and the bridge."""
 
-    def __init__(self, app: ASGIApp, pictures_from: str) -> None:
+    def __init__(self, app: ASGIApp, media_from: Sequence[str]) -> None:
         self._app = app
+        media = f"'self' {' '.join(media_from)}"
         self._policy = (
             "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-            f"img-src 'self' {pictures_from}; base-uri 'none'; form-action 'none'; "
+            f"img-src {media}; media-src {media}; base-uri 'none'; form-action 'none'; "
             "frame-ancestors 'none'"
         )
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import socket
 from collections.abc import AsyncGenerator, Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from starlette.responses import Response
+
 from bridge.app.build import Bridge
+from bridge.app.demo.desk import serving_desk
 from bridge.app.demo.world import Side, configuration, sides_of
 from bridge.app.run import run
 from bridge.app.settings import settings_of
@@ -60,6 +64,11 @@ class Demo:
         local = self.street.platforms[platform]
         return await local.post_as(side.workspace, channel, person, text, thread)
 
+    def file(self, platform: str, file: str) -> Response | None:
+        """The bytes of a file that people see on a platform; None where it has none of this id."""
+        local = self.street.platforms.get(platform)
+        return local.file_as_seen(file) if isinstance(local, LocalSlack) else None
+
     def standing(self, platform: str, channel: str) -> list[Shown]:
         """What is to be seen in a channel."""
         side = self.sides[platform]
@@ -74,12 +83,14 @@ async def running_demo(
 
     `newcomers` are names of people who join the local Slack.
     """
-    async with _street() as street:
+    async with _street() as street, serving_desk() as desk:
         for number, name in enumerate(newcomers):
             _join_slack(street, number, name)
         worlds = {name: platform.world() for name, platform in street.platforms.items()}
         base_url = street.around.base_url
-        settings, environment = configuration(worlds, base_url, folder / STORE, pace)
+        settings, environment = configuration(
+            worlds, base_url, folder / STORE, pace, desk, _free_port()
+        )
         ready: asyncio.Future[tuple[Bridge, str]] = asyncio.get_running_loop().create_future()
         with _environment(environment):
             running = asyncio.create_task(
@@ -98,6 +109,13 @@ async def running_demo(
                 yield Demo(street, sides_of(street.platforms), bridge, url), running
             finally:
                 await _ended(running)
+
+
+def _free_port() -> int:
+    """A port that nothing listens on now; its number is in the configuration before it is bound."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
 
 
 @contextlib.asynccontextmanager

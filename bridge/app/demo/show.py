@@ -15,7 +15,7 @@ import structlog
 from starlette.applications import Starlette
 
 from bridge.app.demo.acting import act_out
-from bridge.app.demo.lines import OPENING, REFUSED_NAME, SCENE, Line
+from bridge.app.demo.lines import CARD, OPENING, REFUSED_NAME, SCENE, Line
 from bridge.app.demo.page import page_app
 from bridge.app.demo.running import Demo, running_demo
 from bridge.app.demo.script import play_script
@@ -78,7 +78,11 @@ async def _page(wishes: Wishes, folder: Path) -> int:
         contextlib.AsyncExitStack() as ends,
         running_demo(folder, pace=_PAGE_PACE) as (demo, running),
     ):
-        app = page_app(demo, lambda: _acted(demo, running, SCENE, 1.3), closing)
+        plays = {
+            "scene": lambda: _acted(demo, running, SCENE, 1.3),
+            "card": lambda: _acted(demo, running, CARD, 0.0),
+        }
+        app = page_app(demo, plays, closing)
         server = await _served(app, wishes.port)
         opening = () if wishes.quiet_room else OPENING  # the page does not begin empty
         background = asyncio.create_task(_acted(demo, running, opening, 0.15))

@@ -11,6 +11,8 @@ from bridge.app.demo.world import Side
 from bridge.model.refs import split_key
 from bridge.ports.store import Explanation, OperationRecord, Timeline
 from bridge.sandbox.feed import Shown
+from bridge.sandbox.hands import Handled
+from bridge.sandbox.platform import LocalPlatform
 
 Json = dict[str, Any]
 
@@ -26,25 +28,32 @@ def shown_view(message: Shown) -> Json:
         "author_id": message.author_id,
         "picture": message.picture,
         "bot": message.bot,
+        "text": message.text,
         "time": message.time,
         "edited": message.edited,
-        "native": _native(message),
+        "reactions": message.reactions,
+        "pinned": message.pinned,
+        "native": message.raw,
     }
 
 
-def _native(message: Shown) -> Json:
-    raw = message.raw
-    match message.platform:
-        case "slack":
-            return {"text": raw.get("text", ""), "blocks": raw.get("blocks") or []}
-        case "discord":
-            names = {
-                str(user["id"]): str(user.get("global_name") or user["username"])
-                for user in raw.get("mentions", [])
+def private_view(platform: LocalPlatform, side: Side) -> Json:
+    """What each person of a side alone sees: open forms and messages that nobody else is shown.
+
+    Returns `{person id: {"forms": [...], "whispers": [...]}}`, without people who see nothing.
+    """
+    if not isinstance(platform, Handled):
+        return {}
+    found: Json = {}
+    for person in side.people:
+        forms = platform.forms(side.workspace, person.id)
+        whispers = platform.whispers(side.workspace, person.id)
+        if forms or whispers:
+            found[person.id] = {
+                "forms": [form.model_dump(mode="json") for form in forms],
+                "whispers": [shown_view(whisper) for whisper in whispers],
             }
-            return {"text": raw.get("content", ""), "names": names}
-        case _:
-            return {"text": raw.get("text", ""), "format": raw.get("textFormat", "plain")}
+    return found
 
 
 def explanation_view(found: Explanation, sides: Mapping[str, Side]) -> Json:

@@ -14,6 +14,7 @@ from bridge.sandbox.platform import LocalPlatform, SeededPerson, SeededPlace, Wo
 
 ROOMS = ("general", "random")
 AGENT = "echo"
+DESK = "desk"
 _LABELS = {"slack": "Slack", "discord": "Discord", "teams": "Teams"}
 _WRITERS = {"slack": "Ada Park", "discord": "Chen Wei", "teams": "Noor Haddad"}
 
@@ -50,6 +51,7 @@ class Side(BaseModel):
     people: tuple[SidePerson, ...]
     writer: str  # id of the person who writes there unless another is chosen
     names: dict[str, str]  # native id -> name, of people, bots and channels
+    bot: str  # the bridge's own name there
 
     def channel_of(self, room: str) -> str:
         return next(channel.id for channel in self.channels if channel.room == room)
@@ -84,6 +86,7 @@ def _side(world: World) -> Side:
         people=tuple(SidePerson(id=person.id, name=person.name) for person in people),
         writer=_writer(world.platform, people),
         names=_names(world, places, people),
+        bot=str(world.apps[0]["name"]),
     )
 
 
@@ -110,17 +113,24 @@ def _names(
 
 
 def configuration(
-    worlds: Mapping[str, World], base_url: str, store: Path, pace: float
+    worlds: Mapping[str, World], base_url: str, store: Path, pace: float, desk: str, port: int
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """A whole configuration for the first app of each platform, and its environment."""
+    """A whole configuration for the first app of each platform, and its environment.
+
+    `desk` is the address of the program that answers as `@desk`; `port` is the bridge's own, which
+    the local platforms are given as its public one, so that files can be shown everywhere.
+    """
     accounts, environment = local_accounts(worlds, base_url)
     sides = {name: _side(world) for name, world in worlds.items()}
     settings = {
         "accounts": accounts,
-        "agents": {AGENT: {"kind": "echo", "pace": pace}},
+        "agents": {
+            AGENT: {"kind": "echo", "pace": pace},
+            DESK: {"kind": "webhook", "url": desk, "private_addresses": True},
+        },
         "rooms": {room: _room(sides, room) for room in ROOMS},
         "store": {"path": str(store)},
-        "web": {"host": "127.0.0.1", "port": 0},
+        "web": {"host": "127.0.0.1", "port": port, "public_url": f"http://127.0.0.1:{port}"},
         "files": {"allow_loopback": True},
         "delivery": {"drain": 1.0},
     }
@@ -132,4 +142,5 @@ def _room(sides: Mapping[str, Side], room: str) -> dict[str, Any]:
         {"account": name, "workspace": side.workspace, "channel": side.channel_of(room)}
         for name, side in sides.items()
     ]
-    return {"members": members, "agents": [{"agent": AGENT, "listen": "mentions"}]}
+    agents = [{"agent": name, "listen": "mentions"} for name in (AGENT, DESK)]
+    return {"members": members, "agents": agents}

@@ -149,6 +149,7 @@ class Acts:
                     **_place(message.channel),
                 }  # fmt: skip
                 self._tell(Event(name, message.channel, data))
+        self._show("marked", message)
 
     def end_poll(self, message: Message) -> Json:
         """The votes are counted, once; a line in the channel answers the poll with the result."""
@@ -284,6 +285,7 @@ class Acts:
             data["member"] = member_json(member)
         data["message_author_id"] = str(message.author.id)
         self._tell(Event("MESSAGE_REACTION_ADD", message.channel, data))
+        self._show("marked", message)
 
     def unreact(self, message: Message, user: User, emoji: Json) -> bool:
         """Take a reaction back; says whether it was there."""
@@ -296,6 +298,7 @@ class Acts:
             del message.reactions[key]
         data = self._reaction(message, user, emoji)
         self._tell(Event("MESSAGE_REACTION_REMOVE", message.channel, data))
+        self._show("marked", message)
         return True
 
     def clear_reactions(self, message: Message, emoji: Json | None = None) -> None:
@@ -307,11 +310,12 @@ class Acts:
         elif message.reactions.pop(f"{emoji['name']}:{emoji['id']}", None):
             name = "MESSAGE_REACTION_REMOVE_EMOJI"
             self._tell(Event(name, message.channel, {**data, "emoji": emoji}))
+        self._show("marked", message)
 
     def pin(self, message: Message, user: User) -> None:
         """Pin a message: its update, the channel's, and the line that says who did it."""
         message.pinned_at = iso_time(self.state.now())
-        self._update(message)
+        self._show("marked", message, self._update(message))
         self._tell_pins(message.channel)
         line = Message(
             id=self.state.ids.next(), channel=message.channel, author=user, content="",
@@ -322,7 +326,7 @@ class Acts:
     def unpin(self, message: Message) -> None:
         """Discord says of this only that it happened, not by whom."""
         message.pinned_at = None
-        self._update(message)
+        self._show("marked", message, self._update(message))
         self._tell_pins(message.channel)
 
     def _tell_pins(self, channel: Channel) -> None:
@@ -406,7 +410,10 @@ class Acts:
         return shape
 
     def _show(
-        self, kind: Literal["posted", "edited", "deleted"], message: Message, shape: Json
+        self,
+        kind: Literal["posted", "edited", "deleted", "marked"],
+        message: Message,
+        shape: Json | None = None,
     ) -> None:
         if message.type in SPOKEN:
             self._feed.publish(Change(kind=kind, message=self.shown(message, shape)))

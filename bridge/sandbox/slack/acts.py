@@ -241,6 +241,7 @@ class Acts:
         if not pinned:
             message.pinned_by = None
         self._announce(workspace, channel, event, None)
+        self._publish("marked", workspace, channel, message)
 
     def _reaction(
         self, kind: Literal["reaction_added", "reaction_removed"],
@@ -249,6 +250,7 @@ class Acts:
         at = channel.next_at(self.now())
         event = events.reacted(kind, channel, message, user, name, at)
         self._announce(workspace, channel, event, None)
+        self._publish("marked", workspace, channel, message)
 
     def _announce(
         self, workspace: Workspace, channel: Channel, event: Event, author: App | None
@@ -271,8 +273,8 @@ class Acts:
                 self._tell(app, events.fit_for(app, event, message.app))
 
     def _publish(
-        self, kind: Literal["posted", "edited", "deleted"],
-        workspace: Workspace, channel: Channel, message: Message, raw: Json,
+        self, kind: Literal["posted", "edited", "deleted", "marked"],
+        workspace: Workspace, channel: Channel, message: Message, raw: Json | None = None,
     ) -> Shown:  # fmt: skip
         seen = shown(workspace, channel, message, raw)
         self._feed.publish(Change(kind=kind, message=seen))

@@ -17,6 +17,7 @@ from starlette.websockets import WebSocket
 from bridge.content.emoji import short_name_of
 from bridge.errors import BridgeError, InvalidData, NotFound, Refused
 from bridge.sandbox.feed import Shown
+from bridge.sandbox.files import file_response
 from bridge.sandbox.hands import Choice, Filled, GivenFile, OpenForm, Outcome, Press
 from bridge.sandbox.platform import Surroundings, World
 from bridge.sandbox.slack import files
@@ -192,6 +193,18 @@ class LocalSlack(Deeds):
     def messages(self, workspace: str, channel: str) -> list[Shown]:
         team, place = self._place(workspace, channel)
         return [shown(team, place, place.messages[at]) for at in sorted(place.messages)]
+
+    def file_as_seen(self, file: str) -> Response | None:
+        """A file as a signed-in person's browser gets it: `url_private` asks for an app's token."""
+        found = next(
+            (t.files[file] for t in self.slack.workspaces.values() if file in t.files), None
+        )
+        if found is None or found.kept is None:
+            return None
+        return file_response(
+            self._around.files, found.kept, found.mimetype or "application/octet-stream",
+            {"Content-Security-Policy": "sandbox"},
+        )  # fmt: skip
 
     async def set_request_url(self, app_id: str, url: str | None) -> None:
         """Send an app's events to `url` after Slack's handshake; None: over Socket Mode again."""

@@ -150,9 +150,9 @@ class LocalTeams(Deeds):
     async def pin_as(
         self, workspace: str, channel: str, person: str, message: str, *, pinned: bool = True
     ) -> None:
-        """People pin; the Bot Framework tells no bot of it."""
+        """A person pins a message, or takes its pin away."""
         _, found = self._seen(workspace, channel, person, message)
-        found.pinned = pinned
+        self._room.pin(found, pinned=pinned)
 
     async def typing_as(self, workspace: str, channel: str, person: str) -> None:
         conversation = self._conversation(workspace, channel)

@@ -14,7 +14,7 @@ from bridge.sandbox.teams.events import Outbox
 from bridge.sandbox.teams.state import Bot, Conversation, Json, Message, Person, Tenant
 from bridge.sandbox.teams.text import Typed, typed
 
-Happening: TypeAlias = Literal["posted", "edited", "deleted"]
+Happening: TypeAlias = Literal["posted", "edited", "deleted", "marked"]
 
 
 class Room:
@@ -107,6 +107,12 @@ class Room:
                 self._tell_reaction(message, message.author, by, kind, added=added)
         if not who:
             del message.reactions[kind]
+        self.publish("marked", message)
+
+    def pin(self, message: Message, *, pinned: bool) -> None:
+        """People pin; the Bot Framework tells no bot of it."""
+        message.pinned = pinned
+        self.publish("marked", message)
 
     def _tell_reaction(
         self, message: Message, bot: Bot, by: Person, kind: str, *, added: bool

@@ -1,52 +1,164 @@
-// Discord's Markdown -> DOM nodes (docs: "Markdown Text 101", message formatting; 2026-08).
+// A message of Discord -> DOM nodes: content, embeds, components of both versions, files, polls, as
+// its client draws them (docs.discord.com, "Message object", "Components reference", 2026-08).
 
-import { el } from "./dom.js";
-import { COMMON, markdown } from "./markdown.js";
+import { el, link, picture } from "./dom.js";
+import { discordMarkdown } from "./discord_text.js";
+import { button } from "./fields.js";
+import { fileLine } from "./files.js";
 
-function dialectFor(names) {
-  const named = (sign) => (match) =>
-    el("span", { class: "mention" }, `${sign}${names[match[1]] ?? match[1]}`);
-  return {
-    starts: /[\\`[<h*_~|@]/,
-    blocks: { quote: /^> /, restQuote: true, headings: 3, small: true },
-    rules: [
-      COMMON.escape,
-      [/```(?:[\w+#.-]+\n)?\n?(.+?)\n?```/ys, (match) => el("pre", {}, el("code", {}, match[1])), "```"],
-      COMMON.code,
-      [/<@!?(\d{1,20})>/y, named("@")],
-      [/<@&(\d{1,20})>/y, named("@")],
-      [/<#(\d{1,20})>/y, named("#")],
-      [/@(?:everyone|here)\b/y, (match) => el("span", { class: "mention" }, match[0])],
-      [/<a?:(\w{2,32}):\d{1,20}>/y, (match) => el("span", { class: "emoji" }, `:${match[1]}:`)],
-      [/<t:(-?\d{1,13})(?::[tTdDfFR])?>/y, (match) => when(Number(match[1]))],
-      COMMON.link,
-      COMMON.angle,
-      COMMON.address,
-      COMMON.strongEm,
-      COMMON.strong,
-      COMMON.em,
-      [/__(?=\S)((?:\\.|[^\\])+?)__(?!_)/ys, (match, inner) => el("u", {}, inner(match[1])), "__"],
-      COMMON.lowEm,
-      COMMON.strike,
-      [/\|\|((?:\\.|[^\\])+?)\|\|/ys, (match, inner) => spoiler(inner(match[1])), "||"],
-    ],
-  };
+/** `ui`: { names, emoji, people, channels, mediaFrom, fields, press, choose, vote } */
+export function renderDiscord(native, ui) {
+  const named = Object.fromEntries((native.mentions ?? []).map((user) => [String(user.id), user.global_name ?? user.username]));
+  const text = (content) => discordMarkdown(content, ui, named);
+  const nodes = native.content ? text(native.content) : [];
+  for (const sticker of native.sticker_items ?? []) nodes.push(el("p", { class: "unknown" }, `(sticker “${sticker.name}”)`));
+  const files = native.attachments ?? [];
+  if (files.length && !usesFiles(native.components)) nodes.push(el("div", { class: "files" }, files.map((file) => drawFile(file, ui))));
+  for (const embed of native.embeds ?? []) nodes.push(drawEmbed(embed, ui, text));
+  if (native.poll) nodes.push(drawPoll(native.poll, ui));
+  for (const component of native.components ?? []) nodes.push(drawComponent(component, ui, text));
+  return nodes;
 }
 
-function when(seconds) {
-  const date = new Date(seconds * 1000);
-  const text = Number.isNaN(date.getTime()) ? String(seconds) : date.toLocaleString();
-  return el("time", { class: "mention" }, text);
+/** In a message of newer components the files stand where components show them. */
+function usesFiles(components) {
+  return (components ?? []).some((one) => one.type >= 9);
 }
 
-function spoiler(children) {
-  const show = (event) => {
-    event.stopPropagation();
-    event.currentTarget.classList.add("open");
-  };
-  return el("button", { type: "button", class: "spoiler", title: "Show", onclick: show }, children);
+function drawFile(file, ui) {
+  const spoiler = (file.filename ?? "").startsWith("SPOILER_");
+  return fileLine({ url: file.url, name: file.filename, type: file.content_type, size: file.size, alt: file.description, spoiler }, ui);
 }
 
-export function renderDiscord(native, names) {
-  return markdown(native.text, dialectFor({ ...names, ...native.names }));
+// --- embeds -------------------------------------------------------------------------------------
+
+function drawEmbed(embed, ui, text) {
+  const box = el("div", { class: "attachment embed" });
+  if (embed.color !== undefined && embed.color !== null) box.style.setProperty("--bar", colour(embed.color));
+  const inner = [];
+  if (embed.provider?.name) inner.push(el("p", { class: "small" }, embed.provider.name));
+  if (embed.author?.name) {
+    const name = embed.author.url ? link(embed.author.url, [embed.author.name]) : embed.author.name;
+    inner.push(el("p", { class: "small strong" }, embed.author.icon_url ? picture(embed.author.icon_url, "", ui.mediaFrom, "tiny") : null, name));
+  }
+  if (embed.title) inner.push(el("div", { class: "strong" }, embed.url ? link(embed.url, text(embed.title)) : text(embed.title)));
+  if (embed.description) inner.push(el("div", {}, text(embed.description)));
+  if (embed.fields?.length) inner.push(el("div", { class: "embed-fields" }, embed.fields.map((field) => el("div", { class: field.inline ? "" : "wide" }, el("div", { class: "strong small" }, text(field.name)), el("div", {}, text(field.value))))));
+  if (embed.image) inner.push(picture(embed.image.proxy_url ?? embed.image.url, embed.image.description, ui.mediaFrom));
+  if (embed.video && !embed.image) inner.push(link(embed.video.url ?? "", ["▶ Play"]));
+  const foot = [embed.footer?.text, embed.timestamp ? new Date(embed.timestamp).toLocaleString() : null].filter(Boolean).join(" • ");
+  if (foot) inner.push(el("p", { class: "small" }, foot));
+  const side = embed.thumbnail && !embed.image ? picture(embed.thumbnail.proxy_url ?? embed.thumbnail.url, "", ui.mediaFrom, "thumb") : null;
+  box.append(el("div", { class: "section" }, el("div", { class: "grow" }, inner), side));
+  return box;
+}
+
+function colour(number) {
+  return `#${(number & 0xffffff).toString(16).padStart(6, "0")}`;
+}
+
+// --- components ---------------------------------------------------------------------------------
+
+const STYLES = { 1: "primary", 2: "", 3: "success", 4: "danger", 5: "", 6: "" };
+
+function drawComponent(one, ui, text) {
+  const inner = () => (one.components ?? []).map((each) => drawComponent(each, ui, text));
+  switch (one.type) {
+    case 1:
+      return el("div", { class: "row" }, inner());
+    case 2:
+      return drawButton(one, ui);
+    case 3: case 5: case 6: case 7: case 8:
+      return ui.fields.draw({ ...selectShape(one, ui), id: one.custom_id, placeholder: one.placeholder, disabled: one.disabled, change: (value) => value !== "" && ui.choose(one.custom_id, value) });
+    case 9:
+      return el("div", { class: "section" }, el("div", { class: "grow" }, inner()), one.accessory ? el("div", { class: "accessory" }, drawComponent(one.accessory, ui, text)) : null);
+    case 10:
+      return el("div", { class: "section-text" }, text(one.content));
+    case 11:
+      return picture(one.media.proxy_url ?? one.media.url, one.description, ui.mediaFrom, "thumb");
+    case 12:
+      return el("div", { class: `gallery of-${Math.min(4, one.items.length)}` }, one.items.map((item) => picture(item.media.proxy_url ?? item.media.url, item.description, ui.mediaFrom)));
+    case 13:
+      return fileLine({ url: one.file.url, name: one.name, size: one.size, spoiler: one.spoiler }, ui);
+    case 14:
+      return one.divider === false ? el("div", { class: "gap" }) : el("hr");
+    case 17: {
+      const box = el("div", { class: "framed container" }, inner());
+      if (one.accent_color !== undefined && one.accent_color !== null) {
+        box.classList.add("coloured");
+        box.style.setProperty("--bar", colour(one.accent_color));
+      }
+      return one.spoiler ? el("details", { class: "hidden-media" }, el("summary", {}, "Spoiler"), box) : box;
+    }
+    default:
+      return el("p", { class: "unknown" }, `(a component of type ${one.type})`);
+  }
+}
+
+function drawButton(one, ui) {
+  const label = [emojiOf(one.emoji), one.label].filter(Boolean).join(" ");
+  if (one.url) return el("span", { class: "control" }, link(one.url, [label, " ↗"]));
+  return button(label, { style: STYLES[one.style], disabled: one.disabled, press: () => ui.press(one.custom_id) });
+}
+
+function emojiOf(emoji) {
+  if (!emoji) return "";
+  return emoji.id ? `:${emoji.name}:` : emoji.name;
+}
+
+function selectShape(one, ui) {
+  const several = (one.max_values ?? 1) > 1;
+  const given = (one.default_values ?? []).map((value) => String(value.id));
+  if (one.type === 3) {
+    const options = one.options.map((option) => ({ label: [emojiOf(option.emoji), option.label].filter(Boolean).join(" "), value: option.value, description: option.description }));
+    return { kind: "choice", several, options, value: one.options.filter((option) => option.default).map((option) => option.value) };
+  }
+  const people = ui.people.map((person) => ({ label: person.name, value: person.id }));
+  const channels = ui.channels.map((channel) => ({ label: `#${channel.name}`, value: channel.id }));
+  return { kind: "choice", several, value: given, options: one.type === 8 ? channels : one.type === 6 ? [] : people };
+}
+
+// --- polls --------------------------------------------------------------------------------------
+
+function drawPoll(poll, ui) {
+  const counts = Object.fromEntries((poll.results?.answer_counts ?? []).map((one) => [one.id, one.count]));
+  const answers = (poll.answers ?? []).map((one) => {
+    const label = [emojiOf(one.poll_media?.emoji), one.poll_media?.text].filter(Boolean).join(" ");
+    const count = counts[one.answer_id] ?? 0;
+    return button([label, el("small", {}, ` ${count} vote${count === 1 ? "" : "s"}`)], { press: () => ui.choose("poll", [one.answer_id]) });
+  });
+  return el("div", { class: "framed poll" }, el("b", {}, poll.question?.text ?? ""), el("div", { class: "column" }, answers));
+}
+
+// --- modals -------------------------------------------------------------------------------------
+
+/** A modal -> what its dialog shows. Discord tells the app of nothing before it is sent. */
+export function discordForm(form, ui) {
+  const text = (content) => discordMarkdown(content, ui);
+  const body = (form.raw.components ?? []).flatMap((holder) => {
+    if (holder.type === 10) return [el("div", {}, text(holder.content))];
+    if (holder.type === 18) return [control(holder.component, holder.label, holder.description, ui)];
+    return (holder.components ?? []).map((one) => control(one, one.label, "", ui));
+  });
+  return { title: form.title, body, submit: "Submit", cancel: "Cancel" };
+}
+
+function control(one, label, hint, ui) {
+  const spec = { id: one.custom_id, label, hint, placeholder: one.placeholder, required: one.required !== false && one.type !== 23 };
+  const options = (one.options ?? []).map((option) => ({ label: option.label, value: option.value, description: option.description }));
+  const chosen = (one.options ?? []).filter((option) => option.default).map((option) => option.value);
+  switch (one.type) {
+    case 4:
+      return ui.fields.draw({ ...spec, kind: one.style === 2 ? "multiline" : "text", value: one.value });
+    case 19:
+      return ui.fields.draw({ ...spec, kind: "file", several: (one.max_values ?? 1) > 1 });
+    case 21:
+      return ui.fields.draw({ ...spec, kind: "radio", options, value: chosen });
+    case 22:
+      return ui.fields.draw({ ...spec, kind: "boxes", options, value: chosen });
+    case 23:
+      return ui.fields.draw({ ...spec, kind: "toggle", value: one.default === true, title: "" });
+    default:
+      return ui.fields.draw({ ...spec, ...selectShape(one, ui) });
+  }
 }

@@ -12,6 +12,19 @@ export function el(tag, properties = {}, ...children) {
   return node;
 }
 
+/** A picture made of one path on a square of 20. */
+export function icon(path) {
+  const space = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(space, "svg");
+  svg.setAttribute("viewBox", "0 0 20 20");
+  svg.setAttribute("aria-hidden", "true");
+  const drawn = document.createElementNS(space, "path");
+  drawn.setAttribute("d", path);
+  drawn.setAttribute("fill", "currentColor");
+  svg.append(drawn);
+  return svg;
+}
+
 const SAFE = /^(?:https?:\/\/[^\s]+|mailto:[^\s]+)$/i;
 
 /** A link that opens elsewhere; an address of another kind stays text. */
@@ -33,9 +46,22 @@ export function initialsOf(name) {
   return (words[0]?.[0] ?? "?").toUpperCase() + (words[1]?.[0] ?? "").toUpperCase();
 }
 
-/** The person's picture where it comes from the local platforms, else initials. */
-export function avatar(name, picture, picturesFrom) {
-  if (picture && picturesFrom && picture.startsWith(`${picturesFrom}/`)) {
+/** Whether a file may be loaded: it lies on this machine, or in the message itself. */
+export function loadable(url, mediaFrom) {
+  return typeof url === "string" && (url.startsWith("/") || mediaFrom.some((origin) => url.startsWith(`${origin}/`)));
+}
+
+/** A picture, or, where it lies elsewhere, a frame with its description and a link to it. */
+export function picture(url, alt, mediaFrom, className = "") {
+  if (loadable(url, mediaFrom)) {
+    return el("img", { class: `picture ${className}`, src: url, alt: alt || "", loading: "lazy" });
+  }
+  return el("span", { class: `picture elsewhere ${className}` }, link(String(url ?? ""), ["🖼 ", alt || "picture"]));
+}
+
+/** The person's picture where it comes from this machine, else initials. */
+export function avatar(name, picture, mediaFrom) {
+  if (picture && loadable(picture, mediaFrom ?? [])) {
     return el("img", { class: "avatar", src: picture, alt: "", loading: "lazy" });
   }
   const drawn = el("span", { class: "avatar drawn", "aria-hidden": "true" }, initialsOf(name));

@@ -1,12 +1,14 @@
 // The page: what the server tells goes to the panes, what people write goes to the server.
 
 import { refresh, showArchive, showExplanation } from "./drawer.js";
-import { renderDiscord } from "./discord.js";
+import { discordForm, renderDiscord } from "./discord.js";
+import { loadEmoji } from "./emoji.js";
 import { Pane } from "./pane.js";
-import { renderSlack } from "./slack.js";
-import { renderTeams } from "./teams.js";
+import { renderSlack, slackForm } from "./slack.js";
+import { renderTeams, teamsForm } from "./teams.js";
 
 const RENDER = { slack: renderSlack, discord: renderDiscord, teams: renderTeams };
+const FORM = { slack: slackForm, discord: discordForm, teams: teamsForm };
 const crossing = document.getElementById("crossing");
 let pressed = null; // where and when somebody at this page sent something
 let newest = null; // the message whose way is measured
@@ -14,7 +16,7 @@ const seen = new Map(); // "platform channel id" -> when the page showed it
 let room = location.hash.slice(1) || "general";
 
 const panes = [...document.querySelectorAll(".pane")].map(
-  (node) => new Pane(node, { render: RENDER[node.dataset.platform], explain: showExplanation, say, room: enter }),
+  (node) => new Pane(node, { render: RENDER[node.dataset.platform], form: FORM[node.dataset.platform], explain: showExplanation, pressed: began, room: enter }),
 );
 
 function enter(name) {
@@ -25,13 +27,14 @@ function enter(name) {
 
 // --- hearing ------------------------------------------------------------------------------------
 
+await loadEmoji();
 const events = new EventSource("/events");
 
 events.addEventListener("everything", (event) => {
-  const { sides, messages, pictures_from: picturesFrom } = JSON.parse(event.data);
+  const { sides, messages, media_from: mediaFrom } = JSON.parse(event.data);
   for (const pane of panes) {
     const own = messages.filter((message) => message.platform === pane.platform);
-    pane.begin(sides.find((side) => side.platform === pane.platform), own, picturesFrom);
+    pane.begin(sides.find((side) => side.platform === pane.platform), own, mediaFrom);
   }
   const rooms = sides[0].channels.map((channel) => channel.room);
   enter(rooms.includes(room) ? room : rooms[0]);
@@ -49,6 +52,11 @@ events.addEventListener("change", (event) => {
   refresh();
 });
 
+events.addEventListener("private", (event) => {
+  const byPlatform = JSON.parse(event.data);
+  for (const pane of panes) pane.takePrivate(byPlatform[pane.platform] ?? {});
+});
+
 events.addEventListener("error", () => {
   document.body.classList.remove("live");
   crossing.textContent = "the demo does not answer; trying again…";
@@ -56,17 +64,8 @@ events.addEventListener("error", () => {
 
 // --- saying -------------------------------------------------------------------------------------
 
-/** Gives what went wrong, if something did. */
-async function say(post) {
-  pressed = { platform: post.platform, at: performance.now() };
-  try {
-    const answer = await fetch("/posts", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(post) });
-    const said = await answer.json();
-    if (!answer.ok) return said.error;
-    return null;
-  } catch {
-    return "The demo does not answer. Is it still running?";
-  }
+function began(platform) {
+  pressed = { platform, at: performance.now() };
 }
 
 function beganAt(message) {
@@ -109,10 +108,17 @@ function keyOf(message) {
 // --- the bar ------------------------------------------------------------------------------------
 
 document.getElementById("archive").addEventListener("click", () => showArchive(room));
-document.getElementById("scene").addEventListener("click", async (event) => {
-  const button = event.currentTarget;
-  button.disabled = true;
-  enter("general");
-  await fetch("/scene", { method: "POST" });
-  setTimeout(() => (button.disabled = false), 4000);
+for (const name of ["scene", "card"]) {
+  document.getElementById(name).addEventListener("click", async (event) => {
+    const button = event.currentTarget;
+    button.disabled = true;
+    enter("general");
+    await fetch(`/plays/${name}`, { method: "POST", headers: { "Content-Type": "application/json" } });
+    setTimeout(() => (button.disabled = false), 4000);
+  });
+}
+document.getElementById("theme").addEventListener("click", () => {
+  const name = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+  document.documentElement.dataset.theme = name;
+  localStorage.setItem("theme", name);
 });

@@ -49,7 +49,7 @@ function blockAt(lines, at, dialect, depth) {
     (dialect.blocks.restQuote && line.startsWith(">>> ") ? restQuoted(lines, at, dialect, depth) : null) ??
     quoted(lines, at, dialect, depth) ??
     heading(line, at, dialect, depth) ??
-    listed(lines, at, dialect, depth)
+    (dialect.blocks.lists === false ? null : listed(lines, at, dialect, depth))
   );
 }
 

@@ -1,6 +1,12 @@
-// One platform's pane: its messages as its own client would show them, and a box to write in.
+// One platform's pane: its messages as its own client would show them, and what people do there.
 
-import { avatar, el } from "./dom.js";
+import { act, trouble } from "./acts.js";
+import { Composer } from "./composer.js";
+import { avatar, el, icon } from "./dom.js";
+import { emoji, pickEmoji } from "./emoji.js";
+import { Fields } from "./fields.js";
+import { FormWindow } from "./forms.js";
+import { Roving } from "./roving.js";
 
 const GROWING = 1800; // milliseconds after an edit in which a message is taken to be still written
 const TOGETHER = 5 * 60 * 1000;
@@ -9,36 +15,79 @@ const KEPT = 400; // messages of a channel that stay on the page
 const clock = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", hour12: false });
 
 export class Pane {
-  /** `act`: { render, explain(message), say(post), room(name) } */
-  constructor(node, act) {
+  /** `on`: { render, form, explain(message), pressed(platform), room(name) } */
+  constructor(node, on) {
     this.node = node;
-    this.act = act;
+    this.on = on;
     this.platform = node.dataset.platform;
-    this.list = node.querySelector(".messages");
+    this.log = node.querySelector(".messages");
+    this.list = node.querySelector(".messages > ol");
     this.title = node.querySelector(".title");
-    this.box = node.querySelector("form");
-    this.input = this.box.elements.text;
     this.messages = new Map(); // id -> { message, item, body }
-    this.folded = new Set();
-    this.thread = null;
-    this.listen();
-    // Whoever was reading the newest message still does when the pane gets another size.
+    this.private = {}; // what single people see, by person
+    this.writer = node.querySelector("select[name=person]");
+    this.composer = new Composer(this, node.querySelector("form.box"));
+    this.window = new FormWindow(this, on.form);
+    this.roving = new Roving(this.list, ".post > article", { vertical: true, last: true });
+    new Roving(node.querySelector(".channels ul"), ".channel", { vertical: true, horizontal: true });
+    for (const button of node.querySelectorAll(".channel")) {
+      button.addEventListener("click", () => on.room(button.dataset.room));
+    }
+    this.writer.addEventListener("change", () => this.draw());
+    this.keepLow();
+  }
+
+  /** Whoever was reading the newest message still does when the pane gets another size. */
+  keepLow() {
     this.low = true;
-    const size = () => `${this.list.clientWidth} ${this.list.clientHeight}`;
+    const size = () => `${this.log.clientWidth} ${this.log.clientHeight}`;
     let known = size();
-    this.list.addEventListener("scroll", () => {
+    this.log.addEventListener("scroll", () => {
       if (size() === known) this.low = this.isLow();
     }, { passive: true });
     new ResizeObserver(() => {
       known = size();
       if (this.low) this.toEnd();
-    }).observe(this.list);
+    }).observe(this.log);
   }
 
+  // --- who and where ----------------------------------------------------------------------------
+
+  who() {
+    return { workspace: this.side.workspace, person: this.writer.value };
+  }
+
+  where() {
+    return { ...this.who(), channel: this.channel.id };
+  }
+
+  pressed() {
+    this.on.pressed(this.platform);
+  }
+
+  /** What renderers need: names, what may be loaded, and what a press does. */
+  ui(fields, entry = null) {
+    const say = (answer, used = null) => {
+      const rest = answer.ok ? (used ?? fields).complain(answer.body.errors ?? {}) : [];
+      const said = trouble(answer) ?? rest.join(" ");
+      if (entry) this.note(entry, said);
+      if (answer.ok && answer.body.said) this.tellWriter(answer.body.said);
+    };
+    const message = entry?.message.id;
+    return {
+      names: this.side.names, emoji, fields, mediaFrom: this.mediaFrom,
+      people: this.side.people, channels: this.side.channels,
+      press: async (action, values, used) => say(await act(this.platform, "presses", { ...this.where(), message, action, values: values ?? (await fields.values()) }), used),
+      choose: async (action, value) => say(await act(this.platform, "choices", { ...this.where(), message, action, value })),
+    };
+  }
+
+  // --- what is seen -----------------------------------------------------------------------------
+
   /** Everything anew: after the start, and after a lost connection. */
-  begin(side, messages, picturesFrom) {
+  begin(side, messages, mediaFrom) {
     this.side = side;
-    this.picturesFrom = picturesFrom;
+    this.mediaFrom = mediaFrom;
     this.byChannel = new Map(side.channels.map((channel) => [channel.id, new Map()]));
     for (const message of messages) this.byChannel.get(message.channel)?.set(message.id, message);
     if (this.channel) this.draw();
@@ -47,15 +96,14 @@ export class Pane {
   open(room) {
     this.channel = this.side.channels.find((channel) => channel.room === room);
     this.title.textContent = this.channel.name;
-    const hash = this.platform === "teams" ? "" : "#";
-    if (this.platform !== "teams") this.input.placeholder = `Message ${hash}${this.channel.name}`;
+    if (this.platform !== "teams") this.composer.input.placeholder = `Message #${this.channel.name}`;
     for (const button of this.node.querySelectorAll(".channel")) {
       const here = button.dataset.room === room;
       if (here) button.setAttribute("aria-current", "page");
       else button.removeAttribute("aria-current");
       if (here) button.classList.remove("unread");
     }
-    this.answer(null);
+    this.composer.answer(null);
     this.draw();
   }
 
@@ -65,6 +113,7 @@ export class Pane {
     if (kind === "deleted") known.delete(message.id);
     else known.set(message.id, message);
     if (message.channel !== this.channel?.id) {
+      if (kind !== "posted") return;
       const other = this.side.channels.find((channel) => channel.id === message.channel);
       this.node.querySelector(`.channel[data-room="${CSS.escape(other.room)}"]`)?.classList.add("unread");
       return;
@@ -74,7 +123,24 @@ export class Pane {
     if (kind === "deleted" || (shown && this.shape(message) !== shown.shape)) this.draw();
     else if (shown) this.renew(shown, message, kind);
     else this.place(message, true);
+    this.roving.refresh();
     if (low) this.toEnd();
+  }
+
+  /** What only single people see: forms, and messages to them alone. */
+  takePrivate(byPerson) {
+    const before = JSON.stringify(this.own().whispers);
+    this.private = byPerson;
+    if (!this.channel) return;
+    if (JSON.stringify(this.own().whispers) !== before) {
+      const low = this.isLow();
+      this.draw(low);
+    }
+    this.window.show(this.own().forms);
+  }
+
+  own() {
+    return this.private[this.writer.value] ?? { forms: [], whispers: [] };
   }
 
   /** What an edit in place does not change. */
@@ -82,12 +148,17 @@ export class Pane {
     return `${message.thread ?? ""}|${message.author}`;
   }
 
-  draw() {
+  draw(low = true) {
+    const top = this.log.scrollTop;
     this.messages.clear();
     this.list.replaceChildren(this.intro());
-    const all = [...this.byChannel.get(this.channel.id).values()].sort(inOrder).slice(-KEPT);
+    const whispers = this.own().whispers.filter((whisper) => whisper.channel === this.channel.id).map((whisper) => ({ ...whisper, whisper: true }));
+    const all = [...this.byChannel.get(this.channel.id).values(), ...whispers].sort(inOrder).slice(-KEPT);
     for (const message of all) this.place(message, false);
-    this.toEnd();
+    this.roving.refresh();
+    if (low) this.toEnd();
+    else this.log.scrollTop = top;
+    this.window.show(this.own().forms);
   }
 
   place(message, fresh) {
@@ -107,11 +178,11 @@ export class Pane {
 
   /** Messages of one author one after another stand together under one name. */
   join(before, entry) {
-    if (!before?.dataset.id || this.platform === "teams") return;
+    if (!before?.dataset.id || this.platform === "teams" || entry.message.whisper) return;
     const previous = this.messages.get(before.dataset.id);
     const near = Date.parse(entry.message.time) - Date.parse(previous.message.time) < TOGETHER;
     const same = previous.message.author === entry.message.author && previous.message.author_id === entry.message.author_id;
-    entry.item.classList.toggle("joined", near && same && !previous.thread);
+    entry.item.classList.toggle("joined", near && same && !previous.thread && !previous.message.whisper);
   }
 
   intro() {
@@ -120,58 +191,171 @@ export class Pane {
     return el("li", { class: "intro" }, el("b", {}, `${sign}${this.channel.name}`), `What is said here is also said on ${others}, and the other way round.`);
   }
 
+  // --- one message ------------------------------------------------------------------------------
+
   item(entry, inThread) {
     const { message } = entry;
     entry.body = el("div", { class: "text" });
+    entry.marks = el("div", { class: "reactions" });
+    entry.note = el("p", { class: "complaint", role: "alert", hidden: true });
     entry.edited = el("small", { class: "edited", hidden: true }, this.platform === "teams" ? "Edited" : "(edited)");
-    const picture = avatar(message.author, message.picture, this.picturesFrom);
+    entry.pin = el("small", { class: "pin", hidden: true }, "📌 Pinned");
+    const picture = avatar(message.author, message.picture, this.mediaFrom);
     if (message.bot) picture.classList.add("bot");
     const time = el("time", { datetime: message.time, title: new Date(message.time).toLocaleString() }, clock.format(new Date(message.time)));
     const head = el(
       "header", {},
       el("b", { class: "author" }, message.author),
       message.bot ? el("span", { class: "badge" }, this.platform === "teams" ? "BOT" : "APP") : null,
-      time, entry.edited,
+      time, entry.edited, entry.pin,
     );
-    const article = el("article", {}, picture, el("div", { class: "main" }, head, entry.body), this.actions(entry));
+    const alone = message.whisper ? el("p", { class: "alone" }, "Only you can see this") : null;
+    const article = el("article", { "aria-label": `${message.author}, ${clock.format(new Date(message.time))}` }, picture, el("div", { class: "main" }, alone, head, entry.body, entry.note, entry.marks), message.whisper ? null : this.tools(entry));
     article.addEventListener("click", (event) => {
-      if (event.target.closest("a, button") || !getSelection().isCollapsed) return;
-      this.act.explain(entry.message);
+      if (message.whisper || event.target.closest("a, button, input, select, textarea, label, summary, video, audio, form") || !getSelection().isCollapsed) return;
+      this.on.explain(entry.message);
     });
+    article.addEventListener("keydown", (event) => this.key(event, entry, article));
     this.fill(entry);
-    const item = el("li", { class: inThread ? "post reply" : "post", "data-id": message.id }, article);
-    if (this.platform === "teams" && !inThread) item.append(this.answerLine(entry));
+    const item = el("li", { class: `post ${inThread ? "reply" : ""} ${message.whisper ? "whisper" : ""}`, "data-id": message.id }, article);
+    if (this.platform === "teams" && !inThread && !message.whisper) item.append(this.answerLine(entry));
     return item;
   }
 
-  actions(entry) {
-    const answer = el("button", { type: "button", class: "answer", title: "Reply in thread", "aria-label": `Reply in the thread of ${entry.message.author}` }, icon(REPLY));
-    answer.addEventListener("click", () => this.answer(entry.message));
-    const explain = el("button", { type: "button", class: "explain", title: "How did it get here?", "aria-label": "How did this message get here?" }, icon(WAY));
-    explain.addEventListener("click", () => this.act.explain(entry.message));
-    return el("div", { class: "acts" }, answer, explain);
+  /** With the focus on a message: letters for what its buttons do. */
+  key(event, entry, article) {
+    if (event.target !== article || event.ctrlKey || event.metaKey || event.altKey || entry.message.whisper) return;
+    const does = {
+      Enter: () => this.on.explain(entry.message), r: () => this.answer(entry), "+": () => this.react(entry, article),
+      e: () => this.isOwn(entry.message) && this.edit(entry), Delete: () => this.isOwn(entry.message) && this.remove(entry),
+    }[event.key];
+    if (!does) return;
+    event.preventDefault();
+    does();
+  }
+
+  isOwn(message) {
+    return !message.bot && message.author_id === this.writer.value;
+  }
+
+  tools(entry) {
+    const tool = (name, title, path, does) => {
+      const node = el("button", { type: "button", class: name, title, "aria-label": `${title}: ${entry.message.author}` }, icon(path));
+      node.addEventListener("click", () => does(node));
+      return node;
+    };
+    const { message } = entry;
+    return el(
+      "div", { class: "acts" },
+      tool("react", "Add a reaction", SMILE, (node) => this.react(entry, node)),
+      tool("answer", "Reply in thread", REPLY, () => this.answer(entry)),
+      this.isOwn(message) ? tool("edit", "Edit", PEN, () => this.edit(entry)) : null,
+      this.isOwn(message) ? tool("delete", "Delete", BIN, () => this.remove(entry)) : null,
+      tool("pin-tool", "Pin or unpin", PIN, () => this.do(entry, "pins", { pinned: !entry.message.pinned })),
+      tool("explain", "How did it get here?", WAY, () => this.on.explain(entry.message)),
+    );
+  }
+
+  answer(entry) {
+    const root = this.messages.get(entry.message.thread)?.message ?? entry.message;
+    this.composer.answer(entry.message, root);
   }
 
   answerLine(entry) {
     const answer = el("button", { type: "button", class: "answer" }, icon(REPLY), "Reply");
-    answer.addEventListener("click", () => this.answer(entry.message));
+    answer.addEventListener("click", () => this.answer(entry));
     return el("p", { class: "answer-line" }, answer);
   }
 
   fill(entry) {
     const { message } = entry;
-    entry.body.replaceChildren(...this.act.render(message.native, this.side.names));
+    const fields = new Fields();
+    entry.body.replaceChildren(...this.on.render(message.native, this.ui(fields, entry)));
     entry.edited.hidden = !message.edited;
+    this.mark(entry);
+  }
+
+  /** Reactions and the pin. */
+  mark(entry) {
+    const { message } = entry;
+    entry.pin.hidden = !message.pinned;
+    const mine = this.writer.value;
+    entry.marks.replaceChildren(...Object.entries(message.reactions ?? {}).map(([sign, people]) => {
+      const own = people.includes(mine);
+      const names = people.map((id) => this.side.names[id] ?? "Bridge").join(", ");
+      const node = el("button", { type: "button", class: "reaction", "aria-pressed": String(own), title: names, "aria-label": `${sign}, ${people.length}: ${names}` }, el("span", {}, sign), ` ${people.length}`);
+      node.addEventListener("click", () => this.do(entry, "reactions", { emoji: sign, taken_back: own }));
+      return node;
+    }));
   }
 
   renew(entry, message, kind) {
     entry.message = message;
+    if (kind === "marked") {
+      if (message.native.poll) this.fill(entry);
+      else this.mark(entry);
+      return;
+    }
     this.fill(entry);
     if (kind !== "edited") return;
     entry.item.classList.add("growing");
     clearTimeout(entry.timer);
     entry.timer = setTimeout(() => entry.item.classList.remove("growing"), GROWING);
   }
+
+  note(entry, text) {
+    entry.note.hidden = !text;
+    entry.note.textContent = text ?? "";
+  }
+
+  /** A line that only the writer sees, and that no platform keeps. */
+  tellWriter(text) {
+    const line = el("li", { class: "intro told" }, el("b", {}, "Only you can see this"), text);
+    this.list.append(line);
+    this.toEnd();
+  }
+
+  // --- what people do with it -------------------------------------------------------------------
+
+  async do(entry, what, more = {}) {
+    const answer = await act(this.platform, what, { ...this.where(), message: entry.message.id, ...more });
+    this.note(entry, trouble(answer));
+    return answer.ok;
+  }
+
+  async react(entry, beside) {
+    const picked = await pickEmoji(beside);
+    if (picked) await this.do(entry, "reactions", { emoji: picked.text });
+  }
+
+  async remove(entry) {
+    await this.do(entry, "deletions");
+  }
+
+  /** The words become a box; Enter keeps them, Escape does not. */
+  edit(entry) {
+    const box = el("textarea", { class: "editing", rows: 2, "aria-label": "Edit the message" }, entry.message.text);
+    const done = () => this.fill(entry);
+    const save = el("button", { type: "button", class: "control primary" }, "Save");
+    const cancel = el("button", { type: "button", class: "control" }, "Cancel");
+    const keep = async () => {
+      if (await this.do(entry, "edits", { text: box.value })) done();
+    };
+    save.addEventListener("click", keep);
+    cancel.addEventListener("click", done);
+    box.addEventListener("keydown", (event) => {
+      event.stopPropagation();
+      if (event.key === "Escape") done();
+      if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+        event.preventDefault();
+        keep();
+      }
+    });
+    entry.body.replaceChildren(box, el("div", { class: "row" }, save, cancel));
+    box.focus();
+  }
+
+  // --- threads ----------------------------------------------------------------------------------
 
   reply(root, entry) {
     root.thread ??= this.threadOf(root);
@@ -182,7 +366,7 @@ export class Pane {
     label.textContent = { discord: `${count} Message${count > 1 ? "s" : ""} ›` }[this.platform] ?? (count > 1 ? `${count} replies` : "1 reply");
     const authors = [...list.children].map((item) => this.messages.get(item.dataset.id).message);
     const different = [...new Map(authors.map((message) => [message.author, message])).values()].slice(-3);
-    faces.replaceChildren(...different.map((message) => avatar(message.author, message.picture, this.picturesFrom)));
+    faces.replaceChildren(...different.map((message) => avatar(message.author, message.picture, this.mediaFrom)));
   }
 
   threadOf(root) {
@@ -191,73 +375,22 @@ export class Pane {
     const faces = el("span", { class: "faces", "aria-hidden": "true" });
     const name = this.platform === "discord" ? el("b", { class: "name" }, threadName(root.body.textContent)) : null;
     const toggle = el("button", { type: "button", class: "toggle", "aria-expanded": "true" }, name, faces, label);
-    const section = el("section", { class: "thread", "aria-label": "Thread" }, toggle, list);
+    const section = el("section", { class: "thread", "aria-label": `Thread of ${root.message.author}, ${clock.format(new Date(root.message.time))}` }, toggle, list);
     toggle.addEventListener("click", () => {
-      const open = section.classList.toggle("folded");
-      toggle.setAttribute("aria-expanded", String(!open));
+      const folded = section.classList.toggle("folded");
+      toggle.setAttribute("aria-expanded", String(!folded));
     });
     root.item.querySelector("article").after(section);
     root.item.classList.add("rooted");
     return { list, label, faces };
   }
 
-  // --- writing ---------------------------------------------------------------------------------
-
-  listen() {
-    this.input.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
-        event.preventDefault();
-        this.box.requestSubmit();
-      }
-      if (event.key === "Escape") this.answer(null);
-    });
-    this.input.addEventListener("input", () => this.grow());
-    this.box.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.submit();
-    });
-    this.box.querySelector(".cancel").addEventListener("click", () => this.answer(null));
-    for (const button of this.node.querySelectorAll(".channel")) {
-      button.addEventListener("click", () => this.act.room(button.dataset.room));
-    }
-  }
-
-  grow() {
-    this.input.style.height = "auto";
-    this.input.style.height = `${Math.min(this.input.scrollHeight, 140)}px`;
-  }
-
-  /** Answer in the thread of this message; null: in the channel. */
-  answer(message) {
-    this.thread = message ? (message.thread ?? message.id) : null;
-    const line = this.box.querySelector(".answering");
-    line.hidden = !message;
-    if (!message) return;
-    const root = this.messages.get(this.thread)?.message ?? message;
-    line.querySelector("span").textContent = `Replying in the thread of ${root.author}`;
-    this.input.focus();
-  }
-
-  async submit() {
-    const text = this.input.value;
-    if (!text.trim()) return;
-    const trouble = this.box.querySelector(".trouble");
-    const post = { platform: this.platform, channel: this.channel.id, person: this.box.elements.person.value, text, thread: this.thread };
-    this.input.value = "";
-    this.grow();
-    const problem = await this.act.say(post);
-    if (!problem) this.answer(null);
-    trouble.hidden = !problem;
-    trouble.textContent = problem ?? "";
-    if (problem && !this.input.value) this.input.value = text;
-  }
-
   isLow() {
-    return this.list.scrollHeight - this.list.scrollTop - this.list.clientHeight < 80;
+    return this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 80;
   }
 
   toEnd() {
-    this.list.scrollTop = this.list.scrollHeight;
+    this.log.scrollTop = this.log.scrollHeight;
   }
 }
 
@@ -272,15 +405,7 @@ function threadName(text) {
 
 const REPLY = "M8.5 4 3 9l5.5 5v-3.2c4 0 6.5 1.2 8.5 4.2-.5-4.5-3-7.8-8.5-8.3z";
 const WAY = "M5 3a2.3 2.3 0 0 1 .8 4.5V9c0 1 .7 1.7 1.7 1.7h5c1.7 0 3 1.3 3 3v.1a2.3 2.3 0 1 1-1.5 0v-.1c0-.9-.6-1.5-1.5-1.5h-5c-.6 0-1.2-.2-1.7-.5v1.9a2.3 2.3 0 1 1-1.5 0V7.5A2.3 2.3 0 0 1 5 3z";
-
-function icon(path) {
-  const space = "http://www.w3.org/2000/svg";
-  const svg = document.createElementNS(space, "svg");
-  svg.setAttribute("viewBox", "0 0 20 20");
-  svg.setAttribute("aria-hidden", "true");
-  const drawn = document.createElementNS(space, "path");
-  drawn.setAttribute("d", path);
-  drawn.setAttribute("fill", "currentColor");
-  svg.append(drawn);
-  return svg;
-}
+const SMILE = "M10 2.5a7.5 7.5 0 1 0 0 15 7.5 7.5 0 0 0 0-15zm0 1.6a5.9 5.9 0 1 1 0 11.8 5.9 5.9 0 0 1 0-11.8zM7.4 7.2a1.1 1.1 0 1 0 0 2.2 1.1 1.1 0 0 0 0-2.2zm5.2 0a1.1 1.1 0 1 0 0 2.2 1.1 1.1 0 0 0 0-2.2zm-5.9 3.9a3.6 3.6 0 0 0 6.6 0h-1.5a2.2 2.2 0 0 1-3.6 0z";
+const PEN = "M13.6 3.2a1.6 1.6 0 0 1 2.3 0l.9.9a1.6 1.6 0 0 1 0 2.3L7.5 15.7 3.6 16.4l.7-3.9zM5.7 13.2l-.3 1.4 1.4-.3 6.6-6.6-1.1-1.1z";
+const BIN = "M8 3h4l.6 1.2H16v1.5H4V4.200h3.400zM5.200 6.900h9.600L14 16.500H6z";
+const PIN = "M12.500 2.500 17.500 7.500 16 8.300 13.300 11.600 13 14.600 12 15.600 8.700 12.300 4.500 16.500 3.500 16.500 3.500 15.500 7.700 11.300 4.400 8 5.400 7 8.400 6.700 11.700 4z";

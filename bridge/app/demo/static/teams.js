@@ -1,76 +1,55 @@
-// What Teams shows of Markdown mixed with a little HTML -> DOM nodes (msteams-docs, "Format your
-// bot messages", 2026-09). What people type there is plain text.
+// A message of Teams -> DOM nodes: text, cards and files, as its client draws them (msteams-docs,
+// "Types of cards", 2026-09).
 
-import { el, link } from "./dom.js";
-import { COMMON, markdown } from "./markdown.js";
+import { drawCard } from "./adaptive.js";
+import { el, link, picture } from "./dom.js";
+import { button, Fields } from "./fields.js";
+import { fileLine } from "./files.js";
+import { teamsText } from "./teams_text.js";
 
-const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" };
-const TAGS = {
-  b: "strong", strong: "strong", i: "em", em: "em", u: "u", ins: "u", s: "s", strike: "s",
-  del: "s", code: "code", sub: "sub", sup: "sup", span: "span", p: "span", div: "span",
-};
+const ADAPTIVE = "application/vnd.microsoft.card.adaptive";
+const BUTTON_CARD = /^application\/vnd\.microsoft\.(?:teams\.)?card\.(?:hero|thumbnail|receipt|signin|oauth|list|o365connector)$/;
 
-function entity(match) {
-  const [, decimal, hex, name] = match;
-  if (name) return ENTITIES[name.toLowerCase()] ?? match[0];
-  const code = parseInt(decimal ?? hex, decimal ? 10 : 16);
-  return code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code < 0xe000) ? String.fromCodePoint(code) : "\ufffd";
+/** `ui`: { names, emoji, people, channels, mediaFrom, fields, press, choose } */
+export function renderTeams(native, ui) {
+  const nodes = native.text ? teamsText(native.text, native.textFormat ?? "plain") : [];
+  const cards = (native.attachments ?? []).map((one) => drawAttachment(one, ui)).filter(Boolean);
+  if (native.attachmentLayout === "carousel" && cards.length > 1) nodes.push(el("div", { class: "carousel", tabindex: "0", role: "group", "aria-label": "Cards" }, cards));
+  else nodes.push(...cards);
+  const suggested = native.suggestedActions?.actions ?? [];
+  if (suggested.length) nodes.push(el("div", { class: "row" }, suggested.map((action) => cardButton(action, ui))));
+  return nodes;
 }
 
-function decoded(text) {
-  return text.replace(ENTITY, (...match) => entity(match));
+function drawAttachment(one, ui) {
+  const type = one.contentType ?? "";
+  if (type === ADAPTIVE) return drawCard(one.content, { ...ui, fields: new Fields() });
+  if (BUTTON_CARD.test(type)) return drawButtonCard(one.content ?? {}, ui);
+  if (type === "text/html") return null;
+  const url = one.contentUrl ?? one.content?.downloadUrl;
+  return fileLine({ url, name: one.name, type, alt: one.alt }, ui);
 }
 
-const ENTITY = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z]{2,8}));/g;
-const DIALECT = {
-  starts: /[\\`[<h*_~&]/,
-  blocks: { quote: /^ {0,3}> ?/, restQuote: false, headings: 6, small: false },
-  rules: [
-    COMMON.escape,
-    [/(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)/ys, (match) => el("code", {}, decoded(match[2])), "`"],
-    [new RegExp(ENTITY.source, "y"), entity],
-    [/<br\s*\/?>\n?/iy, () => el("br")],
-    [/<at(?: [^<>]*)?>([^<]*)<\/at>/iy, (match) => el("span", { class: "mention" }, decoded(match[1]))],
-    [
-      /<a [^<>]*?href="([^"<>]*)"[^<>]*>(.*?)<\/a>/iys,
-      (match, inner) => link(decoded(match[1]), inner(match[2])),
-      "</a>",
-    ],
-    [
-      /<(b|strong|i|em|u|ins|s|strike|del|code|sub|sup|span|p|div)(?: [^<>]*)?>(.*?)<\/\1>/iys,
-      (match, inner) => el(TAGS[match[1].toLowerCase()], {}, inner(match[2])),
-      "</",
-    ],
-    COMMON.link,
-    COMMON.angle,
-    COMMON.address,
-    COMMON.strongEm,
-    COMMON.strong,
-    COMMON.em,
-    COMMON.lowEm,
-    COMMON.strike,
-  ],
-};
-
-const PLAIN = {
-  starts: /[h]/,
-  blocks: { quote: /^(?!)/, restQuote: false, headings: 0, small: false },
-  rules: [COMMON.address],
-};
-
-export function renderTeams(native) {
-  if (native.format === "plain") {
-    return [el("p", {}, inlinePlain(native.text))];
-  }
-  return markdown(native.text, DIALECT);
+function drawButtonCard(card, ui) {
+  const images = (card.images ?? []).map((image) => picture(image.url, image.alt, ui.mediaFrom));
+  const facts = (card.facts ?? []).map((fact) => el("p", {}, el("b", {}, fact.key), " ", fact.value));
+  const items = (card.items ?? []).map((item) => el("p", {}, item.title, item.price ? el("span", { class: "number" }, ` ${item.price}`) : null));
+  const total = card.total ? el("p", { class: "strong" }, `Total ${card.total}`) : null;
+  const text = (value, name) => (value ? el("div", { class: name }, teamsText(String(value), "markdown")) : null);
+  return el(
+    "div", { class: "framed card" }, images, text(card.title, "strong"), text(card.subtitle, "small"), text(card.text, ""), facts, items, total,
+    card.buttons?.length ? el("div", { class: "row" }, card.buttons.map((action) => cardButton(action, ui))) : null,
+  );
 }
 
-function inlinePlain(text) {
-  const nodes = [];
-  let last = 0;
-  for (const match of text.matchAll(new RegExp(PLAIN.rules[0][0].source, "g"))) {
-    nodes.push(text.slice(last, match.index), link(match[0], [match[0]]));
-    last = match.index + match[0].length;
-  }
-  return [...nodes, text.slice(last)];
+function cardButton(action, ui) {
+  if (action.type === "openUrl") return el("span", { class: "control" }, link(String(action.value), [action.title ?? ""]));
+  return button(action.title ?? "", { press: () => ui.press(action.title ?? "") });
+}
+
+/** A dialog (task module) -> what it shows; its own buttons send it. */
+export function teamsForm(form, ui) {
+  const card = form.raw.card?.content ?? {};
+  const inside = { ...ui, press: (action, values) => ui.pressIn(form.id, action, values) };
+  return { title: form.title, body: [drawCard(card, inside)], submit: null, cancel: "Close" };
 }

@@ -1,0 +1,130 @@
+"""The demo's desk: an agent of its own behind a webhook, which shows a form and takes its answers.
+
+It is written as a program outside the bridge would be: turns come in as JSON, UACS goes out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import orjson
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from bridge.app.web import WebServer
+
+Json = dict[str, Any]
+
+CARD = "application/vnd.uacs.card+json"
+INTERACTION = "application/vnd.uacs.interaction+json"
+_SIZES = {"huddle": "Huddle, 4 seats", "studio": "Studio, 12 seats", "hall": "Hall, 60 seats"}
+
+
+@asynccontextmanager
+async def serving_desk() -> AsyncGenerator[str]:
+    """Serve the desk on a free port of this machine; gives the address that takes turns."""
+    app = Starlette(routes=[Route("/turns", _take_turn, methods=["POST"])])
+    server = WebServer(app, "127.0.0.1", 0)
+    await server.start()
+    try:
+        yield f"{server.url}/turns"
+    finally:
+        await server.stop()
+
+
+async def _take_turn(request: Request) -> Response:
+    turn: Json = orjson.loads(await request.body())
+    return respond(turn)
+
+
+def respond(turn: Json) -> Response:
+    """One turn -> the form, or, where somebody pressed a button on it, the form's new content."""
+    question = turn["conversation"]["messages"][-1]
+    press = next(
+        (part["data"] for part in question["content"] if part.get("schema_id") == INTERACTION),
+        None,
+    )
+    if press is None:
+        return JSONResponse({"content": [_part(booking_form())]})
+    name = question["actor"].get("name") or "Somebody"
+    changed = {
+        "type": "message_changed",
+        "message": press["message"],
+        "parts": [_part(answered_form(press, name, question["message_id"]))],
+    }
+    body = b"data: " + orjson.dumps(changed) + b"\n\ndata: [DONE]\n\n"
+    return Response(body, media_type="text/event-stream")
+
+
+def booking_form() -> Json:
+    """The example card: facts, a small picture of the plan as a table, inputs and two buttons."""
+    return _card(
+        "## Book a room\n\nThe **studio** and the *hall* are free on Thursday.",
+        {
+            "type": "fields",
+            "items": [
+                {"label": "Building", "value": "Harbour 12"},
+                {"label": "Open", "value": "08:00 to 20:00"},
+            ],
+        },
+        {
+            "type": "choice",
+            "id": "size",
+            "label": "Room",
+            "required": True,
+            "options": [{"label": label, "value": value} for value, label in _SIZES.items()],
+        },
+        {"type": "date_input", "id": "day", "label": "Day", "value": "2027-03-04"},
+        {
+            "type": "text_input",
+            "id": "purpose",
+            "label": "What for?",
+            "placeholder": "Release party",
+        },
+        {"type": "toggle", "id": "coffee", "label": "Coffee", "title": "We want coffee"},
+        {
+            "type": "actions",
+            "items": [
+                {
+                    "type": "button",
+                    "label": "Book",
+                    "does": "submit",
+                    "id": "book",
+                    "style": "primary",
+                },
+                {"type": "button", "label": "No room needed", "id": "decline"},
+            ],
+        },
+    )
+
+
+def answered_form(press: Mapping[str, Any], name: str, pressed_in: str) -> Json:
+    """What every pane shows in the form's place after a press."""
+    platform = pressed_in.partition(":")[0].title()
+    if press.get("id") == "decline":
+        return _card("## Book a room", f"{name} pressed *No room needed* on {platform}.")
+    given: Mapping[str, Any] = press.get("inputs") or {}
+    size = str(given.get("size") or "")
+    items = [
+        {"label": "Room", "value": _SIZES.get(size, size or "any")},
+        {"label": "Day", "value": str(given.get("day") or "any")},
+        {"label": "What for", "value": str(given.get("purpose") or "not given")},
+        {"label": "Coffee", "value": "yes" if given.get("coffee") in (True, "true") else "no"},
+    ]
+    return _card(
+        "## Room booked ✅",
+        f"**{name}** filled in the form on {platform}; this message changed everywhere.",
+        {"type": "fields", "items": items},
+    )
+
+
+def _card(*nodes: Json | str) -> Json:
+    return {"type": "card", "nodes": list(nodes)}
+
+
+def _part(card: Json) -> Json:
+    return {"type": "structured_data", "schema_id": CARD, "data": card}

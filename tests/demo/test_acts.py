@@ -1,0 +1,248 @@
+"""What people do on the demo's page, in a real browser, and what the other panes then show."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import FilePayload, Locator, Page, expect
+
+PLATFORMS = ("slack", "discord", "teams")
+SOON = 8000  # milliseconds; the rate limits of the local platforms hold here
+_PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def pane(page: Page, platform: str) -> Locator:
+    return page.locator(f".pane.{platform}")
+
+
+def post(page: Page, platform: str, text: str) -> Locator:
+    return pane(page, platform).locator(".post", has_text=text).last
+
+
+def say(page: Page, platform: str, text: str) -> None:
+    box = pane(page, platform).locator("textarea[name=text]")
+    box.fill(text)
+    box.press("Enter")
+    for other in PLATFORMS:
+        expect(post(page, other, text)).to_be_visible(timeout=SOON)
+
+
+def tool(page: Page, platform: str, text: str, name: str) -> None:
+    found = post(page, platform, text)
+    found.locator("article").first.hover()
+    found.locator(f".acts .{name}").first.click()
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_an_edit_and_a_deletion_reach_the_other_panes(page: Page, platform: str) -> None:
+    text = f"first words on {platform}"
+    say(page, platform, text)
+
+    tool(page, platform, text, "edit")
+    box = pane(page, platform).locator("textarea.editing")
+    expect(box).to_have_value(text)
+    box.fill(f"better words on {platform}")
+    box.press("Enter")
+
+    for other in PLATFORMS:
+        expect(post(page, other, f"better words on {platform}")).to_be_visible(timeout=SOON)
+    tool(page, platform, f"better words on {platform}", "delete")
+    for other in PLATFORMS:
+        gone = pane(page, other).locator(".post", has_text=f"better words on {platform}")
+        expect(gone).to_have_count(0, timeout=SOON)
+
+
+def test_a_reaction_from_the_picker_is_seen_and_taken_back(page: Page) -> None:
+    say(page, "slack", "who likes this?")
+
+    tool(page, "discord", "who likes this?", "react")
+    picker = page.get_by_role("dialog", name="Choose an emoji")
+    picker.get_by_role("searchbox").fill("rocket")
+    picker.get_by_role("option", name="rocket", exact=True).click()
+
+    own = post(page, "discord", "who likes this?").locator(".reaction", has_text="🚀")
+    expect(own).to_have_attribute("aria-pressed", "true", timeout=SOON)
+    expect(post(page, "slack", "who likes this?").locator(".reaction")).to_contain_text(
+        "🚀", timeout=SOON
+    )
+    own.click()
+    for platform in ("discord", "slack"):
+        gone = post(page, platform, "who likes this?").locator(".reaction")
+        expect(gone).to_have_count(0, timeout=SOON)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_an_uploaded_picture_is_drawn_in_every_pane(page: Page, platform: str) -> None:
+    picture = FilePayload(name=f"{platform}.png", mimeType="image/png", buffer=_PIXEL)
+    pane(page, platform).locator("input[type=file]").set_input_files(picture)
+    say(page, platform, f"a picture from {platform}")
+
+    for other in PLATFORMS:
+        shown = post(page, other, f"a picture from {platform}").locator("img.picture")
+        expect(shown).to_have_count(1, timeout=SOON)
+        expect(shown).to_have_js_property("naturalWidth", 1, timeout=SOON)
+
+
+@pytest.mark.parametrize("platform", ["slack", "discord"])
+def test_the_answer_of_a_command_is_seen_by_its_writer_alone(page: Page, platform: str) -> None:
+    before = {other: pane(page, other).locator(".whisper, .told").count() for other in PLATFORMS}
+    box = pane(page, platform).locator("textarea[name=text]")
+    box.fill("/bridge status")
+    box.press("Enter")
+
+    alone = pane(page, platform).locator(".whisper, .told")
+    expect(alone).to_have_count(before[platform] + 1, timeout=SOON)
+    expect(alone.last).to_contain_text("Only you can see this")
+    for other in PLATFORMS:
+        if other != platform:
+            expect(pane(page, other).locator(".whisper, .told")).to_have_count(before[other])
+
+
+def test_the_bot_of_teams_answers_a_command_in_its_channel(page: Page) -> None:
+    box = pane(page, "teams").locator("textarea[name=text]")
+    box.fill("/bridge status")
+    box.press("Enter")
+
+    expect(post(page, "teams", "status")).to_be_visible(timeout=SOON)
+
+
+def _fill(form: Locator, day: str) -> None:
+    form.locator("select").first.select_option(index=2)
+    form.locator("input[type=date]").fill(day)
+    form.get_by_label("What for?").fill("Release party")
+    form.locator("input[type=checkbox]").check()
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_the_example_card_goes_around_and_its_form_comes_back(page: Page, platform: str) -> None:
+    before = {other: _booked(page, other).count() for other in PLATFORMS}
+    page.wait_for_function("!document.getElementById('card').disabled", timeout=SOON)
+    page.locator("#card").click()
+    for other in PLATFORMS:
+        card = pane(page, other).locator(".post", has_text="Book a room").last
+        expect(card.get_by_role("button", name="Book", exact=True)).to_be_visible(timeout=SOON)
+
+    card = pane(page, platform).locator(".post", has_text="Book a room").last
+    if platform == "discord":  # a message has no inputs there: they are asked for in a modal
+        card.get_by_role("button", name="Book", exact=True).click()
+        form = page.locator("dialog.form-window.discord")
+        expect(form).to_be_visible(timeout=SOON)
+        _fill_modal(form)
+        form.get_by_role("button", name="Submit").click()
+    else:
+        _fill(card, "2027-03-05")
+        card.get_by_role("button", name="Book", exact=True).click()
+
+    for other in PLATFORMS:
+        expect(_booked(page, other)).to_have_count(before[other] + 1, timeout=SOON)
+        expect(_booked(page, other).last).to_contain_text("Release party")
+        expect(_booked(page, other).last).to_contain_text("2027-03-05")
+
+
+def _fill_modal(form: Locator) -> None:
+    for row in form.locator(".field").all():
+        label: str = row.locator(".label").first.inner_text()
+        if row.locator("select").count():
+            row.locator("select").select_option(index=2)
+        elif row.locator("input[type=radio]").count():
+            row.locator("input[type=radio]").nth(1).check()
+        elif row.locator("input[type=checkbox]").count():
+            row.locator("input[type=checkbox]").first.check()
+        elif "Day" in label:
+            row.locator("input").fill("2027-03-05")
+        else:
+            row.locator("input, textarea").fill("Release party")
+
+
+def _booked(page: Page, platform: str) -> Locator:
+    return pane(page, platform).locator(".post", has_text="Room booked")
+
+
+def test_a_required_input_says_so_where_it_stands(page: Page) -> None:
+    page.wait_for_function("!document.getElementById('card').disabled", timeout=SOON)
+    page.locator("#card").click()
+    card = pane(page, "teams").locator(".post", has_text="Book a room").last
+    expect(card).to_be_visible(timeout=SOON)
+
+    card.get_by_role("button", name="Book", exact=True).click()
+
+    expect(card.locator(".field .complaint").first).to_be_visible(timeout=SOON)
+
+
+def test_the_keyboard_goes_through_messages_and_tab_leaves_the_list(page: Page) -> None:
+    for number in range(3):
+        say(page, "slack", f"line {number} for the keyboard")
+    messages = pane(page, "slack").locator(".messages")
+
+    stops = messages.locator("article[tabindex='0']")
+    expect(stops).to_have_count(1)
+    stops.focus()
+    expect(stops).to_contain_text("line 2 for the keyboard")
+    page.keyboard.press("ArrowUp")
+    focused: Any = page.evaluate("document.activeElement.textContent")
+    assert "line 1 for the keyboard" in focused
+    expect(messages.locator("article[tabindex='0']")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.locator("#drawer")).to_be_visible()
+    page.keyboard.press("Escape")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_theme_is_kept_for_the_next_visit(page: Page, theme: str) -> None:
+    root = page.locator("html")
+    page.evaluate("localStorage.removeItem('theme')")
+    if root.get_attribute("data-theme") != theme:
+        page.locator("#theme").click()
+    else:
+        page.locator("#theme").click()
+        page.locator("#theme").click()
+
+    page.reload()
+    page.wait_for_selector("body.live")
+
+    assert root.get_attribute("data-theme") == theme
+
+
+@pytest.mark.parametrize("width", [390, 1024])
+def test_small_screens_show_a_whole_pane_and_everything_can_be_reached(
+    page: Page, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for platform in PLATFORMS:
+        pane(page, platform).locator("form.box").scroll_into_view_if_needed()
+        box = pane(page, platform).locator("form.box").bounding_box()
+        assert box is not None
+        assert box["x"] >= -1
+        assert box["x"] + box["width"] <= width + 1
+    for name in ("#card", "#scene", "#archive", "#theme"):
+        found = page.locator(name).bounding_box()
+        assert found is not None
+        assert found["x"] >= 0
+        assert found["x"] + found["width"] <= width
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious_on_a_page_with_everything_on_it(page: Page, theme: str) -> None:
+    page.evaluate("name => { document.documentElement.dataset.theme = name }", theme)
+    page.wait_for_function("!document.getElementById('card').disabled", timeout=SOON)
+    page.locator("#card").click()
+    for platform in PLATFORMS:
+        card = pane(page, platform).locator(".post", has_text="Book a room").last
+        expect(card).to_be_visible(timeout=SOON)
+
+    found = Axe().run(page).response["violations"]
+
+    serious = [
+        f"{one['id']}: {node['target']} {node['failureSummary']}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+    ]
+    assert serious == []
