@@ -134,7 +134,8 @@ class ToolAnswered(_Value):
 
 class PlanStep(_Value):
     """A step of the agent's plan, or its new status; `details` are what it is done with, `output`
-    is what came of it, as plain text."""
+    is what came of it, as plain text. A `transient` step is what the agent does just now: it is
+    shown until the answer begins, and not beside it."""
 
     type: Literal["plan_step"] = "plan_step"
     id: str
@@ -142,6 +143,7 @@ class PlanStep(_Value):
     status: Literal["pending", "in_progress", "complete", "error"]
     details: str = ""
     output: str = ""
+    transient: bool = False
 
 
 class ApprovalWanted(_Value):

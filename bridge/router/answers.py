@@ -102,7 +102,7 @@ class Answer:
     @property
     def steps(self) -> tuple[PlanStep, ...]:
         """The agent's plan, and how far it has come."""
-        return tuple(self._steps.values())
+        return tuple(step for step in self._steps.values() if not step.transient)
 
     def note(self, state: Mapping[str, JsonValue]) -> None:
         """What stands with it for the agent alone: `metadata.agents.<name>`."""

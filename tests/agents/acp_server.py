@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
+from tests.agents.peers import peer_server
 
 PROGRAM = r"""
 import asyncio, sys
@@ -79,31 +75,5 @@ server.run(port=int(sys.argv[1]), self_registration=False, log_level="warning",
 @contextmanager
 def acp_server(folder: Path) -> Generator[str]:
     """Its address. Skips without the environment."""
-    python = os.environ.get("UACS_ACP_PYTHON", "")
-    if not python:
-        pytest.skip("UACS_ACP_PYTHON names no Python with acp-sdk; .ci/run makes one")
-    program = folder / "acp_agents.py"
-    program.write_text(PROGRAM)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
-    with (folder / "acp.log").open("wb") as log:
-        process = subprocess.Popen([python, str(program), str(port)], stdout=log, stderr=log)
-        try:
-            _wait(port, process, folder / "acp.log")
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.kill()
-            process.wait()
-
-
-def _wait(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Until it listens: importing it takes seconds."""
-    until = time.monotonic() + 60
-    while True:
-        assert process.poll() is None, log.read_text()
-        assert time.monotonic() < until, log.read_text()
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
+    with peer_server("UACS_ACP_PYTHON", "acp-sdk", PROGRAM, folder) as url:
+        yield url

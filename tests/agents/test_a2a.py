@@ -23,6 +23,7 @@ from a2a.types import a2a_pb2 as new
 
 from bridge.agents.a2a.agent import agent_type
 from bridge.agents.a2a.client import as_json, from_json
+from bridge.agents.a2a.lenient import mended
 from bridge.agents.a2a.read import (
     artifact_parts,
     part_parts,
@@ -40,6 +41,7 @@ from bridge.model.turns import (
     MessageGiven,
     ModerationReported,
     PartGiven,
+    PlanStep,
     StopWanted,
     TurnDone,
     TurnFailed,
@@ -358,6 +360,85 @@ def test_what_is_told_again_is_said_once() -> None:
     assert text_of(events) == "one two three\n\nother"
 
 
+def status(said: Any, state: str = "WORKING", **more: Any) -> Any:
+    parts = {"parts": [{"text": said}] if isinstance(said, str) else said}
+    message = {"role": "ROLE_AGENT", "messageId": f"m {said} {state}", **parts}
+    return {"statusUpdate": {"taskId": "t", "status": {
+        "state": f"TASK_STATE_{state}", "message": message}, **more}}  # fmt: skip
+
+
+def artifact(*parts: Any, **more: Any) -> Any:
+    return {"artifactUpdate": {"taskId": "t", **more, "artifact": {
+        "artifactId": "a", "parts": [*parts]}}}  # fmt: skip
+
+
+ENDED: Any = {"statusUpdate": {"taskId": "t", "status": {"state": "TASK_STATE_COMPLETED"}}}
+PART: Any = {"metadata": {"adk_event_id": "e1"}}
+
+
+@pytest.mark.parametrize(("told", "said", "shown"), [
+    pytest.param([status("Snow falls."), artifact({"text": "Snow falls."}), ENDED],
+                 "Snow falls.", ["Snow falls."], id="google-adk"),
+    pytest.param([status("Snow ", **PART), status("falls.", **PART), status("Snow falls.", **PART),
+                  artifact({"text": "Snow falls."}), ENDED],
+                 "Snow falls.", ["Snow", "Snow falls.", "Snow falls."], id="google-adk in pieces"),
+    pytest.param([status("I look."), artifact({"text": "Snow falls."}), ENDED],
+                 "Snow falls.", ["I look."], id="progress"),
+    pytest.param([status("I look."), status("It snows."), ENDED],
+                 "I look.\n\nIt snows.", ["I look.", "It snows."], id="nothing but progress"),
+    pytest.param([artifact({"text": "Snow "}), artifact({"text": "falls."}, append=True),
+                  status("Snow  falls.\n", "COMPLETED")], "Snow falls.", [], id="said at the end"),
+    pytest.param([artifact({"text": "Snow falls."}), status("Done.", "COMPLETED")],
+                 "Snow falls.\n\nDone.", [], id="more at the end"),
+    pytest.param([status("I look."), status("Where?", "INPUT_REQUIRED")],
+                 "Where?", ["I look."], id="a question"),
+    pytest.param([status("sk-secret"), status("sk-secret", "FAILED")], "", ["sk-secret"],
+                 id="failed"),
+])  # fmt: skip
+def test_progress_is_shown_meanwhile_and_the_answer_is_said_once(
+    told: list[Any], said: str, shown: list[str]
+) -> None:
+    reader = Stream()
+    events = [event for one in told for event in reader.take(one)]
+    events += reader.end()
+
+    assert text_of(events) == said
+    assert progress_of(events) == shown
+
+
+def test_a_picture_that_is_given_as_progress_is_given_once() -> None:
+    picture: Any = {"raw": "iVBORw0KGgo=", "mediaType": "image/png"}
+    reader = Stream()
+    events = [*reader.take(status([{"text": "A draft."}, picture])),  # pyright: ignore[reportArgumentType]
+              *reader.take(artifact({"text": "Here:"}, picture)), *reader.take(ENDED)]  # fmt: skip
+
+    assert [one["type"] for one in parts_of(events)] == ["image"]
+    assert text_of(events).strip() == "Here:"
+
+
+def progress_of(events: list[AgentEvent]) -> list[str]:
+    steps = [one for one in events if isinstance(one, PlanStep)]
+    assert all(step.transient and step.id == "progress" for step in steps)
+    return [step.title for step in steps]
+
+
+@pytest.mark.parametrize(("given", "read"), [
+    ("2026-11-21T12:00:00.5", "2026-11-21T12:00:00.500000Z"),
+    ("2026-11-21 12:00:00", "2026-11-21T12:00:00Z"),
+    ("2026-11-21T12:00:00+02:00", "2026-11-21T12:00:00+02:00"),
+    ("2026-11-21T12:00:00Z", "2026-11-21T12:00:00Z"),
+    ("a moment ago", None), (5, None),
+])  # fmt: skip
+def test_times_without_a_zone_are_read(given: Any, read: str | None) -> None:
+    free: Any = {"timestamp": given}
+    task = {"status": {"timestamp": given}, "metadata": free, "artifacts": [
+        {"parts": [{"data": free}]}]}  # fmt: skip
+
+    found: Any = mended({"task": task})  # pyright: ignore[reportArgumentType]
+
+    assert found["task"] == {**task, "status": {"timestamp": read}}
+
+
 # --- the SDK's own server -----------------------------------------------------------------------
 
 WAYS = [
@@ -392,7 +473,8 @@ async def test_artifacts_are_parts(version: str) -> None:
     async with a2a_server(version=version) as (url, _):
         events = await answer(build(url), asked("draw"))
 
-    assert text_of(events) == "I look.\n\nThe sky:\n\nDone."
+    assert text_of(events) == "The sky:\n\nDone."
+    assert progress_of(events) == ["I look."]
     (picture,) = [one for one in events if isinstance(one, PartGiven) and one.name]
     assert picture.name == "sky.png"
     assert picture.part == {"type": "image", "source": {"base64": "iVBORw0KGgo="},
@@ -558,7 +640,7 @@ async def test_a_task_that_is_left_is_cancelled(way: str) -> None:
                     break
             await one.aclose()
 
-    assert text_of(events) == "Well"
+    assert progress_of(events) == ["Well"]
     assert len(doer.cancelled) == 1
 
 

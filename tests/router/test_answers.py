@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from bridge.content.parts import message_text
+from bridge.model import MessageId
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,
     AnswerRecorded,
     ModerationReported,
+    PlanStep,
     StateKept,
     TextDelta,
     ToolCalled,
@@ -25,6 +27,7 @@ from bridge.model.turns import (
 from bridge.ports.cards import NO_CARDS, is_rich
 from bridge.ports.store import Store
 from bridge.router import AgentSeat
+from bridge.router.answers import Answer
 from bridge.store.memory import MemoryStore
 from bridge.uacs import Message, TextPart, ToolCallPart
 from tests.router.conftest import House
@@ -228,3 +231,13 @@ async def test_a_question_that_waited_knows_what_was_answered_meanwhile(clock: F
 
     knew = [message_text(m)[0] for m in bot.turns[2].conversation.messages]
     assert knew == ["one", "two", "Answer 1.", "Answer 2.", "three"]
+
+
+def test_a_transient_step_is_what_the_agent_does_and_no_part_of_its_plan() -> None:
+    answer = Answer(MessageId("agent:bot:1"), "bot", 0.0)
+    step = PlanStep(id="progress", title="Looking at\nthe sky", status="in_progress")
+    answer.take(step.model_copy(update={"transient": True}))
+
+    assert answer.doing == "is working on: Looking at the sky"
+    assert answer.steps == ()
+    assert not answer.said

@@ -30,6 +30,7 @@ from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
 from google.protobuf.message import Message
 from pydantic import JsonValue
 
+from bridge.agents.a2a.lenient import lenient_client
 from bridge.agents.faults import fault_of
 from bridge.agents.http import Http, Request, bearer, translated
 from bridge.agents.json_values import Json, obj
@@ -95,9 +96,10 @@ async def open_peer(
     del card.supported_interfaces[:]
     card.supported_interfaces.extend(allowed)
     headers = _authorization(card, key)
-    http.client.headers.update(headers)
+    client = lenient_client(http.client)
+    client.headers.update(headers)
     config = ClientConfig(
-        streaming=streaming, httpx_client=http.client, supported_protocol_bindings=BINDINGS
+        streaming=streaming, httpx_client=client, supported_protocol_bindings=BINDINGS
     )
     with sdk_errors():
         return Peer(ClientFactory(config).create(card), headers, _told_by(card, body))

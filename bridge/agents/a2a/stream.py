@@ -8,18 +8,28 @@ import orjson
 from pydantic import JsonValue
 
 from bridge.agents.a2a.read import part_parts
+from bridge.agents.a2a.write import JSON
 from bridge.agents.json_values import Json, arr, obj, text, without
 from bridge.agents.streams import Ending
 from bridge.errors import AgentError
-from bridge.model.turns import AgentEvent, PartGiven, TextDelta
+from bridge.model.turns import AgentEvent, PartGiven, PlanStep, TextDelta
 from bridge.uacs import ContentPart, TextPart, write
 
 _AT_WORK = ("", "TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", "TASK_STATE_UNSPECIFIED")
 _WAITS = ("TASK_STATE_INPUT_REQUIRED", "TASK_STATE_AUTH_REQUIRED")
 
 
+_PROGRESS = "progress"
+_LONGEST_PROGRESS = 200  # characters
+
+
 class Stream:
-    """Events, in order. What is told again (a whole task behind its updates) is said once."""
+    """Events, in order. What is told again (a whole task behind its updates) is said once.
+
+    What a task says while it is at work is its progress, and no part of the answer, but for files
+    and cards. google-adk says its whole answer there first, in fragments too, and then gives it as
+    an artifact. Where nothing else is said, the progress is the answer.
+    """
 
     def __init__(self) -> None:
         self._task: Json = {}
@@ -29,6 +39,9 @@ class Stream:
         self._heard: set[str] = set()  # ids of messages
         self._last = ""  # what spoke last: another thing begins a paragraph
         self._said = False
+        self._spoken: dict[str, str] = {}  # speaker -> text
+        self._progress: dict[str, str] = {}  # of status messages while it is at work
+        self._shown: list[JsonValue] = []  # files and cards that were given as progress
 
     def take(self, event: JsonValue) -> Sequence[AgentEvent]:
         match obj(event):
@@ -39,7 +52,8 @@ class Stream:
                 return self._take_task(task)
             case {"statusUpdate": dict(update)}:
                 self._know(update)
-                return self._take_status(obj(update.get("status")))
+                event_id = text(obj(update.get("metadata")).get("adk_event_id"))
+                return self._take_status(obj(update.get("status")), event_id)
             case {"artifactUpdate": dict(update)}:
                 self._know(update)
                 append = update.get("append") is True
@@ -50,7 +64,10 @@ class Stream:
     def end(self) -> Sequence[AgentEvent]:
         if self.is_at_work:
             raise AgentError("the stream ended before the answer did")
-        return ()
+        if self._said or self.state == "TASK_STATE_FAILED":
+            return ()
+        said = "\n\n".join(filter(None, map(str.strip, self._progress.values())))
+        return self._say(_PROGRESS, [{"text": said}], "") if said else ()
 
     @property
     def task_id(self) -> str:
@@ -101,20 +118,53 @@ class Stream:
             events += self._take_artifact(obj(one), append=False)
         return [*events, *self._take_status(obj(task.get("status")))]
 
-    def _take_status(self, status: Json) -> list[AgentEvent]:
-        """What a task says when it has failed may hold anything: it is for the log."""
+    def _take_status(self, status: Json, event_id: str = "") -> list[AgentEvent]:
+        """What a task says when it has failed may hold anything: it is for the log. Messages with
+        one `event_id` are fragments of one text, and then the whole of it."""
         self._task["status"] = status
         message = status.get("message")
         if not isinstance(message, dict) or self.state == "TASK_STATE_FAILED":
             return []
+        if self.is_at_work:
+            return self._take_progress(message, event_id)
         return self._say_message(message)
 
-    def _say_message(self, message: Json) -> list[AgentEvent]:
+    def _take_progress(self, message: Json, event_id: str) -> list[AgentEvent]:
         own_id = text(message.get("messageId")) or orjson.dumps(message).decode()
         if own_id in self._heard:
             return []
         self._heard.add(own_id)
-        return self._say(own_id, arr(message.get("parts")), "")
+        parts = arr(message.get("parts"))
+        shown = [one for one in parts if _is_shown(one) and one not in self._shown]
+        self._shown += shown
+        events = self._say(own_id, shown, "")
+        key = event_id or own_id
+        before, new = self._progress.get(key, ""), _joined(parts)
+        words = new if new.startswith(before) else before + new
+        if not words.strip():
+            return events
+        self._progress[key] = words
+        title = words.strip().splitlines()[-1][-_LONGEST_PROGRESS:]
+        step = PlanStep(id=_PROGRESS, title=title, status="in_progress", transient=True)
+        return [*events, step]
+
+    def _say_message(self, message: Json) -> list[AgentEvent]:
+        """What an artifact has said already is not said again."""
+        own_id = text(message.get("messageId")) or orjson.dumps(message).decode()
+        if own_id in self._heard:
+            return []
+        self._heard.add(own_id)
+        parts = arr(message.get("parts"))
+        if self._has_said(parts, "artifact "):
+            return []
+        return self._say(f"message {own_id}", parts, "")
+
+    def _has_said(self, parts: Sequence[JsonValue], speaker: str) -> bool:
+        """Whether one speaker of that kind, or all of them together, have said this text."""
+        texts = [said for by, said in self._spoken.items() if by.startswith(speaker)]
+        words = _joined(parts).split() if _is_text(parts) else []
+        whole = [*texts, " ".join(texts)]
+        return bool(words) and any(words == said.split() for said in whole)
 
     def _take_artifact(self, artifact: Json, *, append: bool) -> list[AgentEvent]:
         """An artifact that is told again in other words says what is new of it."""
@@ -124,8 +174,9 @@ class Stream:
         known = self._artifacts.setdefault(key, [])
         self._beside[key] = {**self._beside.get(key, {}), **without(artifact, "parts")}
         if append or not known:
+            repeats = not known and self._has_said(parts, "message ")
             known += parts
-            return self._say(f"artifact {key}", parts, name)
+            return [] if repeats else self._say(f"artifact {key}", parts, name)
         if parts == known:
             return []
         before, after = _joined(known), _joined(parts)
@@ -140,6 +191,8 @@ class Stream:
     def _say(self, speaker: str, parts: Sequence[JsonValue], name: str) -> list[AgentEvent]:
         events: list[AgentEvent] = []
         for native in parts:
+            if native in self._shown and speaker.startswith("artifact "):
+                continue
             named = text(obj(native).get("filename")) or name
             events += [_event(part, named) for part in part_parts(native)]
         said = [one for one in events if one != TextDelta(text="")]
@@ -147,6 +200,7 @@ class Stream:
             said.insert(0, TextDelta(text="\n\n"))
         if said:
             self._said, self._last = True, speaker
+            self._spoken[speaker] = self._spoken.get(speaker, "") + _joined(parts)
         return said
 
 
@@ -155,6 +209,13 @@ def _event(part: ContentPart, name: str) -> AgentEvent:
         return TextDelta(text=part.text)
     is_file = part.type in ("image", "audio", "video", "file")
     return PartGiven(part=orjson.loads(write(part)), name=name[:200] if is_file else "")
+
+
+def _is_shown(native: JsonValue) -> bool:
+    """Whether people should see it although the task is at work: files, and data of a kind."""
+    block = obj(native)
+    kind = text(block.get("mediaType"))
+    return "raw" in block or "url" in block or ("data" in block and kind not in ("", JSON))
 
 
 def _is_text(parts: Sequence[JsonValue]) -> bool:

@@ -1,0 +1,116 @@
+"""What A2A servers answer, in the form that the SDK can read. The SDK refuses timestamps without a
+time zone, which pydantic-ai's server writes, and ends the answer there (2026-11)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from datetime import UTC, datetime
+
+import httpx
+import orjson
+from pydantic import JsonValue
+
+from bridge.agents.json_values import text
+
+_LARGEST = 64_000_000  # bytes of one event: a picture in base64 is one
+_FREE = frozenset(("data", "metadata", "raw", "text"))  # the agent's own, and not the protocol's
+_Reader = Callable[[httpx.Response], AsyncGenerator[bytes]]
+_UNREAD = frozenset(("content-encoding", "content-length", "transfer-encoding"))
+
+
+def mended(value: JsonValue) -> JsonValue:
+    """With times as the protocol writes them. A time without a zone is taken for UTC; one that
+    cannot be read is left out."""
+    match value:
+        case dict():
+            found = {key: one if key in _FREE else mended(one) for key, one in value.items()}
+            if "timestamp" in found:
+                found["timestamp"] = _time(text(found["timestamp"]))
+            return found
+        case list():
+            return [mended(one) for one in value]
+        case _:
+            return value
+
+
+def _time(given: str) -> str | None:
+    try:
+        moment = datetime.fromisoformat(given)
+    except ValueError:
+        return None
+    if moment.tzinfo is not None and "T" in given:
+        return given
+    zoned = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return zoned.isoformat().replace("+00:00", "Z")
+
+
+def lenient_client(client: httpx.AsyncClient) -> httpx.AsyncClient:
+    """A client that asks through this one and mends what is answered. It needs no closing."""
+    return httpx.AsyncClient(
+        transport=_Mending(client), headers=client.headers, timeout=client.timeout, trust_env=False
+    )
+
+
+class _Mending(httpx.AsyncBaseTransport):
+    def __init__(self, client: httpx.AsyncClient) -> None:
+        self._client = client
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        answer = await self._client.send(request, stream=True)
+        headers = [one for one in answer.headers.multi_items() if one[0].lower() not in _UNREAD]
+        kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+        stream = _Body(answer, _events if kind == "text/event-stream" else _whole)
+        return httpx.Response(answer.status_code, headers=headers, stream=stream)
+
+
+class _Body(httpx.AsyncByteStream):
+    def __init__(
+        self, answer: httpx.Response, reader: Callable[[httpx.Response], AsyncGenerator[bytes]]
+    ) -> None:
+        self._answer = answer
+        self._reader = reader
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._reader(self._answer):
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._answer.aclose()
+
+
+async def _whole(answer: httpx.Response) -> AsyncGenerator[bytes]:
+    body = bytearray()
+    async for piece in answer.aiter_bytes():
+        body += piece
+        _check(len(body))
+    yield _json(bytes(body))
+
+
+async def _events(answer: httpx.Response) -> AsyncGenerator[bytes]:
+    held = b""
+    async for piece in answer.aiter_bytes():
+        held += piece
+        _check(len(held))
+        *lines, held = held.split(b"\n")
+        for line in lines:
+            yield _line(line) + b"\n"
+    if held:
+        yield _line(held)
+
+
+def _line(line: bytes) -> bytes:
+    """A line of an event stream; data that spans several lines stays as it is."""
+    name, _, value = line.partition(b":")
+    return b"data: " + _json(value.strip()) if name == b"data" else line
+
+
+def _json(body: bytes) -> bytes:
+    try:
+        return orjson.dumps(mended(orjson.loads(body)))
+    except orjson.JSONDecodeError:
+        return body
+
+
+def _check(size: int) -> None:
+    if size > _LARGEST:
+        raise httpx.ReadError("the answer is too large")
