@@ -6,6 +6,7 @@ The only module of the agents that knows httpx.
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -18,12 +19,15 @@ from pydantic import JsonValue
 
 from bridge.agents.faults import fault_of
 from bridge.agents.json_values import Json, arr, obj
-from bridge.agents.streams import DONE
+from bridge.agents.streams import BROKEN, DONE
 from bridge.content.open_addresses import is_open
 from bridge.errors import AgentError, BridgeError, Refused, Unavailable, Unsettled
 
 _LARGEST_EVENT = 64_000_000  # bytes: a picture in base64 is one event
 _LARGEST_ERROR = 65_536
+_BOM = b"\xef\xbb\xbf"
+_EVENT_LINE_END = re.compile(rb"\r\n|\r|\n")
+_JSON_LINE_END = re.compile(rb"\r?\n")
 _LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl")
 
 
@@ -113,9 +117,10 @@ class Http:
 
     async def events(self, request: Request) -> AsyncGenerator[JsonValue]:
         """The JSON of each server-sent event; a plain JSON answer is one event (a list: several).
+        `BROKEN` stands for a line of a stream that is no JSON.
 
         Raises RateLimited, Unavailable and Refused before the first event, Unsettled where the
-        stream breaks off, AgentError for what is no JSON.
+        stream breaks off, AgentError for a plain answer that is no JSON.
         """
         async with self.answer(request) as answer:
             if answer.kind == "application/json":
@@ -125,10 +130,11 @@ class Http:
                 return
             if answer.kind in _LINES:
                 async for line in answer.lines():
-                    yield read_json(line)
+                    yield _event_of(line)
                 return
             async for event in answer.sent():
-                yield DONE if event.data == DONE.encode() else read_json(event.data)
+                for one in _events_of(event.data):
+                    yield one
 
 
 @asynccontextmanager
@@ -202,9 +208,13 @@ def translated() -> Generator[None]:
 
 async def server_sent(pieces: AsyncIterator[bytes]) -> AsyncGenerator[ServerSent]:
     """Bytes of a `text/event-stream` -> its events (WHATWG HTML, section 9.2). The last event needs
-    no empty line after it."""
+    no empty line after it. Raises AgentError for an event of more than 64 MB."""
     fields: dict[bytes, list[bytes]] = {}
-    async for line in _ended(pieces):
+    size = 0
+    async for line in _ended(pieces, _EVENT_LINE_END):
+        size = size + len(line) if line else 0
+        if size > _LARGEST_EVENT:
+            raise AgentError("the API sent an event that is too large")
         if event := _line(line, fields):
             yield event
     if event := _line(b"", fields):
@@ -212,29 +222,44 @@ async def server_sent(pieces: AsyncIterator[bytes]) -> AsyncGenerator[ServerSent
 
 
 async def _lines(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
-    async for line in _ended(pieces):
+    async for line in _ended(pieces, _JSON_LINE_END):
         if kept := line.strip():
             yield kept
 
 
-async def _ended(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
-    """Lines without their ends; the last one needs none."""
-    held = b""
-    async for piece in pieces:
-        held += piece
-        if len(held) > _LARGEST_EVENT:
-            raise AgentError("the API sent an event that is too large")
-        *lines, held = held.replace(b"\r\n", b"\n").split(b"\n")
+async def _ended(pieces: AsyncIterator[bytes], end: re.Pattern[bytes]) -> AsyncGenerator[bytes]:
+    """Lines without their ends and without a byte order mark; the last one needs no end.
+
+    A CR that ends a piece ends its line at once: the LF of a CRLF may be in the next piece, which
+    may come much later.
+    """
+    held: list[bytes] = []
+    size = 0
+    first = True
+    after_cr = False
+    async for given in pieces:
+        piece = given[1:] if after_cr and given.startswith(b"\n") else given
+        after_cr = end is _EVENT_LINE_END and (given.endswith(b"\r") or (after_cr and not given))
+        *lines, rest = end.split(piece)
         for line in lines:
-            yield line
-    yield held
+            whole = b"".join((*held, line)) if held else line
+            yield whole.removeprefix(_BOM) if first else whole
+            held, size, first = [], 0, False
+        if rest:
+            held.append(rest)
+            size += len(rest)
+        if size > _LARGEST_EVENT:
+            raise AgentError("the API sent an event that is too large")
+    whole = b"".join(held)
+    yield whole.removeprefix(_BOM) if first else whole
 
 
 def _line(line: bytes, fields: dict[bytes, list[bytes]]) -> ServerSent | None:
     """Take one line; the event where it ends one that has data."""
     if line:
         name, _, value = line.partition(b":")
-        fields.setdefault(name, []).append(value.removeprefix(b" "))
+        if name in (b"data", b"id", b"event"):
+            fields.setdefault(name, []).append(value.removeprefix(b" "))
         return None
     data = b"\n".join(fields.get(b"data", ())).strip()
     own_id, event = (fields.get(name, [b""])[-1].decode("utf-8", "replace")
@@ -243,10 +268,28 @@ def _line(line: bytes, fields: dict[bytes, list[bytes]]) -> ServerSent | None:
     return ServerSent(data, own_id, event) if data else None
 
 
+def _events_of(data: bytes) -> list[JsonValue]:
+    """The JSON of one server-sent event. Some servers leave out the empty line between two events:
+    where the data is no JSON as a whole, each of its lines is read by itself."""
+    whole = _event_of(data)
+    if whole != BROKEN or b"\n" not in data:
+        return [whole]
+    return [_event_of(line) for line in data.split(b"\n") if line.strip()]
+
+
+def _event_of(data: bytes) -> JsonValue:
+    if data.strip() == DONE.encode():
+        return DONE
+    try:
+        return read_json(data)
+    except AgentError:
+        return BROKEN
+
+
 def read_json(data: bytes) -> JsonValue:
     """Raises AgentError for what is no JSON."""
     try:
-        return orjson.loads(data)
+        return orjson.loads(data.removeprefix(_BOM))
     except orjson.JSONDecodeError:
         raise AgentError("the API sent something that is no JSON") from None
 
@@ -270,4 +313,6 @@ async def _refusal(answer: httpx.Response) -> BridgeError:
     told = first.get("error", first.get("detail", first.get("message") and first))
     if answer.is_redirect:
         return Refused(f"The address of the API has moved ({answer.status_code})", code="moved")
-    return fault_of(told, answer.status_code, answer.headers)
+    fault = fault_of(told, answer.status_code, answer.headers)
+    fault.answer = body
+    return fault

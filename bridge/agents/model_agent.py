@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import orjson
 import structlog
 from pydantic import JsonValue
 
+from bridge.agents.dialects import Dialect, fitted, learned
 from bridge.agents.files import inline_files
 from bridge.agents.heard import Heard
 from bridge.agents.history import within
@@ -34,12 +35,12 @@ from bridge.agents.speakers import (
     agent_id,
     instructions_id,
 )
-from bridge.agents.streams import Ending, StreamReader
+from bridge.agents.streams import BROKEN, Ending, StreamReader, TellsThoughts
 from bridge.agents.tools import media_of, tool_names, tools_of
 from bridge.agents.transcripts import Transcripts
 from bridge.agents.uploads import FileApi, Uploads
 from bridge.content.tool_names import SHOW_CARD
-from bridge.errors import AgentError, Refused
+from bridge.errors import AgentError, PlatformError, Refused
 from bridge.model import Loss
 from bridge.model.turns import (
     AgentEvent,
@@ -48,6 +49,7 @@ from bridge.model.turns import (
     ModerationReported,
     PartGiven,
     TextDelta,
+    TextReplaced,
     ToolAnswered,
     ToolCalled,
     Turn,
@@ -86,7 +88,8 @@ class Api:
     write_request: Callable[[Conversation, str], Written]
     read_response: Callable[[JsonValue, str], Message]
     usage: Callable[[Json], Json]
-    stream: Callable[[], StreamReader]
+    stream: Callable[[Dialect, Json], StreamReader]
+    """The reader of the answer to a request."""
     settings_of_request: Callable[[ModelSettings], Json]
     """The members of a request that are no messages."""
     address: Callable[[ModelSettings], str]
@@ -97,6 +100,14 @@ class Api:
     """Whether its models take sounds of this type."""
     moderation: Callable[[Json], Json] = lambda response: {}
     """Of a response: `why` it was held back, and the `results` of the vendor's filters."""
+    dialect: Callable[[ModelSettings], Dialect] = lambda settings: Dialect()
+    """What the settings say of the server."""
+    fitted: Callable[[Json, Dialect], Json] = fitted
+    """A request as the server takes it."""
+    message_members: frozenset[str] = frozenset()
+    """Members of messages that a request can do without."""
+    joins: bool = False
+    """Whether `fitted` can join messages of one role."""
 
 
 @dataclass
@@ -106,6 +117,8 @@ class _Round:
     body: Json
     reader: StreamReader
     held: list[str] | None = None
+    broken: int = 0
+    """Lines of the stream that were no JSON."""
 
 
 class ModelAgent:
@@ -116,6 +129,9 @@ class ModelAgent:
         self._api = api
         self._settings = settings
         self._tools = tools
+        dropped = frozenset(key for key, value in settings.extra_body.items() if value is None)
+        dialect = api.dialect(settings)
+        self._dialect = replace(dialect, without=dialect.without | dropped)
 
     def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
@@ -196,14 +212,19 @@ class ModelAgent:
         asked_again = False
         body, untold = self._body(conversation)
         model, losses = self._settings.model, [*losses, *untold]
-        record = record_of(self._api.name, conversation, self.name, losses, model=model)
+        told = conversation
+        record = record_of(self._api.name, told, self.name, losses, model=model)
         yield AnswerRecorded(record=record)
         for number in range(1, _ROUNDS + 1):
             held = None if wanted is None else list[str]()
-            one = _Round(body, self._api.stream(), held)
+            one = _Round(body, self._api.stream(self._dialect, body), held)
             async with aclosing(self._round(one, heard, http)) as events:
                 async for event in events:
                     yield event
+            if one.broken:
+                losses = [_broken(one.broken), *losses]
+                record = record_of(self._api.name, told, self.name, losses, model=model)
+                yield AnswerRecorded(record=record)
             usage = _added(usage, self._api.usage(one.reader.response))
             for event in _beside(one.reader, self._api, {**usage, "requests": number}):
                 yield event
@@ -245,13 +266,18 @@ class ModelAgent:
         """One request; it is sent again only while nothing of its answer was said."""
 
         async def attempt() -> AsyncGenerator[AgentEvent, None]:
-            one.reader = self._api.stream()
+            one.reader = self._api.stream(self._dialect, one.body)
+            one.broken = 0
             if one.held is not None:
                 one.held.clear()
             async with aclosing(self._events(one, heard, http)) as events:
                 async for event in events:
                     if one.held is not None and isinstance(event, TextDelta):
                         one.held.append(event.text)
+                    elif one.held is not None and isinstance(event, TextReplaced):
+                        one.held[:] = [event.text]
+                        for part in event.parts:
+                            yield PartGiven(part=part)
                     elif isinstance(event, ToolCalled) and event.part.name == SHOW_CARD:
                         yield PartGiven(part=orjson.loads(write(event.part)))  # no deed
                     else:
@@ -260,16 +286,50 @@ class ModelAgent:
         return tried(self.name, attempt, self._settings.retries, heard, self._tools.clock)
 
     async def _events(self, one: _Round, heard: Heard, http: Http) -> AsyncGenerator[AgentEvent]:
+        async with aclosing(self._accepted(one, heard, http)) as events:
+            while (event := await heard.first(anext(events, _END))) is not _END:
+                one.broken += event == BROKEN
+                for said in one.reader.take(event):
+                    yield _sound(said, one.broken)
+        if isinstance(one.reader, TellsThoughts) and one.reader.thinks_first:
+            self._dialect = replace(self._dialect, thinks_first=True)
+        if one.broken:
+            log.warning("agent_stream_broken", agent=self.name, lines=one.broken)
+        for said in one.reader.end():
+            yield _sound(said, one.broken)
+
+    async def _accepted(self, one: _Round, heard: Heard, http: Http) -> AsyncGenerator[JsonValue]:
+        """The events of a request. One that is refused for members that it can do without is sent
+        again without them; what the server then takes is remembered until the bridge restarts."""
         headers = self._api.headers(await self._key())
         if self._api.files is not None and self._settings.upload_over_mb is not None:
             headers = {**headers, **self._api.files.headers}
-        request = Request(self._api.address(self._settings), headers, one.body)
-        async with aclosing(http.events(request)) as events:
-            while (event := await heard.first(anext(events, _END))) is not _END:
-                for said in one.reader.take(event):
-                    yield said
-        for said in one.reader.end():
-            yield said
+        dialect = self._dialect
+        while True:
+            body = self._api.fitted(one.body, dialect)
+            request = Request(self._api.address(self._settings), headers, body)
+            try:
+                async with aclosing(http.events(request)) as events:
+                    async for event in events:
+                        self._dialect = dialect
+                        yield event
+            except PlatformError as error:
+                better = self._learned(error, dialect, one.body)
+                if better is None:
+                    raise
+                log.warning(
+                    "agent_request_changed", agent=self.name, error=str(error),
+                    left_out=sorted(better.without), alternating=better.alternating,
+                )  # fmt: skip
+                dialect = better
+            else:
+                return
+
+    def _learned(self, error: PlatformError, dialect: Dialect, body: Json) -> Dialect | None:
+        settings = self._settings
+        fixed = settings.needed | settings.kept | settings.extra_body.keys()
+        droppable = (body.keys() | self._api.message_members) - fixed
+        return learned(error, dialect, droppable, joins=self._api.joins)
 
     async def _key(self) -> str:
         return await key_of(self._settings.api_key, self._tools.tokens)
@@ -306,8 +366,21 @@ class ModelAgent:
         return list((await inline_files(held, self._tools.files, limit))[0].messages)
 
 
+_BROKEN_CALLS = "a part of its answer could not be read, so its calls of tools are not made"
 _TOOL_FILES = "Files that the tools answered with, in their order:"
 _END: JsonValue = "end of the stream, which no event is"
+
+
+def _broken(lines: int) -> Loss:
+    what = f"{lines} {'line' if lines == 1 else 'lines'} of its API's stream could not be read"
+    return Loss(path="", kind="stream_broken", what=what)
+
+
+def _sound(said: AgentEvent, broken: int) -> AgentEvent:
+    """Raises AgentError for a call of a tool of which a part may be missing."""
+    if broken and isinstance(said, ToolCalled):
+        raise AgentError(_BROKEN_CALLS)
+    return said
 
 
 def _has_unheard(room: Conversation, hears: Callable[[str], bool]) -> bool:

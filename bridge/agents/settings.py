@@ -80,7 +80,15 @@ class ModelSettings(RemoteSettings):
     """Which model answers, and how."""
 
     reserved: ClassVar[frozenset[str]] = frozenset()
-    """Members of the request that the bridge writes itself."""
+    """Members of the request that the bridge writes itself; null in `extra_body` leaves one out."""
+    needed: ClassVar[frozenset[str]] = frozenset(("model", "messages", "input", "contents"))
+    """Members that no request can do without."""
+    kept: ClassVar[frozenset[str]] = frozenset(
+        ("system", "instructions", "systemInstruction", "tools", "store", "max_tokens", "text",
+         "max_output_tokens", "response_format", "output_config", "generationConfig", "documents")
+    )  # fmt: skip
+    """Members that are never left out because a server refuses them: the answer would be another,
+    cost more, or be stored."""
 
     model: str = Field(min_length=1, description="the model's name, as the vendor writes it")
     system: str = Field("", description="the instructions of the agent: who it is, what it does")
@@ -107,7 +115,9 @@ class ModelSettings(RemoteSettings):
     )
     transcriber_key: SecretRef | None = Field(None, description="where its key is found")
     extra_body: dict[str, JsonValue] = Field(
-        default={}, description="more members of the request, as the vendor documents them"
+        default={},
+        description="more members of the request, as the vendor documents them; null leaves out "
+        "one that the bridge writes",
     )
 
     @field_validator("transcriber_url")
@@ -129,6 +139,10 @@ class ModelSettings(RemoteSettings):
     @classmethod
     def _nothing_of_ours(cls, value: dict[str, JsonValue]) -> dict[str, JsonValue]:
         for key in value:
-            if key in cls.reserved:
-                raise ValueError(f"{key!r} is written by the bridge; it cannot stand here")
+            if key in cls.needed and value[key] is None:
+                raise ValueError(f"{key!r} cannot be left out of a request")
+            if key in cls.reserved and value[key] is not None:
+                raise ValueError(
+                    f"{key!r} is written by the bridge; it cannot stand here (null leaves it out)"
+                )
         return value

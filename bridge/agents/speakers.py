@@ -58,7 +58,11 @@ def header(message: Message, twins: frozenset[str] = frozenset()) -> str:
         return f"[notice{edited}]"
     name = shown_name(message.actor)
     told = f" {quoted(message.actor.id)}" if name in twins else ""
-    return f"[from {quoted(name)}{told}{edited}]"
+    return name_header(name, f"{told}{edited}")
+
+
+def name_header(name: str, more: str = "") -> str:
+    return f"[from {quoted(name)}{more}]"
 
 
 def is_edited(message: Message) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
@@ -13,6 +13,9 @@ from bridge.model.turns import AgentEvent
 
 DONE = "[DONE]"
 """The last event of some streams; it is no JSON."""
+
+BROKEN = "[BROKEN]"
+"""Stands for a line of a stream that is no JSON. Readers of streams pass it over."""
 
 Outcome = Literal["done", "calls", "length", "refused"]
 
@@ -47,4 +50,14 @@ class StreamReader(Protocol):
     @property
     def response(self) -> Json:
         """The same answer as it would have come without a stream."""
+        ...
+
+
+@runtime_checkable
+class TellsThoughts(Protocol):
+    """A reader of answers whose thoughts may stand within their text."""
+
+    @property
+    def thinks_first(self) -> bool:
+        """Whether the answer began within thoughts, without a tag that says so."""
         ...

@@ -109,6 +109,15 @@ class PartGiven(_Value):
     size: int | None = Field(default=None, ge=0)
 
 
+class TextReplaced(_Value):
+    """All text since the last part turns out to be something else: `parts` (say, what a model
+    thought), and then `text`, which text deltas go on with."""
+
+    type: Literal["text_replaced"] = "text_replaced"
+    parts: tuple[JsonValue, ...] = ()
+    text: str = ""
+
+
 class MessageChanged(_Value):
     """A message that this agent said in this room before says something else from now on: `parts`
     are its whole new content. So a card answers a press in its own place."""
@@ -209,6 +218,7 @@ class TurnFailed(_Value):
 
 AgentEvent = Annotated[
     TextDelta
+    | TextReplaced
     | PartGiven
     | MessageChanged
     | ToolCalled

@@ -19,6 +19,7 @@ from bridge.model.turns import (
     PartGiven,
     Steered,
     TextDelta,
+    TextReplaced,
     ToolAnswered,
     ToolCalled,
     ToolResultGiven,
@@ -59,6 +60,11 @@ class GuardedAgent:
                     if isinstance(event, TextDelta):
                         if new := await text.take(event.text):
                             yield TextDelta(text=new)
+                        continue
+                    if isinstance(event, TextReplaced):
+                        await text.end()  # what was held back is replaced, too
+                        checked = await _checked(event, policies)
+                        yield checked.model_copy(update={"text": await text.take(event.text)})
                         continue
                     if _ends_text(event) and (rest := await text.end()):
                         yield TextDelta(text=rest)
@@ -165,7 +171,7 @@ async def _checked(event: AgentEvent, policies: Sequence[TurnPolicy]) -> AgentEv
             for one in policies:
                 checked = await one.given(checked)
             return event.model_copy(update={"moderation": checked})
-        case MessageChanged(parts=parts):
+        case MessageChanged(parts=parts) | TextReplaced(parts=parts):
             changed = list(parts)
             for one in policies:
                 changed = [await one.given(part) for part in changed]

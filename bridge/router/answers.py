@@ -28,6 +28,7 @@ from bridge.model.turns import (
     PlanStep,
     StateKept,
     TextDelta,
+    TextReplaced,
     ToolAnswered,
     ToolCalled,
     UsageReported,
@@ -77,6 +78,9 @@ class Answer:
         match event:
             case TextDelta(text=text):
                 self._text.append(text)
+            case TextReplaced(parts=parts, text=text):
+                self._parts += parts
+                self._text = [text]
             case PartGiven(part=part, name=name, size=size) if name or size is not None:
                 self._close_text()
                 details = {"name": name or None, "size": size}

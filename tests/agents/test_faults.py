@@ -118,15 +118,6 @@ async def test_a_stream_that_ends_too_early_is_no_whole_answer(vendor: Vendor) -
     assert told(events).reason == "the stream ended before the answer did"
 
 
-async def test_a_malformed_chunk_ends_the_answer(vendor: Vendor) -> None:
-    whole = sse(*vendor.says(LONG))
-    async with model_server(Answer([*whole[:4], b'data: {"broken\n\n', *whole[4:]])) as api:
-        events = await answer(vendor, api.url)
-
-    assert LONG.startswith(text_of(events))
-    assert "no JSON" in told(events).reason
-
-
 @pytest.mark.parametrize("event", [[], {}, 7, None, "x", {"type": 3}, {"choices": [7]},
                                    {"choices": {}, "candidates": "x", "type": "ping"}])  # fmt: skip
 async def test_events_that_nobody_knows_say_nothing(vendor: Vendor, event: Any) -> None:

@@ -13,6 +13,7 @@ from bridge.content.agent_parts import VALUE
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,
+    AnswerRecorded,
     PartGiven,
     ToolAnswered,
     ToolCalled,
@@ -123,7 +124,19 @@ async def test_an_answer_in_a_format_arrives_as_a_value(api: Api) -> None:
     assert mock.requests
 
 
-@pytest.mark.parametrize("fault", ["truncate", "disconnect", "corrupt"])
+async def test_a_corrupt_line_is_passed_over_and_stands_in_the_record(api: Api) -> None:
+    vendor, url, mock = api
+    mock.reply("one two three four five six seven eight", times=None)
+    mock.corrupt(after_chunks=4, times=None)
+
+    events = await answer(vendor, url)
+
+    records = [one.record for one in events if isinstance(one, AnswerRecorded)]
+    assert "stream_broken" in str(records[-1])
+    assert text_of(events).endswith("eight")
+
+
+@pytest.mark.parametrize("fault", ["truncate", "disconnect"])
 async def test_a_broken_stream_is_never_taken_for_an_answer(api: Api, fault: str) -> None:
     vendor, url, mock = api
     mock.reply("one two three four five six seven eight", times=None)

@@ -16,6 +16,7 @@ from bridge.model.turns import (
     PartGiven,
     Steered,
     TextDelta,
+    TextReplaced,
     ToolCalled,
     Turn,
     TurnDone,
@@ -123,6 +124,21 @@ async def test_parts_and_calls_of_tools_hold_no_secret() -> None:
     said = await hear(Scripted(part, call), [SECRETS], "hello")
 
     assert KEY not in "".join(one.model_dump_json() for one in said)
+
+
+async def test_words_that_replace_others_hold_no_secret() -> None:
+    replaced = TextReplaced(
+        parts=({"type": "text", "text": f"It is {KEY}"},), text=f"The key is {KEY[:9]}"
+    )
+    agent = Scripted(*letters("Hm, "), replaced, *letters(f"{KEY[9:]}!"))
+    said = await hear(agent, [SECRETS], "hello")
+
+    told = "".join(one.model_dump_json() for one in said)
+    (at,) = [number for number, one in enumerate(said) if isinstance(one, TextReplaced)]
+    first = said[at]
+    assert KEY not in told
+    assert isinstance(first, TextReplaced)
+    assert first.text + words(said[at:]) == "The key is [hidden]!"
 
 
 async def test_what_is_redacted_comes_back_in_the_answer() -> None:

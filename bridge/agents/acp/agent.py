@@ -27,6 +27,7 @@ from bridge.agents.lines import with_notice
 from bridge.agents.memory import memory_part, remembered
 from bridge.agents.records import record_of
 from bridge.agents.running import key_of, one_turn, tried
+from bridge.agents.streams import BROKEN
 from bridge.errors import BridgeError, Refused
 from bridge.model.turns import AgentEvent, AgentInput, AnswerRecorded, PartGiven, Turn, TurnDone
 from bridge.ports.agent import AgentTools
@@ -196,6 +197,8 @@ class AcpAgent:
         try:
             async with aclosing(http.events(request)) as events:
                 while (event := await heard.first(anext(events, _END))) is not _END:
+                    if event == BROKEN:
+                        log.warning("agent_stream_broken", agent=self.name, lines=1)
                     for said in run.reader.take(event):
                         yield said
             while self._settings.mode == "async" and run.reader.is_at_work:

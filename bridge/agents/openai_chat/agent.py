@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from bridge.agents.dialects import Dialect
 from bridge.agents.http import bearer
-from bridge.agents.json_values import Json
+from bridge.agents.json_values import Json, arr, obj, text
 from bridge.agents.model_agent import Api, ModelAgent
+from bridge.agents.openai_chat.fit import MESSAGE_MEMBERS, fitted
+from bridge.agents.openai_chat.presets import PRESETS
 from bridge.agents.openai_chat.read import read_moderation, read_response, read_usage
 from bridge.agents.openai_chat.settings import OpenAIChatSettings
 from bridge.agents.openai_chat.stream import Stream
@@ -33,18 +36,39 @@ def address(settings: ModelSettings) -> str:
     return f"{settings.base_url}/chat/completions"
 
 
+def dialect_of(settings: ModelSettings) -> Dialect:
+    """What the preset and the settings say that the server does not take."""
+    if not isinstance(settings, OpenAIChatSettings):
+        return Dialect()
+    preset = PRESETS[settings.preset] if settings.preset is not None else None
+    return Dialect(
+        preset.without if preset else frozenset(), settings.alternating, settings.thinks_first
+    )
+
+
+def _stream(dialect: Dialect, request: Json) -> Stream:
+    messages = map(obj, arr(request.get("messages")))
+    calls = (obj(call) for one in messages for call in arr(one.get("tool_calls")))
+    taken = {text(call.get("id")) for call in calls}
+    return Stream(thinks_first=dialect.thinks_first, taken=taken)
+
+
 API_OF = Api(
     name=API,
     write_request=write_request,
     read_response=read_response,
     usage=read_usage,
     moderation=read_moderation,
-    stream=Stream,
+    stream=_stream,
     settings_of_request=request_of,
     address=address,
     headers=bearer,
     files=CHAT_FILES,
     hears=SOUNDS.__contains__,
+    dialect=dialect_of,
+    fitted=fitted,
+    message_members=MESSAGE_MEMBERS,
+    joins=True,
 )
 
 

@@ -14,6 +14,7 @@ from bridge.agents.lines import Line
 from bridge.agents.media import guessed_type, read_data_url, url_source
 from bridge.agents.native import cited, pieces_of, reasoning, state, with_fields
 from bridge.agents.openai_chat import write
+from bridge.agents.openai_chat.thoughts import Thought, split_thoughts
 from bridge.agents.openai_chat.write import API, REASONING_KEYS, SOUNDS
 from bridge.agents.reading import (
     Said,
@@ -150,6 +151,7 @@ def message_parts(message: Json, number_: str) -> list[ContentPart]:
     parts += _content(message)
     if refused := text(message.get("refusal")):
         parts += [TextPart(text=refused), state(API, fields={"as": "refusal"})]
+    parts += _pictures(message)
     for index, one in enumerate(arr(message.get("tool_calls"))):
         parts += call_parts(obj(one), f"uacs_call_{number_}_{index}")
     probe = message_of(Said("agent", parts), "probe", "probe", None)
@@ -188,10 +190,31 @@ def _without_arguments(call: Json) -> Json:
 
 def _content(message: Json) -> list[ContentPart]:
     content = message.get("content")
+    if isinstance(content, str) and message.get("role", "assistant") == "assistant":
+        return [part for piece in split_thoughts(content) for part in thought_parts(piece)]
     if isinstance(content, str):
-        said = [TextPart(text=content)] if content or message.get("role") != "assistant" else []
-        return list(said)
+        return [TextPart(text=content)]
     return [part for one in arr(content) for part in block_parts(one)]
+
+
+def thought_parts(piece: str | Thought) -> list[ContentPart]:
+    """A piece of an answer's text; what stood around a thought goes back to the API alone."""
+    if isinstance(piece, str):
+        return [TextPart(text=piece)]
+    fields: Json = {"as": "think", "before": piece.before, "after": piece.after}
+    return [reasoning(piece.text), state(API, fields=fields)]
+
+
+def _pictures(message: Json) -> list[ContentPart]:
+    """Pictures that a model made stand in a member of their own (OpenRouter)."""
+    parts: list[ContentPart] = []
+    for one in map(obj, arr(message.get("images"))):
+        part = _image(one) if one.get("type", "image_url") == "image_url" else None
+        if part is not None:
+            url = obj(one.get("image_url")).get("url")
+            base: Json = {"type": "image_url", "image_url": {"url": url}}
+            parts += [part, state(API, fields={"as": "images", **patch_of(base, one)})]
+    return parts
 
 
 def block_parts(native: JsonValue) -> list[ContentPart]:

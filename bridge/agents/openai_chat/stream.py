@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import takewhile
 
+import orjson
 from pydantic import JsonValue
 
+from bridge.agents.call_ids import MADE_ID
 from bridge.agents.faults import fault_of
 from bridge.agents.json_values import Json, arr, number, obj, patched, text, without
 from bridge.agents.native import events_of
-from bridge.agents.openai_chat.read import message_parts
+from bridge.agents.openai_chat.read import message_parts, thought_parts
+from bridge.agents.openai_chat.thoughts import Piece, Reread, Thoughts
+from bridge.agents.reading import read_arguments
 from bridge.agents.streams import DONE, Ending
 from bridge.content.agent_parts import STATE
 from bridge.errors import AgentError
-from bridge.model.turns import AgentEvent, TextDelta
-from bridge.uacs import ContentPart, StructuredDataPart, TextPart
+from bridge.model.turns import AgentEvent, TextDelta, TextReplaced
+from bridge.uacs import ContentPart, StructuredDataPart, TextPart, write
 
 _GROWING = ("content", "reasoning_content", "reasoning", "refusal")
 _PASSING = ("choices", "usage", "object", "obfuscation")
@@ -22,9 +27,12 @@ _PASSING = ("choices", "usage", "object", "obfuscation")
 
 class Stream:
     """Chunks, in order. Some servers end a stream without a `finish_reason`, with the usage or
-    `[DONE]` alone."""
+    `[DONE]` alone. Calls without an id, or with one that is `taken` or that another call has, get
+    an id of ours, so that each result finds its call."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, thinks_first: bool = False, taken: Collection[str] = ()) -> None:
+        self._thoughts = Thoughts(first=thinks_first)
+        self._taken = frozenset(taken)
         self._top: Json = {}
         self._choice: Json = {"index": 0}
         self._message: Json = {"role": "assistant"}
@@ -49,13 +57,19 @@ class Stream:
     def end(self) -> Sequence[AgentEvent]:
         if not self._complete and not text(self._choice.get("finish_reason")):
             raise AgentError("the stream ended before the answer did")
+        events = self._say(self._thoughts.end())
         parts = message_parts(self._whole_message(), "0")
         early = [part for part in self._early if part in parts]
         rest = [part for part in parts if part not in early]
         if self._streamed:
             refused = text(self._message.get("refusal"))
             rest = [p for p in rest if not isinstance(p, TextPart) or p.text == refused]
-        return events_of(rest)
+        return [*events, *events_of(rest)]
+
+    @property
+    def thinks_first(self) -> bool:
+        """Whether the answer began within thoughts, without an opening tag."""
+        return self._thoughts.first
 
     @property
     def ending(self) -> Ending:
@@ -74,8 +88,19 @@ class Stream:
         return {**self._top, "object": "chat.completion", "choices": [choice]}
 
     def _whole_message(self) -> Json:
-        calls: Json = {"tool_calls": [dict(call) for call in self._calls]} if self._calls else {}
+        calls: Json = {"tool_calls": list(self._with_ids())} if self._calls else {}
         return {**self._message, **calls}
+
+    def _with_ids(self) -> Iterator[Json]:
+        used = set(self._taken)
+        made = 0
+        for call in self._calls:
+            own_id = text(call.get("id"))
+            while not own_id or own_id in used:
+                made += 1
+                own_id = f"{MADE_ID}{made}"
+            used.add(own_id)
+            yield {**call, "id": own_id}
 
     def _take_choice(self, choice: Json) -> list[AgentEvent]:
         for key, value in without(choice, "delta", "message").items():
@@ -85,8 +110,12 @@ class Stream:
         events: list[AgentEvent] = []
         for key, value in without(delta, "tool_calls", "role").items():
             events += self._grow(key, value)
-        for call in arr(delta.get("tool_calls")):
-            self._take_call(obj(call))
+        touched: list[Json] = []
+        for one in map(obj, arr(delta.get("tool_calls"))):
+            if not self._is_repeated(one):
+                call = self._call_of(one, touched)
+                touched.append(call)
+                self._take_call(call, one)
         return events
 
     def _grow(self, key: str, value: JsonValue) -> list[AgentEvent]:
@@ -98,11 +127,31 @@ class Stream:
         if key not in _GROWING:
             self._message[key] = _joined(before, value)
             return []
-        said = text(value) if isinstance(value, str) else _texts(value)
-        events = self._begin() if key == "content" and said else []
         self._message[key] = _grown(before, value)
-        if key == "content" and said:
-            events.append(TextDelta(text=said))
+        if key != "content":
+            return []
+        if isinstance(value, str) and not isinstance(before, list):
+            return self._say(self._thoughts.feed(value))
+        said = value if isinstance(value, str) else _texts(value)
+        return self._say([said] if said else [])
+
+    def _say(self, pieces: Sequence[Piece]) -> list[AgentEvent]:
+        """Words are said at once; thoughts with the first word, or at the end."""
+        events: list[AgentEvent] = []
+        reread: list[ContentPart] | None = None
+        for piece in pieces:
+            match piece:
+                case Reread(thought) if self._streamed:
+                    reread = thought_parts(thought)
+                    self._early += reread
+                case str() if reread is not None:
+                    replaced = tuple(orjson.loads(write(part)) for part in reread)
+                    events.append(TextReplaced(parts=replaced, text=piece))
+                    reread = None
+                case str():
+                    events += [*self._begin(), TextDelta(text=piece)]
+                case _:
+                    pass
         return events
 
     def _begin(self) -> list[AgentEvent]:
@@ -111,11 +160,11 @@ class Stream:
             return []
         self._streamed = True
         parts = message_parts(self._message, "0")
-        self._early = [part for part in parts if not _is_last(part)]
+        self._early = list(takewhile(lambda part: not isinstance(part, TextPart), parts))
+        self._early = [part for part in self._early if not _is_last(part)]
         return events_of(self._early)
 
-    def _take_call(self, delta: Json) -> None:
-        call = self._call_of(delta)
+    def _take_call(self, call: Json, delta: Json) -> None:
         function = obj(delta.get("function"))
         known = obj(call.get("function"))
         for key, value in without(delta, "function").items():
@@ -130,17 +179,49 @@ class Stream:
         others = {k: v for k, v in function.items() if v not in (None, "")}
         call["function"] = {**known, **others, "name": name, "arguments": arguments}
 
-    def _call_of(self, delta: Json) -> Json:
-        """The call that a delta belongs to. Some servers give every call the index 0, and some
-        none: another id, or another name without an id, begins another call."""
+    def _call_of(self, delta: Json, touched: Sequence[Json]) -> Json:
+        """The call that a delta belongs to. Some servers give every call the index 0, or the same
+        id, and some give neither. Another call begins with another id; with another name; with a
+        name after arguments that are complete; and with a name where this chunk has told of the
+        same call already."""
         index = number(delta.get("index"))
-        found = [call for call in self._calls if call.get("index") == index]
+        found = [one for one in self._calls if index is None or one.get("index") == index]
         last = found[-1] if found else None
-        given, known = text(delta.get("id")), text(last.get("id")) if last else ""
-        if last is None or (given and known and given != known):
+        if last is None or _begins_another(delta, last, again=any(last is one for one in touched)):
             self._calls.append({} if index is None else {"index": index})
             return self._calls[-1]
         return last
+
+    def _is_repeated(self, delta: Json) -> bool:
+        """Whether a server tells a whole call once more, as some do at the end."""
+        function = obj(delta.get("function"))
+        given = (text(delta.get("id")), text(function.get("name")), function.get("arguments"))
+        if not all(given) or not _is_whole(given[2]):
+            return False
+        return any(
+            (one.get("id"), obj(one.get("function")).get("name")) == given[:2]
+            and obj(one.get("function")).get("arguments") == given[2]
+            for one in self._calls
+        )
+
+
+def _begins_another(delta: Json, last: Json, *, again: bool) -> bool:
+    given, known = text(delta.get("id")), text(last.get("id"))
+    if given and known and given != known:
+        return True
+    function = obj(last.get("function"))
+    name, before = text(obj(delta.get("function")).get("name")), text(function.get("name"))
+    if not name or not before:
+        return False
+    return again or name != before or _is_whole(function.get("arguments"))
+
+
+def _is_whole(arguments: JsonValue) -> bool:
+    """Whether nothing can follow these arguments."""
+    if isinstance(arguments, dict):
+        return True
+    written = text(arguments).rstrip()
+    return written.endswith("}") and read_arguments(written) is not None
 
 
 def _is_last(part: ContentPart) -> bool:

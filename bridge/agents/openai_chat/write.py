@@ -160,6 +160,7 @@ def _agents_message(run: Sequence[Piece], line: Line, losses: list[Loss]) -> Jso
     said: Json = {"role": "assistant"}
     spoken: list[Piece] = []
     calls: list[JsonValue] = []
+    pictures: list[JsonValue] = []
     for piece in run:
         thought = reasoning_text(piece.part)
         key = text(piece.fields.get("as"))
@@ -169,18 +170,41 @@ def _agents_message(run: Sequence[Piece], line: Line, losses: list[Loss]) -> Jso
             calls.append(piece.onto(call(piece.part)))
         elif thought is not None and key in REASONING_KEYS:
             said[key] = text(said.get(key)) + thought
-        elif thought is not None and key != "block":
+        elif thought is not None and key not in ("block", "think"):
             losses.append(Loss(path=piece.path, kind="reasoning", what="thoughts of earlier"))
         elif isinstance(piece.part, TextPart) and key == "refusal":
             said["refusal"] = piece.part.text
+        elif key == "images" and (picture := block(piece, line, losses)):
+            pictures.append(piece.onto(picture))
         else:
             spoken.append(piece)
-    content = _content(line, spoken, losses)
+    content = _content(line, _with_thoughts(spoken), losses)
+    if pictures:
+        said["images"] = pictures
     if content or not calls:
         said["content"] = content
     if calls:
         said["tool_calls"] = calls
     return obj(_with_fields(said, run))
+
+
+def _with_thoughts(pieces: Sequence[Piece]) -> list[Piece]:
+    """Thoughts that stood within the text are there again, as the server wrote them."""
+    found: list[Piece] = []
+    joins = False
+    for piece in pieces:
+        if piece.fields.get("as") == "think":
+            before, after = text(piece.fields.get("before")), text(piece.fields.get("after"))
+            words = f"{before}{reasoning_text(piece.part) or ''}{after}"
+            piece = Piece(piece.path, TextPart(text=words))
+            joins = True
+        last = found[-1].part if found else None
+        if joins and isinstance(piece.part, TextPart) and isinstance(last, TextPart):
+            both = TextPart(text=f"{last.text}{piece.part.text}")
+            found[-1] = Piece(found[-1].path, both)
+        else:
+            found.append(piece)
+    return found
 
 
 def call(part: ToolCallPart) -> Json:

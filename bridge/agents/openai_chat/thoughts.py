@@ -1,0 +1,226 @@
+"""`<think>...</think>` in the text of an answer -> thoughts and words, while it grows. Pure.
+
+Open models write what they think into their answer (DeepSeek R1, QwQ, Qwen 3), and servers without
+a parser for it pass it on. Some chat templates put the opening tag into the prompt, so that an
+answer has the closing tag alone (vllm#13125, llama.cpp#12107; 2025).
+
+A tag counts outside code: `<think>` at the beginning of a line, `</think>` behind it. A `</think>`
+without an opening tag counts at the beginning or the end of a line, if words follow it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_TOKEN = re.compile(r"\n|`+|~{3,}|</?think>")
+_MAY_GROW = re.compile(r"(?:`+|~+|</?(?:t(?:h(?:i(?:n(?:k)?)?)?)?)?)\Z")
+_OPENING = re.compile(r"\s*<think>\s*")
+_OPEN, _CLOSE = "<think>", "</think>"
+_DEEPEST_INDENT = 3  # four spaces are code in Markdown
+
+
+@dataclass(frozen=True)
+class Thought:
+    """What was thought, and exactly what stood around it."""
+
+    text: str
+    before: str
+    after: str
+
+    @property
+    def whole(self) -> str:
+        return f"{self.before}{self.text}{self.after}"
+
+
+@dataclass(frozen=True)
+class Reread:
+    """All words so far were this thought."""
+
+    thought: Thought
+
+
+Piece = str | Thought | Reread
+
+
+def split_thoughts(content: str) -> list[str | Thought]:
+    """A whole answer; put together again, the pieces are the content."""
+    thoughts = Thoughts()
+    found: list[str | Thought] = []
+    for piece in (*thoughts.feed(content), *thoughts.end()):
+        match piece:
+            case Reread(thought):
+                found = [thought]
+            case str() if found and isinstance(found[-1], str):
+                found[-1] += piece
+            case _:
+                found.append(piece)
+    return found
+
+
+class Thoughts:
+    """Takes an answer in pieces of any size; what is given does not depend on how it is cut.
+
+    With `first`, the answer begins within thoughts; if they never end, they were words.
+    """
+
+    def __init__(self, *, first: bool = False) -> None:
+        self.first = first
+        self._held = ""  # not decided yet
+        self._said: list[str] = []  # all words, as long as a `</think>` may make them thoughts
+        self._any_words = False
+        self._any_thoughts = False
+        self._thinking = first
+        self._opened = ""  # the opening tag with what stands around it
+        self._leading = first
+        self._closed: str | None = None  # a thought that has ended; its last spaces may follow
+        self._indent = 0
+        self._blank = True  # nothing but spaces on this line so far
+        self._ticks = 0
+        self._fence = ""
+
+    def feed(self, more: str) -> list[Piece]:
+        """What is certain with this piece."""
+        self._held += more
+        return self._read(last=False)
+
+    def end(self) -> list[Piece]:
+        """The rest."""
+        return self._read(last=True)
+
+    def _read(self, *, last: bool) -> list[Piece]:
+        pieces: list[Piece] = []
+        while True:
+            if self._closed is not None:
+                done = self._after(pieces, last=last)
+            elif self._thinking:
+                done = self._thought(pieces, last=last)
+            else:
+                done = self._words(pieces, last=last)
+            if done:
+                return _merged(pieces)
+
+    def _thought(self, pieces: list[Piece], *, last: bool) -> bool:
+        """Within a thought; whether nothing more can be read now."""
+        thought, tag, rest = self._held.partition(_CLOSE)
+        if tag:
+            self._closed, self._held, self._thinking = thought, rest, False
+            return False
+        if not last:
+            return True
+        if self._leading and (self._opened or _OPENING.match(self._held)):
+            pieces.append(_thought_of(self._opened, self._held, ""))
+        elif whole := self._opened + self._held:
+            pieces.append(whole)
+        self._held = ""
+        return True
+
+    def _after(self, pieces: list[Piece], *, last: bool) -> bool:
+        """Behind a closing tag: spaces belong to it."""
+        words = self._held.lstrip()
+        if not words and not last:
+            return True
+        gap = self._held[: len(self._held) - len(words)]
+        thought = _thought_of(self._opened, self._closed or "", f"{_CLOSE}{gap}")
+        self.first = self.first or not thought.before.strip()
+        pieces.append(thought)
+        self._any_thoughts, self._closed, self._opened, self._held = True, None, "", words
+        self._indent, self._blank, self._ticks, self._fence = 0, True, 0, ""
+        return not words
+
+    def _words(self, pieces: list[Piece], *, last: bool) -> bool:
+        """Words up to the next thought; whether nothing more can be read now."""
+        text = self._held
+        grows = None if last else _MAY_GROW.search(text)
+        upto = grows.start() if grows else len(text)
+        at = 0
+        for token in _TOKEN.finditer(text, 0, upto):
+            self._line(text[at : token.start()])
+            at = token.end()
+            found = token.group()
+            if found == _OPEN and self._is_free and self._blank:
+                self._open(pieces, text[: token.start()], text[token.end() :])
+                return False
+            if found == _CLOSE and self._is_free and not self._any_thoughts:
+                behind = text[at:]
+                ends = self._blank or behind[:1] in ("\n", "\r")
+                if not behind.strip() and not last and (ends or not behind):
+                    self._say(pieces, text[: token.start()], keep=text[token.start() :])
+                    return True
+                if ends and behind.strip():
+                    self._reread(pieces, text[: token.start()], behind)
+                    return False
+            self._mark(found)
+        self._line(text[at:upto])
+        if not self._any_words and not text[:upto].strip() and not last:
+            self._indent, self._blank = 0, True
+            return True  # spaces before the first word may stand before a tag
+        self._say(pieces, text[:upto], keep=text[upto:])
+        return True
+
+    @property
+    def _is_free(self) -> bool:
+        return not self._fence and not self._ticks
+
+    def _open(self, pieces: list[Piece], words: str, rest: str) -> None:
+        self._thinking, self._leading = True, not (self._any_words or words.strip())
+        self._opened = f"{words}{_OPEN}" if self._leading else _OPEN
+        self._say(pieces, "" if self._leading else words, keep=rest)
+
+    def _reread(self, pieces: list[Piece], words: str, behind: str) -> None:
+        said = "".join((*self._said, words))
+        gap = behind[: len(behind) - len(behind.lstrip())]
+        pieces.append(Reread(_thought_of("", said, f"{_CLOSE}{gap}")))
+        self.first, self._any_thoughts, self._held = True, True, behind.lstrip()
+        self._said = []
+        self._indent, self._blank = 0, True
+
+    def _say(self, pieces: list[Piece], words: str, keep: str = "") -> None:
+        """`words` are certain; `keep` is read again with what comes next."""
+        self._held = keep
+        if words:
+            pieces.append(words)
+            self._any_words = self._any_words or bool(words.strip())
+            if not self._any_thoughts:
+                self._said.append(words)
+
+    def _line(self, text: str) -> None:
+        """Characters within a line."""
+        if self._blank:
+            self._indent += len(text) - len(text.lstrip())
+            self._blank = not text.strip() and self._indent <= _DEEPEST_INDENT
+
+    def _mark(self, found: str) -> None:
+        """What is no tag of a thought: the end of a line, a mark of code, a tag in code."""
+        if found == "\n":
+            self._indent, self._blank, self._ticks = 0, True, 0
+            return
+        if found[0] in "`~" and self._blank and len(found) >= 3:
+            if not self._fence:
+                self._fence = found
+            elif self._fence[0] == found[0] and len(found) >= len(self._fence):
+                self._fence = ""
+        elif found[0] == "`" and not self._fence:
+            self._ticks = 0 if self._ticks == len(found) else self._ticks or len(found)
+        self._blank = False
+
+
+def _thought_of(before: str, text: str, after: str) -> Thought:
+    """Spaces at its edges stand with its tags."""
+    if not before and (opening := _OPENING.match(text)):
+        before, text = opening.group(), text[opening.end() :]
+    head = text[: len(text) - len(text.lstrip())]
+    body = text[len(head) :]
+    tail = body[len(body.rstrip()) :]
+    return Thought(body.rstrip(), before + head, tail + after)
+
+
+def _merged(pieces: Iterable[Piece]) -> list[Piece]:
+    found: list[Piece] = []
+    for piece in pieces:
+        if isinstance(piece, str) and found and isinstance(found[-1], str):
+            found[-1] += piece
+        else:
+            found.append(piece)
+    return found

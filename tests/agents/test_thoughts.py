@@ -1,0 +1,224 @@
+"""What open models and their servers write into answers: thoughts, pictures, calls without ids."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bridge.agents.openai_chat.read import read_response
+from bridge.agents.openai_chat.thoughts import Reread, Thought, Thoughts, split_thoughts
+from bridge.agents.openai_chat.write import write_response
+from bridge.content.agent_parts import REASONING
+from bridge.model.turns import PartGiven, TextReplaced, ToolAnswered, ToolCalled, TurnDone
+from bridge.router.answers import Answer as RoomAnswer
+from bridge.uacs import ImagePart, TextPart
+from tests.agents.model_server import Answer, model_server, sse
+from tests.agents.talking import answer, build, nothing, room, said, text_of, tools, turn
+from tests.agents.vendors import VENDORS, chat_chunk
+
+CHAT = VENDORS["openai-chat"]
+CASES: dict[str, list[Any]] = {
+    "<think>a</think>b": [Thought("a", "<think>", "</think>"), "b"],
+    "\n<think>\na b\n</think>\n\nc": [Thought("a b", "\n<think>\n", "\n</think>\n\n"), "c"],
+    "a\n</think>\n\nb": [Thought("a", "", "\n</think>\n\n"), "b"],
+    "a</think>\nb": [Thought("a", "", "</think>\n"), "b"],
+    "<think>a": [Thought("a", "<think>", "")],
+    "<think>\n\n</think>\n\nb": [Thought("", "<think>\n\n", "</think>\n\n"), "b"],
+    "a\n<think>b</think>\nc": ["a\n", Thought("b", "<think>", "</think>\n"), "c"],
+    "a\n<think>b": ["a\n<think>b"],
+    "Write `<think>` first": ["Write `<think>` first"],
+    "Write `</think>`\nlast": ["Write `</think>`\nlast"],
+    "```\n<think>a</think>\n```\nb": ["```\n<think>a</think>\n```\nb"],
+    "~~~xml\n</think>\n~~~\nb": ["~~~xml\n</think>\n~~~\nb"],
+    "    <think>a</think>": ["    <think>a</think>"],
+    "x\n    </think>\ny": [Thought("x", "", "\n    </think>\n"), "y"],
+    "The tag <think> opens, </think> closes it.": ["The tag <think> opens, </think> closes it."],
+    "a</think>": ["a</think>"],
+    "1 < 2 <th": ["1 < 2 <th"],
+}  # fmt: skip
+texts = st.lists(
+    st.sampled_from(["<think>", "</think>", "\n", "\n\n", "a", " ", "`", "```", "~~~", "<", "thi",
+                     "    ", "word ", "\r\n"])
+).map("".join)  # fmt: skip
+
+
+@pytest.mark.parametrize("content", CASES)
+def test_thoughts_stand_apart_from_words_and_code_stays_code(content: str) -> None:
+    assert split_thoughts(content) == CASES[content]
+
+
+@given(texts)
+def test_the_pieces_are_the_content_put_together_again(content: str) -> None:
+    pieces = split_thoughts(content)
+
+    assert "".join(one if isinstance(one, str) else one.whole for one in pieces) == content
+
+
+@given(texts, st.sets(st.integers(0, 60)), st.booleans())
+def test_how_a_stream_is_cut_changes_nothing(content: str, cuts: set[int], first: bool) -> None:
+    edges = [0, *sorted(cut for cut in cuts if cut < len(content)), len(content)]
+    pieces = [content[a:b] for a, b in pairwise(edges)]
+
+    assert _read(pieces, first) == _read([content], first)
+
+
+def _read(pieces: list[str], first: bool) -> list[Any]:
+    thoughts = Thoughts(first=first)
+    found: list[Any] = []
+    read = [one for piece in pieces for one in thoughts.feed(piece)] + thoughts.end()
+    for piece in read:
+        match piece:
+            case Reread(thought):
+                found = [thought]
+            case str() if found and isinstance(found[-1], str):
+                found[-1] += piece
+            case _:
+                found.append(piece)
+    return found
+
+
+def _response(**message: Any) -> Any:
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", **message}}
+    return {"id": "c1", "object": "chat.completion", "choices": [choice]}
+
+
+@given(texts)
+def test_an_answer_with_thoughts_goes_home_as_it_came(content: str) -> None:
+    response = _response(content=content)
+
+    assert write_response(read_response(response, "bot"), "bot") == response
+
+
+def _thoughts(events: list[Any]) -> list[str]:
+    found: list[Any] = [one.part for one in events if isinstance(one, PartGiven)]
+    found += [part for one in events if isinstance(one, TextReplaced) for part in one.parts]
+    parts: list[Any] = [one for one in found if one.get("schema_id") == REASONING]
+    return [one["data"]["text"] for one in parts]
+
+
+def _chunks(text: str, size: int = 3) -> Answer:
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    return Answer(sse(*(chat_chunk({"content": one}) for one in pieces), chat_chunk({}, "stop")))
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 100])
+async def test_thoughts_in_the_text_are_not_said(size: int) -> None:
+    text = "<think>\nHm, 2 < 3 </thing>\n</think>\n\nHello `<think>`!"
+    async with model_server(_chunks(text, size)) as api:
+        events = await answer(CHAT, api.url)
+
+    assert text_of(events) == "Hello `<think>`!"
+    assert _thoughts(events) == ["Hm, 2 < 3 </thing>"]
+    assert isinstance(events[-1], TurnDone)
+
+
+async def test_words_that_turn_out_to_be_thoughts_are_taken_back_and_not_said_again() -> None:
+    async with model_server(_chunks("Let me see.\n</think>\n\nHello!")) as api:
+        given = build(CHAT, api.url, tools())
+        first = [event async for event in given.run(turn(HELLO), nothing())]
+        again = [event async for event in given.run(turn(HELLO), nothing())]
+
+    shown = RoomAnswer(_any("m"), "bot", 0.0)
+    for event in first:
+        shown.take(event)
+    texts = [one.text for one in shown.message().content if isinstance(one, TextPart)]
+    assert texts == ["Hello!"]
+    assert _thoughts(first) == _thoughts(again) == ["Let me see."]
+    assert text_of(again) == "Hello!"
+    assert not [one for one in again if isinstance(one, TextReplaced)]
+
+
+async def test_an_answer_that_was_expected_to_begin_with_thoughts_and_does_not_is_said() -> None:
+    async with model_server(_chunks("Hello!")) as api:
+        events = await answer(CHAT, api.url, thinks_first=True)
+
+    assert text_of(events) == "Hello!"
+    assert _thoughts(events) == []
+
+
+HELLO = room(said("slack:T1:U1", "Hello?", "Alice Smith"))
+PIXEL = "iVBORw0KGgo="
+IMAGE = {"type": "image_url", "index": 0,
+         "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}  # fmt: skip
+
+
+def _any(value: Any) -> Any:
+    return value
+
+
+@pytest.mark.parametrize("key", ["delta", "message"])
+async def test_images_of_an_answer_are_pictures(key: str) -> None:
+    chunk = chat_chunk({"role": "assistant", "content": "Look:", "images": [IMAGE]}, "stop")
+    if key == "message":
+        chunk["choices"][0]["message"] = chunk["choices"][0].pop("delta")
+    async with model_server(Answer(sse(chunk))) as api:
+        events = await answer(CHAT, api.url)
+
+    parts: list[Any] = [one.part for one in events if isinstance(one, PartGiven)]
+    pictures = [one for one in parts if one["type"] == "image"]
+    assert [one["source"]["base64"] for one in pictures] == [PIXEL]
+    assert text_of(events) == "Look:"
+
+
+def test_images_go_home_as_they_came_and_odd_ones_are_kept() -> None:
+    odd = [IMAGE, {"type": "hologram", "data": [1]}, {"type": "image_url", "image_url": {}}]
+    for images in ([IMAGE], odd, [IMAGE, IMAGE]):
+        response = _response(content="Look:", images=images)
+        message = read_response(response, "bot")
+        count = sum(isinstance(part, ImagePart) for part in message.content)
+
+        assert count == sum(one is IMAGE for one in images)
+        assert write_response(message, "bot") == response
+
+
+def _call(name: str | None = None, arguments: Any = "", **more: Any) -> Any:
+    function: Any = {"arguments": arguments}
+    if name is not None:
+        function["name"] = name
+    return {"type": "function", "function": function, **more}
+
+
+TWO = [("f", {"a": 1}), ("f", {"a": 2})]
+STREAMS: dict[str, list[Any]] = {
+    "one id, two indexes": [
+        [_call("f", '{"a": ', index=0, id="x")], [_call(None, "1}", index=0)],
+        [_call("f", '{"a": 2}', index=1, id="x")]],
+    "one id, one index": [
+        [_call("f", '{"a": ', index=0, id="x")], [_call(None, "1}", index=0, id="x")],
+        [_call("f", '{"a": 2}', index=0, id="x")]],
+    "no index, no id, one chunk": [[_call("f", '{"a": 1}'), _call("f", '{"a": 2}')]],
+    "no index, no id, two chunks": [[_call("f", '{"a": 1}')], [_call("f", '{"a": 2}')]],
+    "no index, no id, in pieces": [
+        [_call("f", "")], [_call(None, '{"a": 1}')], [_call("f", '{"a"')], [_call(None, ": 2}")]],
+    "objects": [[_call("f", {"a": 1})], [_call("f", {"a": 2})]],
+    "the name again with each piece": [
+        [_call("f", '{"a"', index=0, id="x")], [_call("f", ": 1}", index=0, id="x")],
+        [_call("f", '{"a": 2}', index=1, id="y")]],
+    "all told again at the end": [
+        [_call("f", '{"a": 1}', index=0, id="x"), _call("f", '{"a": 2}', index=1, id="y")],
+        [_call("f", '{"a": 1}', index=0, id="x"), _call("f", '{"a": 2}', index=1, id="y")]],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("chunks", STREAMS.values(), ids=list(STREAMS))
+async def test_two_calls_are_two_and_each_result_finds_its_call(chunks: list[Any]) -> None:
+    calls = sse(*(chat_chunk({"tool_calls": one}) for one in chunks), chat_chunk({}, "tool_calls"))
+    done = sse(chat_chunk({"content": "ok"}, "stop"))
+    async with model_server(Answer(calls), Answer(calls), Answer(done)) as api:
+        events = await answer(CHAT, api.url)
+
+    called = [one.part for one in events if isinstance(one, ToolCalled)]
+    answered = [one.part.tool_call_id for one in events if isinstance(one, ToolAnswered)]
+    assert [(one.name, dict(one.arguments)) for one in called] == TWO * 2
+    assert len({one.id for one in called}) == 4
+    assert answered == [one.id for one in called]
+    for message in api.requests[2]["messages"]:
+        if message["role"] == "assistant":
+            ids = [one["id"] for one in message["tool_calls"]]
+            assert len(set(ids)) == 2
+    results = [one for one in api.requests[2]["messages"] if one["role"] == "tool"]
+    assert [one["tool_call_id"] for one in results] == answered
