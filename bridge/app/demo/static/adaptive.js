@@ -41,7 +41,7 @@ const ELEMENTS = {
   Image: (one, ui) => picture(one.url, one.altText, ui.mediaFrom, `size-${String(one.size ?? "auto").toLowerCase()} ${one.style === "Person" || one.style === "person" ? "round" : ""}`),
   ImageSet: (one, ui) => el("div", { class: "image-set" }, (one.images ?? []).map((image) => drawElement({ type: "Image", size: one.imageSize ?? "medium", ...image }, ui))),
   Media: (one, ui) => el("figure", {}, one.poster ? picture(one.poster, one.altText, ui.mediaFrom) : null, (one.sources ?? []).map((source) => link(source.url, [`▶ ${one.altText || "Play"}`]))),
-  Container: (one, ui) => el("div", { class: `box style-${String(one.style ?? "default").toLowerCase()} ${one.showBorder ? "bordered" : ""}` }, several(one.items, ui)),
+  Container: (one, ui) => el("div", { class: `ac-box style-${String(one.style ?? "default").toLowerCase()} ${one.showBorder ? "bordered" : ""}` }, several(one.items, ui)),
   ColumnSet: (one, ui) => el("div", { class: `columns style-${String(one.style ?? "default").toLowerCase()}` }, (one.columns ?? []).map((column) => drawColumn(column, ui))),
   Column: (one, ui) => drawColumn(one, ui),
   FactSet: (one) => el("dl", { class: "facts" }, (one.facts ?? []).flatMap((fact) => [el("dt", {}, inline(dated(fact.title ?? ""), MARKUP)), el("dd", {}, inline(dated(fact.value ?? ""), MARKUP))])),
@@ -92,7 +92,7 @@ function asked(one, ui, spec) {
 }
 
 function drawColumn(column, ui) {
-  const node = el("div", { class: `box style-${String(column.style ?? "default").toLowerCase()}` }, several(column.items, ui));
+  const node = el("div", { class: `ac-box style-${String(column.style ?? "default").toLowerCase()}` }, several(column.items, ui));
   const width = column.width;
   if (width === "auto") node.style.flex = "0 0 auto";
   else if (typeof width === "number" || /^\d+$/.test(width ?? "")) node.style.flex = `${width} 1 0`;
@@ -130,7 +130,7 @@ function actionSet(actions, ui) {
   for (const action of actions) {
     if (action.type === "Action.OpenUrl") row.append(el("span", { class: "control" }, link(action.url, [action.title ?? "Open"])));
     else if (action.type === "Action.ShowCard") {
-      const card = el("div", { class: "box style-emphasis", hidden: true });
+      const card = el("div", { class: "ac-box style-emphasis", hidden: true });
       fill(card, action.card ?? {}, { ...ui, fields: new Fields(ui.fields) }, ui.root);
       shown.append(card);
       const toggle = button(action.title ?? "Show", { style: styleOf(action), press: () => {
