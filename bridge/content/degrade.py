@@ -43,6 +43,7 @@ from bridge.content.text import (
     CodeBlock,
     Document,
     Emoji,
+    Emphasis,
     Heading,
     Inline,
     Link,
@@ -63,6 +64,7 @@ Line = tuple[Inline, ...]
 _ALERT_SIGNS = {"info": "ℹ️", "success": "✅", "warning": "⚠️", "error": "⛔"}
 _TASK_SIGNS = {"pending": "⏳", "running": "🔄", "done": "✅", "failed": "❌"}
 _BAR = 10
+_SHORT = 50  # characters of a text that may share its line with others
 
 
 def loss(node: Node | Asset, kind: str, what: str, shown_as: str = "", at: str = "") -> Loss:
@@ -140,6 +142,52 @@ def timestamp(unix: int) -> Timestamp:
 def stack_columns(node: Columns) -> Nodes:
     """One column below the other."""
     return tuple(one for column in node.columns for one in column.nodes)
+
+
+def short_text(nodes: Nodes) -> Prose | None:
+    """The short text that is all of a column: one line, and no heading."""
+    match nodes:
+        case (Prose((Paragraph(children),), size="normal" | "small") as only,):
+            if any(isinstance(one, Break) for one in children):
+                return None
+            return only if 0 < len(plain_inlines(children).strip()) <= _SHORT else None
+        case _:
+            return None
+
+
+def columns_as_line(texts: Sequence[Prose]) -> Line:
+    """Short texts side by side as one line: the first of two is the label of the second."""
+    lines = [blocks_as_line(one.text) for one in texts]
+    if len(lines) == 2:
+        label, value = lines
+        styled = any(isinstance(one, Strong | Link) for one in (*label, *value))
+        return (*(label if styled else (Strong(label),)), Text(" "), *value)
+    return tuple(each for line in lines for each in (Text(" · "), *line))[1:]
+
+
+def is_row_of_texts(node: Columns) -> bool:
+    """Whether it can be a row of a table in a fixed-width font: short texts without links."""
+    texts = [short_text(one.nodes) for one in node.columns if not one.link]
+    return len(texts) == len(node.columns) > 1 and all(
+        one is not None and _is_unlinked(one) for one in texts
+    )
+
+
+def columns_as_table(rows: Sequence[Columns]) -> Table:
+    """Neighbouring rows of short texts as one table. A first row that is all bold is its head."""
+    header = all(_is_bold(one.nodes) for one in rows[0].columns)
+    cells = tuple(tuple(one.nodes for one in row.columns) for row in rows)
+    return Table(cells, header=header, at=rows[0].at)
+
+
+def _is_unlinked(cell: Prose) -> bool:
+    """Whether a block of code says all of it."""
+    return all(isinstance(one, Text | Strong | Emphasis) for one in blocks_as_line(cell.text))
+
+
+def _is_bold(cell: Nodes) -> bool:
+    lines = [blocks_as_line(one.text) for one in cell if isinstance(one, Prose)]
+    return all(isinstance(one, Strong) for line in lines for one in line)
 
 
 def stack_section(node: Section) -> Nodes:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bridge.content.card import Actions, Card, Container, Context, Node, Nodes, Prose
 from bridge.content.rendering import NativeMessage, Rendering, Written
@@ -67,8 +67,8 @@ class _Shape:
 
 
 def _shape_of(nodes: Nodes) -> _Shape | None:
-    """None for a card of another shape. Buttons below panels keep these embeds; without panels
-    they stand among components."""
+    """None for a card of another shape. Buttons below panels, or at the end of the last one, keep
+    these embeds; without panels they stand among components."""
     prose: list[Prose | Context] = []
     panels: list[Container] = []
     actions: list[Actions] = []
@@ -78,7 +78,9 @@ def _shape_of(nodes: Nodes) -> _Shape | None:
         elif actions:
             return None
         elif isinstance(node, Container) and node.form == "panel":
-            panels.append(node)
+            panel, own = _without_actions(node)
+            panels.append(panel)
+            actions += own
         elif panels:
             return None
         elif isinstance(node, Prose) or (isinstance(node, Context) and is_small_print(node)):
@@ -86,6 +88,15 @@ def _shape_of(nodes: Nodes) -> _Shape | None:
         else:
             return None
     return _Shape(prose, panels, actions)
+
+
+def _without_actions(panel: Container) -> tuple[Container, list[Actions]]:
+    """The panel, and the rows at its end: these stand below the embed."""
+    nodes, rows = list(panel.nodes), list[Actions]()
+    while len(nodes) > 1 and isinstance(last := nodes[-1], Actions):
+        rows.insert(0, last)
+        nodes.pop()
+    return (replace(panel, nodes=tuple(nodes)), rows) if rows else (panel, [])
 
 
 def _write_plainly(w: Writing, shape: _Shape) -> tuple[NativeMessage, ...] | None:

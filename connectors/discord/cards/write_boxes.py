@@ -8,6 +8,7 @@ from __future__ import annotations
 from bridge.content.card import (
     Button,
     Carousel,
+    Column,
     Columns,
     Container,
     Image,
@@ -17,18 +18,26 @@ from bridge.content.card import (
     Section,
 )
 from bridge.content.degrade import (
+    columns_as_line,
     foot_of_container,
     head_of_container,
     line_prose,
+    short_text,
     stack_section,
 )
 from bridge.content.urls import safe_url
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.colors import color_of
 from connectors.discord.cards.write_buttons import button_body
-from connectors.discord.cards.write_media import is_small, linked, thumbnail
+from connectors.discord.cards.write_media import (
+    is_decorative,
+    is_small,
+    linked,
+    lose_decoration,
+    thumbnail,
+)
 from connectors.discord.cards.write_state import Box, Json, Piece, Writing, content_of
-from connectors.discord.cards.write_text import say_small
+from connectors.discord.cards.write_text import say_line, say_small, tell_manner
 
 
 def write_section(w: Writing, node: Section) -> None:
@@ -81,16 +90,77 @@ def _set_beside(w: Writing, first: int, beside: Piece) -> None:
 
 
 def write_columns(w: Writing, node: Columns) -> None:
-    """One below the other; two of them may be a section."""
+    """Neighbouring short texts in one line, everything else one below the other; texts with a small
+    picture are a section."""
     if beside := _picture_column(node):
         write_section(w, Section(node.columns[0].nodes, beside, at=node.at))
         return
-    if len(node.columns) > 1:
+    first = len(w.pieces)
+    columns, beside = _without_icons(w, node.columns)
+    stacked = _write_side_by_side(w, node, columns)
+    if beside is not None and (piece := thumbnail(w, beside)) is not None:
+        _set_beside(w, first, piece)
+    if stacked and len(node.columns) > 1:
         w.lose(node.at, "stack_columns", f"{len(node.columns)} columns", "one below the other")
-    for column in node.columns:
-        w.write(column.nodes)
-        if column.link:
-            say_small(w, linked(w, (), column.link, column.at), column.at)
+
+
+def _without_icons(
+    w: Writing, columns: tuple[Column, ...]
+) -> tuple[tuple[Column, ...], Image | None]:
+    """The columns that hold more than a decorative picture, and the first such picture, where texts
+    can have it beside them."""
+    icons = {
+        one.at or str(number): one.nodes[0]
+        for number, one in enumerate(columns)
+        if len(one.nodes) == 1 and not one.link and is_decorative(one.nodes[0])
+    }
+    if not icons:
+        return columns, None
+    rest = tuple(one for n, one in enumerate(columns) if (one.at or str(n)) not in icons)
+    pictures = [one for one in icons.values() if isinstance(one, Image)]
+    texts = bool(rest) and all(
+        not one.link and all(isinstance(inner, Prose) for inner in one.nodes) for one in rest
+    )
+    beside = pictures[0] if texts and is_small(w, pictures[0]) else None
+    for one in pictures:
+        if one is not beside:
+            lose_decoration(w, one)
+    return rest, beside
+
+
+def _write_side_by_side(w: Writing, node: Columns, columns: tuple[Column, ...]) -> bool:
+    """Whether anything of it had to stand below what it stood beside."""
+    groups: list[list[Prose] | Column] = []
+    for column in columns:
+        text = short_text(column.nodes) if not column.link else None
+        if text is None:
+            groups.append(column)
+        elif groups and isinstance(last := groups[-1], list):
+            last.append(text)
+        else:
+            groups.append([text])
+    for group in groups:
+        if isinstance(group, list):
+            _write_line(w, node, group)
+        else:
+            w.write(group.nodes)
+            if group.link:
+                say_small(w, linked(w, (), group.link, group.at), group.at)
+    return len(groups) > 1
+
+
+def _write_line(w: Writing, node: Columns, texts: list[Prose]) -> None:
+    if len(texts) == 1:
+        w.write(texts)
+        return
+    for one in texts:
+        tell_manner(w, one)
+    w.lose(node.at, "columns_as_line", f"{len(texts)} columns", "one line")
+    line = columns_as_line(texts)
+    if all(one.subtle or one.size == "small" for one in texts):
+        say_small(w, line, node.at)
+    else:
+        say_line(w, line, node.at)
 
 
 def _picture_column(node: Columns) -> Image | None:

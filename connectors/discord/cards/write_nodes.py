@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Any, cast, get_args
 
 from bridge.content.card import (
@@ -34,7 +36,14 @@ from bridge.content.card import (
     Table,
     Tasks,
 )
-from bridge.content.degrade import line_prose, stack_columns, stack_section, tasks_as_nodes
+from bridge.content.degrade import (
+    columns_as_table,
+    is_row_of_texts,
+    line_prose,
+    stack_columns,
+    stack_section,
+    tasks_as_nodes,
+)
 from connectors.discord.cards.write_actions import write_actions
 from connectors.discord.cards.write_boxes import (
     opened,
@@ -44,7 +53,10 @@ from connectors.discord.cards.write_boxes import (
     write_section,
 )
 from connectors.discord.cards.write_media import (
+    is_decorative,
+    is_small,
     linked,
+    lose_decoration,
     write_file,
     write_gallery,
     write_image,
@@ -74,7 +86,7 @@ def write_nodes(w: Writing, nodes: Iterable[Node]) -> None:
     """Neighbouring buttons and inputs share rows and forms."""
     w.depth += 1
     pending: list[Button | Input] = []
-    for node in nodes if w.depth <= DEEPEST else flat_nodes(w, nodes):
+    for node in _gathered(w, nodes if w.depth <= DEEPEST else flat_nodes(w, nodes)):
         if type(node) in _PRESSED_OR_FILLED:
             pending.append(cast("Button | Input", node))
             continue
@@ -85,6 +97,47 @@ def write_nodes(w: Writing, nodes: Iterable[Node]) -> None:
     if pending:
         write_actions(w, pending)
     w.depth -= 1
+
+
+def _gathered(w: Writing, nodes: Iterable[Node]) -> Iterator[Node]:
+    """Neighbouring rows of short texts as one table; decorative pictures beside the text that
+    follows, or named."""
+    waiting = deque(nodes)
+    while waiting:
+        node = waiting.popleft()
+        if isinstance(node, Columns):
+            if (table := _table_of(node, waiting)) is not None:
+                what = f"{len(table.rows)} rows of columns"
+                w.lose(node.at, "columns_as_table", what, "a table")
+                node = table
+        elif isinstance(node, Image) and is_decorative(node) and (node,) != w.card.nodes:
+            if not waiting or not isinstance(waiting[0], Prose) or not is_small(w, node):
+                lose_decoration(w, node)
+                continue
+            node = Section((waiting.popleft(),), node, at=node.at)
+        yield node
+
+
+def _table_of(first: Columns, waiting: deque[Node]) -> Table | None:
+    """The rows from the first on, with the lines between them, taken from what waits; None for one
+    row alone."""
+    rows: list[Columns] = []
+    taken, parted = 0, False
+    for number, node in enumerate(chain((first,), waiting)):
+        if isinstance(node, Columns) and len(node.columns) == len(first.columns):
+            if not is_row_of_texts(node):
+                break
+            rows.append(node)
+            taken, parted = number, False
+        elif isinstance(node, Divider) and not parted:
+            parted = True
+        else:
+            break
+    if len(rows) < 2:
+        return None
+    for _ in range(taken):
+        waiting.popleft()
+    return columns_as_table(rows)
 
 
 def _table(w: Writing, node: Table) -> None:

@@ -40,7 +40,12 @@ from bridge.content.degrade import (
 from bridge.content.text import Break, Emoji, Inline, Paragraph, Text
 from connectors.discord.cards import schemas
 from connectors.discord.cards.colors import color_of
-from connectors.discord.cards.write_media import linked, write_gallery
+from connectors.discord.cards.write_media import (
+    is_decorative,
+    linked,
+    lose_decoration,
+    write_gallery,
+)
 from connectors.discord.cards.write_state import Box, Json, Writing
 from connectors.discord.cards.write_text import (
     as_it_is,
@@ -77,6 +82,10 @@ def write_divider(w: Writing, node: Divider) -> None:
 def write_context(w: Writing, node: Context) -> None:
     """One line of small print; what does not go into a line stands by itself."""
     pictures = tuple(one for one in node.items if isinstance(one, Image))
+    if all(map(is_decorative, node.items)):
+        for one in pictures:
+            lose_decoration(w, one)
+        return
     if len(pictures) == len(node.items):
         write_gallery(w, Gallery(pictures, at=node.at))
         return

@@ -189,6 +189,30 @@ def test_buttons_below_panels_leave_them_embeds() -> None:
     ]
 
 
+def test_a_panel_with_buttons_keeps_its_face_and_its_fields_side_by_side() -> None:
+    icon = Asset(url="https://files.acme.example/ann.png")
+    fields = Fields((field("Branch", "main"), field("Build", "17")))
+    whole = panel(
+        fields, Actions((button("Retry", "/a"),)), Actions((button("Skip", "/b"),)),
+        author=Credit(line("Ann"), icon=icon),
+    )  # fmt: skip
+
+    (body,) = bodies(prose("Failed"), whole)
+
+    (embed,) = body["embeds"]
+    assert embed["author"] == {"name": "Ann", "icon_url": icon.url}
+    assert [one["inline"] for one in embed["fields"]] == [True, True]
+    assert [[one["label"] for one in row["components"]] for row in body["components"]] == [
+        ["Retry"], ["Skip"]
+    ]  # fmt: skip
+
+
+def test_buttons_in_a_panel_above_another_make_containers() -> None:
+    first, second = panel(prose("a"), Actions((button("Go", "/a"),))), panel(prose("b"))
+
+    assert [one["type"] for one in components(first, second)] == [17, 17]
+
+
 def test_panels_of_many_fields_are_several_embeds() -> None:
     many = Fields(tuple(field(f"name {n}", "v") for n in range(30)))
 

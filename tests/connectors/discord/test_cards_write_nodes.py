@@ -437,11 +437,105 @@ def test_a_leading_button_stands_above() -> None:
     assert [one["type"] for one in shown(section)] == [1, 10]
 
 
-def test_columns_stand_one_below_the_other() -> None:
-    columns = Columns((Column((prose("l"),)), Column((prose("r"),), link="https://x.example")))
+def columns(*several: Node | tuple[Node, ...]) -> Columns:
+    held = ((one,) if not isinstance(one, tuple) else one for one in several)
+    return Columns(tuple(Column(nodes) for nodes in held))
 
-    assert shown(columns) == [text("l"), text("r"), text("-# https://x.example")]
-    assert kinds(columns) == ["stack_columns"]
+
+ICON = replace(picture("https://files.acme.example/icon.png"), size="icon")
+
+
+def test_columns_stand_one_below_the_other() -> None:
+    node = Columns((Column((prose("l"),)), Column((prose("r"),), link="https://x.example")))
+
+    assert shown(node) == [text("l"), text("r"), text("-# https://x.example")]
+    assert kinds(node) == ["stack_columns"]
+
+
+def test_short_texts_side_by_side_are_one_line() -> None:
+    total = columns(prose("Total"), prose("$4,032.54"))
+    bold_one = columns(prose("Total"), Prose((Paragraph((bold("$4"),)),)))
+    three = columns(prose("Mon"), prose("Tue"), prose("Wed"))
+
+    assert shown(total) == [text("**Total** $4,032.54")]
+    assert shown(bold_one) == [text("Total **$4**")]
+    assert shown(three) == [text("Mon · Tue · Wed")]
+    assert kinds(total) == ["columns_as_line"]
+
+
+def test_small_texts_side_by_side_are_small_print() -> None:
+    small_ones = (replace(prose(said), subtle=True) for said in ("a", "b"))
+
+    assert shown(columns(*small_ones)) == [text("-# **a** b")]
+
+
+def test_long_texts_and_headings_stand_below_one_another() -> None:
+    headline = Prose((Heading(2, line("News")),))
+
+    assert shown(columns(prose("w " * 40), prose("b"))) == [text("w " * 39 + "w"), text("b")]
+    assert shown(columns(headline, prose("b"))) == [text("## News"), text("b")]
+
+
+def test_neighbouring_rows_of_short_texts_are_a_table() -> None:
+    head = columns(*(Prose((Paragraph((bold(said),)),)) for said in ("Item", "Price")))
+    rows = [columns(prose(item), prose(price)) for item, price in (("Tea", "3"), ("Scone", "4"))]
+
+    components, losses = write(head, Divider(), *rows, prose("x"))
+
+    assert components == [
+        text("```\nItem  │ Price\n──────┼──────\nTea   │ 3\nScone │ 4\n```"),
+        text("x"),
+    ]
+    assert [(one.kind, one.what) for one in losses] == [
+        ("columns_as_table", "3 rows of columns"),
+        ("table_as_code", "table of 2 rows, 2 columns"),
+    ]
+
+
+def test_rows_with_links_or_of_another_width_are_no_table() -> None:
+    linked = columns(prose("Docs"), Prose((Paragraph((link("https://x.example", "read"),)),)))
+    other = columns(prose("a"), prose("b"), prose("c"))
+
+    assert [one["content"] for one in shown(linked, linked, other)] == [
+        "Docs [read](https://x.example)", "Docs [read](https://x.example)", "a · b · c"
+    ]  # fmt: skip
+
+
+def test_a_small_picture_that_says_nothing_stands_beside_the_text_after_it() -> None:
+    components, losses = write(ICON, prose("Deployed"))
+
+    assert [one["type"] for one in components] == [9]
+    assert losses == []
+
+
+@pytest.mark.parametrize(
+    "node",
+    [ICON, Context((ICON,)), columns(ICON, (ICON, Divider()))],
+    ids=["alone", "small", "col"],
+)
+def test_a_small_picture_that_says_nothing_is_named_and_left_out(node: Node) -> None:
+    components, losses = write(prose("a"), node)
+
+    assert {one["type"] for one in components} <= {10, 14}
+    assert {(one.kind, one.what) for one in losses} >= {
+        ("small_picture", "https://files.acme.example/icon.png")
+    }
+
+
+def test_a_picture_that_says_something_or_is_all_there_is_stays() -> None:
+    told = replace(ICON, asset=replace(ICON.asset, alt="Rainy"))
+
+    assert [one["type"] for one in shown(prose("a"), told)] == [10, 12]
+    assert [one["type"] for one in shown(ICON)] == [12]
+
+
+def test_texts_in_columns_with_a_decorative_picture_are_a_section() -> None:
+    node = columns(ICON, prose("Build 17"), prose("failed"))
+
+    (section,) = shown(node)
+
+    assert section["components"] == [text("**Build 17** failed")]
+    assert section["accessory"]["media"] == {"url": "https://files.acme.example/icon.png"}
 
 
 def test_a_column_of_text_and_a_small_picture_are_a_section() -> None:
