@@ -137,7 +137,15 @@ class Unavailable(PlatformError):
 
 
 class Unsettled(PlatformError):
-    """The request may or may not have been taken: settle it before the lane goes on."""
+    """The request may or may not have been taken: settle it before the lane goes on.
+
+    `late`: no answer came in time, so the platform may still be working on the request and take it
+    after a first look.
+    """
+
+    def __init__(self, text: str, *, code: str = "", late: bool = False) -> None:
+        self.late = late
+        super().__init__(text, code=code)
 
 
 class Refused(PlatformError):

@@ -218,6 +218,7 @@ def build_connectors(
             public_url=settings.web.public_url,
             files=files,
             cards=cards,
+            send_deadline=settings.delivery.send_deadline,
         )
         built[account] = connector_type(entry.platform).build(account, entry.options, tools)
     return built
@@ -450,7 +451,11 @@ def policy_of(settings: Settings) -> Policy:
         deaf_after=catch_up.deaf_after,
         orphan_wait=catch_up.orphan_wait,
         settle_grace=delivery.settle_grace,
+        settle_late=delivery.settle_late,
         send_deadline=delivery.send_deadline,
+        retry_for=delivery.retry_for,
+        retry_marks_for=delivery.retry_marks_for,
+        retry_alone_for=delivery.retry_alone_for,
         longest_backoff=delivery.longest_backoff,
         turn_idle=delivery.agent_idle,
         drain=delivery.drain,

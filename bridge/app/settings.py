@@ -175,8 +175,32 @@ class DeliverySettings(StrictSettings):
         ge=0,
         description="Seconds after a lost answer before the bridge looks whether the post arrived.",
     )
+    settle_late: float = Field(
+        default=30.0,
+        ge=0,
+        description="Seconds after `send_deadline` during which the bridge looks for a post whose "
+        "answer did not come, before it sends it again: a slow platform may take it late.",
+    )
     send_deadline: float = Field(
-        default=30.0, gt=0, description="Seconds that one request to a platform may take."
+        default=30.0,
+        gt=0,
+        description="Seconds that one request to a platform may take; files take longer.",
+    )
+    retry_for: float = Field(
+        default=86400.0,
+        gt=0,
+        description="Seconds after which a post, an edit or a deletion that its platform answers "
+        "with errors (5xx, no connection) becomes a dead letter.",
+    )
+    retry_marks_for: float = Field(
+        default=3600.0, gt=0, description="The same for reactions and pins."
+    )
+    retry_alone_for: float = Field(
+        default=600.0,
+        gt=0,
+        description="Seconds for which a request may fail before the requests behind it in its "
+        "channel are tried, too. If the platform takes one of these, the failing one is tried a "
+        "last time and becomes a dead letter; if they fail as well, all wait in their order.",
     )
     longest_backoff: float = Field(
         default=60.0, gt=0, description="The longest pause between two attempts, in seconds."

@@ -184,6 +184,8 @@ def _admin_routes(bridge: Bridge, door: Door) -> list[BaseRoute]:
     return [
         Route("/", guarded(_present)),
         Route("/replay", guarded(_replay), methods=["POST"]),
+        Route("/retry", guarded(_retry), methods=["POST"]),
+        Route("/skip", guarded(_skip), methods=["POST"]),
         Route("/reload", guarded(_reload), methods=["POST"]),
         Route("/people", guarded(_link_people), methods=["POST"]),
         Route("/pair", guarded(_pair), methods=["POST"]),
@@ -200,13 +202,36 @@ async def _present(bridge: Bridge, _body: dict[str, Any]) -> dict[str, Any]:
 async def _replay(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
     """Dead letters wait again, at the end of their lanes; each lane looks at once."""
     lanes: list[str] = []
-    for operation in body["operations"]:
-        if not isinstance(operation, str):
-            raise InvalidData(f"an operation's id is a string, not {operation!r}")
-        lane = await bridge.store.replay(OperationId(operation))
+    for operation in _operations(body):
+        lane = await bridge.store.replay(operation)
         bridge.router.lanes.wake(lane)
         lanes.append(lane)
     return {"lanes": lanes}
+
+
+async def _retry(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """Waiting operations are tried now, in their places."""
+    lanes: list[str] = []
+    for operation in _operations(body):
+        lane = await bridge.store.hasten(operation)
+        bridge.router.lanes.hasten(lane, operation)
+        lanes.append(lane)
+    return {"lanes": lanes}
+
+
+async def _skip(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """Waiting operations become dead letters, and their lanes go on."""
+    skipped = _operations(body)
+    for operation in skipped:
+        await bridge.router.lanes.skip(operation)
+    return {"skipped": skipped}
+
+
+def _operations(body: dict[str, Any]) -> list[OperationId]:
+    for operation in body["operations"]:
+        if not isinstance(operation, str):
+            raise InvalidData(f"an operation's id is a string, not {operation!r}")
+    return [OperationId(operation) for operation in body["operations"]]
 
 
 async def _reload(bridge: Bridge, _body: dict[str, Any]) -> dict[str, Any]:

@@ -423,6 +423,7 @@ class ConnectorTools:
     public_url: str | None = None
     cards: Cards = NO_CARDS
     files: Files | None = None
+    send_deadline: float = 30.0  # seconds; HTTP clients give no request up earlier
 
 
 class ConnectorType(Protocol):

@@ -382,10 +382,11 @@ class OutboxItem:
 class DeadLetter:
     """An operation that nobody works on any more: refused, given up, or unproved. What became of
     its message since (`message_state`: edited, deleted) did not reach its copy either, should
-    that stand."""
+    that stand. Or one that is held up: it is tried again (`waiting`), or its outcome is not known
+    yet (`sending`)."""
 
     operation: Operation
-    state: Literal["dead", "unproved"]
+    state: Literal["dead", "unproved", "waiting", "sending"]
     error: str
     attempts: int
     time: float
@@ -675,8 +676,8 @@ class OutboxStore(Protocol):
         """What waits in each lane that has something to send, the longest waiting first."""
         ...
 
-    async def head(self, lane: LaneId) -> OutboxItem | None:
-        """The oldest open operation of the lane."""
+    async def head(self, lane: LaneId, *, besides: Sequence[MessageId] = ()) -> OutboxItem | None:
+        """The oldest open operation of the lane, leaving out those of some messages."""
         ...
 
     async def begin(self, operation: OperationId) -> None:
@@ -708,6 +709,16 @@ class OutboxStore(Protocol):
         ...
 
     async def dead_letters(self) -> Sequence[DeadLetter]: ...
+
+    async def held_up(self) -> Sequence[DeadLetter]:
+        """The operations that have failed and are tried again, and those whose request has had no
+        known outcome for some time, lane by lane; `time` is when they were queued."""
+        ...
+
+    async def hasten(self, operation: OperationId) -> LaneId:
+        """Make a waiting operation due now; what is under way is left alone. Raises StoreError
+        where it is not open."""
+        ...
 
     async def replay(self, operation: OperationId) -> LaneId:
         """Set a dead letter waiting again, at the end of its lane, as if it were new: no attempts,

@@ -45,7 +45,14 @@ from bridge.model import (
 from bridge.ports.abilities import has
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, FindsSent, LeavesFilesOut, SaysInWords
-from bridge.ports.store import NewMessage, OutboxItem, OutboxState, Settlement, Store
+from bridge.ports.store import (
+    DeadLetter,
+    NewMessage,
+    OutboxItem,
+    OutboxState,
+    Settlement,
+    Store,
+)
 from bridge.router import metrics
 from bridge.router.budgets import Budgets, Priority
 from bridge.router.encoding import Encoding, out_of_thread
@@ -58,6 +65,9 @@ from bridge.router.streams import streams_of
 from bridge.router.under_way import UnderWay
 
 log = structlog.get_logger()
+
+_MOST_ASIDE = 3  # failing operations that let others go first in one round
+_LOOK_AGAIN = 10.0  # seconds between two looks for a post that may still arrive
 
 
 @dataclass
@@ -72,7 +82,12 @@ class _Claim:
 @dataclass
 class _Lane:
     """`echoes`: our own posts that came back while it worked, by operation and slot; `doubtful`:
-    the call that had no answer, as it went out."""
+    the call that had no answer, as it went out, `doubt` why it had none, and `doubted_at` when.
+
+    `urged`: an operator wants the next attempt now. `failing`: when each operation first failed.
+    `aside`: the failing operations that let the ones behind them go first in this round; `proved`:
+    those for which one behind them was taken.
+    """
 
     wake: asyncio.Event
     task: asyncio.Task[None]
@@ -80,6 +95,25 @@ class _Lane:
         default_factory=dict[tuple[OperationId, int], Receipt]
     )
     doubtful: Call | None = None
+    doubt: Unsettled | None = None
+    doubted_at: float = 0.0
+    urged: asyncio.Event = field(default_factory=asyncio.Event)
+    failing: dict[OperationId, float] = field(default_factory=dict[OperationId, float])
+    aside: dict[MessageId, _Aside] = field(default_factory=dict["MessageId", "_Aside"])
+    proved: set[OperationId] = field(default_factory=set[OperationId])
+
+    def forget_doubt(self) -> Unsettled | None:
+        """It is known what became of the call; why that was not known at once."""
+        doubt, self.doubtful, self.doubt = self.doubt, None, None
+        return doubt
+
+
+@dataclass(frozen=True)
+class _Aside:
+    """A failing operation that lets others go first, and its last error."""
+
+    operation: OperationId
+    error: str
 
 
 @dataclass
@@ -187,6 +221,11 @@ class Lanes:
             running.echoes[operation, receipt.slot] = receipt
             running.wake.set()
 
+    def heard_ours(self, lane: LaneId) -> None:
+        """Some post of ours came back, nobody knows which: where one is looked for, look now."""
+        if (running := self._lanes.get(lane)) and running.doubt is not None:
+            running.wake.set()
+
     def wake(self, lane: LaneId, first: OutboxItem | None = None) -> None:
         """Something in this lane is new: a worker starts, or looks again. `first`: what it begins
         with, where that is known."""
@@ -226,9 +265,11 @@ class Lanes:
                 first = None
                 wake.clear()
                 try:
-                    item = item or await self._store.head(lane)
+                    aside = self._lanes[lane].aside
+                    item = item or await self._head(lane)
                     if item is None:
-                        if wake.is_set():
+                        if aside or wake.is_set():
+                            aside.clear()
                             continue
                         return
                     await self._advance(item, wake)
@@ -243,6 +284,9 @@ class Lanes:
         finally:
             del self._lanes[lane]
 
+    async def _head(self, lane: LaneId) -> OutboxItem | None:
+        return await self._store.head(lane, besides=tuple(self._lanes[lane].aside))
+
     async def _give_up(self, item: OutboxItem | None, error: Exception) -> bool:
         """Whether an operation that keeps failing as nothing should was put aside."""
         if item is None or isinstance(error, BridgeError):
@@ -254,7 +298,7 @@ class Lanes:
 
     async def _advance(self, item: OutboxItem, wake: asyncio.Event) -> None:
         """One step of the oldest open operation."""
-        wait = item.due - self._clock.time()
+        wait = self._wait(item)
         connector = self._connectors.get(item.delivery.operation.account)
         if connector is None:
             account = item.delivery.operation.account
@@ -279,6 +323,12 @@ class Lanes:
             await self._end(item, over)
         else:
             await self._send(item, connector, wake)
+
+    def _wait(self, item: OutboxItem) -> float:
+        """Seconds until its next attempt; what is tried in place of a failing one is tried now."""
+        if self._lanes[item.delivery.operation.lane].aside:
+            return 0.0
+        return item.due - self._clock.time()
 
     def _is_wanted(self, operation: Operation) -> bool:
         """What is taken back is taken back from everybody."""
@@ -305,7 +355,7 @@ class Lanes:
     ) -> None:
         """Put it on the copy that stands here; doing it twice does no harm, so one that nobody
         knows the end of is simply said again."""
-        wait = max(item.due - self._clock.time(), self._policy.mark_wait if item.post_open else 0.0)
+        wait = max(self._wait(item), self._policy.mark_wait if item.post_open else 0.0)
         if wait > 0:  # the end of the post wakes us, too
             await self._pause(wake, wait)
         elif isinstance(mark, NoteReactions):
@@ -339,19 +389,20 @@ class Lanes:
                 except BridgeError as error:
                     await self._failed_mark(item, call, error)
                     return
+        if encoded.calls:
+            await self._taken(mark)
         if losses and isinstance(mark, PinMessage | UnpinMessage):
             await self.say_instead(mark)
         await self._done(item, [], losses)
 
     async def _is_head(self, mark: Mark) -> bool:
         """What is taken back while we wait for permission is not done any more."""
-        now = await self._store.head(mark.lane)
+        now = await self._head(mark.lane)
         return now is not None and now.delivery.operation.id == mark.id
 
     async def _failed_mark(self, item: OutboxItem, call: Call, error: BridgeError) -> None:
         if isinstance(error, Unsettled):
-            pause = self._policy.backoff(item.attempts)
-            await self._again(item, error, pause, "unsettled")
+            await self._retry(item, error, "unsettled", item.attempts)
         else:
             await self._failed(item, call, error)
 
@@ -373,6 +424,8 @@ class Lanes:
         work = _Work(encoded.calls, [*encoded.losses])
         try:
             if await self._make_calls(item, connector, wake, work):
+                if work.receipts:
+                    await self._taken(item.delivery.operation)
                 await self._done(item, work.receipts, work.losses)
         except StoreError:
             raise
@@ -390,7 +443,7 @@ class Lanes:
         operation = item.delivery.operation
         if call.kind != "post" or item.delivery.thread is None:
             return None
-        now = await self._store.head(operation.channel.lane)
+        now = await self._head(operation.channel.lane)
         if now is None or now.delivery.operation.id != operation.id:
             return None
         log.info("thread_gone", operation=operation.id, thread=item.delivery.thread)
@@ -421,7 +474,7 @@ class Lanes:
         """While we waited for permission the message may have changed; from `begin` on that would
         be an operation of its own."""
         operation = item.delivery.operation
-        now = await self._store.head(operation.channel.lane)
+        now = await self._head(operation.channel.lane)
         if now is None or now.delivery.operation.id != operation.id:
             return
         # One that grows may be whole by now; a thread that is gone does not come back.
@@ -494,16 +547,59 @@ class Lanes:
                 await self._again(item, error, 0.0, "rate_limited")
             case AuthFailed():
                 pause = min(self._policy.auth_pause, self._policy.backoff(item.attempts))
+                self._lanes[item.delivery.operation.lane].aside.clear()
                 await self._again(item, error, pause, "auth_failed")
             case Unsettled():
                 operation = item.delivery.operation
                 log.warning("operation_unsettled", operation=operation.id, error=str(error))
-                self._lanes[operation.lane].doubtful = call
+                lane = self._lanes[operation.lane]
+                lane.doubtful, lane.doubt = call, error
+                lane.doubted_at = self._clock.time()
                 metrics.RETRIED.labels(operation.account, "unsettled").inc()
             case Refused():
                 await self._dead(item, str(error))
             case _:
-                await self._again(item, error, self._policy.backoff(item.attempts), "unavailable")
+                await self._retry(item, error, "unavailable", item.attempts)
+
+    async def _retry(
+        self, item: OutboxItem, error: BridgeError, why: str, attempts: int, *, pause: bool = True
+    ) -> None:
+        """Try it again after a pause, or give it up: after `retry_for` in any case, earlier where
+        the lane's other operations show that the platform refuses this one alone. `attempts`: how
+        often it was tried before this failure."""
+        operation = item.delivery.operation
+        lane, now = self._lanes[operation.lane], self._clock.time()
+        since = lane.failing.setdefault(operation.id, now)
+        marks = isinstance(operation, Mark)
+        limit = self._policy.retry_marks_for if marks else self._policy.retry_for
+        if operation.id in lane.proved:
+            await self._dead(item, f"{error}; given up: the platform took what was sent after it")
+        elif attempts + 1 >= self._policy.odd_failures and now - item.created >= limit:
+            await self._dead(item, f"{error}; given up after {attempts + 1} attempts")
+        else:
+            seconds = self._policy.backoff(attempts) if pause else 0.0
+            await self._again(item, error, seconds, why)
+            if lane.aside or now - since >= self._policy.retry_alone_for:
+                self._let_others_go_first(lane, operation, str(error))
+
+    def _let_others_go_first(self, lane: _Lane, operation: Operation, error: str) -> None:
+        """Whether the request or its channel is at fault, the requests behind it tell: a few of
+        them are tried once in each round, after it has failed once more. Where all of them fail,
+        the channel waits for its platform, in order."""
+        if len(lane.aside) >= _MOST_ASIDE:
+            lane.aside.clear()
+        else:
+            lane.aside[operation.message] = _Aside(operation.id, error)
+
+    async def _taken(self, operation: Operation) -> None:
+        """The platform took this operation while those before it failed: these are tried a last
+        time."""
+        lane = self._lanes[operation.lane]
+        aside = [one for one in lane.aside.values() if one.operation != operation.id]
+        lane.aside.clear()
+        for one in aside:
+            lane.proved.add(one.operation)
+            await self._store.postpone(one.operation, 0.0, one.error)
 
     async def _encoded(self, item: OutboxItem, connector: Connector) -> Encoded | None:
         """The calls; a message that no encoder can take is given up, so that the lane goes on."""
@@ -525,7 +621,7 @@ class Lanes:
                     return await connector.send(call)
         except TimeoutError:
             raise Unsettled(
-                f"{call.method} to {call.channel} had no answer within {deadline:g} s"
+                f"{call.method} to {call.channel} had no answer within {deadline:g} s", late=True
             ) from None
 
     async def _settle(self, item: OutboxItem, connector: Connector, wake: asyncio.Event) -> None:
@@ -538,8 +634,13 @@ class Lanes:
         if not calls:
             await self._done(item, [], [])
         elif (post := _doubtful_post(calls, lane.doubtful, connector)) is None:
-            lane.doubtful = None
-            await self._store.postpone(operation.id, 0.0, "said again: it changes nothing twice")
+            doubt = lane.forget_doubt()
+            if doubt is None:
+                await self._store.postpone(
+                    operation.id, 0.0, "said again: it changes nothing twice"
+                )
+            else:
+                await self._retry(item, doubt, "unsettled", item.attempts - 1)
         elif isinstance(connector, FindsSent):
             await self._look_for(item, connector, post, wake)
         else:
@@ -551,6 +652,8 @@ class Lanes:
         operation = item.delivery.operation
         lane = self._lanes[operation.channel.lane]
         if echo := lane.echoes.pop((operation.id, call.slot), None):
+            lane.forget_doubt()
+            await self._taken(operation)
             await self._store.record(operation.id, [echo])
             await self._store.postpone(operation.id, 0.0, "")
             return
@@ -564,15 +667,54 @@ class Lanes:
         except (BridgeError, TimeoutError) as error:
             if isinstance(error, StoreError):
                 raise
-            log.warning("settling_failed", operation=operation.id, error=str(error))
-            pause = getattr(error, "retry_after", self._policy.backoff(item.attempts))
-            await self._pause(asyncio.Event(), pause)
+            await self._look_again_later(item, error)
+            return
+        late = lane.doubt is not None and lane.doubt.late
+        left = lane.doubted_at + self._policy.settle_late - self._clock.time()
+        if receipt is None and late and left > 0:  # the platform may take it yet
+            await self._pause(wake, min(left, max(_LOOK_AGAIN, self._policy.settle_grace)))
             return
         log.info("operation_looked_for", operation=operation.id, found=receipt is not None)
-        lane.doubtful = None
+        doubt = lane.forget_doubt()
         if receipt:
+            await self._taken(operation)
             await self._store.record(operation.id, [receipt])
-        await self._store.postpone(operation.id, 0.0, "" if receipt else "it never arrived")
+            await self._store.postpone(operation.id, 0.0, "")
+        elif doubt is None:
+            await self._store.postpone(operation.id, 0.0, "it never arrived")
+        else:
+            tried = item.attempts - 1
+            await self._retry(item, doubt, "never_arrived", tried, pause=tried > 0)
+
+    async def _look_again_later(self, item: OutboxItem, error: BridgeError | TimeoutError) -> None:
+        """The platform cannot be asked just now whether the post arrived, or never will tell."""
+        operation = item.delivery.operation
+        log.warning("settling_failed", operation=operation.id, error=str(error))
+        refused = isinstance(error, Refused)
+        limit = self._policy.retry_alone_for if refused else self._policy.retry_for
+        if self._clock.time() - (item.began or item.created) >= limit:
+            await self._unproved(item)
+            return
+        lane = self._lanes[operation.lane]
+        lane.urged.clear()
+        pause = getattr(error, "retry_after", self._policy.backoff(item.attempts))
+        await self._pause(lane.urged, pause)
+
+    async def skip(self, operation: OperationId) -> None:
+        """Give up an operation that waits, so that its lane goes on: it becomes a dead letter.
+        Raises StoreError where it does not wait."""
+        waiting = {one.operation.id: one for one in await self._store.held_up()}
+        if operation not in waiting:
+            raise StoreError(f"Operation {operation!r} does not wait (any more)")
+        await self._over(waiting[operation].operation, skipped(waiting[operation]))
+        self.hasten(waiting[operation].operation.lane, operation)
+
+    def hasten(self, lane: LaneId, operation: OperationId) -> None:
+        """Look at the lane now; what failed so far counts no more for this operation."""
+        if running := self._lanes.get(lane):
+            running.failing.pop(operation, None)
+            running.urged.set()
+        self.wake(lane)
 
     async def _done(
         self, item: OutboxItem, receipts: Sequence[Receipt], losses: Sequence[Loss]
@@ -609,8 +751,14 @@ class Lanes:
         await self._end(item, Settlement(item.delivery.operation.id, "unproved", error=error))
 
     async def _end(self, item: OutboxItem, settlement: Settlement) -> None:
-        await self._store.settle(settlement)
         operation = item.delivery.operation
+        lane = self._lanes[operation.lane]
+        lane.failing.pop(operation.id, None)
+        lane.proved.discard(operation.id)
+        await self._over(operation, settlement)
+
+    async def _over(self, operation: Operation, settlement: Settlement) -> None:
+        await self._store.settle(settlement)
         if isinstance(operation, PostMessage) and (
             marks := self._lanes.get(operation.channel.marks_lane)
         ):
@@ -618,7 +766,7 @@ class Lanes:
         account = operation.account
         metrics.SETTLED.labels(account, settlement.state).inc()
         if self.on_end is not None:
-            await self.on_end(item.delivery.operation, settlement.state)
+            await self.on_end(operation, settlement.state)
 
     async def _again(self, item: OutboxItem, error: BridgeError, pause: float, why: str) -> None:
         operation = item.delivery.operation
@@ -671,6 +819,12 @@ def _note_after(operation: Operation) -> tuple[Operation, ...]:
         return ()
     told = operation.model_dump(exclude={"type", "emoji", "id"})
     return (NoteReactions(id=OperationId(f"{operation.id} note"), **told),)
+
+
+def skipped(letter: DeadLetter) -> Settlement:
+    """The end of an operation that an operator gives up."""
+    why = f": {letter.error}" if letter.error else ""
+    return Settlement(letter.operation.id, "dead", error=f"skipped by an operator{why}")
 
 
 async def _nothing(_mark: Mark) -> None:

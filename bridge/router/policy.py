@@ -10,6 +10,8 @@ class Policy:
     """Numbers that a test makes small and an operator may change.
 
     - `settle_grace`: how long after a broken answer a post may still arrive before we look for it.
+    - `settle_late`: how long a post may still arrive whose answer did not come in time; the lane
+      looks for it that long before it sends it again.
     - `send_deadline`: how long one native call may take, whatever its connector thinks; files that
       go along may take longer, at `upload_pace` bytes a second.
     - `auth_pause`: the longest pause between two attempts with credentials that were refused.
@@ -19,6 +21,10 @@ class Policy:
     - `stream_open`: how long an answer's first words are gathered before they are shown.
     - `first_session`: how long, after a start, rows from before wait for what catch-up may find
       between them; an account that cannot connect by then lets them go.
+    - `retry_for`, `retry_marks_for`: how old an operation (a reaction or a pin) may get whose
+      platform answers with errors, before it is given up; `retry_alone_for`: how long one may fail
+      before the operations behind it in its lane are tried: where one of them is taken, the
+      failing one is given up.
     - `odd_failures`: attempts after which an operation that fails in ways no connector should
       have is given up, so that it does not block its lane for ever.
     - `catch_up_tries`, `catch_up_grace`: failures after which a channel goes on unread; how long
@@ -49,7 +55,11 @@ class Policy:
     """
 
     settle_grace: float = 2.0
+    settle_late: float = 30.0
     send_deadline: float = 30.0
+    retry_for: float = 86400.0
+    retry_marks_for: float = 3600.0
+    retry_alone_for: float = 600.0
     upload_pace: float = 256 * 1024
     first_backoff: float = 0.5
     longest_backoff: float = 60.0

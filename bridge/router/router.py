@@ -305,6 +305,8 @@ class Router:
         """Our own post came back."""
         if raw.channel is not None and echo.operation and echo.receipt:
             self.lanes.heard(raw.channel.lane, echo.operation, echo.receipt)
+        elif raw.channel is not None:
+            self.lanes.heard_ours(raw.channel.lane)
         metrics.OUTCOMES.labels("own_echo").inc()
         await self._catch_up.heard_echo(raw)
 

@@ -12,6 +12,7 @@ FaultKind = Literal[
     "rate_limited",  # answer 429 with Retry-After `seconds` and do nothing
     "hang",  # do nothing and answer after `seconds`, with 504
     "lose_answer",  # do what was asked, then break the connection before the answer
+    "late_request",  # wait for `seconds`, then do what was asked, whoever still listens
     "late_answer",  # do what was asked, and answer `seconds` late
     "drop",  # an event for the app is never delivered
     "delay",  # ... is delivered `seconds` late

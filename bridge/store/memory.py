@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal, cast
 from uuid import UUID, uuid4
 
 from bridge.content.additions import with_marks
@@ -71,6 +72,7 @@ from bridge.store.memory_people import MemoryPeople
 from bridge.store.memory_reading import MemoryReading, ReadRoom
 from bridge.store.memory_rooms import MemoryRooms
 from bridge.store.memory_shelf import MemoryShelf
+from bridge.store.outbox import UNSETTLED_FOR
 from bridge.uacs import Conversation, Message
 
 
@@ -503,8 +505,9 @@ class MemoryStore(
     async def open_lanes(self) -> Sequence[LaneId]:
         return sorted({op.lane for op in self._open()})
 
-    async def head(self, lane: LaneId) -> OutboxItem | None:
-        op = next((op for op in self._open() if op.lane == lane), None)
+    async def head(self, lane: LaneId, *, besides: Sequence[MessageId] = ()) -> OutboxItem | None:
+        waiting = (op for op in self._open() if op.lane == lane)
+        op = next((op for op in waiting if op.operation.message not in besides), None)
         if op is None:
             return None
         operation = op.operation
@@ -618,13 +621,33 @@ class MemoryStore(
         kept = self._messages[op.operation.message]
         return DeadLetter(
             operation=op.operation,
-            state="dead" if op.state == "dead" else "unproved",
+            state=cast("Literal['dead', 'unproved', 'waiting', 'sending']", op.state),
             error=op.error,
             attempts=op.attempts,
-            time=op.ended or 0.0,
+            time=op.created if op.open else op.ended or 0.0,
             excerpt=excerpt_of(kept.message),
             message_state=kept.state,
         )
+
+    async def held_up(self) -> Sequence[DeadLetter]:
+        before = self._clock.time() - UNSETTLED_FOR
+        found = [
+            op
+            for op in self._open()
+            if op.error or (op.state == "sending" and (op.began or before) < before)
+        ]
+        return [self._dead_letter(op) for op in sorted(found, key=lambda op: op.lane)]
+
+    async def hasten(self, operation: OperationId) -> LaneId:
+        self._must_be_open()
+        op = self._operations.get(operation)
+        if op is None or not op.open:
+            raise StoreError(
+                f"Operation {operation!r} does not wait; see `uacs-bridge dead-letters list`"
+            )
+        if op.state == "waiting":
+            op.due = 0.0
+        return op.lane
 
     async def replay(self, operation: OperationId) -> LaneId:
         self._must_be_open()

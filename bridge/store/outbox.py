@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 
@@ -36,6 +37,7 @@ from bridge.store.queries import read_queries
 
 SQL = read_queries("outbox")
 _OPEN = ("waiting", "sending")
+UNSETTLED_FOR = 30.0  # seconds without an answer, from which on a request counts as held up
 _POST_IS_OPEN = read_queries("marks")["post_is_open"]
 _QUOTED = read_queries("archive")["quoted"]
 
@@ -88,8 +90,13 @@ def open_lanes(db: sqlite3.Connection) -> Sequence[LaneId]:
     return [lane for (lane,) in db.execute(SQL["open_lanes"]).fetchall()]
 
 
-def head(db: sqlite3.Connection, lane: LaneId) -> OutboxItem | None:
-    found = db.execute(SQL["head"], (lane,)).fetchone()
+def head(
+    db: sqlite3.Connection, lane: LaneId, besides: Sequence[MessageId] = ()
+) -> OutboxItem | None:
+    if besides:
+        found = db.execute(SQL["head_besides"], (lane, json.dumps(besides))).fetchone()
+    else:
+        found = db.execute(SQL["head"], (lane,)).fetchone()
     if found is None:
         return None
     body, state, attempts, due, created, began, message, message_state, after = found
@@ -207,6 +214,26 @@ def dead_letters(db: sqlite3.Connection) -> Sequence[DeadLetter]:
         DeadLetter(OPERATIONS.read(body), state, error, attempts, ended, _excerpt(message), now)
         for body, state, error, attempts, ended, message, now in db.execute(SQL["dead_letters"])
     ]
+
+
+def held_up(db: sqlite3.Connection, now: float) -> Sequence[DeadLetter]:
+    return [
+        DeadLetter(
+            OPERATIONS.read(body), state, error, attempts, created, _excerpt(message), now_is
+        )
+        for body, state, error, attempts, created, message, now_is in db.execute(
+            SQL["held_up"], (now - UNSETTLED_FOR,)
+        )
+    ]
+
+
+def hasten(db: sqlite3.Connection, operation: OperationId) -> LaneId:
+    found = db.execute(SQL["hasten"], (operation,)).fetchall()
+    if not found:
+        raise StoreError(
+            f"Operation {operation!r} does not wait; see `uacs-bridge dead-letters list`"
+        )
+    return found[0][0]
 
 
 def _excerpt(body: bytes) -> str:

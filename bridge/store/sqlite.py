@@ -404,8 +404,8 @@ class SqliteStore:
     async def open_lanes(self) -> Sequence[LaneId]:
         return await self._read(outbox.open_lanes)
 
-    async def head(self, lane: LaneId) -> OutboxItem | None:
-        return self._look(outbox.head, lane)
+    async def head(self, lane: LaneId, *, besides: Sequence[MessageId] = ()) -> OutboxItem | None:
+        return self._look(outbox.head, lane, besides)
 
     async def begin(self, operation: OperationId) -> None:
         await self._write(outbox.begin, operation, self._clock.time())
@@ -421,6 +421,12 @@ class SqliteStore:
 
     async def dead_letters(self) -> Sequence[DeadLetter]:
         return await self._read(outbox.dead_letters)
+
+    async def held_up(self) -> Sequence[DeadLetter]:
+        return await self._read(outbox.held_up, self._clock.time())
+
+    async def hasten(self, operation: OperationId) -> LaneId:
+        return await self._write(outbox.hasten, operation)
 
     async def replay(self, operation: OperationId) -> LaneId:
         return await self._write(outbox.replay, operation, self._clock.time())

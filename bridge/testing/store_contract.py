@@ -1242,6 +1242,54 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             after="x2",
         )
 
+    async def test_what_failed_and_waits_is_held_up(self, store: Store, clock: HandClock) -> None:
+        for name in ("m1", "m2", "m3", "m4"):
+            await admit(store, said(name), post(name.replace("m", "p"), said(name)))
+        for name in ("p1", "p2", "p3"):
+            await store.begin(OperationId(name))
+        await store.postpone(OperationId("p1"), START + 60, "HTTP 503")
+        await store.settle(Settlement(OperationId("p3"), "dead", error="refused"))
+        assert [one.operation.id for one in await store.held_up()] == ["p1"]
+
+        clock.now += 60
+
+        waiting, sending = await store.held_up()
+        assert (waiting.operation.id, waiting.state, waiting.error) == ("p1", "waiting", "HTTP 503")
+        assert (waiting.attempts, waiting.time, waiting.excerpt) == (1, START, "Hello")
+        assert (sending.operation.id, sending.state) == ("p2", "sending")
+
+    async def test_a_waiting_operation_can_be_made_due_and_what_is_sent_is_left_alone(
+        self, store: Store
+    ) -> None:
+        for name in ("m1", "m2", "m3"):
+            await admit(store, said(name), post(name.replace("m", "p"), said(name)))
+        await store.begin(OperationId("p1"))
+        await store.postpone(OperationId("p1"), START + 60, "HTTP 503")
+        await store.settle(Settlement(OperationId("p3"), "dead", error="refused"))
+
+        assert await store.hasten(OperationId("p1")) == AWAY.lane
+
+        item = await head(store)
+        assert (item.delivery.operation.id, item.state, item.due) == ("p1", "waiting", 0.0)
+        await store.begin(OperationId("p1"))
+        assert await store.hasten(OperationId("p1")) == AWAY.lane
+        assert (await head(store)).state == "sending"
+        for name in ("p3", "p9"):
+            with pytest.raises(StoreError, match="does not wait"):
+                await store.hasten(OperationId(name))
+
+    async def test_the_head_of_a_lane_can_leave_out_messages(self, store: Store) -> None:
+        for name in ("m1", "m2", "m3"):
+            await admit(store, said(name), post(name.replace("m", "p"), said(name)))
+
+        async def first(*besides: str) -> str | None:
+            ids = [said(name).id for name in besides]
+            item = await store.head(AWAY.lane, besides=ids)
+            return item and item.delivery.operation.id
+
+        assert [await first(), await first("m1"), await first("m2")] == ["p1", "p2", "p1"]
+        assert await first("m1", "m2", "m3") is None
+
     async def test_only_dead_letters_are_replayed(self, store: Store) -> None:
         new = said("m1")
         await admit(store, new, post("p1", new))

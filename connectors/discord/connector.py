@@ -77,7 +77,7 @@ class DiscordConnector:
         self._tools = tools
         self._cdn = settings.cdn_url.rstrip("/")
         _claim_addresses(self, settings)
-        self._rest = Rest(settings.api_url, self._token, tools.clock)
+        self._rest = Rest(settings.api_url, self._token, tools.clock, tools.send_deadline)
         self._us = Self(self._rest)
         self._webhooks = Webhooks(self._rest, tools.shelf, self._us)
         self._places = Places(self._rest, tools.shelf)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import deque
 from collections.abc import (
@@ -39,9 +40,11 @@ from bridge.ports.clock import Clock
 from connectors.discord import sdk
 from connectors.discord.capabilities import GLOBAL
 
-DEADLINE_S = 10.0
-# Bytes may take their time on the way out: who sends them bounds the whole.
-_WITH_FILES = aiohttp.ClientTimeout(total=None, connect=DEADLINE_S / 2, sock_read=60.0)
+_CONNECT_S = 5.0
+_UPLOAD_READ_S = 60.0
+# Servers close an idle connection after 5 s (uvicorn, Node.js) or later, and a request that crosses
+# with that is lost without a sign of whether it was taken.
+_IDLE_S = 4.0
 _LONGEST_WAIT_S = 5.0  # for an empty bucket, within one send; longer waits are the lane's
 _MOST_WAITS = 4
 _MOST_BUCKETS = 4096
@@ -112,8 +115,27 @@ def translated(doing: str = "Talking to Discord") -> Generator[None]:
         TimeoutError,
         OSError,
     ) as error:
+        if _never_left(error):
+            text = f"{doing} failed: the connection was closed; it is tried again"
+            raise Unavailable(text, code="connect") from error
         text = f"{doing}: nobody knows whether Discord took it ({_said(error)}); it is looked for"
-        raise Unsettled(text, code="broken") from error
+        raise Unsettled(text, code="broken", late=isinstance(error, TimeoutError)) from error
+
+
+def _never_left(error: BaseException) -> bool:
+    """Whether the connection was closed before aiohttp wrote the request to it: a request whose
+    body is not whole is never taken."""
+    cause = error.__cause__ or error
+    reset = isinstance(cause, aiohttp.ClientConnectionResetError)
+    return reset and "closing transport" in str(cause)
+
+
+async def _notice_closed_connections() -> None:
+    """Let the event loop read what its sockets have: a kept connection that the server has closed
+    is then not used again (aiohttp asks its transport, which knows only what the loop has read).
+    """
+    for _ in range(3):  # our turn, the read, the loss of the connection
+        await asyncio.sleep(0)
 
 
 @dataclass(frozen=True)
@@ -144,8 +166,20 @@ def _data(
 class Rest:
     """Requests with the bot's token, or a webhook's own. Empty buckets are waited for."""
 
-    def __init__(self, api_url: str, token: Callable[[], Awaitable[str]], clock: Clock) -> None:
+    def __init__(
+        self,
+        api_url: str,
+        token: Callable[[], Awaitable[str]],
+        clock: Clock,
+        deadline: float = 30.0,
+    ) -> None:
+        """`deadline`: seconds that a whole request may take."""
         self._url = api_url.rstrip("/")
+        self._whole = aiohttp.ClientTimeout(total=deadline, sock_connect=_CONNECT_S)
+        # Bytes may take their time on the way out: who sends them bounds the whole.
+        self._with_files = aiohttp.ClientTimeout(
+            total=None, sock_connect=_CONNECT_S, sock_read=max(_UPLOAD_READ_S, deadline)
+        )
         self._token = token
         self._clock = clock
         self._session: aiohttp.ClientSession | None = None
@@ -208,13 +242,16 @@ class Rest:
         headers: Mapping[str, str],
     ) -> ApiAnswer:
         if self._session is None:
-            timeout = aiohttp.ClientTimeout(total=DEADLINE_S, connect=DEADLINE_S / 2)
-            agent = {"User-Agent": _USER_AGENT}
-            self._session = aiohttp.ClientSession(timeout=timeout, headers=agent)
+            self._session = aiohttp.ClientSession(
+                timeout=self._whole,
+                headers={"User-Agent": _USER_AGENT},
+                connector=aiohttp.TCPConnector(keepalive_timeout=_IDLE_S),
+            )
         form = isinstance(data, aiohttp.FormData)
+        await _notice_closed_connections()
         async with self._session.request(
             method, self._url + path, params=query, data=data, headers=headers,
-            allow_redirects=False, timeout=_WITH_FILES if form else self._session.timeout,
+            allow_redirects=False, timeout=self._with_files if form else self._whole,
         ) as answer:  # fmt: skip
             return ApiAnswer(answer.status, answer.headers, await answer.read())
 
@@ -284,9 +321,12 @@ def refusal(answer: ApiAnswer, doing: str) -> PlatformError:
     said = str(body.get("message") or f"HTTP {answer.status}")
     if answer.status == 429:
         return _rate_limited(answer, body, doing)
+    if answer.status == 501:
+        return Refused(f"{doing}: HTTP 501: Discord does not know this request", code=code)
     if answer.status >= 500 or answer.status == 408:
         trouble = f"Discord is in trouble (HTTP {answer.status})"
-        return Unsettled(f"{doing}: {trouble}; it is looked for, then tried again", code=code)
+        text = f"{doing}: {trouble}; it is looked for, then tried again"
+        return Unsettled(text, code=code, late=answer.status == 504)
     text = f"{doing}: Discord says {said!r} ({code})"
     if todo := _TODO.get(code):
         text += f"; {todo}"

@@ -81,11 +81,12 @@ class SlackConnector:
         self.capabilities: Capabilities = CAPABILITIES
         self._settings = settings
         self._tools = tools
-        self._api = WebApi(settings.api_url, self._secret(settings.bot_token), tools.clock)
+        bot, deadline = self._secret(settings.bot_token), tools.send_deadline
+        self._api = WebApi(settings.api_url, bot, tools.clock, deadline)
         self._app_api: WebApi | None = None
         if settings.app_token is not None:
             token = self._secret(settings.app_token)
-            self._app_api = WebApi(settings.api_url, token, tools.clock)
+            self._app_api = WebApi(settings.api_url, token, tools.clock, deadline)
         self._streaming = Streaming(tools.clock, self.encode)
         self._shares = Shares(self._api, tools.files, tools.shelf, tools.clock)
         self._us: Identity | None = None

@@ -35,10 +35,11 @@ from connectors.slack.marks import refusal_of_mark
 from connectors.slack.pacing import Pace, Urgency
 from connectors.slack.refusals import error_of_code
 
-DEADLINE = 10.0  # seconds for a whole request
 _CONNECT_DEADLINE = 5.0
-# Bytes may take their time on the way out: who sends them bounds the whole.
-_UPLOAD = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_DEADLINE, sock_read=60.0)
+_UPLOAD_READ = 60.0
+# Seconds: servers close an idle connection after 5 (uvicorn, Node.js) or more, and a request that
+# crosses with that is lost without a sign of whether it was taken.
+_IDLE = 4.0
 _DEFAULT_RETRY = 30.0  # seconds, where Slack does not say how long to wait
 _MOST_RETRY = 3600.0
 _JSON = "application/json; charset=utf-8"
@@ -60,8 +61,16 @@ class Answer:
 class WebApi:
     """One token's way to the Web API."""
 
-    def __init__(self, base_url: str, token: Callable[[], Awaitable[str]], clock: Clock) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        token: Callable[[], Awaitable[str]],
+        clock: Clock,
+        deadline: float = 30.0,
+    ) -> None:
+        """`deadline`: seconds that a whole request may take."""
         self._base_url = base_url
+        self._deadline = deadline
         self._token = token
         self._clock = clock
         self._pace = Pace(clock)
@@ -120,9 +129,12 @@ class WebApi:
     async def upload(self, url: str, chunks: AsyncIterator[bytes], size: int) -> None:
         """The bytes of a file to the address that Slack gave for it; it may be repeated."""
         headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
+        # Bytes may take their time on the way out: who sends them bounds the whole.
+        read = max(_UPLOAD_READ, self._deadline)
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_DEADLINE, sock_read=read)
         with translated("Uploading a file", once=False):
             async with self._open_session().post(
-                url, data=chunks, headers=headers, allow_redirects=False, timeout=_UPLOAD
+                url, data=chunks, headers=headers, allow_redirects=False, timeout=timeout
             ) as response:
                 if response.status >= 400:
                     raise _lost("Uploading a file", f"HTTP {response.status}", once=False)
@@ -137,6 +149,7 @@ class WebApi:
     ) -> Answer:
         headers = {"Authorization": f"Bearer {await self._token()}", "Content-Type": kind}
         with translated(what, once=once):
+            await _notice_closed_connections()
             async with self._open_session().post(
                 self._base_url + method, data=data, headers=headers, allow_redirects=False
             ) as response:
@@ -147,12 +160,24 @@ class WebApi:
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
-            timeout = aiohttp.ClientTimeout(total=DEADLINE, sock_connect=_CONNECT_DEADLINE)
+            timeout = aiohttp.ClientTimeout(total=self._deadline, sock_connect=_CONNECT_DEADLINE)
             # Not `trust_env`: that reads the environment and .netrc for each request, which costs
             # more than the request (0.3 ms of 0.5 ms, aiohttp 3.14, 2026-11).
             proxy = proxy_for(self._base_url)
-            self._session = aiohttp.ClientSession(timeout=timeout, proxy=proxy)
+            self._session = aiohttp.ClientSession(
+                timeout=timeout,
+                proxy=proxy,
+                connector=aiohttp.TCPConnector(keepalive_timeout=_IDLE),
+            )
         return self._session
+
+
+async def _notice_closed_connections() -> None:
+    """Let the event loop read what its sockets have: a kept connection that the server has closed
+    is then not used again (aiohttp asks its transport, which knows only what the loop has read).
+    """
+    for _ in range(3):  # our turn, the read, the loss of the connection
+        await asyncio.sleep(0)
 
 
 def proxy_for(address: str) -> str | None:
@@ -230,14 +255,25 @@ def translated(what: str = "Slack", *, once: bool = True) -> Generator[None]:
     except (ConnectionRefusedError, aiohttp.WSServerHandshakeError) as error:
         raise Unavailable(f"{what}: Slack takes no connection ({_words(error)})") from error
     except (aiohttp.ClientError, TimeoutError, OSError, SlackRequestError) as error:
-        raise _lost(what, _words(error), once=once) from error
+        if _never_left(error):
+            raise Unavailable(f"{what}: the connection was closed; tried again") from error
+        raise _lost(what, _words(error), once=once, late=isinstance(error, TimeoutError)) from error
     except (SlackClientError, BoltError, aiohttp.WSMessageTypeError) as error:
         raise Refused(f"{what}: {_words(error)}") from error
 
 
-def _lost(what: str, reason: str, *, once: bool) -> PlatformError:
+def _never_left(error: BaseException) -> bool:
+    """Whether the connection was closed before aiohttp wrote the request to it: a request whose
+    body is not whole is never taken."""
+    cause = error.__cause__ or error
+    reset = isinstance(cause, aiohttp.ClientConnectionResetError)
+    return reset and "closing transport" in str(cause)
+
+
+def _lost(what: str, reason: str, *, once: bool, late: bool = False) -> PlatformError:
     if once:
-        return Unsettled(f"{what}: the answer did not come ({reason}); Slack may have taken it")
+        text = f"{what}: the answer did not come ({reason}); Slack may have taken it"
+        return Unsettled(text, late=late)
     return Unavailable(f"{what}: the answer did not come ({reason}); the request may be repeated")
 
 
@@ -271,8 +307,10 @@ def _error(
     if status == 429 or code in ("ratelimited", "rate_limited", "message_limit_exceeded"):
         wait = _retry_after(headers)
         return RateLimited(f"{what}: Slack asks to wait {wait:g} s", retry_after=wait, code=code)
+    if status == 501:
+        return Refused(f"{what}: HTTP 501: Slack does not know this request", code="501")
     if status >= 500:
-        return _lost(what, f"HTTP {status}", once=once)
+        return _lost(what, f"HTTP {status}", once=once, late=status == 504)
     if body.get("ok") is True:
         return None
     if code:

@@ -76,7 +76,9 @@ class TeamsConnector:
         self._http = HttpClient()
         self._references = References(tools.shelf)
         self._token = BotToken(settings, tools.tokens, self._http, tools.clock)
-        self._sender = Sender(settings, self._references, self._token, self._http)
+        self._sender = Sender(
+            settings, self._references, self._token, self._http, tools.send_deadline
+        )
         self._streaming = Streaming(tools.clock, self.encode)
         keys = SigningKeys(settings.openid_url, self._http.fetch, tools.clock)
         self._validator = TokenValidator(settings, keys, tools.clock)

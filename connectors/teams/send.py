@@ -40,10 +40,13 @@ from connectors.teams.marks import REACTION
 from connectors.teams.references import References
 from connectors.teams.settings import TeamsSettings
 
-DEADLINE = 15.0
+DEADLINE = 15.0  # seconds for a request that nobody's `send_deadline` bounds
 STREAM_METHOD = "STREAM"  # a POST to the conversation, whatever message it is about
 _CONNECT = 5.0
-_TOKEN_WITHIN = 8.0  # with DEADLINE less than a lane waits: what never left is never "unsettled"
+_TOKEN_WITHIN = 8.0  # with _CONNECT less than a lane waits: what never left is never "unsettled"
+# Seconds: servers close an idle connection after 5 (uvicorn, Node.js) or more, and a request that
+# crosses with that is lost without a sign of whether it was taken.
+_IDLE = 4.0
 _MAX_ANSWER = 4 * 1024 * 1024
 _BACKOFF = 2.0  # seconds, when a 429 does not say how long
 _FRESH_FOR = 300.0  # a token is renewed this long before its end
@@ -89,9 +92,18 @@ def translated(
         raise Refused(f"{what}: this cannot be sent: {type(error).__name__}: {error}") from error
     except _TRANSPORT as error:
         text = f"{what}: {type(error).__name__}: {error}"
-        if repeatable or not sent():
+        if repeatable or not sent() or _never_left(error):
             raise Unavailable(text) from error
-        raise Unsettled(f"{text}; it may have been taken all the same") from error
+        late = isinstance(error, TimeoutError)
+        raise Unsettled(f"{text}; it may have been taken all the same", late=late) from error
+
+
+def _never_left(error: BaseException) -> bool:
+    """Whether the connection was closed before aiohttp wrote the request to it: a request whose
+    body is not whole is never taken."""
+    cause = error.__cause__ or error
+    reset = isinstance(cause, aiohttp.ClientConnectionResetError)
+    return reset and "closing transport" in str(cause)
 
 
 _NOT_CONNECTED = (
@@ -145,8 +157,12 @@ def error_of(
             return RateLimited(text, retry_after=_retry_after(headers or {}), code=code)
         case 412 | 503:  # documented as "try again": it was not taken
             return Unavailable(text, code=code)
+        case 501:
+            return Refused(f"{text}; Teams does not know this request", code=code)
         case _ if status >= 500 or status < 300 or status == 408:
-            return Unavailable(text, code=code) if repeatable else Unsettled(text, code=code)
+            if repeatable:
+                return Unavailable(text, code=code)
+            return Unsettled(text, code=code, late=status == 504)
         case 400 | 413:
             return FormRefused(text, code=code)
         case _:
@@ -222,6 +238,7 @@ class HttpClient:
         progress = SimpleNamespace(sent=False)
         what = f"{method} {_host(url)}"
         with translated(what, repeatable=repeatable, sent=lambda: progress.sent):
+            await _notice_closed_connections()
             async with self._open().request(
                 method,
                 URL(url, encoded=True),
@@ -255,11 +272,19 @@ class HttpClient:
             trace = aiohttp.TraceConfig()
             trace.on_request_headers_sent.append(_note_sent)
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=30),
+                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE),
                 trace_configs=[trace],
                 cookie_jar=aiohttp.DummyCookieJar(),
             )
         return self._session
+
+
+async def _notice_closed_connections() -> None:
+    """Let the event loop read what its sockets have: a kept connection that the server has closed
+    is then not used again (aiohttp asks its transport, which knows only what the loop has read).
+    """
+    for _ in range(3):  # our turn, the read, the loss of the connection
+        await asyncio.sleep(0)
 
 
 async def _note_sent(_session: object, context: SimpleNamespace, _params: object) -> None:
@@ -351,12 +376,19 @@ class Sender:
     """Requests to Teams in the bot's name, each at the service address of its conversation."""
 
     def __init__(
-        self, settings: TeamsSettings, references: References, token: BotToken, http: HttpClient
+        self,
+        settings: TeamsSettings,
+        references: References,
+        token: BotToken,
+        http: HttpClient,
+        deadline: float | None = None,
     ) -> None:
+        """`deadline`: seconds that a request may take, where it is not the client's own."""
         self._settings = settings
         self._references = references
         self._token = token
         self._http = http
+        self._deadline = deadline
 
     async def send(self, call: Call) -> Receipt:
         """Make one call. Raises PlatformError."""
@@ -449,8 +481,9 @@ class Sender:
             token = await self._token.get()
             headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
             answer = await self._http.request(
-                method, url, data=data, headers=headers, repeatable=repeatable
-            )
+                method, url, data=data, headers=headers, repeatable=repeatable,
+                deadline=self._deadline,
+            )  # fmt: skip
             late = asyncio.get_running_loop().time() - began > _CONNECT
             if answer.status != 401 or refused or late:
                 return answer

@@ -203,6 +203,54 @@ async def test_dead_letters_are_listed_shown_and_replayed_while_the_bridge_runs(
     )
 
 
+async def _held_up(house: House, text: str) -> str:
+    """A post to Discord that fails for as long as the fault lasts."""
+    fault = Fault(kind="status", where="discord:*webhook*", status=500, times=None)
+    house.local.around.faults.add(fault)
+    await house.local.say("slack", "general", text)
+    for _ in range(1000):
+        if letters := await house.bridge.store.held_up():
+            return letters[0].operation.id
+        await asyncio.sleep(0.01)
+    pytest.fail(f"nothing is held up: {await house.bridge.store.status()}")
+
+
+async def test_what_is_held_up_is_listed_retried_and_skipped_while_the_bridge_runs(
+    house: House,
+) -> None:
+    operation = await _held_up(house, "this one fails")
+    standing = len(house.local.standing("discord", "general"))
+
+    (listed,) = await house.json("dead-letters", "list", "--json")
+    skipped = await house.cli("dead-letters", "skip", operation[:6])
+
+    assert (listed["operation"], listed["excerpt"]) == (operation, "this one fails")
+    assert listed["state"] in ("waiting", "sending")
+    assert "500" in listed["error"]
+    assert skipped.stdout == "1 operation skipped\n"
+    (letter,) = await house.bridge.store.dead_letters()
+    assert letter.error.startswith("skipped by an operator: ")
+    again = await house.cli("dead-letters", "skip", operation)
+    assert (again.exit_code, "is dead already" in again.stderr) == (1, True)
+
+    house.local.around.faults.clear()
+    retried = await house.cli("dead-letters", "retry", operation)
+    await house.local.until(lambda: len(house.local.standing("discord", "general")) == standing + 1)
+    assert retried.stdout == "1 operation tried now\n"
+
+
+async def test_what_waits_can_be_tried_now(house: House) -> None:
+    operation = await _held_up(house, "this one waits")
+    standing = len(house.local.standing("discord", "general"))
+
+    retried = await house.cli("dead-letters", "retry", operation[:6])
+    house.local.around.faults.clear()
+    await house.local.until(lambda: len(house.local.standing("discord", "general")) == standing + 1)
+
+    assert retried.stdout == "1 operation tried now\n"
+    assert await house.bridge.store.dead_letters() == []
+
+
 async def test_people_are_blocked_while_the_bridge_runs(house: House) -> None:
     workspace, _ = house.local.place("slack", "general")
     said = f"slack:{workspace}:{house.local.person('slack', workspace)}"
@@ -263,9 +311,9 @@ async def test_people_are_linked_while_the_bridge_runs(house: House) -> None:
 
 
 async def test_a_dead_letter_that_is_not_there_is_told(house: House) -> None:
-    for args in (["show", "x"], ["replay", "x"]):
+    for args in (["show", "x"], ["replay", "x"], ["retry", "x"], ["skip", "x"]):
         result = await house.cli("dead-letters", *args)
-        assert (result.exit_code, "There is no dead letter 'x'" in result.stderr) == (1, True)
+        assert (result.exit_code, "There is no operation 'x' here" in result.stderr) == (1, True)
     assert (await house.cli("dead-letters", "replay")).exit_code == 2
 
 

@@ -149,7 +149,7 @@ async def test_health_is_503_when_the_store_does_not_answer(idle: Bridge) -> Non
 async def test_without_the_token_there_is_no_door(idle: Bridge, header: str) -> None:
     headers = [(b"authorization", header.encode())] if header else []
     async with _client(web_app(idle, Door.new())) as http:
-        for path in ("/admin/", "/admin/replay", "/admin/secrets"):
+        for path in ("/admin/", "/admin/replay", "/admin/retry", "/admin/skip", "/admin/secrets"):
             answer = await http.request(
                 "GET" if path == "/admin/" else "POST", path, headers=headers
             )
@@ -171,6 +171,9 @@ async def test_commands_reach_a_running_bridge_by_the_file_beside_its_store(
         await asyncio.to_thread(found.ask, "/admin/secrets", {"name": "a", "value": "b"})
         with pytest.raises(BridgeError, match="no dead letter 'x'"):
             await asyncio.to_thread(found.ask, "/admin/replay", {"operations": ["x"]})
+        for path in ("/admin/retry", "/admin/skip"):
+            with pytest.raises(BridgeError, match="'x' does not wait"):
+                await asyncio.to_thread(found.ask, path, {"operations": ["x"]})
         with pytest.raises(BridgeError, match="bad request"):
             await asyncio.to_thread(found.ask, "/admin/replay", {})
     finally:

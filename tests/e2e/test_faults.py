@@ -17,8 +17,8 @@ from bridge.agents.echo import EchoAgent
 from bridge.app import build
 from bridge.app.build import Bridge, policy_of
 from bridge.app.settings import Settings
-from bridge.errors import StoreCorrupt
-from bridge.model import AccountId
+from bridge.errors import StoreCorrupt, Unsettled
+from bridge.model import AccountId, Call, ChannelRef, OperationId
 from bridge.ports.clock import SystemClock
 from bridge.router.policy import Policy
 from bridge.sandbox.faults import Fault
@@ -79,6 +79,54 @@ async def test_a_refused_request_is_made_again_and_a_lost_answer_doubles_nothing
         # Teams cannot be asked: the post is listed, and not sent again by itself.
         unproved = [letter.excerpt for letter in letters if letter.state == "unproved"]
         assert unproved == (["second"] if target == "teams" else [])
+
+
+@pytest.mark.parametrize("kind", ["late_request", "late_answer"])
+@pytest.mark.parametrize("target", ["slack", "discord"])
+async def test_a_platform_that_is_slower_than_the_deadline_doubles_nothing(
+    tmp_path: Path, target: str, kind: str
+) -> None:
+    patience = {"settle_grace": 0.1, "send_deadline": 0.4, "settle_late": 8.0}
+    async with at_home(tmp_path, delivery=patience) as (local, bridge):
+        where = f"{target}:{POSTS[target]}:*"
+        local.around.faults.add(
+            Fault.model_validate({"kind": kind, "where": where, "seconds": 0.9, "times": 3})
+        )
+        said = [f"post {number}" for number in range(4)]
+        for text in said:
+            await local.say("teams", "general", text)
+        await until_shown(local, "general", said[-1], (target,))
+        await bridge.router.settled()
+
+        assert [count(local, target, text) for text in said] == [1] * 4
+        assert await bridge.store.dead_letters() == []
+
+
+@pytest.mark.parametrize(
+    ("target", "method", "body"),
+    [
+        ("slack", "chat.postMessage", {"text": "hi"}),
+        ("teams", "POST", {"type": "message", "text": "hi"}),
+    ],
+)
+async def test_the_configured_deadline_is_that_of_the_http_clients(
+    tmp_path: Path, target: str, method: str, body: dict[str, Any]
+) -> None:
+    async with at_home(tmp_path, delivery={"send_deadline": 0.3}) as (local, bridge):
+        workspace, channel = local.place(target, "general")
+        where = f"{target}:{POSTS[target]}:*"
+        local.around.faults.add(Fault(kind="hang", where=where, seconds=20))
+        post = Call(
+            kind="post",
+            method=method,
+            operation=OperationId("op"),
+            channel=ChannelRef(platform=target, workspace=workspace, channel=channel),
+            body={"channel": channel, **body} if target == "slack" else body,
+        )
+
+        with pytest.raises(Unsettled, match=r"(?i)timeout") as caught:
+            await bridge.connectors[AccountId(target)].send(post)
+        assert caught.value.late
 
 
 async def test_events_that_come_twice_late_or_in_another_order_are_shown_once(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import itertools
+from collections.abc import Awaitable, Callable
 
 
 class FakeClock:
@@ -14,6 +15,7 @@ class FakeClock:
         self.now = start
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
         self._numbers = itertools.count()
+        self._later: set[asyncio.Future[None]] = set()
 
     def time(self) -> float:
         return self.now
@@ -41,6 +43,15 @@ class FakeClock:
                 await self.let_work()
         self.now = end
         await self.let_work()
+
+    def later(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+        """Do something when so much time has passed."""
+
+        async def waiting() -> None:
+            await self.sleep(seconds)
+            await work()
+
+        self._later.add(asyncio.ensure_future(waiting()))
 
     async def let_work(self) -> None:
         """Let everything that can go on without time passing do so."""

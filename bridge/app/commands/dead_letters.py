@@ -1,9 +1,9 @@
-"""`uacs-bridge dead-letters`: operations that nobody works on any more."""
+"""`uacs-bridge dead-letters`: operations that were given up, and those that are held up."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +14,22 @@ from bridge.app.commands.show import many, print_json, printable, table, when
 from bridge.errors import StoreError
 
 if TYPE_CHECKING:
-    from bridge.ports.store import DeadLetter
+    from bridge.model import OperationId
+    from bridge.ports.store import DeadLetter, Store
+
+HELD_UP = ("waiting", "sending")
 
 
 @click.group("dead-letters")
 def command() -> None:
     """Look after what could not be delivered.
 
-    A `dead` operation was refused by its platform. An `unproved` one may have arrived: look there
-    before you replay it. A message that was edited or deleted since is marked so: its copy, should
-    it stand, is as it was. One that was deleted is not posted any more.
+    A `dead` operation was refused by its platform, given up or skipped. An `unproved` one may have
+    arrived: look there before you replay it. A message that was edited or deleted since is marked
+    so: its copy, should it stand, is as it was. One that was deleted is not posted any more.
+
+    A `waiting` operation has failed and is tried again; of a `sending` one the outcome is not known
+    yet. The operations behind it in its channel wait for it.
     """
 
 
@@ -31,7 +37,7 @@ def command() -> None:
 @config_option
 @json_option
 def list_(config: Path, as_json: bool) -> None:
-    """List what was refused, given up, or could not be proved.
+    """List what was refused, given up, or could not be proved, and what is held up.
 
     \b
     Examples:
@@ -97,6 +103,49 @@ def replay(operations: tuple[str, ...], everything: bool, config: Path) -> None:
     click.echo(f"{len(ids)} set waiting again, {told}" if ids else "There is nothing to replay")
 
 
+@command.command("retry")
+@click.argument("operations", metavar="OPERATION...", nargs=-1, required=True)
+@config_option
+def retry(operations: tuple[str, ...], config: Path) -> None:
+    """Try operations now: waiting ones in their place, dead letters at the end of their lanes.
+
+    Works while the bridge runs; else they go out at its next start.
+
+    \b
+    Examples:
+      uacs-bridge dead-letters retry 3f2a
+    """
+    letters = [_one(asyncio.run(_letters(config)), one) for one in operations]
+    held_up = _ids(letter for letter in letters if letter.state in HELD_UP)
+    given_up = _ids(letter for letter in letters if letter.state not in HELD_UP)
+    now = asyncio.run(_do(config, "/admin/retry", held_up, _hasten))
+    now = asyncio.run(_replay(config, given_up)) and now
+    count = len(held_up) + len(given_up)
+    click.echo(f"{many(count, 'operation')} tried {'now' if now else 'at the next start'}")
+
+
+@command.command("skip")
+@click.argument("operations", metavar="OPERATION...", nargs=-1, required=True)
+@config_option
+def skip(operations: tuple[str, ...], config: Path) -> None:
+    """Give up operations that are held up, so that their channels go on.
+
+    They become dead letters, which can be replayed. Works while the bridge runs, too.
+
+    \b
+    Examples:
+      uacs-bridge dead-letters skip 3f2a
+    """
+    letters = [_one(asyncio.run(_letters(config)), one) for one in operations]
+    for letter in letters:
+        if letter.state not in HELD_UP:
+            raise StoreError(
+                f"Operation {letter.operation.id!r} is {letter.state} already; nothing waits for it"
+            )
+    asyncio.run(_do(config, "/admin/skip", _ids(letters), _skip))
+    click.echo(f"{many(len(letters), 'operation')} skipped")
+
+
 @command.command("retry-events")
 @config_option
 def retry_events(config: Path) -> None:
@@ -127,7 +176,7 @@ async def _letters(config: Path) -> Sequence[DeadLetter]:
     from bridge.app.commands.stores import reading
 
     async with reading(settings_from(config)) as store:
-        return await store.dead_letters()
+        return [*await store.held_up(), *await store.dead_letters()]
 
 
 def _one(letters: Sequence[DeadLetter], wanted: str) -> DeadLetter:
@@ -136,26 +185,54 @@ def _one(letters: Sequence[DeadLetter], wanted: str) -> DeadLetter:
     if len(exact or found) == 1:
         return (exact or found)[0]
     if found:
-        raise StoreError(
-            f"{wanted!r} begins the ids of {len(found)} dead letters; write more of it"
-        )
-    raise StoreError(f"There is no dead letter {wanted!r}; see `uacs-bridge dead-letters list`")
+        raise StoreError(f"{wanted!r} begins the ids of {len(found)} operations; write more of it")
+    raise StoreError(f"There is no operation {wanted!r} here; see `uacs-bridge dead-letters list`")
 
 
 async def _replay(config: Path, operations: Sequence[str]) -> bool:
     """True when a running bridge did it."""
+
+    async def wait_again(store: Store, operation: OperationId) -> None:
+        await store.replay(operation)
+
+    return await _do(config, "/admin/replay", operations, wait_again)
+
+
+async def _hasten(store: Store, operation: OperationId) -> None:
+    await store.hasten(operation)
+
+
+async def _skip(store: Store, operation: OperationId) -> None:
+    from bridge.router.lanes import skipped
+
+    letters = {letter.operation.id: letter for letter in await store.held_up()}
+    await store.settle(skipped(letters[operation]))
+
+
+async def _do(
+    config: Path,
+    path: str,
+    operations: Sequence[str],
+    work: Callable[[Store, OperationId], Awaitable[None]],
+) -> bool:
+    """Ask the bridge that runs with this store, else do it here; True when the bridge did it."""
     from bridge.app.admin import running_bridge
     from bridge.app.commands.stores import writing
     from bridge.model import OperationId
 
     settings = settings_from(config)
     if running := running_bridge(settings.store.path):
-        running.ask("/admin/replay", {"operations": list(operations)})
+        if operations:
+            running.ask(path, {"operations": list(operations)})
         return True
     async with writing(settings) as store:
         for operation in operations:
-            await store.replay(OperationId(operation))
+            await work(store, OperationId(operation))
     return False
+
+
+def _ids(letters: Iterable[DeadLetter]) -> list[str]:
+    return list(dict.fromkeys(letter.operation.id for letter in letters))
 
 
 def _facts(letter: DeadLetter) -> dict[str, Any]:

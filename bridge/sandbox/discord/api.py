@@ -77,6 +77,8 @@ class Api:
         except ApiError as error:
             await self._refusal(error, "unknown", {})(scope, receive, send)
             return
+        if late := self._fault(asked, "late_request"):
+            await asyncio.sleep(late.seconds)
         response = await self._answer(asked, call)
         self._forget_unused(call)
         if self._fault(asked, "lose_answer"):

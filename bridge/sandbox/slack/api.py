@@ -68,6 +68,8 @@ class WebApi:
             return await self._fail(fault, method)
         if wait := self._wait(method, known, app, args):
             return self._limited(wait, method)
+        if late := self._around.faults.take(where, "late_request"):
+            await asyncio.sleep(late.seconds)
         answer = self._run(known, app, args)
         if self._around.faults.take(where, "lose_answer"):
             return Broken()

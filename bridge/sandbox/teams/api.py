@@ -153,7 +153,7 @@ class Connector:
 
     async def _run(self, name: str, call: Call, act: Act, *, reading: bool) -> Response:
         where = f"teams:{name}:{call.target}"
-        kinds = ("status", "rate_limited", "hang", "lose_answer", "late_answer")
+        kinds = ("status", "rate_limited", "hang", "lose_answer", "late_request", "late_answer")
         if (fault := self._around.faults.take(where, *kinds)) is None:
             self._keep_limits(call, reading)
             return act(call)
@@ -164,9 +164,12 @@ class Connector:
         if fault.kind == "hang":
             await asyncio.sleep(fault.seconds)
             raise refusals.with_status(504)
+        if fault.kind == "late_request":
+            await asyncio.sleep(fault.seconds)
         answer = act(call)
         if fault.kind == "late_answer":
             await asyncio.sleep(fault.seconds)
+        if fault.kind in ("late_request", "late_answer"):
             return answer
         return BrokenAnswer()
 

@@ -37,6 +37,15 @@ LEFT JOIN lanes AS l ON l.lane = o.lane
 WHERE o.lane = ? AND o.state IN ('waiting', 'sending')
 ORDER BY o.seq LIMIT 1;
 
+-- name: head_besides
+SELECT o.body, o.state, o.attempts, o.due, o.created, o.began, m.body, m.state, l.last_post
+FROM operations AS o
+JOIN messages AS m ON m.n = o.message
+LEFT JOIN lanes AS l ON l.lane = o.lane
+WHERE o.lane = ? AND o.state IN ('waiting', 'sending')
+  AND m.id NOT IN (SELECT one.value FROM json_each(?) AS one)
+ORDER BY o.seq LIMIT 1;
+
 -- name: begin
 UPDATE operations SET state = 'sending', attempts = attempts + 1, began = ?
 WHERE id = ? AND state IN ('waiting', 'sending');
@@ -62,6 +71,19 @@ ON CONFLICT (lane) DO UPDATE SET last_post = excluded.last_post;
 SELECT o.body, o.state, o.error, o.attempts, o.ended, m.body, m.state
 FROM operations AS o JOIN messages AS m ON m.n = o.message
 WHERE o.state IN ('dead', 'unproved', 'cancelled') AND o.state <> 'cancelled' ORDER BY o.ended, o.seq;
+
+-- name: held_up
+SELECT
+  operations.body, operations.state, operations.error, operations.attempts, operations.created,
+  m.body, m.state
+FROM operations CROSS JOIN messages AS m ON m.n = operations.message
+WHERE operations.state IN ('waiting', 'sending')
+  AND (operations.error <> '' OR (operations.state = 'sending' AND operations.began < ?))
+ORDER BY operations.lane, operations.seq;
+
+-- name: hasten
+UPDATE operations SET due = CASE state WHEN 'waiting' THEN 0.0 ELSE due END
+WHERE id = ? AND state IN ('waiting', 'sending') RETURNING lane;
 
 -- name: replay
 UPDATE operations SET

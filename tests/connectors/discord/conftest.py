@@ -63,6 +63,7 @@ class Local:
     tokens: GivenTokens = field(default_factory=lambda: GivenTokens({}))
     running: asyncio.Task[None] | None = None
     made: list[DiscordConnector] = field(default_factory=list[DiscordConnector])
+    send_deadline: float = 30.0
 
     @property
     def channel(self) -> ChannelRef:
@@ -78,7 +79,10 @@ class Local:
         given = dict(connector_type.sandbox_settings(self.app, self.around.base_url))
         self.tokens.values |= given.pop("environment")
         settings = connector_type.settings.model_validate(given | changed)
-        tools = ConnectorTools(clock=SystemClock(), tokens=self.tokens, shelf=self.shelf)
+        tools = ConnectorTools(
+            clock=SystemClock(), tokens=self.tokens, shelf=self.shelf,
+            send_deadline=self.send_deadline,
+        )  # fmt: skip
         self.made.append(connector_type.build(AccountId("discord"), cast(Any, settings), tools))
         return self.made[-1]
 

@@ -224,12 +224,10 @@ async def test_a_server_that_is_not_there_is_unavailable(local: Local) -> None:
         await send(connector, in_channel(local))
 
 
-async def test_an_answer_that_never_comes_is_unsettled(
-    local: Local, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_answer_that_never_comes_is_unsettled(local: Local) -> None:
     connector = local.connector()
     await send(connector, in_channel(local, "one"))
-    monkeypatch.setattr("connectors.discord.rest.DEADLINE_S", 0.3)
+    local.send_deadline = 0.3
     impatient = local.connector()
     local.around.faults.add(Fault(kind="hang", where="discord:webhook.execute:*", seconds=5))
 

@@ -20,7 +20,6 @@ from bridge.errors import (
     Unsettled,
 )
 from bridge.model import Call, OperationId, Receipt
-from connectors.slack import send
 from connectors.slack.ids import channel_ref
 from connectors.slack.send import WebApi, send_call, translated
 from tests.connectors.slack.foreign_errors import every_foreign_error
@@ -45,7 +44,9 @@ class FakeClock:
 
 
 @contextlib.asynccontextmanager
-async def answering(answer: Answer, clock: FakeClock | None = None) -> AsyncGenerator[WebApi]:
+async def answering(
+    answer: Answer, clock: FakeClock | None = None, deadline: float = 10.0
+) -> AsyncGenerator[WebApi]:
     """A Web API that answers every request like this."""
     app = web.Application()
     app.router.add_post("/api/{method}", answer)
@@ -54,7 +55,7 @@ async def answering(answer: Answer, clock: FakeClock | None = None) -> AsyncGene
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
     address = f"http://127.0.0.1:{runner.addresses[0][1]}/api/"
-    api = WebApi(address, _token, clock or FakeClock())
+    api = WebApi(address, _token, clock or FakeClock(), deadline)
     try:
         yield api
     finally:
@@ -189,14 +190,15 @@ async def test_a_broken_connection_leaves_a_post_unsettled() -> None:
     assert type(await _error_of(hang_up, call("delete", "chat.delete"))) is Unavailable
 
 
-async def test_a_late_answer_leaves_a_post_unsettled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(send, "DEADLINE", 0.05)
-
+async def test_a_late_answer_leaves_a_post_unsettled() -> None:
     async def dawdle(_: web.Request) -> web.Response:
         await asyncio.sleep(0.5)
         return web.Response()
 
-    assert type(await _error_of(dawdle)) is Unsettled
+    async with answering(dawdle, deadline=0.05) as api:
+        with pytest.raises(Unsettled) as caught:
+            await send_call(api, call())
+    assert caught.value.late
 
 
 async def test_deleting_what_is_gone_is_done() -> None:
