@@ -147,6 +147,22 @@ class Cards:
             return ()
         return ()
 
+    def faults(self, parts: Iterable[ContentPart]) -> Iterator[CodecError]:
+        """What is wrong with the cards among the parts of a message: of each that cannot be read
+        the first mistake, with its pointer into the message. Parts of unknown schemas have none."""
+        for index, part in enumerate(parts):
+            if not isinstance(part, StructuredDataPart):
+                continue
+            at = f"/content/{index}/data"
+            data = cast("JsonValue", part.data)
+            try:
+                if part.schema_id == SCHEMA_ID:
+                    card_from_json(data, at)
+                elif (codec := self.codecs.get(part.schema_id)) is not None:
+                    codec.read_payload(Payload(part.schema_id, data, at))
+            except CodecError as error:
+                yield CodecError(f"{at}{error.pointer.removeprefix(at)}", error.reason)
+
     def tokens(self, message: Message) -> Callable[[str], str]:
         """The token of the action at a path of this message."""
         return partial(action_token, self.key, message.message_id)

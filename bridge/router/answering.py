@@ -23,6 +23,7 @@ from bridge.model.turns import (
     TurnFailed,
 )
 from bridge.ports.agent import Agent
+from bridge.ports.cards import Cards
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store import NewTurn, Store, StoredMessage, StoredTurn
@@ -33,6 +34,7 @@ from bridge.router.calling import Calling
 from bridge.router.described import Described
 from bridge.router.feed import Feed
 from bridge.router.inputs import Inputs
+from bridge.router.mending import Mending
 from bridge.router.patience import Patience
 from bridge.router.policy import Policy
 from bridge.router.rooms import Room, Rooms
@@ -60,6 +62,7 @@ class Work:
     answer: Answer
     stream: Stream
     calls: Calls
+    mending: Mending
     patience: Patience
     began: float
     first: float | None = None
@@ -85,6 +88,7 @@ class Answering:
         tools: Tools,
         calling: Calling,
         described: Described,
+        cards: Cards,
     ) -> None:
         self._store = store
         self._connectors = connectors
@@ -100,6 +104,7 @@ class Answering:
         self._tools = tools
         self._calling = calling
         self._described = described
+        self._cards = cards
 
     async def run(self, stored: StoredTurn, inputs: Inputs) -> Sequence[NewTurn]:
         """Answer it, or say why not; `inputs` are what is said to the agent meanwhile. The turns
@@ -130,6 +135,7 @@ class Answering:
             answer=answer,
             stream=Stream(self._showing, answer, partial(inputs.stop, None)),
             calls=self._tools.calls(tools, stored, room, trigger, inputs, patience),
+            mending=Mending(self._cards, inputs, stored.agent),
             patience=patience,
             began=self._clock.monotonic(),
         )
@@ -148,6 +154,8 @@ class Answering:
         typing = asyncio.create_task(self._show_typing(work))
         try:
             await asyncio.wait({listening})
+            if (left := work.mending.over()) is not None:
+                work.answer.take(left)
             if work.inputs.stop_wanted.is_set():
                 work.answer.stop()
                 return None
@@ -212,6 +220,11 @@ class Answering:
 
     async def _hear(self, work: Work, event: AgentEvent) -> None:
         """One thing that it says before it ends."""
+        whole = work.mending.take(event, self._clock.time())
+        if whole is None:
+            await asyncio.sleep(0)  # the agent's reader of inputs takes what it is told
+            return
+        event = whole
         if isinstance(event, MessageChanged):
             await self._voice.change(work.turn, event)
             self._feed.woke()

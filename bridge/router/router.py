@@ -11,7 +11,7 @@ from uuid import uuid4
 import structlog
 
 from bridge.content.rendering import public_url
-from bridge.errors import InvalidData, StoreError, UndecodableEvent
+from bridge.errors import CodecError, InvalidData, StoreError, UndecodableEvent
 from bridge.model import (
     AccountId,
     ChannelCreated,
@@ -76,7 +76,7 @@ from bridge.router.turns import Turns
 from bridge.router.typing import Typing
 from bridge.router.under_way import UnderWay
 from bridge.router.voice import Voice
-from bridge.uacs import Message
+from bridge.uacs import ContentPart, Message
 
 log = structlog.get_logger()
 
@@ -143,7 +143,7 @@ class Router:
         calling = Calling(store, rooms, self.holdings, self.notices, clock)
         answering = Answering(
             store, connectors, rooms, agents, Asking(store, policy), voice, showing, clock,
-            policy, self._typing, self.feed, running, calling, self._described,
+            policy, self._typing, self.feed, running, calling, self._described, cards,
         )  # fmt: skip
         self.decided = Decided(store, clock)
         names = Names(store, self.admins, connectors)
@@ -331,6 +331,10 @@ class Router:
     def complete(self, message: Message) -> Message:
         """With the parts that say the same as its cards, which its author need not write."""
         return self._around.cards.with_fallbacks(message)
+
+    def card_faults(self, parts: Sequence[ContentPart]) -> list[CodecError]:
+        """The mistakes of cards that cannot be shown, each with its place in the message."""
+        return list(self._around.cards.faults(parts))
 
     async def _hear_outside(self, raw: Raw) -> str | None:
         row = await self._store.accept(raw, advance=False)

@@ -15,13 +15,14 @@ from starlette.applications import Starlette
 from bridge.app.api.gateway import RoomView
 from bridge.app.api.routes import Api
 from bridge.app.api.tokens import Wanted, new_token
+from bridge.errors import CodecError
 from bridge.model import ChannelRef, Event, RoomId
 from bridge.ports.blobs import Blobs
 from bridge.ports.clock import Clock
 from bridge.ports.store import Store
 from bridge.router import Router
 from bridge.store.memory_blobs import MemoryBlobs
-from bridge.uacs import Message
+from bridge.uacs import ContentPart, Message
 from tests.router.conftest import House
 
 ROOM = "general"
@@ -176,6 +177,9 @@ class PaperGateway:
 
     def complete(self, message: Message) -> Message:
         return self._router.complete(message)
+
+    def card_faults(self, parts: Sequence[ContentPart]) -> list[CodecError]:
+        return self._router.card_faults(parts)
 
 
 def in_process(gateway: PaperGateway, token: str) -> httpx.AsyncClient:

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -311,6 +312,27 @@ async def test_a_program_speaks_as_itself_and_adds_nothing_of_the_bridges() -> N
     assert message["timestamp"].startswith("2023-")
     assert message["metadata"] == {"mine": 1}
     assert [one.status_code for one in refused] == [422] * 5
+
+
+async def test_a_card_with_a_mistake_is_refused_with_its_place_and_is_not_said() -> None:
+    nodes: list[Any] = [{"type": "prose", "text": "Shall we"}, {"type": "hologram"}]
+    data: dict[str, Any] = {"type": "card", "nodes": nodes}
+    card = {"type": "structured_data", "schema_id": SCHEMA_ID, "data": data}
+    body = {"content": [{"type": "text", "text": "A form:"}, card]}
+    async with served() as town:
+        said = (await town.http.post(f"{WHERE}/messages", json={"text": "first"})).json()
+        own = quote(said["message_id"], safe="")
+        answers = [await town.http.post(f"{WHERE}/messages", json=body),
+                   await town.http.put(f"{WHERE}/messages/{own}", json=body)]  # fmt: skip
+        nodes[1] = {"type": "divider"}
+        mended = await town.http.post(f"{WHERE}/messages", json=body)
+
+    for answer in answers:
+        problem = answer.json()
+        assert answer.status_code == 422
+        assert "/content/1/data/nodes/1" in problem["detail"]
+        assert "hologram" in problem["detail"] + problem["value"]
+    assert mended.status_code == 201
 
 
 async def test_a_press_on_a_programs_card_is_told_to_the_program_alone() -> None:

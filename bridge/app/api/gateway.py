@@ -11,11 +11,12 @@ from uuid import UUID
 
 from bridge.app.build import Bridge
 from bridge.content.tools_shown import ToolsShown
+from bridge.errors import CodecError
 from bridge.model import ChannelRef, Event, RoomId
 from bridge.ports.blobs import Blobs
 from bridge.ports.clock import Clock
 from bridge.ports.store import Store
-from bridge.uacs import Message
+from bridge.uacs import ContentPart, Message
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,10 @@ class Gateway(Protocol):
         """With the parts that say the same as its cards do; their author need not write them."""
         ...
 
+    def card_faults(self, parts: Sequence[ContentPart]) -> list[CodecError]:
+        """The mistakes of cards that cannot be shown, each with its place in the message."""
+        ...
+
 
 class BridgeGateway:
     """The Gateway of this process."""
@@ -109,3 +114,6 @@ class BridgeGateway:
 
     def complete(self, message: Message) -> Message:
         return self._bridge.router.complete(message)
+
+    def card_faults(self, parts: Sequence[ContentPart]) -> list[CodecError]:
+        return self._bridge.router.card_faults(parts)

@@ -30,6 +30,7 @@ from bridge.content.additions import (
 from bridge.content.agent_parts import is_unshown
 from bridge.content.interactions import SCHEMA_ID as INTERACTION
 from bridge.content.media_types import agreed_type
+from bridge.content.native_home import at_place
 from bridge.errors import BridgeError, InvalidUacs, StoreError
 from bridge.model import (
     ActionPressed,
@@ -199,6 +200,14 @@ async def _message(
         ) from None
     except (orjson.JSONEncodeError, RecursionError) as error:
         raise Problem(422, f"The message cannot be kept: {error}") from None
+    for fault in gateway.card_faults(message.content):
+        raise Problem(
+            422,
+            f"The card cannot be shown; {fault.pointer}: {fault.reason}",
+            value=at_place({"content": fields["content"]}, fault.pointer),
+            todo="docs/card.schema.json says what a card of the bridge is; the schema of another "
+            "platform's card is that platform's own",
+        )
     return gateway.complete(await _with_kept_files(gateway, message))
 
 
