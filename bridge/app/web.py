@@ -156,6 +156,8 @@ def account_facts(bridge: Bridge, name: AccountId) -> dict[str, Any]:
     entry = bridge.settings.accounts.get(name)
     facts = asdict(health) | {"note": hide_secrets(health.note)}
     facts |= {"platform": entry.platform} if entry else {}
+    if progress := bridge.router.progress(name):
+        facts["catching_up"] = asdict(progress)
     return facts | ({"failed": hide_secrets(failed)} if failed else {})
 
 

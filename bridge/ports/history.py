@@ -32,12 +32,21 @@ class ReadsHistory(Protocol):
         ...
 
     def read_after(
-        self, channel: ChannelRef, cursor: str, threads: Sequence[str]
+        self,
+        channel: ChannelRef,
+        cursor: str,
+        threads: Sequence[str],
+        *,
+        patience: float | None = None,
     ) -> AsyncIterator[Raw | Unreadable]:
         """Posts later than the cursor (an `order_key`), in the channel and its threads.
 
         `threads` are native ids of threads known to be alive. Raws come oldest first as far as
         the platform allows and carry the same message ids as live events.
+
+        With `patience`, live events of the channel wait for this reading, for so many seconds: its
+        requests go before those of other readings. Where a limit that the connector keeps by
+        itself lets one go only later than that, it raises RateLimited at once.
         """
         ...
 

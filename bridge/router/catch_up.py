@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,19 +15,20 @@ from bridge.model import AccountId, ChannelRef, Raw
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.history import ReadsBack, ReadsHistory, Unreadable
-from bridge.ports.store import Store
+from bridge.ports.store import OWN_SHELF, Store
 from bridge.router.beginnings import Beginnings
 from bridge.router.gaps import Gaps
 from bridge.router.hearing import Hearing
 from bridge.router.look_back import LookBack
 from bridge.router.policy import Policy
+from bridge.router.readings import Places, Progress, Reading, Rounds
 from bridge.router.sources import Sources
 
 log = structlog.get_logger()
 
-_AT_ONCE = 4  # channels of an account that are read side by side: its limits are few
 _ROUNDS = 3  # times that a channel in trouble is looked back on, each time behind the others
 _SHORTEST_PAUSE = 0.25  # seconds, also where a platform says that a moment will do
+_STOPPED = "stopped"  # on the shelf between a clean stop and the next start
 
 _Heard = tuple[AccountId, str]  # a channel, by its key, as one account hears it
 
@@ -57,25 +59,13 @@ class _Again:
     pause: float
 
 
-class _Hold:
-    """A held source, until its end."""
-
-    def __init__(self, sources: Sources, key: str) -> None:
-        self._sources: Sources | None = sources
-        self._key = key
-
-    def end(self) -> None:
-        """Twice is once."""
-        sources, self._sources = self._sources, None
-        if sources is not None:
-            sources.release(self._key)
-
-
 class CatchUp:
     """Compares channels with their stored cursors.
 
     While a channel is read its live events are kept and wait; its cursor moves only when it is
-    current, so that a crash in between loses nothing.
+    current, so that a crash in between loses nothing. Channels whose live events wait are read
+    first. Where the platform's limits do not let a channel be read soon enough, its live events go
+    on (`Policy.live_patience`), and what the reading finds comes after them.
     """
 
     def __init__(
@@ -99,9 +89,12 @@ class CatchUp:
         self._policy = policy
         self._current: set[_Heard] = set()
         self._runs: dict[_Heard, int] = {}
-        self._places: defaultdict[AccountId, asyncio.Semaphore] = defaultdict(
-            lambda: asyncio.Semaphore(_AT_ONCE)
-        )
+        self._places: defaultdict[AccountId, Places] = defaultdict(Places)
+        self._rounds = Rounds(clock)
+        self._readings: defaultdict[str, set[Reading]] = defaultdict(set)
+        self._stopped: float | None = None  # when the last process stopped, if it could say so
+        self._unread_at_stop: set[_Heard] = set()
+        self._started = self._stopping_at = clock.time()
         self._covered: dict[_Heard, int] = {}  # the `run` of the last reading
         self._reading: defaultdict[_Heard, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._failures: defaultdict[_Heard, int] = defaultdict(int)  # in a row
@@ -166,6 +159,34 @@ class CatchUp:
         if self._clock.time() - self._noted >= self._policy.echo_interval:
             await self._note_echoes()
 
+    async def start(self) -> None:
+        """Whether the last process stopped in order. That is told once: a crash leaves nothing."""
+        found = await self._store.shelf_get(OWN_SHELF, _STOPPED)
+        await self._store.shelf_remove(OWN_SHELF, _STOPPED)
+        if found is not None:
+            told = json.loads(found)
+            self._stopped = float(told["at"])
+            self._unread_at_stop = {(AccountId(one), key) for one, key in told["unread"]}
+
+    def receivers_stop(self) -> None:
+        """From now on nothing is heard any more."""
+        self._stopping_at = self._clock.time()
+
+    async def _note_stop(self) -> None:
+        unread = sorted(self._runs.keys() - self._current)
+        told = json.dumps({"at": self._stopping_at, "unread": unread})
+        await self._store.shelf_put(OWN_SHELF, _STOPPED, told)
+
+    def live_event_kept(self, raw: Raw) -> None:
+        """Where its channel is held, it is read before those where nobody waits."""
+        if raw.channel is not None:
+            for reading in self._readings.get(raw.channel.key, ()):
+                reading.live_event_came()
+
+    def progress(self, account: AccountId) -> Progress | None:
+        """How far the account is with what happened while nobody listened; None: done."""
+        return self._rounds.progress(account)
+
     async def close(self) -> None:
         """Note how far we have heard."""
         for task in list(self._comparing.values()):
@@ -173,6 +194,7 @@ class CatchUp:
         await asyncio.gather(*self._comparing.values(), return_exceptions=True)
         try:
             await self._note_echoes()
+            await self._note_stop()
         except StoreError as error:
             log.warning("cursors_not_moved", error=str(error))
 
@@ -201,8 +223,11 @@ class CatchUp:
 
     def lose_sight_of(self, account: AccountId, channels: list[ChannelRef]) -> list[ChannelRef]:
         """Events may have been missed: hold the channels until they are read. Gives those."""
-        if not isinstance(self._connectors[account], ReadsHistory):
+        connector = self._connectors[account]
+        if not isinstance(connector, ReadsHistory):
             return []  # nor has it a cursor that could move
+        compares = isinstance(connector, ReadsBack) and self._policy.look_back > 0
+        self._rounds.begin(account, channels, compares=compares)
         for channel in channels:
             key = (account, channel.key)
             self._current.discard(key)
@@ -227,6 +252,10 @@ class CatchUp:
             log.error("catch_up_broke", account=account, error=str(error))  # noqa: TRY400
         finally:
             self.look_back.behind -= 1
+            for one in channels:
+                if self._runs[account, one.key] == runs[one]:
+                    self._rounds.read(account, one)
+                    self._rounds.compared(account, one)
 
     async def _latest_first(
         self, account: AccountId, channels: Sequence[ChannelRef]
@@ -259,51 +288,109 @@ class CatchUp:
                 return self._runs[account, channel.key] == runs[channel]
 
             upto = await self._store.cursor(account, channel)
-            if upto is None or not wanted() or not self.is_current(account, channel):
+            if not wanted():
                 continue
+            if upto is None or not self.is_current(account, channel):
+                self._rounds.compared(account, channel)
+                continue
+            self._rounds.compare_begins(account)
             how = await self.look_back.read(account, channel, upto, allowance, wanted)
             if how == "trouble" and tries < _ROUNDS:
                 waiting.append((channel, tries + 1))
-            elif how != "whole" and gap is not None:
+                continue
+            if wanted():
+                self._rounds.compared(account, channel)
+            if how != "whole" and gap is not None:
                 await self._gaps.tell_uncompared(account, channel, gap)
 
     async def read(self, account: AccountId, channel: ChannelRef) -> None:
         """Read one held channel until that succeeds, once for all sessions that began before it.
 
-        After some failures the channel goes on unread: late news are better than none.
+        After some failures the channel goes on unread: late news are better than none. So it does
+        where its live events would wait too long.
         """
         key = (account, channel.key)
         run = self._runs[key]
-        hold = _Hold(self._sources, channel.key)
+        reading = self._reading_of(account, channel)
+        letting_go = asyncio.create_task(self._let_go(account, channel, reading))
         self.behind += 1
         try:
+            if self._sources.waits(channel.key):
+                reading.live_event_came()
             while True:
                 if self._failures[key] >= self._policy.catch_up_tries:
-                    hold.end()
+                    reading.end_hold()
                 async with self._reading[key]:
                     if self._covered.get(key, 0) >= run or self._runs[key] != run:
                         break  # a later session waits for its turn, too
-                    found = await self._try(account, channel)
+                    await self._work_off_known(account, channel, reading)
+                    found = await self._try(account, channel, reading)
                     if not isinstance(found, _Again):
                         self._covered[key], self._failures[key] = found.run, 0
                         await self._go_on(account, channel, found)
-                        hold.end()
+                        reading.end_hold()
+                        self._rounds.read(account, channel)
                         await self._trust(account, channel, found)
                         break
+                if reading.waits and found.pause > self._patience(account, channel):
+                    self._end_hold(account, channel, reading)
                 await self._clock.sleep(found.pause)
         except StoreError as error:
             log.error("catch_up_broke", account=account, error=str(error))  # noqa: TRY400
         finally:
             self.behind -= 1
-            hold.end()
+            letting_go.cancel()
+            self._forget(channel, reading)
+            reading.end_hold()
 
-    async def _try(self, account: AccountId, channel: ChannelRef) -> _Read | _Unread | _Again:
+    def _reading_of(self, account: AccountId, channel: ChannelRef) -> Reading:
+        reading = Reading(self._sources, channel.key, self._clock, self._policy.longest_live_wait)
+        self._readings[channel.key].add(reading)
+        return reading
+
+    def _forget(self, channel: ChannelRef, reading: Reading) -> None:
+        readings = self._readings[channel.key]
+        readings.discard(reading)
+        if not readings:
+            del self._readings[channel.key]
+
+    def _patience(self, account: AccountId, channel: ChannelRef) -> float:
+        """How long live events wait for the platform's limits. Shorter in the first session after
+        a clean stop a moment ago: what may have been missed was said within that moment."""
+        key, stopped = (account, channel.key), self._stopped
+        first = self._runs.get(key, 0) <= 1 and key not in self._unread_at_stop
+        if stopped is None or not first or self._started - stopped > self._policy.clean_stop:
+            return self._policy.live_patience
+        return self._policy.clean_patience
+
+    async def _let_go(self, account: AccountId, channel: ChannelRef, reading: Reading) -> None:
+        await reading.patience_ends()
+        self._end_hold(account, channel, reading)
+
+    def _end_hold(self, account: AccountId, channel: ChannelRef, reading: Reading) -> None:
+        if reading.end_hold():
+            log.info("live_events_go_on_unread", account=account, channel=channel.key)
+
+    async def _work_off_known(
+        self, account: AccountId, channel: ChannelRef, reading: Reading
+    ) -> None:
+        """What was kept before and is not later than the cursor misses nothing before it; nor do
+        live events of a channel that was never read."""
+        cursor = await self._store.cursor(account, channel)
+        if cursor is None:
+            reading.end_hold()
+            return
+        await self._sources.finish(channel.key, upto=cursor)
+
+    async def _try(
+        self, account: AccountId, channel: ChannelRef, reading: Reading
+    ) -> _Read | _Unread | _Again:
         """What was read, or when to try again."""
         key = (account, channel.key)
-        async with self._places[account]:
+        async with self._places[account].place(reading):
             run = self._runs[key]
             try:
-                return await self._read_once(account, channel, run)
+                return await self._read_once(account, channel, run, reading)
             except Refused as error:
                 log.warning("catch_up_refused", channel=channel.key, error=str(error))
                 await self._tell_unread(account, channel)
@@ -360,7 +447,7 @@ class CatchUp:
             self._current.add((account, channel.key))
 
     async def _read_once(
-        self, account: AccountId, channel: ChannelRef, run: int
+        self, account: AccountId, channel: ChannelRef, run: int, reading: Reading
     ) -> _Read | _Unread:
         connector = self._connectors[account]
         if not isinstance(connector, ReadsHistory):
@@ -377,9 +464,8 @@ class CatchUp:
         await self._sources.finish(channel.key, upto=cursor)
         since = self._clock.time() - self._policy.thread_window
         threads = await self._store.live_threads(channel, since)
-        missed = _Missed(self._policy.most_posts)
-        async for found in connector.read_after(channel, cursor, threads):
-            missed.add(found)
+        patience = self._patience(account, channel)
+        missed = await self._collect(connector, channel, cursor, threads, reading, patience)
         newest, kept = cursor, 0
         for raw in missed.posts:
             row = await self._store.accept(raw, advance=False)
@@ -393,6 +479,30 @@ class CatchUp:
             await self._gaps.tell(account, channel, gap)
         self._read_upto[key] = newest
         return _Read(run, newest, min(whole, newest))
+
+    async def _collect(
+        self,
+        connector: ReadsHistory,
+        channel: ChannelRef,
+        cursor: str,
+        threads: Sequence[str],
+        reading: Reading,
+        patience: float,
+    ) -> _Missed:
+        """What was missed. A reading that is not urgent begins anew, urgently, when a live event
+        comes: it may be waiting for a limit behind all others."""
+
+        async def collect() -> _Missed:
+            missed = _Missed(self._policy.most_posts)
+            wanted = patience if reading.waits else None
+            async for found in connector.read_after(channel, cursor, threads, patience=wanted):
+                missed.add(found)
+            return missed
+
+        while True:
+            missed = await reading.unless_live_event_comes(asyncio.create_task(collect()))
+            if missed is not None:
+                return missed
 
 
 class _Missed:

@@ -29,6 +29,10 @@ class Policy:
       have is given up, so that it does not block its lane for ever.
     - `catch_up_tries`, `catch_up_grace`: failures after which a channel goes on unread; how long
       live events may be on their way when a channel has been read.
+    - `live_patience`: after a gap live events of a channel wait until it is read; where the
+      platform's limits let it be read only later than in so many seconds, they go on unread.
+      `clean_patience`: the same where the gap is that between a clean stop and a start within
+      `clean_stop` seconds. `longest_live_wait`: they go on then whatever the reason.
     - `echo_interval`: how often what our own posts tell of how far we have heard is noted.
     - `late_after`, `late_look`: how long a lane may be behind before people are told (infinite:
       never), and how often that is looked at.
@@ -77,6 +81,10 @@ class Policy:
     history_rows: int = 5000
     catch_up_tries: int = 5
     catch_up_grace: float = 2.0
+    live_patience: float = 6.0
+    clean_patience: float = 0.5
+    longest_live_wait: float = 20.0
+    clean_stop: float = 60.0
     echo_interval: float = 5.0
     first_session: float = 30.0
     odd_failures: int = 5

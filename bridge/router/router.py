@@ -63,6 +63,7 @@ from bridge.router.passage import Linker, NoLinker, Surroundings
 from bridge.router.people import People
 from bridge.router.policy import Policy
 from bridge.router.purses import Allowances, Purses
+from bridge.router.readings import Progress
 from bridge.router.receivers import Receivers
 from bridge.router.reception import Reception
 from bridge.router.references import Groups, References
@@ -279,6 +280,7 @@ class Router:
         if self._catch_up.has_passed(raw):
             self._orphans.doubt(row)
         self._sources.put(row)
+        self._catch_up.live_event_kept(raw)
         return True
 
     def _look_for_channels(self, raw: Raw, on_new_channel: Callable[[], None]) -> None:
@@ -416,6 +418,7 @@ class Router:
         await self.holdings.load()
         await self.doors.load()
         await self.directs.load()
+        await self._catch_up.start()
         heard = {account: self._heard_channels(account) for account in self._connectors}
         self._catch_up.await_sessions(heard)
         await self._orphans.start()
@@ -439,6 +442,7 @@ class Router:
         return self._hearing.note(account)
 
     async def _stop(self) -> None:
+        self._catch_up.receivers_stop()
         tasks = [*self._tasks, *self._watches]
         for task in tasks:
             task.cancel()
@@ -464,6 +468,10 @@ class Router:
     def catching_up(self) -> int:
         """How many channels are being read for what was missed."""
         return self._catch_up.behind
+
+    def progress(self, account: AccountId) -> Progress | None:
+        """How far the account is with what happened while nobody listened; None: done."""
+        return self._catch_up.progress(account)
 
     @property
     def looking_back(self) -> int:

@@ -57,6 +57,11 @@ class Sources:
         for row in early:
             await self._work(row)
 
+    def waits(self, key: str) -> bool:
+        """Whether a held source has rows."""
+        source = self._sources.get(key)
+        return source is not None and source.holds > 0 and bool(source.rows)
+
     async def worked_off(self, key: str) -> None:
         """Wait until what a source has now is worked on, unless it is held."""
         source = self._sources.get(key)

@@ -170,11 +170,18 @@ class SlackConnector:
         return await newest_post(self._api, channel)
 
     async def read_after(
-        self, channel: ChannelRef, cursor: str, threads: Sequence[str]
+        self,
+        channel: ChannelRef,
+        cursor: str,
+        threads: Sequence[str],
+        *,
+        patience: float | None = None,
     ) -> AsyncIterator[Raw]:
         us = await self._identity()
         now = self._tools.clock.time()
-        async for raw in posts_after(self._api, self.account, us, channel, cursor, threads, now):
+        async for raw in posts_after(
+            self._api, self.account, us, channel, cursor, threads, now, patience
+        ):
             yield raw
 
     async def read_back(

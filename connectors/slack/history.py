@@ -5,7 +5,8 @@ A post stands in the envelope of a live event, with its keys, so that both meet.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from bridge.errors import NotFound
 from bridge.model import AccountId, Call, ChannelRef, Raw, Receipt
@@ -40,17 +41,36 @@ async def posts_after(
     cursor: str,
     threads: Sequence[str],
     now: float,
+    patience: float | None = None,
 ) -> AsyncIterator[Raw]:
-    """Posts later than the cursor in the channel and its threads, oldest first."""
-    after = ids.ts_of(cursor)
-    found = {ts: post async for ts, post in _channel_posts(api, channel.channel, after)}
+    """Posts later than the cursor in the channel and its threads, oldest first. With `patience`
+    live events wait for them; see `ReadsHistory.read_after`."""
+    after, hurry = ids.ts_of(cursor), _hurry(patience)
+    posts = _channel_posts(api, channel.channel, after, hurry)
+    found = {ts: post async for ts, post in posts}
     roots = {ts for ts, post in found.items() if _has_news(post, cursor)}
-    roots |= await _old_roots(api, channel.channel, cursor, threads, seen=found)
+    roots |= await _old_roots(api, channel.channel, cursor, threads, found, hurry)
     for root in sorted(roots):
-        found |= {ts: post async for ts, post in _replies(api, channel.channel, root, after)}
+        replies = _replies(api, channel.channel, root, after, hurry)
+        found |= {ts: post async for ts, post in replies}
     for ts in sorted(found, key=ids.order_key):
         if ids.order_key(ts) > cursor:
             yield post_raw(account, us, channel, found[ts], now)
+
+
+@dataclass(frozen=True)
+class _Hurry:
+    """How urgent a reading is, and how long each of its requests waits for its turn."""
+
+    urgency: Urgency
+    patience: float | None = None
+
+
+_FOR_A_LANE = _Hurry(Urgency.LANE)
+
+
+def _hurry(patience: float | None) -> _Hurry:
+    return _Hurry(Urgency.CATCH_UP if patience is None else Urgency.LIVE, patience)
 
 
 async def find_post(
@@ -64,11 +84,11 @@ async def find_post(
     oldest = after or ids.ts_at(begin)
     channel = call.channel.channel
     if call.thread is not None:
-        async for _ts, post in _replies(api, channel, call.thread, oldest, Urgency.LANE):
+        async for _ts, post in _replies(api, channel, call.thread, oldest, _FOR_A_LANE):
             if _is_copy(post, call) or _is_stream(post, call):
                 return receipt_of(call, post)
     # Slack posts into the channel when the thread's root is gone.
-    async for _ts, post in _channel_posts(api, channel, oldest, Urgency.LANE):
+    async for _ts, post in _channel_posts(api, channel, oldest, _FOR_A_LANE):
         if _is_copy(post, call):
             return receipt_of(call, post)
     return None
@@ -91,11 +111,11 @@ def _is_stream(post: Json, call: Call) -> bool:
 
 
 async def _channel_posts(
-    api: WebApi, channel: str, after: str, urgency: Urgency = Urgency.USUAL
+    api: WebApi, channel: str, after: str, hurry: _Hurry
 ) -> AsyncIterator[tuple[str, Json]]:
     async for page in api.pages(
-        "conversations.history", urgency=urgency, channel=channel, oldest=after, limit=_PAGE,
-        include_all_metadata="true",
+        "conversations.history", urgency=hurry.urgency, patience=hurry.patience, channel=channel,
+        oldest=after, limit=_PAGE, include_all_metadata="true",
     ):  # fmt: skip
         for post in objects_at(page, "messages"):
             if ids.is_ts(ts := text_at(post, "ts")):
@@ -103,13 +123,13 @@ async def _channel_posts(
 
 
 async def _replies(
-    api: WebApi, channel: str, root: str, after: str, urgency: Urgency = Urgency.USUAL
+    api: WebApi, channel: str, root: str, after: str, hurry: _Hurry
 ) -> AsyncIterator[tuple[str, Json]]:
     """Replies later than `after`; a thread that is gone has none."""
     try:
         async for page in api.pages(
-            "conversations.replies", urgency=urgency, channel=channel, ts=root, oldest=after,
-            limit=_PAGE, include_all_metadata="true",
+            "conversations.replies", urgency=hurry.urgency, patience=hurry.patience,
+            channel=channel, ts=root, oldest=after, limit=_PAGE, include_all_metadata="true",
         ):  # fmt: skip
             for post in objects_at(page, "messages"):
                 if ids.is_ts(ts := text_at(post, "ts")) and ts != root:
@@ -128,7 +148,12 @@ def _has_news(post: Json, cursor: str) -> bool:
 
 
 async def _old_roots(
-    api: WebApi, channel: str, cursor: str, threads: Sequence[str], seen: dict[str, Json]
+    api: WebApi,
+    channel: str,
+    cursor: str,
+    threads: Sequence[str],
+    seen: Mapping[str, Json],
+    hurry: _Hurry,
 ) -> set[str]:
     """Which of these threads, begun before the cursor, have replies later than it.
 
@@ -142,8 +167,8 @@ async def _old_roots(
     known: set[str] = set()
     pages = 0
     async for page in api.pages(
-        "conversations.history", channel=channel, oldest=oldest, latest=ids.ts_of(cursor),
-        inclusive="true", limit=_PAGE,
+        "conversations.history", urgency=hurry.urgency, patience=hurry.patience, channel=channel,
+        oldest=oldest, latest=ids.ts_of(cursor), inclusive="true", limit=_PAGE,
     ):  # fmt: skip
         parents = {text_at(post, "ts"): post for post in objects_at(page, "messages")}
         known |= parents.keys()

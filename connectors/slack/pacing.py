@@ -14,16 +14,32 @@ from bridge.model import Rate
 from bridge.ports.clock import Clock
 from connectors.slack.capabilities import READS
 
-_KEPT = 5  # one part in so many of a limit is kept for the most urgent
-
 
 class Urgency(IntEnum):
-    """Who goes first: a post that may stand there holds its whole lane up until it is found, and
-    to compare what was said long ago can wait for all others."""
+    """Which request goes first.
+
+    - `LANE`: a search for a post that may stand there; its whole lane waits for it.
+    - `LIVE`: live events of a channel wait until the channel is read.
+    - `USUAL`: look-ups.
+    - `CATCH_UP`: a channel is read, and no live event waits for it.
+    - `READ_BACK`: old posts are compared.
+    """
 
     LANE = 0
-    USUAL = 1
-    READ_BACK = 2
+    LIVE = 1
+    USUAL = 2
+    CATCH_UP = 3
+    READ_BACK = 4
+
+
+# The share of a limit that each urgency may use; the rest is kept for the more urgent ones.
+_SHARES = {
+    Urgency.LANE: 1.0,
+    Urgency.LIVE: 0.9,
+    Urgency.USUAL: 0.8,
+    Urgency.CATCH_UP: 0.7,
+    Urgency.READ_BACK: 0.7,
+}
 
 
 @dataclass(order=True)
@@ -39,6 +55,7 @@ class _Line:
     rate: Rate
     waiting: list[_Waiting] = field(default_factory=list[_Waiting])
     taken: deque[float] = field(default_factory=deque[float])
+    blocked_until: float = -math.inf
 
     def free_at(self, now: float, urgency: Urgency) -> float:
         """When one more request fits; not later than now means that it fits now."""
@@ -55,9 +72,9 @@ class _Line:
         return taken[-1]
 
     def _free_after(self, taken: deque[float], urgency: Urgency) -> float:
-        kept = 0 if urgency == Urgency.LANE else self.rate.count // _KEPT
-        most = self.rate.count - kept
-        return taken[-most] + self.rate.seconds if len(taken) >= most else -math.inf
+        most = max(1, int(self.rate.count * _SHARES[urgency]))
+        free = taken[-most] + self.rate.seconds if len(taken) >= most else -math.inf
+        return max(self.blocked_until, free)
 
 
 class Pace:
@@ -92,3 +109,8 @@ class Pace:
             line.taken.append(now)
         finally:
             line.waiting.remove(here)
+
+    def block(self, method: str, seconds: float) -> None:
+        """Slack refused the method for so long: nobody asks before, however urgent."""
+        if line := self._lines.get(method):
+            line.blocked_until = max(line.blocked_until, self._clock.monotonic() + seconds)

@@ -91,17 +91,31 @@ class WebApi:
 
     async def _ask(self, method: str, arguments: Mapping[str, str]) -> Answer:
         what = _what(method, arguments)
-        return await self._request(method, what, arguments, _FORM, once=False)
+        try:
+            return await self._request(method, what, arguments, _FORM, once=False)
+        except RateLimited as error:
+            self._pace.block(method, error.retry_after)
+            raise
 
     async def pages(
-        self, method: str, *, urgency: Urgency = Urgency.USUAL, **arguments: str
+        self,
+        method: str,
+        *,
+        urgency: Urgency = Urgency.USUAL,
+        patience: float | None = None,
+        **arguments: str,
     ) -> AsyncIterator[Json]:
         """Every page of a list, by its cursor. Slack's wish to wait is obeyed here: a list that
-        begins anew would only ask for more."""
+        begins anew would only ask for more. With `patience`, each page raises RateLimited instead
+        where its turn comes later than in so many seconds."""
         cursor = ""
         while True:
-            given = {**arguments, "cursor": cursor} if cursor else arguments
-            page = await self._patiently(method, urgency, {"limit": _PAGE, **given})
+            given = {"limit": _PAGE, **arguments} | ({"cursor": cursor} if cursor else {})
+            if patience is None:
+                page = await self._patiently(method, urgency, given)
+            else:
+                await self._pace.turn(method, urgency, patience=patience)
+                page = (await self._ask(method, given)).body
             yield page
             following = text_at(page, "response_metadata", "next_cursor")
             if not following or following == cursor:

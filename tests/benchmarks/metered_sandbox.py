@@ -61,13 +61,24 @@ class People:
         self._numbers = itertools.count(1)
 
     async def post(
-        self, platform: str, count: int, rate: float | None, in_flight: int, copies: int
+        self,
+        platform: str,
+        count: int,
+        rate: float | None,
+        in_flight: int,
+        copies: int,
+        *,
+        one_workspace: bool = False,
+        seconds: float = 60,
     ) -> dict[str, Any]:
         """`copies` is how often each post is to appear elsewhere; waits until all have."""
         local = self._platforms[platform]
         world = local.world()
         people = {person.workspace: person.id for person in world.people}
-        places = itertools.cycle(world.places)
+        first = world.places[0].workspace
+        places = itertools.cycle(
+            [one for one in world.places if not one_workspace or one.workspace == first]
+        )
         numbers: list[int] = []
         room = asyncio.Semaphore(in_flight)
         left = count
@@ -93,7 +104,7 @@ class People:
             text = f"#{number:07d} {_WORDS}"
             await local.post_as(place.workspace, place.channel, person, text)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(all_there.wait(), 60)
+            await asyncio.wait_for(all_there.wait(), seconds)
         took = time.perf_counter() - start
         return {"seconds": took, "missing": left, **self._latencies(numbers, copies)}
 

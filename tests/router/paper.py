@@ -378,7 +378,12 @@ class PaperWithHistory(PaperConnector):
         return posts[-1].id if posts else "000000"
 
     async def read_after(
-        self, channel: ChannelRef, cursor: str, threads: Sequence[str]
+        self,
+        channel: ChannelRef,
+        cursor: str,
+        threads: Sequence[str],
+        *,
+        patience: float | None = None,
     ) -> AsyncIterator[Raw]:
         for post in self.channels[channel.channel]:
             if post.id > cursor and post.operation is None:

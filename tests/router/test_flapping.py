@@ -31,7 +31,12 @@ class Slow(PaperWithHistory):
         self._fake = clock
 
     async def read_after(
-        self, channel: ChannelRef, cursor: str, threads: Sequence[str]
+        self,
+        channel: ChannelRef,
+        cursor: str,
+        threads: Sequence[str],
+        *,
+        patience: float | None = None,
     ) -> AsyncIterator[Raw]:
         self.reads.append((channel.channel, cursor))
         found = [raw async for raw in super().read_after(channel, cursor, threads)]

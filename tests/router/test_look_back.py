@@ -271,7 +271,7 @@ async def test_an_unreadable_post_is_said_to_be_missing(pair: Pair) -> None:
     house, slate, board = pair
     whole = slate.read_after
 
-    async def broken(channel: ChannelRef, cursor: str, threads: Sequence[str]):  # type: ignore[no-untyped-def]
+    async def broken(channel: ChannelRef, cursor: str, threads: Sequence[str], **_):  # type: ignore[no-untyped-def]
         yield Unreadable(house.clock.now - 5, house.clock.now)
         async for raw in whole(channel, cursor, threads):
             yield raw
@@ -309,7 +309,7 @@ async def test_a_post_that_is_told_after_it_was_deleted_is_not_shown(pair: Pair)
         slate.hidden = frozenset({late.dedupe_key})
         whole = slate.read_after
 
-        async def without(channel: ChannelRef, cursor: str, threads: Sequence[str]):  # type: ignore[no-untyped-def]
+        async def without(channel: ChannelRef, cursor: str, threads: Sequence[str], **_):  # type: ignore[no-untyped-def]
             async for raw in whole(channel, cursor, threads):
                 if raw.dedupe_key != late.dedupe_key:
                     yield raw
@@ -346,3 +346,16 @@ async def test_a_reaction_that_is_told_after_it_was_taken_back_does_not_stay(pai
         await house.clock.advance(60)
 
     assert board.channels["b"][0].emoji() == set()
+
+
+async def test_how_far_the_comparing_is_can_be_told(pair: Pair) -> None:
+    house, slate, _ = pair
+    async with house.run() as router:
+        await said(house, slate, "one")
+        router.session_began(slate.account)
+        await house.clock.advance(1)
+        progress = router.progress(slate.account)
+        assert progress is not None
+        assert (progress.channels, progress.unread, progress.uncompared) == (1, 0, 1)
+        await house.clock.advance(60)
+        assert router.progress(slate.account) is None

@@ -345,7 +345,12 @@ async def test_catch_up_obeys_a_platform_that_asks_to_wait_however_often(clock: 
         refusals = 20
 
         async def read_after(
-            self, channel: ChannelRef, cursor: str, threads: Sequence[str]
+            self,
+            channel: ChannelRef,
+            cursor: str,
+            threads: Sequence[str],
+            *,
+            patience: float | None = None,
         ) -> AsyncIterator[Raw]:
             if self.refusals:
                 self.refusals -= 1
@@ -376,7 +381,12 @@ async def test_a_channel_that_cannot_be_read_goes_on_and_is_read_later(clock: Fa
         broken = False
 
         async def read_after(
-            self, channel: ChannelRef, cursor: str, threads: Sequence[str]
+            self,
+            channel: ChannelRef,
+            cursor: str,
+            threads: Sequence[str],
+            *,
+            patience: float | None = None,
         ) -> AsyncIterator[Raw]:
             if self.broken:
                 raise Unavailable("down")
@@ -429,7 +439,12 @@ async def test_a_missed_reply_is_found_though_its_root_was_kept_just_before_the_
 ) -> None:
     class TellsRepliesOfKnownRoots(PaperWithHistory):
         async def read_after(
-            self, channel: ChannelRef, cursor: str, threads: Sequence[str]
+            self,
+            channel: ChannelRef,
+            cursor: str,
+            threads: Sequence[str],
+            *,
+            patience: float | None = None,
         ) -> AsyncIterator[Raw]:
             hidden = {
                 p.id for p in self.channels[channel.channel] if p.thread not in (None, *threads)

@@ -125,6 +125,9 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
         ("account", "platform", "state", "for", "heard", "note"),
         [_account(name, facts, now) for name, facts in found["accounts"].items()],
     )
+    for name, facts in found["accounts"].items():
+        if progress := facts.get("catching_up"):
+            yield from progress_lines(name, progress)
     for name in found["deaf"]:
         yield (
             f"  {name} may be deaf: say something in one of its channels; if that is not heard, "
@@ -155,6 +158,20 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
         yield "  After an upgrade that knows them: uacs-bridge dead-letters retry-events"
     if found["outbox"].get("dead") or found["outbox"].get("unproved"):
         yield "\n  See `uacs-bridge dead-letters list` for what was not delivered."
+
+
+def progress_lines(name: str, progress: Mapping[str, Any]) -> Iterator[str]:
+    """How far an account is with what happened while the bridge did not listen."""
+    channels, unread = progress["channels"], progress["unread"]
+    uncompared, left = progress["uncompared"], progress["seconds_left"]
+    yield (
+        f"  {name} looks for what it missed: messages read in {channels - unread} of {channels} "
+        f"channels; edits, deletions, reactions and pins compared in {channels - uncompared}; "
+        + ("time left not known yet" if left is None else f"about {age(left)} left")
+    )
+    waiting = list(progress["waiting"])
+    more = max(unread or uncompared, len(waiting)) - len(waiting)
+    yield f"    next: {', '.join(waiting)}" + (f" and {more} more" if more else "")
 
 
 def _account(name: str, facts: Mapping[str, Any], now: float) -> tuple[str, ...]:

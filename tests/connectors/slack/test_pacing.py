@@ -125,3 +125,31 @@ async def test_who_will_not_wait_is_told_how_long_it_would_take(ahead: int, paus
     assert caught.value.retry_after == pytest.approx(pause)
     await queue.clock.advance(70)
     await asyncio.gather(*tasks)
+
+
+async def test_readings_that_nobody_waits_for_leave_room_for_live_events_at_any_moment() -> None:
+    queue = Queue()
+    tasks = [queue.wait(f"read {n}", Urgency.CATCH_UP) for n in range(60)]
+    await queue.clock.let_work()
+    assert len(queue.turns) == 35
+    tasks += [queue.wait(f"live {n}", Urgency.LIVE) for n in range(10)]
+    await queue.clock.let_work()
+    assert [when for name, when in queue.turns if name.startswith("live")] == [0.0] * 10
+
+    await queue.clock.advance(200)
+    reads = [when for name, when in queue.turns if name.startswith("read")]
+    assert reads == [0.0] * 35 + [61.0] * 25
+    await asyncio.gather(*tasks)
+
+
+async def test_who_is_refused_by_slack_itself_makes_all_wait_so_long() -> None:
+    queue = Queue()
+    queue.pace.block(METHOD, 30.0)
+    with pytest.raises(RateLimited) as caught:
+        await queue.pace.turn(METHOD, Urgency.LIVE, patience=5.0)
+    waiting = queue.wait("lane", Urgency.LANE)
+    await queue.clock.advance(40)
+
+    assert caught.value.retry_after == pytest.approx(30.0)
+    assert queue.turns == [("lane", 30.0)]
+    await waiting

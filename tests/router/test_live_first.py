@@ -1,0 +1,224 @@
+"""After a gap, live events wait for their own channel alone, and no longer than limits allow."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+
+from bridge.errors import RateLimited
+from bridge.model import ChannelRef, Raw
+from bridge.ports.store import OWN_SHELF
+from bridge.store.memory import MemoryStore
+from tests.router.conftest import House
+from tests.router.fake_clock import FakeClock
+from tests.router.paper import PaperConnector, PaperWithHistory
+
+CHANNELS = [f"s{number:02d}" for number in range(30)]
+BACKGROUND, LIVE = 20.0, 0.2  # seconds until a reading has its turn
+
+
+class Limited(PaperWithHistory):
+    """Readings wait long for their turn, those that live events wait for but a moment. `refuses`:
+    the limit does not even allow those, for so many seconds."""
+
+    def __init__(self, account: str, clock: FakeClock) -> None:
+        super().__init__(account, clock)
+        self.reads: list[tuple[str, float | None]] = []
+        self.refuses = 0.0
+        self.live = LIVE
+        self._fake = clock
+
+    async def read_after(
+        self,
+        channel: ChannelRef,
+        cursor: str,
+        threads: Sequence[str],
+        *,
+        patience: float | None = None,
+    ) -> AsyncIterator[Raw]:
+        self.reads.append((channel.channel, patience))
+        if patience is not None and self.refuses > patience:
+            raise RateLimited("later", retry_after=self.refuses)
+        await self._fake.sleep(BACKGROUND if patience is None else self.live)
+        async for raw in super().read_after(channel, cursor, threads):
+            yield raw
+
+
+class Street:
+    """Each channel of `slate` is shown in one of `board`."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self.clock = clock
+        self.slate, self.board = Limited("slate", clock), PaperConnector("board", clock)
+        self.house = House(clock, MemoryStore(clock), (self.slate, self.board))
+        for name in CHANNELS:
+            self.house.room(name, (self.slate, name, "both"), (self.board, name, "both"))
+
+    async def begin(self) -> None:
+        """The channels are known to the store, and current; then the bridge stops."""
+        async with self.house.run():
+            for name in CHANNELS:
+                await self.slate.say(name, "before")
+            await self.clock.advance(BACKGROUND * 10)
+        self.slate.reads.clear()
+
+    async def crash(self) -> None:
+        """As if the last process had not stopped in order."""
+        await self.begin()
+        await self.house.store.shelf_remove(OWN_SHELF, "stopped")
+
+
+@pytest.fixture
+def street(clock: FakeClock) -> Street:
+    return Street(clock)
+
+
+async def test_a_channel_with_live_events_is_read_before_all_others(street: Street) -> None:
+    await street.crash()
+    last = CHANNELS[0]  # the others have later news
+    street.slate.raw(last, "missed")
+    async with street.house.run() as router:
+        await street.clock.advance(1)
+        assert last not in [name for name, _ in street.slate.reads]
+        await street.slate.say(last, "live")
+        await street.clock.advance(1)
+        assert street.board.texts(last) == ["before", "missed", "live"]
+        assert router.catching_up > 20
+
+
+async def test_a_reading_that_waits_for_its_turn_is_begun_anew_when_a_live_event_comes(
+    street: Street,
+) -> None:
+    await street.crash()
+    first = CHANNELS[-1]
+    street.slate.raw(first, "missed")
+    async with street.house.run():
+        await street.clock.advance(1)
+        assert (first, None) in street.slate.reads
+        await street.slate.say(first, "live")
+        await street.clock.advance(1)
+
+    assert street.board.texts(first) == ["before", "missed", "live"]
+
+
+async def test_every_channel_may_have_live_events_at_once(street: Street) -> None:
+    await street.crash()
+    for name in CHANNELS:
+        street.slate.raw(name, "missed")
+    async with street.house.run():
+        for name in CHANNELS:
+            await street.slate.say(name, "live")
+        await street.clock.advance(2)
+        shown = [street.board.texts(name) for name in CHANNELS]
+
+    assert shown == [["before", "missed", "live"]] * len(CHANNELS)
+
+
+async def test_where_the_limits_allow_no_reading_live_events_go_on_and_nothing_is_lost(
+    street: Street,
+) -> None:
+    await street.crash()
+    street.slate.refuses = 50.0
+    name = CHANNELS[0]
+    street.slate.raw(name, "missed")
+    async with street.house.run():
+        await street.slate.say(name, "live")
+        await street.clock.advance(1)
+        assert street.board.texts(name) == ["before", "live"]
+        await street.slate.say(name, "live, too")
+        await street.clock.advance(1)
+        assert street.board.texts(name) == ["before", "live", "live, too"]
+        await street.clock.advance(300)
+        assert street.board.texts(name) == ["before", "live", "live, too", "missed"]
+        await street.slate.say(name, "last")
+        await street.clock.advance(1)
+
+    assert street.board.texts(name)[-1] == "last"
+
+
+async def test_a_platform_that_does_not_answer_holds_live_events_for_a_while_only(
+    street: Street,
+) -> None:
+    await street.crash()
+    street.slate.live = 1000.0
+    name = CHANNELS[0]
+    async with street.house.run():
+        await street.slate.say(name, "live")
+        await street.clock.advance(street.house.policy.longest_live_wait - 1)
+        assert street.board.texts(name) == ["before"]
+        await street.clock.advance(2)
+        assert street.board.texts(name) == ["before", "live"]
+
+
+async def test_the_first_events_of_a_channel_that_was_never_read_wait_for_nothing(
+    street: Street,
+) -> None:
+    async def never(_channel: ChannelRef) -> str:
+        await street.clock.sleep(1000.0)
+        return "000000"
+
+    street.slate.newest = never  # type: ignore[method-assign]
+    async with street.house.run():
+        await street.slate.say(CHANNELS[0], "first")
+        await street.clock.advance(1)
+        assert street.board.texts(CHANNELS[0]) == ["first"]
+
+
+async def test_what_was_kept_before_a_crash_and_misses_nothing_before_it_is_shown_at_once(
+    street: Street,
+) -> None:
+    await street.crash()
+    street.slate.live = 1000.0
+    kept = street.slate.raw(CHANNELS[0], "kept, then the crash")
+    await street.house.store.accept(kept, advance=True)
+    async with street.house.run():
+        await street.clock.advance(1)
+        assert street.board.texts(CHANNELS[0]) == ["before", "kept, then the crash"]
+
+
+@pytest.mark.parametrize(
+    ("how", "away", "wanted"),
+    [("clean", 1.0, "clean_patience"), ("clean", 3600.0, "live_patience"),
+     ("crash", 1.0, "live_patience"), ("again", 1.0, "live_patience")],
+)  # fmt: skip
+async def test_live_events_wait_less_for_the_limits_after_a_clean_stop_a_moment_ago(
+    street: Street, how: str, away: float, wanted: str
+) -> None:
+    await (street.crash() if how == "crash" else street.begin())
+    await street.clock.advance(away)
+    async with street.house.run() as router:
+        if how == "again":
+            router.session_began(street.slate.account)
+        await street.slate.say(CHANNELS[0], "live")
+        await street.clock.advance(1)
+
+    patience = getattr(street.house.policy, wanted)
+    assert (CHANNELS[0], patience) in street.slate.reads
+
+
+async def test_a_channel_that_was_not_read_before_a_clean_stop_counts_as_after_a_crash(
+    street: Street,
+) -> None:
+    await street.crash()
+    async with street.house.run():
+        await street.clock.advance(1)
+    street.slate.reads.clear()
+    async with street.house.run():
+        await street.slate.say(CHANNELS[0], "live")
+        await street.clock.advance(1)
+
+    assert (CHANNELS[0], street.house.policy.live_patience) in street.slate.reads
+
+
+async def test_how_far_the_reading_is_can_be_told(street: Street) -> None:
+    await street.crash()
+    async with street.house.run() as router:
+        await street.clock.advance(BACKGROUND + 1)
+        progress = router.progress(street.slate.account)
+        assert progress is not None
+        assert (progress.channels, progress.unread, progress.uncompared) == (30, 26, 0)
+        assert progress.seconds_left == pytest.approx(136.5)
+        assert progress.waiting == tuple(street.slate.channel(n).key for n in CHANNELS[:5])
+        await street.clock.advance(BACKGROUND * 10)
+        assert router.progress(street.slate.account) is None
