@@ -31,7 +31,7 @@ _REFERENCES = (Mention, GroupMention, ChannelLink, Broadcast, Link)
 T = TypeVar("T", Document, Card)
 
 
-def references_in(document: Document) -> Iterator[Reference]:
+def references_in(document: Document | Card) -> Iterator[Reference]:
     """Mentions, channels and links, in order; code and escaped text refer to nothing."""
     stack: list[object] = [document]
     while stack:

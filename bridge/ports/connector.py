@@ -251,6 +251,15 @@ class KnowsPeople(Protocol):
 
 
 @runtime_checkable
+class KnowsChannelNames(Protocol):
+    """The name of a channel can be looked up, also of one that is in no room."""
+
+    async def channel_name(self, channel: ChannelRef) -> str | None:
+        """Without the #; None when the platform does not tell it. Raises PlatformError."""
+        ...
+
+
+@runtime_checkable
 class KnowsGroups(Protocol):
     """Whether somebody is a guest, and in which groups they are, can be looked up."""
 

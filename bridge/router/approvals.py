@@ -294,8 +294,7 @@ class Approvals:
         return lines
 
     async def _name(self, actor: ActorId) -> str:
-        person = await self._store.person(actor)
-        return person.name if person else nameless(actor).name
+        return await self._people.stored_name(actor)
 
 
 _BUTTONS = (

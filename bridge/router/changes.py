@@ -166,7 +166,7 @@ async def _as_it_is_now(
         }
     )  # fmt: skip
     message = of_person(message, await around.linking.person_of(ActorId(before.actor.id)))
-    message = await around.people.named(event.account, message)
+    message = await around.reference_names.named(event.account, message)
     additions = read_bridge_metadata(message)[0].model_copy(update={"state": "edited"})
     known = read_bridge_metadata(before)[0].kept
     return await with_kept_files(with_bridge_metadata(message, additions), passage, around, known)

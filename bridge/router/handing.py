@@ -9,7 +9,6 @@ from bridge.content.globs import matches
 from bridge.errors import InvalidData
 from bridge.model import ActionPressed, ActorId, Place, message_id_of
 from bridge.router.passage import Surroundings
-from bridge.router.people import nameless
 from bridge.router.rooms import Room
 from bridge.router.sessions import ROOM, channel_spot, person_spot, thread_spot
 from bridge.router.whom import person_meant
@@ -21,8 +20,8 @@ async def take_over(
     """A person answers in place of agents; the answer is for them."""
     _check(room, actor, around)
     spot = await _spot(room, place, words, around)
-    known = await around.store.person(actor) or nameless(actor)
-    return await around.holdings.take(room, spot, actor, known.name)
+    name = await around.reference_names.name_of(actor)
+    return await around.holdings.take(room, spot, actor, name)
 
 
 async def hand_over(

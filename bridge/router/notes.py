@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from bridge.content.markdown import text_to_markdown
 from bridge.content.text import Paragraph, Text
@@ -13,7 +13,6 @@ from bridge.model import (
     MessageId,
     PinMessage,
     UnpinMessage,
-    split_key,
 )
 from bridge.ports.store import Reacted, Store, StoredMessage
 from bridge.router.notices import Notices, notice_id
@@ -66,11 +65,13 @@ class Notes:
         rooms: Rooms,
         notices: Notices,
         shows_natively: Callable[[Member, str], bool],
+        name_of: Callable[[ActorId], Awaitable[str]],
     ) -> None:
         self._store = store
         self._rooms = rooms
         self._notices = notices
         self._shows_natively = shows_natively
+        self._name_of = name_of
 
     async def bring_up_to_date(self, mark: Mark) -> None:
         """Say, change or take back what could not be shown; doing it twice changes nothing."""
@@ -101,7 +102,7 @@ class Notes:
 
     async def _pin(self, message: MessageId) -> str:
         actor = await self._store.pinned_by(message)
-        return _as_words(f"📌 {await self._name(actor)} pinned this message") if actor else ""
+        return _as_words(f"📌 {await self._name_of(actor)} pinned this message") if actor else ""
 
     async def _reactions(self, mark: Mark, member: Member) -> str:
         unshown = await self._store.unshown_emoji(mark.message, mark.channel)
@@ -116,13 +117,9 @@ class Notes:
         return _as_words(" · ".join([await self._told(*each) for each in _by_emoji(told)]))
 
     async def _told(self, emoji: str, actors: list[ActorId]) -> str:
-        names = [await self._name(actor) for actor in actors[:_MOST_NAMES]]
+        names = [await self._name_of(actor) for actor in actors[:_MOST_NAMES]]
         more = len(actors) - len(names)
         return f"{emoji} {', '.join(names)}" + (f" +{more}" if more else "")
-
-    async def _name(self, actor: ActorId) -> str:
-        person = await self._store.person(actor)
-        return person.name if person else split_key(actor)[-1]
 
 
 def _by_emoji(told: Iterable[Reacted]) -> Iterable[tuple[str, list[ActorId]]]:

@@ -52,6 +52,7 @@ from bridge.router.notices import Notices
 from bridge.router.orphans import Orphans
 from bridge.router.outside import is_outside
 from bridge.router.people import People
+from bridge.router.reference_names import ReferenceNames
 from bridge.router.rooms import Member, Room, Rooms
 from bridge.router.told import Told
 
@@ -88,6 +89,7 @@ class Surroundings:
     rooms: Rooms
     connectors: Mapping[AccountId, Connector]
     people: People
+    reference_names: ReferenceNames
     names: Names
     linking: Linking
     linker: Callable[[], Linker]

@@ -7,21 +7,18 @@ from collections.abc import Mapping
 
 import structlog
 
-from bridge.content.mentions import mentioned_actors, rename_mentions
 from bridge.content.names import shown_name
 from bridge.errors import PlatformError
 from bridge.model import AccountId, ActorId, Person, split_key
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, KnowsPeople
 from bridge.ports.store import Store
-from bridge.uacs import Message, TextPart
 
 log = structlog.get_logger()
 
 _FRESH = 3600.0  # seconds for which a looked-up person is not looked up again
 _FAILED = 60.0  # ... and one who could not be looked up
-_DEADLINE = 5.0  # seconds a message waits for its author's name, and for those in its text
-_MOST_NAMES = 100  # mentions of one message that are given their names
+_DEADLINE = 5.0  # seconds a message waits for its author's name
 _REMEMBERED = 10_000
 
 
@@ -72,34 +69,10 @@ class People:
             self._asked[person.id] = (self._clock.monotonic() + seconds, found)
         return found.name
 
-    async def named(self, account: AccountId, message: Message) -> Message:
-        """The message with those whom its text mentions under the names that people know."""
-        texts = [part.text for part in message.content if isinstance(part, TextPart)]
-        actors = tuple(dict.fromkeys(actor for text in texts for actor in mentioned_actors(text)))
-        if not actors:
-            return message
-        names = await self.names(account, actors)
-        content = tuple(
-            part.model_copy(update={"text": rename_mentions(part.text, names)})
-            if isinstance(part, TextPart)
-            else part
-            for part in message.content
-        )
-        return message.model_copy(update={"content": content})
-
-    async def names(self, account: AccountId, actors: tuple[ActorId, ...]) -> dict[ActorId, str]:
-        """Names of those who have one, as far as they are found in time: a message full of
-        mentions must not hold its channel."""
-        found: dict[ActorId, str] = {}
-        try:
-            async with asyncio.timeout(_DEADLINE):
-                for actor in actors[:_MOST_NAMES]:
-                    person, _ = await self.complete(account, nameless(actor))
-                    if not is_nameless(person):
-                        found[actor] = person.name
-        except TimeoutError:
-            log.warning("names_not_found", account=account, found=len(found), wanted=len(actors))
-        return found
+    async def stored_name(self, actor: ActorId) -> str:
+        """As far as it is known without asking a platform; else the id."""
+        known = self._remembered(actor) or await self._store.person(actor)
+        return known.name if known else nameless(actor).name
 
     async def _look_up(self, account: AccountId, actor: ActorId) -> Person | None:
         connector = self._connectors.get(account)

@@ -190,6 +190,10 @@ class Rooms:
         name = self._index.names.get(channel)
         return f"{channel.platform.capitalize()} {f'#{name}' if name else channel.channel}"
 
+    def known_name(self, channel: ChannelRef) -> str | None:
+        """The name of a channel that is in a room, without the #."""
+        return self._index.names.get(channel) or None
+
     def altering(self, room: RoomId, channel: ChannelRef) -> MemberOptions | None:
         """How the room is shown in this channel; None where it is shown as it was said."""
         altering = self._index.altering
@@ -222,6 +226,11 @@ class Rooms:
     def seen_by(self, platform: str, workspace: str) -> AccountId | None:
         """An account that has a channel of any room in this workspace: the first of them."""
         return self._index.workspaces.get((platform, workspace))
+
+    def accounts_in(self, platform: str) -> Mapping[str, AccountId]:
+        """For each workspace of a platform with a channel in any room, an account there."""
+        known = self._index.workspaces.items()
+        return {workspace: account for (of, workspace), account in known if of == platform}
 
     def heard_channels(self, account: AccountId) -> list[ChannelRef]:
         """Channels that this account listens to, each once."""

@@ -66,6 +66,7 @@ from bridge.router.purses import Allowances, Purses
 from bridge.router.readings import Progress
 from bridge.router.receivers import Receivers
 from bridge.router.reception import Reception
+from bridge.router.reference_names import ReferenceNames
 from bridge.router.references import Groups, References
 from bridge.router.rooms import Room, Rooms
 from bridge.router.rows import Rows
@@ -123,11 +124,15 @@ class Router:
             store, connectors, self._budgets, clock, policy, rooms, encoding, self._under_way
         )
         self.notices = Notices(store, clock, new_id, self.lanes.wake)
-        notes = Notes(store, rooms, self.notices, partial(shows_natively, connectors))
+        people = People(store, connectors, clock)
+        reference_names = ReferenceNames(people, connectors, rooms, cards, clock)
+        notes = Notes(
+            store, rooms, self.notices, partial(shows_natively, connectors),
+            reference_names.name_of,
+        )  # fmt: skip
         self.lanes.say_instead = notes.bring_up_to_date
         self._typing = Typing(rooms, connectors, self._budgets, clock, store)
         self.feed = Feed()
-        people = People(store, connectors, clock)
         self.approvals = Approvals(
             store, rooms, connectors, people, self.notices, clock, new_id, self.admins
         )
@@ -135,7 +140,7 @@ class Router:
         self._described = Described(store, rooms, running)
         if isinstance(tools, TellsChanges):
             tools.on_change = self._tools_changed
-        voice = Voice(store, self.lanes, clock, new_id, cards, files)
+        voice = Voice(store, self.lanes, clock, new_id, cards, files, reference_names)
         showing = Showing(
             store, connectors, self._budgets, clock, encoding.edits, encoding.growing_calls,
             encoding.grown, voice.roll_over, self._under_way,
@@ -182,6 +187,7 @@ class Router:
             rooms=rooms,
             connectors=connectors,
             people=people,
+            reference_names=reference_names,
             names=names,
             linking=self.linking,
             cards=cards,

@@ -200,7 +200,7 @@ async def name_the_actor(passage: Passage, around: Surroundings) -> str | None:
     if news:
         passage.people.append(author)
         around.linking.seen(event.account, author)
-    message = await around.people.named(event.account, event.message)
+    message = await around.reference_names.named(event.account, event.message)
     if message.actor.name != author.name:
         actor = message.actor.model_copy(update={"name": author.name})
         message = message.model_copy(update={"actor": actor})

@@ -32,6 +32,7 @@ from bridge.ports.store import (
 from bridge.router.answers import Answer, saying
 from bridge.router.files import with_json_files, with_kept_media
 from bridge.router.lanes import Lanes
+from bridge.router.reference_names import ReferenceNames
 from bridge.router.rooms import Member, Room
 from bridge.uacs import Message
 
@@ -47,6 +48,7 @@ class Voice:
         new_id: Callable[[], str],
         cards: Cards,
         files: Files | None,
+        reference_names: ReferenceNames,
     ) -> None:
         self._store = store
         self._lanes = lanes
@@ -54,6 +56,7 @@ class Voice:
         self._new_id = new_id
         self._cards = cards
         self._files = files
+        self._reference_names = reference_names
 
     async def begin(
         self,
@@ -141,7 +144,8 @@ class Voice:
 
     async def _whole(self, message: Message) -> Message:
         """With all that an agent need not write, but those who show it need."""
-        return await with_json_files(self._cards.with_fallbacks(message), self._cards, self._files)
+        named = await self._reference_names.named(None, self._cards.with_fallbacks(message))
+        return await with_json_files(named, self._cards, self._files)
 
     def _posts(
         self, room: Room, trigger: StoredMessage, answer: Answer, *, stream: bool

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any
 
+from bridge.errors import Refused
+from bridge.model import ChannelRef
 from bridge.ports.connector import ChannelInfo
 from connectors.discord import ids
 from connectors.discord.capabilities import (
@@ -17,6 +19,8 @@ from connectors.discord.rest import Rest
 
 _EVERYTHING = (1 << 63) - 1
 _GUILDS_PAGE = 200
+_VIEW = PERMISSIONS["View Channels"]
+NO_ACCESS = "no-access"
 _NEEDED = sum(PERMISSIONS[name] for name in REQUIRED_PERMISSIONS)
 
 Json = dict[str, Any]
@@ -45,6 +49,21 @@ async def list_channels(rest: Rest, user: str) -> Sequence[ChannelInfo]:
                 )
             )
     return found
+
+
+async def channel_name(rest: Rest, channel: ChannelRef) -> str | None:
+    """The name as everybody in the guild may know it; a channel that not all may see is called
+    what Discord shows to those who may not."""
+    try:
+        path = f"/channels/{channel.channel}"
+        found = _object(await _get(rest, path, f"channel.get {channel.channel}"))
+    except Refused:  # not found, or not for the bot to see
+        return NO_ACCESS
+    guild = str(found.get("guild_id") or channel.workspace)
+    for overwrite in _objects(found.get("permission_overwrites")):
+        if str(overwrite.get("id")) == guild and _bits(overwrite.get("deny")) & _VIEW:
+            return NO_ACCESS
+    return str(found.get("name") or "") or None
 
 
 async def guild_facts(rest: Rest, guild: str, user: str) -> tuple[Json, Json, Sequence[Json]]:

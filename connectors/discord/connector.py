@@ -35,7 +35,7 @@ from bridge.ports.history import Affairs, Stretch, Unreadable
 from connectors.discord import decode, encode, ids, links
 from connectors.discord.asking import Asked, register
 from connectors.discord.capabilities import CAPABILITIES
-from connectors.discord.channels import list_channels
+from connectors.discord.channels import channel_name, list_channels
 from connectors.discord.check import check
 from connectors.discord.commands import ANSWER
 from connectors.discord.files import address_of
@@ -221,6 +221,9 @@ class DiscordConnector:
         self, channels: Sequence[ChannelRef], uses: Collection[Use] = ()
     ) -> Sequence[Finding]:
         return await check(self._rest, self._us, channels)
+
+    async def channel_name(self, channel: ChannelRef) -> str | None:
+        return await channel_name(self._rest, channel)
 
     async def groups(self, workspaces: Collection[str]) -> Mapping[str, str]:
         return await list_roles(self._rest, workspaces)

@@ -1,16 +1,18 @@
-"""The channels of a workspace that the app can see."""
+"""The channels of a workspace that the app can see, and the names of those that are mentioned."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bridge.errors import AuthFailed
+from bridge.errors import AuthFailed, NotFound
+from bridge.model import ChannelRef
 from bridge.ports.connector import ChannelInfo
 from connectors.slack import ids
 from connectors.slack.ids import Identity
-from connectors.slack.json_values import Json, objects_at, text_at
+from connectors.slack.json_values import Json, object_at, objects_at, text_at
 from connectors.slack.send import WebApi
 
+PRIVATE = "private-channel"
 _PUBLIC = "public_channel"
 _PRIVATE = "private_channel"
 
@@ -24,6 +26,19 @@ async def list_channels(api: WebApi, us: Identity) -> Sequence[ChannelInfo]:
             raise
         found = await _listed(api, _PUBLIC)  # without groups:read there are no private ones
     return [_info(channel, us) for channel in found]
+
+
+async def channel_name(api: WebApi, channel: ChannelRef) -> str | None:
+    """The name as everybody in the workspace may know it. A private channel, and one that the bot
+    cannot see, is called what Slack shows to those who are not in it."""
+    try:
+        answer = await api.read("conversations.info", channel=channel.channel)
+    except NotFound:
+        return PRIVATE
+    found = object_at(answer, "channel")
+    if found.get("is_private") is True or found.get("is_im") is True:
+        return PRIVATE
+    return text_at(found, "name") or None
 
 
 async def _listed(api: WebApi, types: str) -> list[Json]:

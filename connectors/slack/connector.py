@@ -47,7 +47,7 @@ from bridge.ports.history import Affairs, Stretch
 from bridge.ports.tokens import SecretRef
 from connectors.slack import ids, links
 from connectors.slack.capabilities import CAPABILITIES, STREAM_PACE
-from connectors.slack.channels import list_channels
+from connectors.slack.channels import channel_name, list_channels
 from connectors.slack.check import findings
 from connectors.slack.decode import decode
 from connectors.slack.encode import encode
@@ -261,6 +261,9 @@ class SlackConnector:
     ) -> Sequence[Finding]:
         public_url = self._tools.public_url
         return await findings(self._api, self._app_api, self._settings, public_url, channels, uses)
+
+    async def channel_name(self, channel: ChannelRef) -> str | None:
+        return await channel_name(self._api, channel)
 
     async def groups(self, workspaces: Collection[str]) -> Mapping[str, str]:
         return await list_groups(self._api) if workspaces else {}

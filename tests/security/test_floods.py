@@ -6,10 +6,14 @@ import asyncio
 
 import pytest
 
+from bridge.content.text import Mention
 from bridge.errors import Unauthorized, Unavailable
 from bridge.model import AccountId, ActorId, Person
-from bridge.router import people
+from bridge.ports.cards import NO_CARDS
+from bridge.router import reference_names
 from bridge.router.people import People
+from bridge.router.reference_names import ReferenceNames
+from bridge.router.rooms import Rooms
 from bridge.store.memory import MemoryStore
 from connectors.teams.validate import SigningKeys, TokenValidator
 from tests.connectors.teams.test_validate import KEY, SETTINGS, Publisher, StillClock, token
@@ -93,12 +97,21 @@ class Directory(PaperConnector):
         return Person(id=actor, name="Ann")
 
 
+def names_of(directory: Directory, clock: FakeClock) -> ReferenceNames:
+    connectors = {AccountId("slate"): directory}
+    known = People(MemoryStore(clock), connectors, clock)
+    return ReferenceNames(known, connectors, Rooms(()), NO_CARDS, clock)
+
+
+def mentions(count: int) -> list[Mention]:
+    actors = [ActorId(f"paper:slate:U{number}") for number in range(count)]
+    return [Mention(actor, actor) for actor in actors]
+
+
 async def test_ten_thousand_mentions_are_not_ten_thousand_questions(clock: FakeClock) -> None:
     directory = Directory("slate", clock)
-    known = People(MemoryStore(clock), {AccountId("slate"): directory}, clock)
-    actors = tuple(ActorId(f"paper:slate:U{number}") for number in range(10_000))
 
-    names = await known.names(AccountId("slate"), actors)
+    names = await names_of(directory, clock).names(AccountId("slate"), mentions(10_000))
 
     assert len(names) == directory.asked == 100
 
@@ -106,14 +119,15 @@ async def test_ten_thousand_mentions_are_not_ten_thousand_questions(clock: FakeC
 async def test_a_silent_directory_holds_a_message_for_one_deadline(
     clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(people, "_DEADLINE", 0.05)
+    monkeypatch.setattr(reference_names, "_DEADLINE", 0.05)
     directory = Directory("slate", clock)
     directory.silent = True
-    known = People(MemoryStore(clock), {AccountId("slate"): directory}, clock)
-    actors = tuple(ActorId(f"paper:slate:U{number}") for number in range(100))
+    names = names_of(directory, clock)
 
-    async with asyncio.timeout(1):
-        assert await known.names(AccountId("slate"), actors) == {}
+    async with asyncio.timeout(5):
+        assert await names.names(AccountId("slate"), mentions(100)) == {}
+        assert await names.names(AccountId("slate"), mentions(1)) == {}
+    assert directory.asked == 1
 
 
 @pytest.fixture

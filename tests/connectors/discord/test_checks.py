@@ -97,6 +97,18 @@ async def test_people_are_known_as_their_guild_sees_them(local: Local) -> None:
     assert person.picture.startswith(f"{local.around.base_url}/discord/")
 
 
+async def test_a_channel_has_the_name_that_everybody_may_know(local: Local) -> None:
+    connector = local.connector()
+    guild = local.channel.workspace
+    hidden = local.app["no_access"][guild]
+
+    named = await connector.channel_name(local.channel)
+
+    assert named == local.discord.world().places[0].channel_name
+    assert await connector.channel_name(channel_ref(guild, hidden)) == "no-access"
+    assert await connector.channel_name(channel_ref(guild, "99")) == "no-access"
+
+
 async def test_roles_are_the_groups_of_a_guild(local: Local) -> None:
     connector = local.connector()
     state = local.discord.state

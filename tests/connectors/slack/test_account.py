@@ -269,3 +269,15 @@ async def test_without_the_scope_for_private_channels_the_public_ones_are_listed
     channels = await sandbox.connector().channels()
 
     assert "general" in {channel.name for channel in channels}
+
+
+async def test_a_channel_has_the_name_that_everybody_may_know(sandbox: Sandbox) -> None:
+    connector = sandbox.connector()
+    channels = sandbox.slack.slack.workspaces[TEAM].channels
+    quiet = next(one for one in channels.values() if one.name == "quiet")
+
+    assert await connector.channel_name(ids.channel_ref(TEAM, quiet.id)) == "quiet"
+    assert await connector.channel_name(ids.channel_ref(TEAM, "C0NOWHERE")) == "private-channel"
+    quiet.kind = "group"
+    quiet.members[sandbox.app()["bot_user"]] = None
+    assert await connector.channel_name(ids.channel_ref(TEAM, quiet.id)) == "private-channel"
