@@ -10,6 +10,7 @@ BridgeError
 │   ├── SchemaTooNew     written by a newer version of the bridge
 │   ├── StoreCorrupt     the file is damaged
 │   ├── StoreFull        no room left on the disk
+│   ├── StoreGone        its file was removed or replaced
 │   └── NotOpen          an operation is over already: settled by its echo, or cancelled
 ├── PlatformError        a platform answered with an error
 │   ├── RateLimited      wait `retry_after` seconds, then the same request again
@@ -97,6 +98,10 @@ class StoreFull(StoreError):
     @property
     def public(self) -> str:
         return "The bridge's store has no room left on its disk"
+
+
+class StoreGone(StoreError):
+    """The store's file is not there any more, or another stands in its place."""
 
 
 class NotOpen(StoreError):

@@ -47,6 +47,7 @@ from bridge.router.purses import Allowances, Prices
 from bridge.router.references import Groups
 from bridge.router.rooms import Talk
 from bridge.store.blobs import open_blobs
+from bridge.store.place import begin
 from bridge.store.sqlite import open_sqlite
 from bridge.tools.toolbox import McpToolbox, open_toolbox
 
@@ -158,8 +159,9 @@ async def known_secrets(settings: Settings, tokens: TokenSource) -> set[str]:
 
 
 async def open_store(settings: Settings, clock: Clock) -> Store:
-    """The store of these settings, with its key."""
+    """The store of these settings, with its key. Raises StoreError."""
     path = settings.store.path
+    await asyncio.to_thread(begin, path)  # before a key is put beside it
     return await open_sqlite(
         path, clock=clock, key=key_for(path), synchronous=settings.store.synchronous
     )

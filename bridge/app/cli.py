@@ -42,7 +42,7 @@ COMMANDS = {
     "secrets": "Keep tokens sealed in the bridge's own store.",
     "tokens": "Make and revoke tokens: programs read rooms and speak in them with one.",
     "mcp": "Serve rooms to a program that speaks the Model Context Protocol.",
-    "db": "Migrate, back up and restore the store.",
+    "db": "Migrate, back up and restore the store, or begin a new one.",
     "schema": "Print the JSON Schema of UACS, or of the card.",
 }
 

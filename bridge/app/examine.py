@@ -42,6 +42,7 @@ from bridge.ports.connector import (
 )
 from bridge.ports.store import Store
 from bridge.store.maintenance import schema_version
+from bridge.store.place import must_not_be_gone, standing
 from bridge.store.schema import newest_version
 from bridge.store.sqlite import open_sqlite_to_read
 from bridge.uacs import Message
@@ -96,11 +97,12 @@ def _configuration(config: Path, settings: Settings) -> list[Finding]:
 def _store(settings: Settings) -> list[Finding]:
     path = settings.store.path
     try:
-        if not path.exists():
+        if standing(path) != "store":
+            must_not_be_gone(path)
             return [_new_store(path)]
         version, newest = schema_version(path), newest_version()
     except (StoreError, OSError) as error:
-        return [Finding("error", str(error), "restore a backup: uacs-bridge db restore BACKUP")]
+        return [Finding("error", str(error))]  # it says what to do
     if version > newest:
         what = f"{path} has schema {version}, this version of the bridge knows up to {newest}"
         return [Finding("error", what, "install the newer version, or restore an older backup")]

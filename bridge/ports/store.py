@@ -425,6 +425,18 @@ class LaneStatus:
 
 
 @dataclass(frozen=True)
+class StorePulse:
+    """How many messages there are, and how many operations are `open`, `dead` and `unproved`: of
+    each at most MOST_COUNTED."""
+
+    messages: int
+    outbox: Mapping[str, int]
+
+
+MOST_COUNTED = 1000
+
+
+@dataclass(frozen=True)
 class StoreStatus:
     """The counts that `status` and `/metrics` show."""
 
@@ -819,6 +831,15 @@ class Store(
     """All of it."""
 
     async def status(self) -> StoreStatus: ...
+
+    async def pulse(self) -> StorePulse:
+        """The little that a health check tells; takes no longer in a large store."""
+        ...
+
+    async def prove_writable(self) -> None:
+        """Write something small; after a disk that was full, as much as a batch of messages.
+        Raises StoreError."""
+        ...
 
     async def backup(self, target: Path) -> None:
         """A consistent copy of the whole store while it is in use."""

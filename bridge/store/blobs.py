@@ -33,6 +33,7 @@ from bridge.content.media_types import HEAD, sniffed_type
 from bridge.errors import FileDamaged, FileMissing, FileTooLarge, StoreError, StoreFull
 from bridge.ports.blobs import BlobRef, BlobTotal, file_id_of, sha256_of
 from bridge.ports.clock import Clock
+from bridge.store.place import make_folder
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -266,7 +267,7 @@ async def _blocks(chunks: AsyncIterable[bytes], limit: int) -> AsyncGenerator[Se
 
 def _prepare(folder: Path) -> None:
     with _disk_errors(folder):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder)
         shutil.rmtree(folder / _PARTS, ignore_errors=True)
         (folder / _PARTS).mkdir(mode=0o700, exist_ok=True)
         _sync_folder(folder)

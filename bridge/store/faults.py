@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from bridge.errors import StoreCorrupt, StoreError, StoreFull
 
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
@@ -26,16 +28,45 @@ def store_error(error: BaseException, path: Path) -> StoreError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the upper bits only say where
     if code in _DAMAGED:
         return corrupt(path, str(error))
+    if isinstance(error, OSError):
+        return _os_error(error, path)
     if code == sqlite3.SQLITE_FULL:
-        return StoreFull(
-            f"No room left for the store {str(path)!r}; make room on its disk: the bridge goes "
-            "on by itself, platforms hand over again what was not kept"
+        return _full(path)
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return StoreError(
+            f"The store {str(path)!r} cannot be written ({error}); give the bridge's user the "
+            "file and its folder, on a disk that is not mounted read-only"
+        )
+    if code == sqlite3.SQLITE_IOERR:
+        return StoreError(
+            f"The disk of the store {str(path)!r} failed ({error}); look at the system's log, and "
+            "at the disk"
         )
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreError(
             f"The store {str(path)!r} is locked by another program; close it and try again"
         )
     return StoreError(f"The store {str(path)!r} failed: {error} ({type(error).__name__})")
+
+
+def _os_error(error: OSError, path: Path) -> StoreError:
+    if error.errno in _NO_ROOM:
+        return _full(path)
+    where = "" if error.filename in (None, str(path)) else f" on {str(error.filename)!r}"
+    why = f"{error.strerror or type(error).__name__}{where}"
+    todo = "give the bridge's user the file and its folder, or change store.path"
+    if error.errno == errno.EROFS:
+        todo = "its disk is mounted read-only: mount it for writing, or change store.path"
+    elif error.errno == errno.EIO:
+        todo = "look at the system's log, and at the disk"
+    return StoreError(f"The store {str(path)!r} cannot be used: {why}; {todo}")
+
+
+def _full(path: Path) -> StoreFull:
+    return StoreFull(
+        f"No room left for the store {str(path)!r}; make room on its disk: the bridge goes "
+        "on by itself, platforms hand over again what was not kept"
+    )
 
 
 @contextmanager

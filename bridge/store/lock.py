@@ -8,21 +8,31 @@ from pathlib import Path
 from typing import IO
 
 from bridge.errors import StoreError
+from bridge.store.place import Identity, identity
+
+_CLEAN = "clean\n"
 
 
 class StoreLock:
     """Taken when made, given back by `close` or by the end of the process, however it ends.
 
-    `clean`: whoever held it before gave it back, and did not crash.
+    `clean`: whoever held it before gave it back, and did not crash. `opened` is set by whoever
+    holds it once the store is there: then the file stays, else everything is left as it was.
     """
 
     def __init__(self, path: Path) -> None:
-        self._file = _locked_file(path)
-        self.clean = self._file.read() == ""
+        self._where = path.with_name(path.name + ".lock")
+        self._file = _locked_file(path, self._where)
+        self._before = self._file.read()
+        self.clean = self._before in ("", _CLEAN)
+        self.opened = False
         _replace(self._file, f"pid {os.getpid()}\n")
 
     def close(self) -> None:
-        _replace(self._file, "")
+        if not self.opened and not self._before:
+            self._where.unlink(missing_ok=True)
+        else:
+            _replace(self._file, _CLEAN if self.opened else self._before)
         self._file.close()
 
 
@@ -33,8 +43,15 @@ def _replace(file: IO[str], text: str) -> None:
     file.flush()
 
 
-def _locked_file(path: Path) -> IO[str]:
-    where = path.with_name(path.name + ".lock")
+def _locked_file(path: Path, where: Path) -> IO[str]:
+    while True:
+        file = _locked(path, where)
+        if identity(where) == _identity(file):
+            return file
+        file.close()  # whoever held it took it away: it was the lock of nothing
+
+
+def _locked(path: Path, where: Path) -> IO[str]:
     file = os.fdopen(os.open(where, os.O_RDWR | os.O_CREAT, 0o600), "r+", encoding="utf-8")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -46,3 +63,8 @@ def _locked_file(path: Path) -> IO[str]:
             "this one another store"
         ) from None
     return file
+
+
+def _identity(file: IO[str]) -> Identity:
+    found = os.fstat(file.fileno())
+    return found.st_dev, found.st_ino

@@ -1,16 +1,17 @@
-"""What `uacs-bridge db` does with a store's file: migrate, backup, restore, schema_version."""
+"""What `uacs-bridge db` does with a store's file: migrate, back up, restore, begin anew."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
-from bridge.errors import StoreError
+from bridge.errors import StoreCorrupt, StoreError
 from bridge.store import schema
 from bridge.store.faults import translated
 from bridge.store.lock import StoreLock
+from bridge.store.place import make_folder, must_not_be_gone, standing
 
 
 def schema_version(path: Path) -> int:
@@ -40,6 +41,7 @@ def migrate(path: Path) -> tuple[int, int]:
     with translated(path), closing(StoreLock(path)) as lock:
         checked = not lock.clean or schema.is_small(path)
         schema.open_to_write(path, checked=checked).close()
+        lock.opened = True
     return before, schema_version(path)
 
 
@@ -60,20 +62,38 @@ def restore(source: Path, path: Path) -> Path | None:
     nothing was changed.
     """
     with translated(source):
-        _must_exist(source)
+        if standing(source, "backup") == "nothing":
+            raise StoreError(f"There is no backup {str(source)!r}; check the path")
         _check(source)
     with translated(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with closing(StoreLock(path)):
-            part = _copy_beside(source, path)
+        with suppress(StoreCorrupt):  # a damaged store is what a backup is for
+            standing(path)
+        make_folder(path.parent)
+        with closing(StoreLock(path)) as lock:
+            before = _exchange(source, path)
+            lock.opened = True
+    return before
+
+
+def create(path: Path) -> Path | None:
+    """An empty store where the old one's file is gone; where what stood there is now, if
+    anything did. Raises StoreError where a store stands."""
+    with translated(path):
+        if standing(path) == "store":
+            raise StoreError(f"The store {str(path)!r} is there; nothing was changed")
+        make_folder(path.parent)
+        with closing(StoreLock(path)) as lock:
             before = _put_aside(path)
-            part.rename(path)
-            _sync_folder(path.parent)
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            schema.open_to_write(path, checked=False).close()
+            lock.opened = True
     return before
 
 
 def _must_exist(path: Path) -> None:
-    if not path.is_file():
+    """Raises StoreError for what is no store; also says when one is gone."""
+    if standing(path) == "nothing":
+        must_not_be_gone(path)
         raise StoreError(f"There is no store {str(path)!r}; check the path")
 
 
@@ -86,27 +106,26 @@ def _check(source: Path) -> None:
             raise StoreError(f"{str(source)!r} is empty, no backup of a store")
 
 
-def _copy_beside(source: Path, path: Path) -> Path:
+def _exchange(source: Path, path: Path) -> Path | None:
     """Through SQLite, so that a backup with a write-ahead log of its own is whole, too."""
-    part = path.with_name(path.name + ".part")
-    part.unlink(missing_ok=True)
-    os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    schema.copy_database(source, part)
-    with part.open("rb") as file:
-        os.fsync(file.fileno())
-    return part
+    with schema.part_of(path) as part:
+        schema.copy_database(source, part)
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
+        before = _put_aside(path)
+        part.rename(path)
+        _sync_folder(path.parent)
+    return before
 
 
 def _put_aside(path: Path) -> Path | None:
     """Rename the old store with what SQLite keeps beside it, so that it stays readable."""
-    if not path.exists():
-        return None
     aside = _free_name(path)
     for suffix in ("-wal", "-shm", ""):
         old = path.with_name(path.name + suffix)
-        if old.exists():
+        if old.exists():  # a log without its file does not belong to the file that comes
             shutil.move(old, aside.with_name(aside.name + suffix))
-    return aside
+    return aside if aside.exists() else None
 
 
 def _free_name(path: Path) -> Path:

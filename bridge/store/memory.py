@@ -36,6 +36,7 @@ from bridge.ports.catch_up_store import Held, HeldPin, Orphan
 from bridge.ports.clock import Clock
 from bridge.ports.reading_store import Position
 from bridge.ports.store import (
+    MOST_COUNTED,
     Admission,
     Admitted,
     Change,
@@ -53,6 +54,7 @@ from bridge.ports.store import (
     Settlement,
     StoredMessage,
     StoredTurn,
+    StorePulse,
     StoreStatus,
     Timeline,
     View,
@@ -802,6 +804,19 @@ class MemoryStore(
         )
 
     # --- the whole ----------------------------------------------------------------------------
+
+    async def pulse(self) -> StorePulse:
+        states = _count(op.state for op in self._operations.values())
+        found = {
+            "open": states.get("waiting", 0) + states.get("sending", 0),
+            "dead": states.get("dead", 0),
+            "unproved": states.get("unproved", 0),
+        }
+        outbox = {name: min(count, MOST_COUNTED) for name, count in found.items()}
+        return StorePulse(len(self._messages), outbox)
+
+    async def prove_writable(self) -> None:
+        """Memory takes anything."""
 
     async def status(self) -> StoreStatus:
         return StoreStatus(

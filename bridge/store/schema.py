@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import closing
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing, contextmanager
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal
+from uuid import uuid4
 
 from bridge.errors import SchemaTooNew, StoreError
 from bridge.store.faults import corrupt
+from bridge.store.place import APPLICATION_ID, make_folder
 
-APPLICATION_ID = 0x55414353  # "UACS": says that an SQLite file is a store of ours
 _CHECKED_FIRST = 16 * 1024 * 1024  # bytes, in some 30 ms
 _CACHE = 16_384  # KiB of pages that the writer keeps
 Synchronous = Literal["FULL", "NORMAL"]
@@ -173,14 +174,23 @@ def _statements(script: str) -> Iterator[str]:
 
 def copy_to(path: Path, target: Path) -> None:
     """A consistent copy of a store that may be in use; `target` must not exist yet."""
-    if target.exists():
+    if target.exists() or target.is_symlink():
         raise StoreError(f"{str(target)!r} exists already; choose another name for the backup")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(target.name + ".part")
-    part.unlink(missing_ok=True)
+    make_folder(target.parent)
+    with part_of(target) as part:
+        copy_database(path, part)
+        part.rename(target)
+
+
+@contextmanager
+def part_of(target: Path) -> Generator[Path]:
+    """An empty file beside `target` that becomes it by a rename; taken away if it does not."""
+    part = target.with_name(f".{target.name}.{os.getpid()}-{uuid4().hex[:8]}.part")
     os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    copy_database(path, part)
-    part.rename(target)
+    try:
+        yield part
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def copy_database(path: Path, target: Path) -> None:

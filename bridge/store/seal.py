@@ -12,6 +12,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from bridge.errors import ConfigError, StoreError
+from bridge.store.place import make_folder
 
 _VERSION = b"\x01"
 _NONCE = 12
@@ -81,7 +82,7 @@ def text_to_key(text: str) -> bytes:
 
 def load_or_make_key(path: Path) -> bytes:
     """The key in the file; a new one, readable by its owner alone, when there is no file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:

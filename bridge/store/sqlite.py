@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar, TypeVarTuple
 from uuid import UUID
 
 from pydantic import JsonValue
 
-from bridge.errors import StoreError
+from bridge.errors import StoreError, StoreFull
 from bridge.model import (
     AccountId,
     ActorId,
@@ -65,6 +65,7 @@ from bridge.ports.store import (
     ShownName,
     StoredMessage,
     StoredTurn,
+    StorePulse,
     StoreStatus,
     Timeline,
     View,
@@ -91,11 +92,14 @@ from bridge.store import (
 from bridge.store.faults import translated
 from bridge.store.late_check import LateCheck
 from bridge.store.lock import StoreLock
+from bridge.store.place import begin, check_same, identity, must_not_be_gone, standing
 from bridge.store.schema import Synchronous, copy_to, is_small, open_to_read, open_to_write
 from bridge.store.seal import Seal, check_key
-from bridge.store.status import lanes_waiting, read_status
+from bridge.store.status import lanes_waiting, read_pulse, read_status, write_proof
 from bridge.store.writer import Writer
 from bridge.uacs import Conversation, Message
+
+_LITTLE, _MUCH = 16, 1024 * 1024  # bytes that prove that something is taken
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -108,7 +112,8 @@ async def open_sqlite(
 
     `key` (32 bytes) seals secrets; without it, sealed values can be neither kept nor read.
     `synchronous="NORMAL"` is faster, and may lose the last moments when the machine loses power.
-    Raises SchemaTooNew, StoreCorrupt, or StoreError when another process has it open.
+    Raises SchemaTooNew, StoreCorrupt, StoreGone where a store stood and its file is not there any
+    more, or StoreError: something else stands there, or another process has it open.
     """
     seal = Seal(key)
     files = await asyncio.to_thread(_open, path, seal, synchronous)
@@ -130,6 +135,7 @@ class _Files:
     writing: sqlite3.Connection | None = None
     lock: StoreLock | None = None
     check: LateCheck | None = None
+    same: Callable[[], None] = lambda: None
 
     def close(self) -> None:
         if self.check is not None:
@@ -144,10 +150,9 @@ class _Files:
 
 def _open(path: Path, seal: Seal, synchronous: Synchronous) -> _Files:
     with translated(path), ExitStack() as undo:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        begin(path)
         lock = StoreLock(path)
         undo.callback(lock.close)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         small = is_small(path)
         writing = open_to_write(path, checked=small, synchronous=synchronous)
         undo.callback(writing.close)
@@ -156,13 +161,17 @@ def _open(path: Path, seal: Seal, synchronous: Synchronous) -> _Files:
         files.writing, files.lock = writing, lock
         if not small and not lock.clean:
             files.check = LateCheck(path)
+        if (known := identity(path)) is not None:
+            files.same = partial(check_same, path, known)
+        lock.opened = True
         undo.pop_all()
     return files
 
 
 def _open_to_read(path: Path) -> _Files:
     with translated(path):
-        if not path.exists():
+        if standing(path) != "store":
+            must_not_be_gone(path)
             raise StoreError(f"There is no store {str(path)!r}; `uacs-bridge run` makes it")
         near = open_to_read(path)
         try:
@@ -182,7 +191,7 @@ class SqliteStore:
 
     def __init__(self, path: Path, clock: Clock, seal: Seal, files: _Files) -> None:
         self.path = path
-        self.writer = None if files.writing is None else Writer(files.writing, path)
+        self.writer = None if files.writing is None else Writer(files.writing, path, files.same)
         self._files = files
         self._clock = clock
         self._seal = seal
@@ -629,6 +638,13 @@ class SqliteStore:
 
     async def status(self) -> StoreStatus:
         return await self._read(read_status)
+
+    async def pulse(self) -> StorePulse:
+        return self._look(read_pulse)
+
+    async def prove_writable(self) -> None:
+        full = self.writer is not None and isinstance(self.writer.failure, StoreFull)
+        await self._write(write_proof, _MUCH if full else _LITTLE)
 
     async def backup(self, target: Path) -> None:
         self._must_be_open()

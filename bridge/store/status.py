@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Mapping, Sequence
 
-from bridge.ports.store import LaneStatus, StoreStatus
+from bridge.ports.store import MOST_COUNTED, LaneStatus, StorePulse, StoreStatus
 from bridge.store.bodies import OPERATIONS
 from bridge.store.queries import read_queries
 
@@ -23,6 +24,23 @@ def read_status(db: sqlite3.Connection) -> StoreStatus:
         messages=_count(db, "messages"),
         lanes=lanes_waiting(db),
     )
+
+
+def read_pulse(db: sqlite3.Connection) -> StorePulse:
+    """Looks at no more rows than MOST_COUNTED of each kind."""
+    return StorePulse(
+        messages=_count(db, "messages"),
+        outbox={
+            "open": db.execute(SQL["some_open"], (MOST_COUNTED,)).fetchone()[0],
+            "dead": db.execute(SQL["some_lost"], ("dead", MOST_COUNTED)).fetchone()[0],
+            "unproved": db.execute(SQL["some_lost"], ("unproved", MOST_COUNTED)).fetchone()[0],
+        },
+    )
+
+
+def write_proof(db: sqlite3.Connection, size: int) -> None:
+    """Some bytes that nobody reads; a much larger proof makes room for the next small one."""
+    db.execute(SQL["proof"], (os.urandom(size),))
 
 
 def lanes_waiting(db: sqlite3.Connection) -> Sequence[LaneStatus]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any, TypeVar, TypeVarTuple
+from typing import Any, TypeGuard, TypeVar, TypeVarTuple
 
-from bridge.errors import StoreError
+from bridge.errors import StoreCorrupt, StoreError, StoreFull
 from bridge.store.faults import store_error
 
 T = TypeVar("T")
@@ -42,12 +42,17 @@ class Writer:
 
     While one COMMIT is under way, further units gather and share the next. One that raises is
     undone alone. Awaiters wake in the order of submission, after the COMMIT. A unit may be run
-    twice, so it has no effect but on the database.
+    twice, so it has no effect but on the database. `check` raises StoreError where nothing may be
+    written any more. `failure` is that of the last COMMIT, None where it succeeded.
     """
 
-    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
+    def __init__(
+        self, db: sqlite3.Connection, path: Path, check: Callable[[], None] = lambda: None
+    ) -> None:
+        self.failure: StoreError | None = None
         self._db = db
         self._path = path
+        self._check = check
         self._loop = asyncio.get_running_loop()
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._closed = False
@@ -113,19 +118,23 @@ class Writer:
         """False when `run` gave up; then nothing was done."""
         db = self._db
         try:
+            self._check()
             db.execute("BEGIN IMMEDIATE")
             if not all(run(db, job) for job in batch):
                 self._roll_back()
                 return False
             db.execute("COMMIT")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, StoreError) as error:
             self._give_up(batch, error)
+        else:
+            self.failure = next((job.error for job in batch if _of_disk(job.error)), None)
         return True
 
-    def _give_up(self, batch: Sequence[_Job], error: sqlite3.Error) -> None:
+    def _give_up(self, batch: Sequence[_Job], error: Exception) -> None:
         self._roll_back()
+        self.failure = store_error(error, self._path)
         for job in batch:
-            job.error = job.error or store_error(error, self._path)
+            job.error = job.error or self.failure
 
     def _roll_back(self) -> None:
         if self._db.in_transaction:  # on a full disk SQLite may have done it
@@ -161,6 +170,11 @@ def _run(db: sqlite3.Connection, job: _Job) -> bool:
 
 def _of_sqlite(error: Exception) -> bool:
     return isinstance(error, (sqlite3.Error, OverflowError))
+
+
+def _of_disk(error: Exception | None) -> TypeGuard[StoreError]:
+    """The COMMIT may succeed though there was no room for one of its units."""
+    return isinstance(error, (StoreFull, StoreCorrupt))
 
 
 def _wake(batch: Sequence[_Job]) -> None:

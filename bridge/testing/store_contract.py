@@ -58,6 +58,7 @@ from bridge.ports.store import (
     Store,
     StoredMessage,
     StoredTurn,
+    StorePulse,
     StoreStatus,
     Timeline,
     View,
@@ -1482,7 +1483,18 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             ],
         )
 
+        assert await store.pulse() == StorePulse(1, {"open": 4, "dead": 1, "unproved": 0})
+
     async def test_a_new_store_has_nothing_to_count(self, store: Store) -> None:
+        assert await store.status() == StoreStatus({}, {}, {}, 0, [])
+        assert await store.pulse() == StorePulse(0, {"open": 0, "dead": 0, "unproved": 0})
+
+    async def test_what_proves_that_something_is_taken_is_counted_nowhere(
+        self, store: Store
+    ) -> None:
+        for _ in range(3):
+            await store.prove_writable()
+
         assert await store.status() == StoreStatus({}, {}, {}, 0, [])
 
     async def test_a_message_is_explained_from_payload_to_receipts(

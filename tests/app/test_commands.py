@@ -396,3 +396,20 @@ async def test_archive_show_between_two_people_is_of_them_alone(house: House) ->
 
     assert (nothing.exit_code, "no conversation" in nothing.stderr) == (1, True)
     assert (mixed.exit_code, "stands alone" in mixed.stderr) == (2, True)
+
+
+def test_a_store_that_is_gone_is_begun_anew_when_somebody_says_so(tmp_path: Path) -> None:
+    config = write(tmp_path / "bridge.yaml", "store: {path: data/bridge.sqlite3}\n")
+    path = tmp_path / "data" / "bridge.sqlite3"
+    made = cli("db", "new", "-c", str(config))
+    again = cli("db", "new", "-c", str(config))
+    path.unlink()
+    path.with_suffix(".key").touch()
+
+    told = [cli(*one, "-c", str(config)) for one in (("status",), ("secrets", "list"), ("check",))]
+    anew = cli("db", "new", "-c", str(config))
+
+    assert (made.exit_code, again.exit_code, anew.exit_code) == (0, 1, 0)
+    assert "nothing was changed" in again.stderr
+    assert all("is gone, but" in one.stderr + one.stdout for one in told)
+    assert path.exists()

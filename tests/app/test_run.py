@@ -100,7 +100,7 @@ def test_a_store_that_cannot_be_used_ends_with_1(trouble: str, tmp_path: Path) -
         "corrupt": "damaged",
         "newer": "install the newer version",
         "foreign": "no store of the bridge",
-        "folder": "failed",
+        "folder": "is a folder",
     }
     _spoil(store, trouble)
     config = write(tmp_path / "bridge.yaml", f"store: {{path: {store}}}\nweb: {{port: 0}}\n")
@@ -127,7 +127,7 @@ async def test_a_full_disk_at_the_start_ends_with_1(tmp_path: Path) -> None:
     _, errors = await process.communicate()
 
     assert process.returncode == 1
-    assert errors.decode().startswith("uacs-bridge: The store ")
+    assert errors.decode().startswith("uacs-bridge: The disk of the store ")
     assert "Traceback" not in errors.decode()
 
 
@@ -168,6 +168,7 @@ async def _written(sandbox: Child, path: Path) -> Path:
 def _spoil(store: Path, trouble: str) -> None:
     if trouble == "corrupt":
         store.write_bytes(b"no SQLite file at all" * 500)
+        store.with_name("bridge.sqlite3.lock").write_text("clean\n")  # a store stood there
     elif trouble == "folder":
         store.mkdir()
     else:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sqlite3
 import stat
 from contextlib import closing
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
-from bridge.errors import SchemaTooNew, StoreCorrupt, StoreError
+from bridge.errors import SchemaTooNew, StoreError
 from bridge.store import SqliteStore, open_sqlite
-from bridge.store.maintenance import backup, migrate, restore, schema_version
+from bridge.store.maintenance import backup, create, migrate, restore, schema_version
 from bridge.store.schema import newest_version
 from bridge.testing.store_contract import HandClock, admit, raw, said
 from tests.store.conftest import KEY
@@ -114,7 +116,7 @@ async def test_a_bad_backup_is_refused_before_anything_is_touched(
 
     for name, error in (
         ("newer", SchemaTooNew),
-        ("junk", StoreCorrupt),
+        ("junk", StoreError),
         ("empty", StoreError),
         ("nothing", StoreError),
     ):
@@ -123,6 +125,51 @@ async def test_a_bad_backup_is_refused_before_anything_is_touched(
 
     assert await _messages(path, clock) == 1
     assert [file.name for file in path.parent.iterdir() if "replaced" in file.name] == []
+
+
+def test_a_backup_is_not_put_in_the_place_of_a_foreign_file(tmp_path: Path) -> None:
+    theirs, path = tmp_path / "backup", tmp_path / "passwd"
+    create(theirs.with_name("ours"))
+    backup(theirs.with_name("ours"), theirs)
+    path.write_text("root:x:0:0\n")
+    before = sorted(one.name for one in tmp_path.iterdir())
+
+    with pytest.raises(StoreError, match="no store of the bridge"):
+        restore(theirs, path)
+    with pytest.raises(StoreError, match="no backup of the bridge"):
+        restore(path, theirs.with_name("ours"))
+
+    assert path.read_text() == "root:x:0:0\n"
+    assert sorted(one.name for one in tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("name", ["folder", "file/backup", "taken", "link"])
+def test_a_backup_goes_to_a_free_name_in_a_folder(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "bridge.sqlite3"
+    create(path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "taken").write_text("x")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "taken.part").write_text("theirs")
+    before = sorted(one.name for one in tmp_path.iterdir())
+
+    with pytest.raises(StoreError):
+        backup(path, tmp_path / name)
+
+    assert sorted(one.name for one in tmp_path.iterdir()) == before
+    backup(path, tmp_path / "taken.2")
+    assert (tmp_path / "taken.part").read_text() == "theirs"
+
+
+def test_what_is_counted_by_its_last_number_is_never_deleted() -> None:
+    """`status` takes the last number of a row for the number of rows."""
+    code = files("bridge.store")
+    found = [*code.joinpath("sql").iterdir(), *code.joinpath("migrations").iterdir()]
+    found += [one for one in code.iterdir() if one.name.endswith(".py")]
+    deletes = re.compile(r"(?i)delete\s+from\s+(inbox|messages)\b")
+
+    assert not [one.name for one in found if deletes.search(one.read_text("utf-8"))]
 
 
 async def test_migrating_tells_the_versions(store: SqliteStore, path: Path) -> None:

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import sqlite3
 import stat
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
-from bridge.errors import SchemaTooNew, StoreCorrupt, StoreError
+from bridge.app.build import open_store
+from bridge.app.settings import settings_of
+from bridge.errors import SchemaTooNew, StoreCorrupt, StoreError, StoreFull, StoreGone
 from bridge.store import SqliteStore, open_sqlite, open_sqlite_to_read
+from bridge.store.blobs import open_blobs
+from bridge.store.maintenance import backup, create, restore, schema_version
+from bridge.store.maintenance import migrate as migrate_store
 from bridge.store.schema import migrate, migrations, newest_version, version_of
 from bridge.testing.store_contract import ACME, HOME, HandClock, admit, raw, said, stored
 from tests.store.conftest import KEY
@@ -174,11 +182,227 @@ async def test_the_file_of_another_program_is_left_alone(path: Path, clock: Hand
 @pytest.mark.parametrize(
     "junk", [b"not a database at all" * 500, b"SQLite format 3\0" + b"?" * 9000]
 )
-async def test_a_file_of_junk_is_called_damaged(path: Path, clock: HandClock, junk: bytes) -> None:
+async def test_a_file_of_junk_in_the_place_of_a_store_is_called_damaged(
+    store: SqliteStore, path: Path, clock: HandClock, junk: bytes
+) -> None:
+    await store.close()
     _write(path, junk)
 
     with pytest.raises(StoreCorrupt, match="restore a backup"):
         await open_sqlite(path, clock=clock, key=KEY)
+
+
+FOREIGN = {
+    "text": b"root:x:0:0:root:/root:/bin/bash\n",
+    "long text": b"not a database at all" * 500,
+    "one byte": b"\0",
+    "a broken SQLite file": b"SQLite format 3\0" + b"?" * 9000,
+}
+
+
+@pytest.mark.parametrize("name", [*FOREIGN, "an SQLite file", "one with a write-ahead log"])
+async def test_a_foreign_file_is_left_alone_and_nothing_is_left_beside_it(
+    path: Path, clock: HandClock, name: str
+) -> None:
+    if name in FOREIGN:
+        _write(path, FOREIGN[name])
+    else:
+        _their_database(path, log="log" in name)
+    before = _bytes(path)
+    settings = settings_of({"store": {"path": str(path)}})
+
+    with pytest.raises(StoreError) as opened:
+        await open_store(settings, clock)
+    with pytest.raises(StoreError) as read:
+        await open_sqlite_to_read(path, clock=clock)
+    for job in (migrate_store, schema_version, lambda one: backup(one, path.with_name("b"))):
+        with pytest.raises(StoreError, match="no store of the bridge"):
+            job(path)
+
+    for error in (str(opened.value), str(read.value)):
+        assert "no store of the bridge" in error
+        assert "Change store.path" in error
+        assert "restore" not in error
+    assert _bytes(path) == before
+    assert _names(path.parent) == [path.name]
+
+
+@pytest.mark.parametrize("where", ["file/bridge.sqlite3", "file/a/b/bridge.sqlite3"])
+async def test_a_path_below_a_file_is_told_in_words(
+    tmp_path: Path, clock: HandClock, where: str
+) -> None:
+    file = tmp_path / "file"
+    _write(file, b"x")
+    path = tmp_path / where
+
+    for opening in (open_store(settings_of({"store": {"path": str(path)}}), clock),
+                    open_sqlite(path, clock=clock, key=KEY),
+                    open_sqlite_to_read(path, clock=clock)):  # fmt: skip
+        with pytest.raises(StoreError, match=f"{file}' is a file, not a folder"):
+            await opening
+    for job in (migrate_store, schema_version, create, lambda one: backup(one, tmp_path / "b")):
+        with pytest.raises(StoreError, match="is a file, not a folder"):
+            job(path)
+
+    assert _names(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"), [("folder", "is a folder; name a file in it"), ("pipe", "no plain file")]
+)
+async def test_what_is_no_file_is_told_in_words(
+    path: Path, clock: HandClock, kind: str, told: str
+) -> None:
+    _make(path, kind)
+
+    with pytest.raises(StoreError, match=told):
+        await open_store(settings_of({"store": {"path": str(path)}}), clock)
+
+    assert _names(path.parent) == [path.name]
+
+
+async def test_a_store_is_not_named_as_what_stands_beside_it(
+    tmp_path: Path, clock: HandClock
+) -> None:
+    for name in ("bridge.key", "bridge.blobs"):
+        with pytest.raises(StoreError, match=r"end it in \.sqlite3"):
+            await open_sqlite(tmp_path / name, clock=clock, key=KEY)
+
+    assert _names(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [
+        (errno.EACCES, "give the bridge's user"),
+        (errno.EROFS, "mounted read-only"),
+        (errno.EIO, "look at the system's log"),
+        (errno.ENOSPC, "No room left"),
+    ],
+)
+async def test_what_the_disk_refuses_is_told_with_what_to_do(
+    path: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch, number: int, told: str
+) -> None:
+    def refuses(*_: object, **__: object) -> int:
+        raise OSError(number, os.strerror(number), str(path))
+
+    monkeypatch.setattr("bridge.store.place.os.open", refuses)
+
+    with pytest.raises(StoreError, match=told):
+        await open_sqlite(path, clock=clock, key=KEY)
+
+
+# --- a store whose file is gone -----------------------------------------------------------------
+
+
+async def _used(path: Path, clock: HandClock) -> None:
+    """As `run` leaves it: with its key and its files."""
+    store = await open_store(settings_of({"store": {"path": str(path)}}), clock)
+    await store.close()
+    _make(path.with_suffix(".blobs"), "folder")
+
+
+@pytest.mark.parametrize(
+    "left", [(".lock", ".key", ".blobs"), (".key",), (".lock",), (".blobs",), (".key", ".blobs")]
+)
+async def test_a_store_whose_file_is_gone_is_not_begun_anew_in_silence(
+    path: Path, clock: HandClock, left: Sequence[str]
+) -> None:
+    await _used(path, clock)
+    _keep_only(path.parent, left)
+    before = _names(path.parent)
+    settings = settings_of({"store": {"path": str(path)}})
+
+    for opening in (open_store(settings, clock), open_sqlite_to_read(path, clock=clock)):
+        with pytest.raises(StoreGone, match="uacs-bridge db new") as told:
+            await opening
+        assert all(repr(name)[1:-1] in str(told.value) for name in before)
+    with pytest.raises(StoreGone, match="db restore"):
+        migrate_store(path)
+
+    assert _names(path.parent) == before
+    assert create(path) is None
+    await (await open_store(settings, clock)).close()
+
+
+async def test_a_store_that_is_gone_can_be_restored(path: Path, clock: HandClock) -> None:
+    await _used(path, clock)
+    backup(path, path.with_name("backup"))
+    _remove(path)
+
+    assert restore(path.with_name("backup"), path) is None
+
+    await (await open_store(settings_of({"store": {"path": str(path)}}), clock)).close()
+
+
+async def test_a_log_without_its_file_is_not_read_into_a_new_one(
+    path: Path, clock: HandClock
+) -> None:
+    await _used(path, clock)
+    _remove(path)
+    _write(path.with_name(f"{path.name}-wal"), b"old" * 100)
+
+    create(path)
+
+    assert _bytes(path.with_name(f"{path.name}.replaced-1-wal")) == b"old" * 100
+    assert schema_version(path) == newest_version()
+    with pytest.raises(StoreError, match="nothing was changed"):
+        create(path)
+
+
+async def test_a_start_that_failed_is_no_store_that_is_gone(
+    path: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk at the very first start leaves an empty file and perhaps a key."""
+    settings = settings_of({"store": {"path": str(path)}})
+    with monkeypatch.context() as patched:
+        patched.setattr("bridge.store.sqlite.open_to_write", _full)
+        with pytest.raises(StoreFull):
+            await open_store(settings, clock)
+
+    assert f"{path.name}.lock" not in _names(path.parent)
+    await (await open_store(settings, clock)).close()
+
+
+def _full(path: Path, **_: object) -> sqlite3.Connection:
+    raise StoreFull(f"No room left for {path}")
+
+
+@pytest.mark.parametrize("how", ["removed", "replaced by another"])
+async def test_a_file_that_goes_while_the_bridge_runs_is_noticed(
+    store: SqliteStore, path: Path, how: str
+) -> None:
+    """What is written into a file without a name is lost at the end: it is not acknowledged."""
+    await admit(store, said("m1"))
+    away = path.with_name("away")
+    _move(path, away)
+    if how != "removed":
+        _write(path, _bytes(away))
+
+    with pytest.raises(StoreGone, match=how):
+        await admit(store, said("m2"))
+    with pytest.raises(StoreGone, match=how):
+        await store.prove_writable()
+
+    _move(away, path)
+    await store.prove_writable()
+    await admit(store, said("m2"))
+
+
+async def test_folders_that_are_made_are_for_their_owner_alone(
+    tmp_path: Path, clock: HandClock
+) -> None:
+    path = tmp_path / "a" / "b" / "bridge.sqlite3"
+    before = _mode(tmp_path)
+
+    await (await open_store(settings_of({"store": {"path": str(path)}}), clock)).close()
+    blobs = await open_blobs(tmp_path / "c" / "d" / "x.blobs", clock=clock)
+    await blobs.close()
+    backup(path, tmp_path / "e" / "f" / "backup")
+    restore(tmp_path / "e" / "f" / "backup", tmp_path / "g" / "h" / "bridge.sqlite3")
+
+    assert _modes(tmp_path) == ({0o700}, {0o600})
+    assert _mode(tmp_path) == before  # it was there: not ours to change
 
 
 async def test_damage_inside_is_found_at_opening(
@@ -248,7 +472,7 @@ async def test_a_store_closes_while_it_is_read_through(
 async def test_a_folder_in_the_files_place_is_an_error(path: Path, clock: HandClock) -> None:
     _write(path / "inside", b"")
 
-    with pytest.raises(StoreError, match="data/bridge"):
+    with pytest.raises(StoreError, match=r"data/bridge\.sqlite3' is a folder"):
         await open_sqlite(path, clock=clock, key=KEY)
 
 
@@ -275,6 +499,49 @@ def test_a_migration_is_applied_once_and_whole(tmp_path: Path) -> None:
 
         assert version_of(db) == newest_version() + 1
         assert db.execute("SELECT name FROM sqlite_master WHERE name = 'half'").fetchall() == []
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(one.name for one in folder.iterdir())
+
+
+def _make(path: Path, kind: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.mkdir() if kind == "folder" else os.mkfifo(path)
+
+
+def _remove(path: Path) -> None:
+    path.unlink()
+
+
+def _move(path: Path, target: Path) -> None:
+    path.rename(target)
+
+
+def _keep_only(folder: Path, suffixes: Sequence[str]) -> None:
+    for one in list(folder.iterdir()):
+        if one.suffix not in suffixes:
+            one.rmdir() if one.is_dir() else one.unlink()
+
+
+def _their_database(path: Path, *, log: bool) -> None:
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as db:
+        if log:
+            db.execute("PRAGMA journal_mode = WAL")
+        db.execute("CREATE TABLE theirs (a)")
+        db.commit()
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def _modes(folder: Path) -> tuple[set[int], set[int]]:
+    """Of all folders in it, and of all files."""
+    found = list(folder.rglob("*"))
+    folders = {_mode(one) for one in found if one.is_dir()}
+    return folders, {_mode(one) for one in found if one.is_file()}
 
 
 def _theirs(path: Path) -> bytes:

@@ -13,7 +13,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 @click.group("db")
 def command() -> None:
-    """Migrate, back up and restore the store.
+    """Migrate, back up and restore the store, or begin a new one.
 
     The key that seals its secrets (the `.key` file beside it, or UACS_BRIDGE_KEY) is no part of
     a backup: keep it apart.
@@ -53,6 +53,27 @@ def backup(target: Path, config: Path) -> None:
 
     backup(settings_from(config).store.path, target)
     click.echo(f"Written: {target} ({target.stat().st_size:,} bytes)")
+
+
+@command.command("new")
+@config_option
+def new(config: Path) -> None:
+    """Begin with an empty store where the old one's file is gone.
+
+    `run` does so by itself in an empty folder. Where a key or kept files of a store are still in
+    the folder, it refuses: the file may have been removed or not been mounted by mistake.
+
+    \b
+    Examples:
+      uacs-bridge db new -c bridge.yaml
+    """
+    from bridge.store.maintenance import create
+
+    path = settings_from(config).store.path
+    aside = create(path)
+    click.echo(f"Begun: {path}")
+    if aside is not None:
+        click.echo(f"What was there before: {aside}")
 
 
 @command.command("restore")

@@ -22,6 +22,7 @@ from bridge.app.demo.script import play_script
 from bridge.app.run import stop_signals
 from bridge.app.web import WebServer
 from bridge.errors import BridgeError, ConfigError
+from bridge.store.place import make_folder
 
 log = structlog.get_logger()
 
@@ -128,7 +129,7 @@ async def _served(app: Starlette, port: int) -> WebServer:
 def _folder(wanted: Path | None) -> Generator[Path]:
     """Where the store is: the given folder, which stays, or one that goes away at the end."""
     if wanted is not None:
-        wanted.mkdir(parents=True, exist_ok=True)
+        make_folder(wanted)
         yield wanted
         return
     with tempfile.TemporaryDirectory(

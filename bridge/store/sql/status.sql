@@ -1,5 +1,7 @@
+-- Rows of inbox and messages are never deleted, and are numbered without a gap: their last number is
+-- how many there are. Counting them would read whole tables.
 -- name: inbox_total
-SELECT count(*) FROM inbox;
+SELECT coalesce(max(id), 0) FROM inbox;
 
 -- name: inbox_open
 SELECT state, count(*) FROM inbox WHERE state IN ('waiting', 'failed') GROUP BY state;
@@ -18,7 +20,22 @@ GROUP BY state;
 SELECT state, count(*) FROM turns GROUP BY state;
 
 -- name: messages
-SELECT count(*) FROM messages;
+SELECT coalesce(max(n), 0) FROM messages;
+
+-- name: some_open
+SELECT count(*) FROM (
+  SELECT 1 FROM operations WHERE state IN ('waiting', 'sending') LIMIT ?
+);
+
+-- name: some_lost
+SELECT count(*) FROM (
+  SELECT 1 FROM operations
+  WHERE state IN ('dead', 'unproved', 'cancelled') AND state = ? LIMIT ?
+);
+
+-- name: proof
+INSERT INTO meta (key, value) VALUES ('proof', ?1)
+ON CONFLICT (key) DO UPDATE SET value = excluded.value;
 
 -- name: lanes
 SELECT o.lane, o.body, open.waiting, open.oldest, o.state, o.error

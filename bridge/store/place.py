@@ -1,0 +1,178 @@
+"""Where a store is: what stands at its path and beside it, looked at before anything is touched."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Literal
+
+from bridge.errors import StoreError, StoreGone
+from bridge.store.faults import corrupt
+
+APPLICATION_ID = 0x55414353  # "UACS": says that an SQLite file is a store of ours
+_MAGIC = b"SQLite format 3\0"  # sqlite.org/fileformat2.html, section 1.3
+_APPLICATION_ID_AT = 68
+_HEADER = 100
+Standing = Literal["nothing", "empty", "store"]
+Identity = tuple[int, int]
+
+
+def make_folder(folder: Path) -> None:
+    """The folder and those above it that are missing, each for its owner alone."""
+    missing: list[Path] = []
+    while not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    for one in reversed(missing):
+        one.mkdir(mode=0o700, exist_ok=True)
+
+
+def begin(path: Path) -> None:
+    """Where there is none, make the folder and an empty file in which a store may begin.
+
+    Raises StoreError when something else stands there, StoreGone when a store stood there.
+    """
+    if standing(path) == "nothing":
+        must_not_be_gone(path)
+        make_folder(path.parent)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+
+
+def standing(path: Path, what: Literal["store", "backup"] = "store") -> Standing:
+    """What stands at the path of a store; nothing is opened but to read the file's first bytes.
+
+    Raises StoreError for what is no store and cannot become one, StoreCorrupt for a store of ours
+    whose first bytes are damaged.
+    """
+    _check_names(path)
+    found = _stat(path)
+    if found is None:
+        return "nothing"
+    if stat.S_ISDIR(found.st_mode):
+        example = path / "bridge.sqlite3"
+        raise StoreError(f"{str(path)!r} is a folder; name a file in it, such as {str(example)!r}")
+    if not stat.S_ISREG(found.st_mode):
+        raise StoreError(f"{str(path)!r} is no plain file; name one")
+    if found.st_size == 0:
+        return "empty"
+    _check_header(path, what)
+    return "store"
+
+
+def must_not_be_gone(path: Path) -> None:
+    """Raises StoreGone where no file is, but what a store leaves beside it."""
+    if left := traces(path):
+        names = ", ".join(repr(one.name) for one in left)
+        raise StoreGone(
+            f"The store {str(path)!r} is gone, but {names} of it are still in its folder. Put the "
+            "file back, or restore a backup: uacs-bridge db restore BACKUP. To begin with an empty "
+            "store: uacs-bridge db new"
+        )
+
+
+def traces(path: Path) -> Sequence[Path]:
+    """What shows that a store of ours stood, or stands, at this path."""
+    lock = path.with_name(f"{path.name}.lock")
+    log = path.with_name(f"{path.name}-wal")
+    found = [one for one in (lock, log) if _size(one)]
+    return [*found, *(one for one in (path.with_suffix(".key"), path.with_suffix(".blobs"))
+                      if one.exists())]  # fmt: skip
+
+
+def identity(path: Path) -> Identity | None:
+    """Which file it is: another file at the same path has another. None where there is none."""
+    found = _stat(path)
+    return None if found is None else (found.st_dev, found.st_ino)
+
+
+def check_same(path: Path, known: Identity) -> None:
+    """Raises StoreGone unless the file at the path is still this one."""
+    if identity(path) != known:
+        what = "removed" if _stat(path) is None else "replaced by another"
+        raise StoreGone(
+            f"The file of the store {str(path)!r} was {what} while the bridge runs: nothing is "
+            "kept any more. Put the file back, or stop the bridge and restore a backup: "
+            "uacs-bridge db restore BACKUP"
+        )
+
+
+# --- looks --------------------------------------------------------------------------------------
+
+
+def _check_names(path: Path) -> None:
+    """Raises StoreError for a path that cannot hold a file, in words."""
+    for suffix in (".key", ".blobs"):
+        if path.suffix == suffix:
+            raise StoreError(
+                f"store.path {str(path)!r} is the name of what stands beside the store; end it in "
+                ".sqlite3"
+            )
+    for above in reversed(path.parents):
+        if (found := _stat(above)) is not None and not stat.S_ISDIR(found.st_mode):
+            raise StoreError(
+                f"The store {str(path)!r} cannot be there: {str(above)!r} is a file, not a folder; "
+                "change store.path"
+            )
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except PermissionError as error:
+        raise StoreError(
+            f"{str(path)!r} cannot be looked at: permission denied; give the bridge's user its "
+            "folder, or change store.path"
+        ) from error
+
+
+def _size(path: Path) -> int:
+    found = _stat(path)
+    return 0 if found is None else found.st_size
+
+
+def _check_header(path: Path, wanted: str) -> None:
+    try:
+        with path.open("rb") as file:
+            header = file.read(_HEADER)
+    except PermissionError as error:
+        raise StoreError(
+            f"{str(path)!r} cannot be read: permission denied; start as its owner, or change "
+            "store.path"
+        ) from error
+    tables: int | None = None
+    if header.startswith(_MAGIC):
+        here = header[_APPLICATION_ID_AT : _APPLICATION_ID_AT + 4]
+        if int.from_bytes(here, "big") == APPLICATION_ID:
+            return
+        tables = _tables(path)
+    if tables == 0:
+        return  # a store that was not begun: a crash came before its first table
+    if tables is None and traces(path):
+        raise corrupt(path, "it does not begin as a store does")
+    what = "an SQLite file" if tables else "a file"
+    todo = (
+        "Name a backup"
+        if wanted == "backup"
+        else "Change store.path. If a store stood there, move this file away first"
+    )
+    raise StoreError(
+        f"{str(path)!r} is {what} of another program, and no {wanted} of the bridge; it was not "
+        f"touched. {todo}"
+    )
+
+
+def _tables(path: Path) -> int | None:
+    """How many tables it has; None where it cannot be read. Leaves nothing beside it, as reading
+    in the ordinary way may."""
+    address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as db:
+            return db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    except sqlite3.Error:
+        return None
