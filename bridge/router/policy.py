@@ -21,6 +21,8 @@ class Policy:
     - `stream_open`: how long an answer's first words are gathered before they are shown.
     - `first_session`: how long, after a start, rows from before wait for what catch-up may find
       between them; an account that cannot connect by then lets them go.
+    - `keep_patience`: how long a payload that the store does not take is waited for, before its
+      platform is told that it was not kept.
     - `retry_for`, `retry_marks_for`: how old an operation (a reaction or a pin) may get whose
       platform answers with errors, before it is given up; `retry_alone_for`: how long one may fail
       before the operations behind it in its lane are tried: where one of them is taken, the
@@ -61,6 +63,7 @@ class Policy:
     settle_grace: float = 2.0
     settle_late: float = 30.0
     send_deadline: float = 30.0
+    keep_patience: float = 2.0
     retry_for: float = 86400.0
     retry_marks_for: float = 3600.0
     retry_alone_for: float = 600.0

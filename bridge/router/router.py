@@ -14,9 +14,11 @@ from bridge.content.rendering import public_url
 from bridge.errors import CodecError, InvalidData, StoreError, UndecodableEvent
 from bridge.model import (
     AccountId,
+    ActionPressed,
     ChannelCreated,
     ChannelRef,
     ChannelRenamed,
+    CommandGiven,
     Echo,
     Event,
     Operation,
@@ -32,6 +34,7 @@ from bridge.ports.tools import NoTools, TellsChanges, Toolbox
 from bridge.router import metrics
 from bridge.router.answering import Answering
 from bridge.router.approvals import Approvals
+from bridge.router.arrivals import Arrivals
 from bridge.router.asking import Asking
 from bridge.router.beginnings import Beginnings
 from bridge.router.budgets import Budgets
@@ -212,6 +215,9 @@ class Router:
         self._rows = Rows(
             self._around, self.lanes, self.turns, self._catch_up, self.feedback, self.feed, policy
         )
+        self._arrivals = Arrivals(
+            self._keep, self._read_back, self._waits_for_answer, clock, policy
+        )
         self._tasks: set[asyncio.Task[Any]] = set()
         self._watches: list[asyncio.Task[None]] = []
         self._untold = set(connectors)  # whose silence before this start was not looked at yet
@@ -243,7 +249,7 @@ class Router:
         if raw.volatile:
             self._spawn(self._hear_volatile(raw), f"typing {raw.account}")
             return True
-        keeping = asyncio.ensure_future(self._keep(raw))
+        keeping = asyncio.ensure_future(self._arrivals.take(raw))
         try:
             return await asyncio.shield(keeping)
         except asyncio.CancelledError:
@@ -288,6 +294,19 @@ class Router:
         self._sources.put(row)
         self._catch_up.live_event_kept(raw)
         return True
+
+    def _read_back(self, raw: Raw) -> None:
+        """More was told in this channel than could be held while the store failed."""
+        self.session_began(raw.account, raw.channel)
+
+    def _waits_for_answer(self, raw: Raw) -> bool:
+        """Whether somebody is told at once that it failed, and will do it again: a press, a
+        command."""
+        try:
+            events = self._connectors[raw.account].decode(raw)
+        except InvalidData:
+            return False
+        return any(isinstance(event, ActionPressed | CommandGiven) for event in events)
 
     def _look_for_channels(self, raw: Raw, on_new_channel: Callable[[], None]) -> None:
         """A channel that appears, or has a new name, may belong to a room by that."""
@@ -456,6 +475,7 @@ class Router:
         await asyncio.gather(*self._tasks, return_exceptions=True)  # what is being kept just now
         await self.turns.close()
         await self.feedback.close()
+        await self._arrivals.close()
         await self._sources.close()
         await self._orphans.close()
         await self._keeping.close()

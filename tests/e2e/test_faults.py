@@ -17,8 +17,8 @@ from bridge.agents.echo import EchoAgent
 from bridge.app import build
 from bridge.app.build import Bridge, policy_of
 from bridge.app.settings import Settings
-from bridge.errors import StoreCorrupt, Unsettled
-from bridge.model import AccountId, Call, ChannelRef, OperationId
+from bridge.errors import StoreCorrupt, StoreError, Unsettled
+from bridge.model import AccountId, Call, ChannelRef, OperationId, Raw
 from bridge.ports.clock import SystemClock
 from bridge.router.policy import Policy
 from bridge.sandbox.faults import Fault
@@ -230,6 +230,39 @@ async def test_an_agent_that_raises_or_hangs_says_so_and_is_asked_again(
                     if shown.author.startswith("echo")
                 )
             )
+
+
+@pytest.mark.parametrize("source", PLATFORMS)
+async def test_a_store_that_fails_for_seconds_reorders_nothing(
+    tmp_path: Path, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = PLATFORMS[PLATFORMS.index(source) - 1]
+    async with at_home(tmp_path) as (local, bridge):
+        before = len(texts(local, target))
+        refused = asyncio.Event()
+
+        async def refuse(raw: Raw, *, advance: bool) -> None:
+            del raw, advance
+            refused.set()
+            raise StoreError("the disk is full")
+
+        said = [f"number {number}" for number in range(101, 106)]
+        with monkeypatch.context() as broken:
+            broken.setattr(bridge.store, "accept", refuse)
+            saying = [asyncio.create_task(local.say(source, "general", said[0]))]
+            await refused.wait()
+            for text in said[1:3]:
+                saying.append(asyncio.create_task(local.say(source, "general", text)))
+                await asyncio.sleep(0.1)
+            await asyncio.sleep(2.5)  # longer than a sender is kept waiting
+        for text in said[3:]:
+            await local.say(source, "general", text)
+        await local.until(lambda: len(texts(local, target)) == before + 5, 20)
+        await asyncio.gather(*saying)
+        await bridge.router.settled()
+
+        standing = texts(local, target)[before:]
+        assert [text in shown for text, shown in zip(said, standing, strict=True)] == [True] * 5
 
 
 async def test_a_full_disk_acknowledges_nothing_and_loses_nothing(tmp_path: Path) -> None:
