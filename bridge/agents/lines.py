@@ -14,10 +14,12 @@ from bridge.agents.media import name_of
 from bridge.agents.native import Piece, others_pieces, pieces_of
 from bridge.agents.speakers import (
     NOTICE,
+    THREADS_NOTICE,
     UNMARKED,
     agent_id,
     escaped,
     file_name,
+    has_place,
     header,
     instructions_id,
     is_edited,
@@ -137,7 +139,11 @@ def _line(
     if actor.id == UNMARKED:
         own = pieces_of(message, api, losses, at)
         return Line("user", own, header(message), actor.name) if actor.name else Line("user", own)
-    plain = not is_edited(message) and actor.role != "system" and shown_name(actor) not in twins
+    plain = (
+        not (is_edited(message) or has_place(message))
+        and actor.role != "system"
+        and shown_name(actor) not in twins
+    )
     name = (legal_name(actor) or "") if plain else ""
     return Line("user", others_pieces(message, losses, at), header(message, twins), name)
 
@@ -163,6 +169,12 @@ def has_speakers(conversation: Conversation, agent: str) -> bool:
     return any(m.actor.id not in own and m.actor.role != "tool" for m in conversation.messages)
 
 
+def speakers_notice(conversation: Conversation) -> str:
+    """How a model is to read the lines before messages."""
+    threads = any(map(has_place, conversation.messages))
+    return f"{NOTICE} {THREADS_NOTICE}" if threads else NOTICE
+
+
 def with_notice(conversation: Conversation, agent: str) -> Conversation:
     """For APIs that have no instructions: how to read the lines is told before all of them."""
     if not has_speakers(conversation, agent):
@@ -171,7 +183,7 @@ def with_notice(conversation: Conversation, agent: str) -> Conversation:
         message_id="notice",
         timestamp=conversation.messages[0].timestamp,
         actor=Actor(id="bridge", role="system"),
-        content=(TextPart(text=NOTICE),),
+        content=(TextPart(text=speakers_notice(conversation)),),
     )
     return conversation.model_copy(update={"messages": (notice, *conversation.messages)})
 

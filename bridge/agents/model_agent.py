@@ -20,7 +20,7 @@ from bridge.agents.heard import Heard
 from bridge.agents.history import within
 from bridge.agents.http import Http, Request
 from bridge.agents.json_values import Json, obj, patched, text
-from bridge.agents.lines import Written, has_speakers
+from bridge.agents.lines import Written, has_speakers, speakers_notice
 from bridge.agents.records import record_of, refusal
 from bridge.agents.running import key_of, one_turn, tried
 from bridge.agents.schemas import read_answer
@@ -29,7 +29,6 @@ from bridge.agents.show_card import shown as shown_card
 from bridge.agents.show_card import tool as show_card_tool
 from bridge.agents.show_card import with_presses
 from bridge.agents.speakers import (
-    NOTICE,
     TOOLS_NOTICE,
     UNMARKED,
     agent_id,
@@ -394,7 +393,7 @@ def _has_results(room: Conversation) -> bool:
 
 
 def _instructions(room: Conversation, agent: str, system: str) -> list[Message]:
-    texts = [system.strip(), NOTICE if has_speakers(room, agent) else ""]
+    texts = [system.strip(), speakers_notice(room) if has_speakers(room, agent) else ""]
     texts.append(TOOLS_NOTICE if tools_of(room) or _has_results(room) else "")
     said = "\n\n".join(filter(None, texts))
     return [_message(instructions_id(agent), "system", (TextPart(text=said),))] if said else []

@@ -65,6 +65,27 @@ class Reactions(BaseModel):
     actors: tuple[StrictStr, ...]
 
 
+class InThread(BaseModel):
+    """The thread that a message stands in: its root, and the root's first words, which are empty
+    where the reader may not see it."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    root: StrictStr
+    words: StrictStr = ""
+
+
+class RepliesTo(BaseModel):
+    """The message that a message answers, who said it, and its first words; both are empty where
+    the reader may not see it."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    message: StrictStr
+    author: StrictStr = ""
+    words: StrictStr = ""
+
+
 class Feedback(BaseModel):
     """What one person thinks of an answer; `at` is an RFC 3339 time."""
 
@@ -88,6 +109,7 @@ class BridgeMetadata(BaseModel):
     actor id or key.
     `person` is whose account the author is, where they have several.
     `home` is the rest of a native message, where its payloads are taken out: see `native_home`.
+    `in_thread` and `replies_to` say where it belongs, to agents alone; nothing keeps them.
     `reactions` are those that stand, `feedback` is what people think of an answer, the latest of
     each; only the archive knows them.
     """
@@ -104,6 +126,8 @@ class BridgeMetadata(BaseModel):
     kept: Mapping[str, KeptFile] = Field(default_factory=dict)
     names: Mapping[str, StrictStr] = Field(default_factory=dict)
     home: JsonValue = None
+    in_thread: InThread | None = None
+    replies_to: RepliesTo | None = None
     reactions: tuple[Reactions, ...] = ()
     feedback: tuple[Feedback, ...] = ()
 
@@ -155,6 +179,20 @@ def with_marks(
     rest = {name: value for name, value in known.items() if name not in marks}
     shown = {**rest, **given}
     return message.model_copy(update={"metadata": {**(message.metadata or {}), KEY: shown}})
+
+
+def with_place(message: Message, thread: InThread | None, reply: RepliesTo | None) -> Message:
+    """The message with these in place of the thread and of the answered message that it has."""
+    found = (message.metadata or {}).get(KEY)
+    known = found if isinstance(found, dict) else {"version": VERSION}
+    told = {"in_thread": thread, "replies_to": reply}
+    given = {name: one.model_dump(mode="json") for name, one in told.items() if one is not None}
+    if not given and not told.keys() & known.keys():
+        return message
+    rest = {name: value for name, value in known.items() if name not in told}
+    return message.model_copy(
+        update={"metadata": {**(message.metadata or {}), KEY: {**rest, **given}}}
+    )
 
 
 def of_person(message: Message, person: str | None) -> Message:

@@ -8,12 +8,13 @@ Each vendor counts its own way, and hardly one tells before it is asked:
   video 300 (as Gemini counts both), a PDF 2,500 for each 100 kB, another file as the text in it;
   where nobody knows how long or large it is: 1,500;
 - calls of tools, their results and structured data: their JSON as text;
-- 8 for each message: its name, and what stands around it.
+- 8 for each message: its name, and what stands around it; 5 and the words for its thread, and for
+  what it answers.
 """
 
 from __future__ import annotations
 
-from bridge.content.additions import PartDetails, read_bridge_metadata, select_parts
+from bridge.content.additions import BridgeMetadata, PartDetails, read_bridge_metadata, select_parts
 from bridge.content.agent_parts import is_unshown
 from bridge.uacs import (
     AudioPart,
@@ -27,6 +28,7 @@ from bridge.uacs import (
 )
 
 PER_MESSAGE = 8
+_PER_PLACE = 5
 _PER_MEDIA = 1500
 _PER_SECOND = {"audio": 32, "video": 300}
 _PDF_BYTES_PER_TOKEN = 40
@@ -39,13 +41,23 @@ def tokens_of(message: Message, reader: str = "") -> int:
     """What this message costs a reader (the id of an actor): its own private parts are read by it,
     those of others are not; of a payload and its fallback one counts."""
     own = message.actor.id == reader
-    details = read_bridge_metadata(message)[0].parts
+    additions = read_bridge_metadata(message)[0]
+    details = additions.parts
     counted = [
         part_tokens(part, details.get(str(index)))
         for index, part in select_parts(message, ())
         if own or not is_unshown(part)
     ]
-    return PER_MESSAGE + sum(counted)
+    return PER_MESSAGE + sum(counted) + _where_tokens(additions)
+
+
+def _where_tokens(additions: BridgeMetadata) -> int:
+    """Of what is told of its thread and of what it answers."""
+    thread, reply = additions.in_thread, additions.replies_to
+    found = 0 if thread is None else _PER_PLACE + text_tokens(thread.words)
+    if reply is not None:
+        found += _PER_PLACE + text_tokens(f"{reply.author} {reply.words}")
+    return found
 
 
 def part_tokens(part: ContentPart, details: PartDetails | None = None) -> int:

@@ -326,6 +326,14 @@ class StoredMessage:
 
 
 @dataclass(frozen=True)
+class Relation:
+    """Where a message belongs: the root of its thread, and what it answers."""
+
+    root: MessageId | None = None
+    reply_to: MessageId | None = None
+
+
+@dataclass(frozen=True)
 class Past:
     """A piece of a conversation, newest first. `first` is the number of the oldest place that was
     looked at, None where nothing stands before it; `looked_at` are how many places that were."""
@@ -574,6 +582,10 @@ class ArchiveStore(Protocol):
 
     async def number_of(self, conversation: UUID, message: MessageId) -> int | None:
         """The number of the message's place in the conversation, from 1."""
+        ...
+
+    async def relations(self, messages: Collection[MessageId]) -> Mapping[MessageId, Relation]:
+        """Of each message that is kept."""
         ...
 
     async def changed_since(self, room: UUID, known: Position, author: str) -> bool:

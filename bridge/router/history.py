@@ -3,6 +3,7 @@ until the agent's budget of tokens is full."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,6 +18,7 @@ from bridge.ports.store import Store, StoredMessage
 from bridge.router.policy import Policy
 from bridge.router.rooms import AgentSeat, Room
 from bridge.router.sessions import session_of, view_of
+from bridge.router.threads_told import ThreadsTold
 from bridge.uacs import Conversation, Message, to_datetime
 
 
@@ -43,10 +45,14 @@ class History:
         position = await self._store.position(room.conversation)
         whole = await self._store.conversation(room.conversation, newest=0)
         window = Window(seat.history_tokens, f"agent:{seat.agent}")
+        threads = ThreadsTold(self._store, room.conversation, view_of(room, seat, asked))
         looked_at = 0
-        if window.take(question):
-            looked_at = await self._read_back(window, room, seat, question, asked, position.said)
-        messages = tuple(own_view(one, seat.agent) for one in window.messages())
+        if window.take(*await threads.tell([question])):
+            looked_at = await self._read_back(
+                window, threads, room, seat, question, asked, position.said
+            )
+        shown = threads.settle(window.messages())
+        messages = tuple(own_view(one, seat.agent) for one in shown)
         last = await self._last_answer(session_of(seat, room.id, asked), turn)
         history: dict[str, JsonValue] = {
             "budget": seat.history_tokens,
@@ -80,6 +86,7 @@ class History:
     async def _read_back(
         self,
         window: Window,
+        threads: ThreadsTold,
         room: Room,
         seat: AgentSeat,
         question: Message,
@@ -88,7 +95,7 @@ class History:
     ) -> int:
         """How many places were looked at, of those up to `said`. What the agent answered while this
         question waited stands before it: turns of a session know of one another."""
-        view = view_of(room, seat, asked)
+        view = threads.view
         since = None if seat.before is None else _moment(asked) - timedelta(seconds=seat.before)
         question_id = MessageId(question.message_id)
         before = await self._store.number_of(room.conversation, question_id)
@@ -99,15 +106,16 @@ class History:
                 room.conversation, rows=min(later, self._policy.history_page), view=view
             )
             looked_at = page.looked_at
-            own = tuple(one for one in page.messages if one.actor.id == window.reader)
-            if not _take(window, own, question_id, since):
+            own = [one for one in page.messages if one.actor.id == window.reader]
+            if not _take(window, await threads.tell(own), question_id, since):
                 return looked_at
         while looked_at < self._policy.history_rows:
             page = await self._store.past(
                 room.conversation, rows=self._policy.history_page, before=before, view=view
             )
             looked_at += page.looked_at
-            if not _take(window, page.messages, question_id, since):
+            told = await threads.tell(page.messages)
+            if not _take(window, told, question_id, since):
                 break
             if page.first is None:
                 return looked_at
@@ -126,7 +134,7 @@ class History:
 
 
 def _take(
-    window: Window, page: tuple[Message, ...], question: MessageId, since: datetime | None
+    window: Window, page: Sequence[Message], question: MessageId, since: datetime | None
 ) -> bool:
     """Whether there may be more to take behind this page."""
     younger = not page

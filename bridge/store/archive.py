@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -24,6 +24,7 @@ from bridge.ports.store import (
     NewMessage,
     NewTurn,
     Past,
+    Relation,
     StoredMessage,
     Timeline,
     View,
@@ -283,6 +284,14 @@ def _in_view(
 def number_of(db: sqlite3.Connection, wanted: UUID, message: MessageId) -> int | None:
     found = db.execute(SQL["number_of"], (message, str(wanted))).fetchone()
     return None if found is None else found[0]
+
+
+def relations(
+    db: sqlite3.Connection, wanted: Collection[MessageId]
+) -> Mapping[MessageId, Relation]:
+    asked = json.dumps(list(wanted), ensure_ascii=False)
+    found = db.execute(SQL["relations"], (asked,)).fetchall()
+    return {own_id: Relation(root, reply_to) for own_id, root, reply_to in found}
 
 
 def changed_since(db: sqlite3.Connection, room: UUID, known: Position, author: str) -> bool:

@@ -51,6 +51,7 @@ from bridge.ports.store import (
     OutboxState,
     Past,
     Reacted,
+    Relation,
     Settlement,
     StoredMessage,
     StoredTurn,
@@ -393,6 +394,10 @@ class MemoryStore(
     async def number_of(self, conversation: UUID, message: MessageId) -> int | None:
         kept = self._messages.get(message)
         return None if kept is None else kept.seqs.get(conversation)
+
+    async def relations(self, messages: Collection[MessageId]) -> Mapping[MessageId, Relation]:
+        found = {one: self._messages[one].new for one in messages if one in self._messages}
+        return {one: Relation(new.root, new.reply_to) for one, new in found.items()}
 
     async def changed_since(self, room: UUID, known: Position, author: str) -> bool:
         timeline = self._timelines.get(room)

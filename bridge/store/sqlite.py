@@ -58,6 +58,7 @@ from bridge.ports.store import (
     Past,
     Paused,
     Reacted,
+    Relation,
     RoomForm,
     RoomLink,
     RoomStanding,
@@ -311,6 +312,9 @@ class SqliteStore:
 
     async def number_of(self, conversation: UUID, message: MessageId) -> int | None:
         return self._look(archive.number_of, conversation, message)
+
+    async def relations(self, messages: Collection[MessageId]) -> Mapping[MessageId, Relation]:
+        return await self._read(archive.relations, messages)
 
     async def changed_since(self, room: UUID, known: Position, author: str) -> bool:
         return await self._read(archive.changed_since, room, known, author)

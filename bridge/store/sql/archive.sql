@@ -80,6 +80,9 @@ SELECT seq FROM entries
 WHERE message = (SELECT n FROM messages WHERE id = ?)
   AND timeline = (SELECT n FROM timelines WHERE id = ?);
 
+-- name: relations
+SELECT id, root, reply_to FROM messages WHERE id IN (SELECT value FROM json_each(?));
+
 -- name: changed_since
 SELECT 1 FROM changes AS c CROSS JOIN messages AS m ON m.n = c.message
 CROSS JOIN entries AS e ON e.message = c.message AND e.timeline = c.timeline
