@@ -38,7 +38,9 @@ from bridge.store.memory_blobs import MemoryBlobs
 from bridge.testing.blobs_contract import PNG, read
 from tests.app.hosts import Handler, Names, certificate_for, repeats, says, serving, speaking
 
-LIMITS = FetchLimits(size=100_000, seconds=5.0, window=0.3, pace=1000)
+# Patient, so that a busy machine decides nothing; what is about patience has its own limits.
+LIMITS = FetchLimits(size=100_000, seconds=60.0, window=30.0, pace=1)
+HASTY = FetchLimits(size=100_000, seconds=60.0, window=0.3, pace=1000)
 TOKEN = "xoxb-very-secret-token"
 OK = b"HTTP/1.1 200 OK\r\n"
 
@@ -147,17 +149,17 @@ async def test_a_page_that_is_meant_is_taken(fetcher: GuardedFetcher) -> None:
 
 
 async def test_many_files_are_fetched_at_once(blobs: MemoryBlobs) -> None:
-    async def slow(request: web.Request) -> web.Response:
-        await asyncio.sleep(0.2)
+    everybody = asyncio.Barrier(20)
+
+    async def together(request: web.Request) -> web.Response:
+        await everybody.wait()  # one after the other they would wait for ever
         return web.Response(body=request.path.encode())
 
-    begun = time.perf_counter()
-    async with serving(slow) as port, fetching(blobs) as fetcher:
+    async with serving(together) as port, fetching(blobs) as fetcher:
         wanted = [fetcher.fetch(f"http://127.0.0.1:{port}/{n}") for n in range(20)]
         fetched = await asyncio.gather(*wanted)
 
     assert len({one.blob.file_id for one in fetched}) == 20
-    assert time.perf_counter() - begun < 2
 
 
 # --- where to -----------------------------------------------------------------------------------
@@ -576,20 +578,17 @@ async def test_a_broken_answer_is_no_file(blobs: MemoryBlobs, head: bytes) -> No
 
 
 async def test_a_stream_that_drips_is_left(blobs: MemoryBlobs) -> None:
-    begun = time.perf_counter()
     async with (
         speaking(repeats(OK + b"\r\n", b"x", pause=0.02)) as port,
-        fetching(blobs) as fetcher,
+        fetching(blobs, HASTY) as fetcher,
     ):
         with pytest.raises(FileUnavailable, match="bytes a second"):
             await fetcher.fetch(f"http://127.0.0.1:{port}/")
 
-    assert time.perf_counter() - begun < 2
-
 
 async def test_a_stream_that_falls_silent_is_left(blobs: MemoryBlobs) -> None:
     speaker = repeats(OK + b"\r\nabc", b"", pause=5)
-    async with speaking(speaker) as port, fetching(blobs) as fetcher:
+    async with speaking(speaker) as port, fetching(blobs, HASTY) as fetcher:
         with pytest.raises(FileUnavailable, match=r"nothing came for 0\.3 s"):
             await fetcher.fetch(f"http://127.0.0.1:{port}/")
 
@@ -599,8 +598,7 @@ async def test_a_stream_that_falls_silent_is_left(blobs: MemoryBlobs) -> None:
     [(OK, b"X: y\r\n"), (OK + b"\r\n", b"x" * 100), (b"", b"HTTP/1.1 100 C\r\n\r\n")],
 )
 async def test_the_whole_has_a_time(blobs: MemoryBlobs, head: bytes, piece: bytes) -> None:
-    limits = FetchLimits(size=10**9, seconds=0.5, window=2.0, pace=10)
-    begun = time.perf_counter()
+    limits = FetchLimits(size=10**9, seconds=0.5, window=30.0, pace=1)
     async with (
         speaking(repeats(head, piece, pause=0.05)) as port,
         fetching(blobs, limits) as fetcher,
@@ -608,11 +606,9 @@ async def test_the_whole_has_a_time(blobs: MemoryBlobs, head: bytes, piece: byte
         with pytest.raises(FileUnavailable):
             await fetcher.fetch(f"http://127.0.0.1:{port}/")
 
-    assert time.perf_counter() - begun < 1.5
-
 
 async def test_slow_hosts_hold_up_no_others(blobs: MemoryBlobs) -> None:
-    limits = FetchLimits(size=10**6, seconds=3.0, window=2.0, pace=1)
+    limits = FetchLimits(size=10**6, seconds=600.0, window=600.0, pace=1)
     async with (
         speaking(repeats(OK + b"\r\n", b"x", pause=0.1)) as slow,
         serving(answers()) as port,
@@ -622,8 +618,7 @@ async def test_slow_hosts_hold_up_no_others(blobs: MemoryBlobs) -> None:
             asyncio.create_task(fetcher.fetch(f"http://127.0.0.1:{slow}/")) for _ in range(20)
         ]
         await asyncio.sleep(0.1)
-        async with asyncio.timeout(1):
-            await fetcher.fetch(f"http://127.0.0.1:{port}/")
+        await fetcher.fetch(f"http://127.0.0.1:{port}/")
         for task in waiting:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)

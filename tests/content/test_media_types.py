@@ -184,7 +184,7 @@ def test_a_type_is_one_name_or_none(declared: str, registered: str) -> None:
 
 def test_any_bytes_have_a_type_soon() -> None:
     chance = random.Random(7)
-    begun = time.perf_counter()
+    begun = time.process_time()
     for number in range(3000):
         head = bytearray(chance.choice(list(HEADS.values())) + REST)
         for _ in range(chance.randrange(5)):
@@ -193,4 +193,4 @@ def test_any_bytes_have_a_type_soon() -> None:
     for hard in (b"<", b"<a", b"<!", b"<?xml <s", b"<svg:", b" "):
         assert "/" in sniffed_type(hard * HEAD)
 
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5

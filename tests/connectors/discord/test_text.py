@@ -236,8 +236,8 @@ def test_any_text_is_read_and_settles_after_one_round(native: str) -> None:
     "piece", ["[", "[a](", "*", "**a ", "`", "```", "<", "> ", "- ", "  - ", "||", "_a", "\\", "(", "https://"]
 )  # fmt: skip
 def test_hostile_text_is_read_in_a_moment(piece: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
 
     text_to_discord(discord_to_text(piece * (20_000 // len(piece)), NAMES))
 
-    assert time.perf_counter() - began < 3
+    assert time.process_time() - began < 3

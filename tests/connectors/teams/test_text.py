@@ -212,11 +212,11 @@ def test_any_string_is_read(html: str) -> None:
     "piece", ["<", "<a ", "<b>", "<a '", '<a x="', "<!--", "<ul><li>", "&#", "<at><tr><ul>", "<p>"]
 )
 def test_hostile_html_is_read_in_time(piece: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
 
     html_to_text(piece * (100_000 // len(piece)))
 
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 # Each of these would be markup, a mention or HTML if it went out as it is.

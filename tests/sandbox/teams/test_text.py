@@ -61,9 +61,9 @@ def test_an_activitys_text_is_read_without_its_tags(text: str, text_format: str,
 @pytest.mark.parametrize("piece", ["<at>", "<at ", "</at>", "<br", "@", "<", "&", "</p>"])
 def test_hostile_text_takes_no_time(piece: str) -> None:
     tenant = seed(1)
-    before = time.perf_counter()
+    before = time.process_time()
 
     readable(piece * 50_000, "markdown")
     typed(piece * 20_000, tenant.people.values())
 
-    assert time.perf_counter() - before < 1.0
+    assert time.process_time() - before < 1.0
