@@ -1,4 +1,10 @@
-"""Every check of the project: `python -m tests [pytest arguments]`."""
+"""Every check of the project: `python -m tests [--fast | --search ROUNDS] [pytest arguments]`.
+
+--fast    lint, layers, types and the tests that start no program and no browser and read no corpus:
+          the inner loop of somebody who changes the code
+--search  the property tests alone, so many rounds, each with other random examples; by hand, for
+          as long as one likes. Everywhere else property tests take the same examples every time.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +12,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,18 +21,20 @@ ROOT = Path(__file__).parent.parent
 SCRIPTS = Path(sys.executable).parent
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 
-CHECKS: dict[str, list[str]] = {
+LINTERS: dict[str, list[str]] = {
     "lint": [str(SCRIPTS / "ruff"), "check", "."],
     "format": [str(SCRIPTS / "ruff"), "format", "--check", "."],
     "layers": [str(SCRIPTS / "lint-imports")],
-    "tests": [
-        sys.executable, "-m", "pytest", "-n", "4", "--dist", "loadfile",
-        "--no-loadscope-reorder",  # else the few long ones come last, one after the other
-    ],
-}  # fmt: skip
+}
 # The tests mostly wait: the types are checked meanwhile.
-BESIDE = [str(SCRIPTS / "basedpyright"), "--pythonpath", sys.executable]
-AGAIN = [sys.executable, "-m", "pytest", "--last-failed", "--last-failed-no-failures", "none"]
+TYPES = [str(SCRIPTS / "basedpyright"), "--pythonpath", sys.executable]
+PYTEST = [
+    sys.executable, "-m", "pytest", "-n", "4", "--dist", "loadfile",
+    "--no-loadscope-reorder",  # else the few long ones come last, one after the other
+]  # fmt: skip
+FAST = ["-m", "not long and not process and not browser and not corpus"]
+SEARCHED = ["-m", "hypothesis and not long"]
+SEARCH = "UACS_SEARCH"  # set: property tests take other examples in every round
 
 
 @dataclass(frozen=True)
@@ -39,14 +48,27 @@ class Ended:
         return f"{'FAILED (' + str(self.code) + ')' if self.code else 'ok'} in {self.seconds:.0f} s"
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     """Run all checks, whatever the earlier ones say; 0 only when every one is green."""
+    match [*arguments]:
+        case ["--search", rounds, *rest] if rounds.isdigit():
+            return _search(int(rounds), rest)
+        case ["--search", *_]:
+            print("say how many rounds: python -m tests --search 10", file=sys.stderr)
+            return 2
+        case ["--fast", *rest]:
+            return _check([*PYTEST, *FAST, *rest])
+        case rest:
+            return _check([*PYTEST, *rest])
+
+
+def _check(tests: list[str]) -> int:
     ended: dict[str, Ended] = {}
     with ThreadPoolExecutor(1) as beside:
-        types = beside.submit(_run, BESIDE, quiet=True)
-        for name, command in CHECKS.items():
+        types = beside.submit(_run, TYPES, quiet=True)
+        for name, command in (LINTERS | {"tests": tests}).items():
             _title(name)
-            ended[name] = _tests(command) if name == "tests" else _run(command)
+            ended[name] = _run(command)
             print(f"{name}: {ended[name]}", flush=True)
         _title("types")
         ended["types"] = types.result()
@@ -56,22 +78,24 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def _tests(command: list[str]) -> Ended:
-    """Beside others a real process may be late. What fails alone, too, is broken; what does not is
-    named all the same, and wants a test that waits for what it looks at."""
-    first = _run([*command, *sys.argv[1:]])
-    if first.code != 1:
-        return first
-    _title("what failed, once more and alone")
-    again = _run(AGAIN)
-    return Ended(again.code, first.seconds + again.seconds)
+def _search(rounds: int, rest: list[str]) -> int:
+    """Each round has a seed of its own, which is told, so that a find can be played again."""
+    failed: list[int] = []
+    first = int(time.time())
+    for seed in range(first, first + rounds):
+        _title(f"examples of seed {seed}")
+        seeded = [*PYTEST, *SEARCHED, f"--hypothesis-seed={seed}", *rest]
+        if _run(seeded, more={SEARCH: "1"}).code:
+            failed.append(seed)
+    print(f"failed with seeds {failed}" if failed else f"{rounds} rounds found nothing")
+    return 1 if failed else 0
 
 
-def _run(command: list[str], *, quiet: bool = False) -> Ended:
-    """`quiet`: what it says is told only if it failed, in one piece."""
+def _run(command: list[str], *, quiet: bool = False, more: dict[str, str] | None = None) -> Ended:
+    """`quiet`: the output is printed only if the check failed, in one piece."""
     began = time.monotonic()
     done = subprocess.run(
-        command, cwd=ROOT, env=ENVIRONMENT, check=False, text=True,
+        command, cwd=ROOT, env=ENVIRONMENT | (more or {}), check=False, text=True,
         stdout=subprocess.PIPE if quiet else None,
         stderr=subprocess.STDOUT if quiet else None,
     )  # fmt: skip
@@ -85,4 +109,4 @@ def _title(text: str) -> None:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(main(sys.argv[1:]))

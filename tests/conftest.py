@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 import structlog
@@ -10,12 +12,29 @@ from hypothesis import HealthCheck, settings
 
 # How long an example takes says more of what runs beside it than of the code: what must be fast has
 # tests of its own. Cards are large.
-settings.register_profile(
-    "here",
+_UNHURRIED = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    database=None,
 )
-settings.load_profile("here")
+# The same examples at every run, so that a run is green or red by the code alone.
+settings.register_profile("same", _UNHURRIED, derandomize=True)
+# Other examples at every run: `python -m tests --search`.
+settings.register_profile("search", _UNHURRIED, derandomize=False)
+settings.load_profile("search" if os.environ.get("UACS_SEARCH") else "same")
+
+_HERE = Path(__file__).parent
+# What a folder's tests need beside Python; modules elsewhere say it themselves.
+_FOLDERS = {"demo": "browser", "pictures": "browser", "corpus": "corpus", "benchmarks": "process"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `python -m tests --fast` leaves out."""
+    for item in items:
+        if item.path.is_relative_to(_HERE):
+            folder = item.path.relative_to(_HERE).parts[0]
+            if marker := _FOLDERS.get(folder):
+                item.add_marker(marker)
 
 
 @pytest.fixture(autouse=True)

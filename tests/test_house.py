@@ -100,3 +100,18 @@ def _prose(page: Path) -> str:
     """The page without its code, where brackets mean other things."""
     text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
     return re.sub(r"`[^`\n]*`", "", text)
+
+
+INDEX_HOSTS = re.compile(r"p[y]pi\.org|pythonhosted\.o[r]g|npm[j]s\.(?:org|com)")
+
+
+def test_no_file_names_the_host_of_a_package_index() -> None:
+    """Packages are named by their names; where they come from is the reader's own setting."""
+    named: list[str] = []
+    for path in tracked():
+        if (ROOT / path).suffix in (".png", ".svg"):
+            continue
+        text = (ROOT / path).read_text("utf-8", errors="replace")
+        named += [f"{path}: {found[0]}" for found in INDEX_HOSTS.finditer(text)]
+
+    assert named == []

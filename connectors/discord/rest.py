@@ -49,7 +49,7 @@ _LONGEST_WAIT_S = 5.0  # for an empty bucket, within one send; longer waits are 
 _MOST_WAITS = 4
 _MOST_BUCKETS = 4096
 _MOST_AT_ONCE, _AT_ONCE_S = 45, 1.1  # a little slower than allowed: our clock is not Discord's
-_USER_AGENT = "DiscordBot (https://pypi.org/project/uacs-bridge, 0.1)"  # the form is required
+_USER_AGENT = "DiscordBot (https://uacs-bridge.example, 0.1)"  # the form is required
 
 # JSON error codes (docs: topics/opcodes-and-status-codes) -> what to do about them.
 UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UNKNOWN_WEBHOOK = "10003", "10008", "10015"
