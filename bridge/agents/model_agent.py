@@ -21,6 +21,7 @@ from bridge.agents.history import within
 from bridge.agents.http import Http, Request
 from bridge.agents.json_values import Json, obj, patched, text
 from bridge.agents.lines import Written, has_speakers, speakers_notice
+from bridge.agents.paragraphs import Paragraphs
 from bridge.agents.records import record_of, refusal
 from bridge.agents.running import key_of, one_turn, tried
 from bridge.agents.schemas import read_answer
@@ -35,7 +36,7 @@ from bridge.agents.speakers import (
     instructions_id,
 )
 from bridge.agents.streams import BROKEN, Ending, StreamReader, TellsThoughts
-from bridge.agents.tools import media_of, tool_names, tools_of
+from bridge.agents.tools import media_of, no_such_tool, tool_names, tools_of
 from bridge.agents.transcripts import Transcripts
 from bridge.agents.uploads import FileApi, Uploads
 from bridge.content.tool_names import SHOW_CARD
@@ -209,6 +210,7 @@ class ModelAgent:
         wanted = _wanted(conversation.messages, self.name)
         usage: Json = {}
         asked_again = False
+        paragraphs = Paragraphs()
         body, untold = self._body(conversation)
         model, losses = self._settings.model, [*losses, *untold]
         told = conversation
@@ -217,7 +219,7 @@ class ModelAgent:
         for number in range(1, _ROUNDS + 1):
             held = None if wanted is None else list[str]()
             one = _Round(body, self._api.stream(self._dialect, body), held)
-            async with aclosing(self._round(one, heard, http)) as events:
+            async with aclosing(paragraphs.of(self._round(one, heard, http))) as events:
                 async for event in events:
                     yield event
             if one.broken:
@@ -240,7 +242,7 @@ class ModelAgent:
                 yield _failure(one.reader.ending, self._settings)
                 return
             elif more := heard.new_messages():
-                pass
+                paragraphs.next()
             elif wanted is not None:
                 part, more = _judged(held or (), wanted, again=not asked_again)
                 if part is not None:
@@ -350,7 +352,7 @@ class ModelAgent:
                 cards += [card] if card is not None else []
         theirs = [one.id for one in calls if one.name in known and one.id not in found]
         found |= {one.tool_call_id: one for one in await heard.results(theirs)}
-        return [found.get(one.id) or _no_such_tool(one) for one in calls], cards
+        return [found.get(one.id) or no_such_tool(one) for one in calls], cards
 
     async def _files_of(
         self, results: Sequence[ToolResultPart], conversation: Conversation
@@ -451,11 +453,6 @@ def _given(
 
 def _asking(text: str) -> Message:
     return _message(UNMARKED, "human", (TextPart(text=text),))
-
-
-def _no_such_tool(call: ToolCallPart) -> ToolResultPart:
-    text = f"There is no tool {call.name!r} here."
-    return ToolResultPart(tool_call_id=call.id, content=text, is_error=True)
 
 
 def _failure(ending: Ending, settings: ModelSettings) -> TurnFailed:

@@ -20,6 +20,7 @@ from bridge.uacs import (
     Conversation,
     FilePart,
     ImagePart,
+    ToolCallPart,
     ToolResultPart,
     VideoPart,
 )
@@ -67,6 +68,12 @@ def read_tool(native: JsonValue, neutral: Json, api: str, write: Callable[[Json]
 def legal_tool_name(name: str) -> str:
     """As all APIs take it: letters, digits, _ and -, at most 64."""
     return _ILLEGAL.sub("_", name)[:64] or "_"
+
+
+def no_such_tool(call: ToolCallPart) -> ToolResultPart:
+    """What an agent is told that calls a tool which it was not offered."""
+    text = f"There is no tool {call.name!r} here."
+    return ToolResultPart(tool_call_id=call.id, content=text, is_error=True)
 
 
 def media_of(result: ToolResultPart) -> list[ImagePart | AudioPart | VideoPart | FilePart]:

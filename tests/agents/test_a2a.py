@@ -652,7 +652,7 @@ async def test_what_is_said_meanwhile_is_told_in_the_same_context() -> None:
     async with a2a_server() as (url, doer):
         events = [e async for e in build(url).run(turn(asked("echo")), inputs())]
 
-    assert "And echo" in text_of(events)
+    assert 'Please echo\n\n[from "Bob"]\nAnd echo' in text_of(events)
     assert doer.told[1]["contextId"] == doer.told[0]["contextId"]
 
 

@@ -381,7 +381,7 @@ async def test_what_is_said_meanwhile_is_told_to_the_same_session(acp: str) -> N
 
     events = [e async for e in build(acp, "all_of_it").run(turn(HELLO), inputs())]
 
-    first, _, second = text_of(events).partition("history:\n\n")[2].partition("history:\n")
+    first, _, second = text_of(events).partition("history:\n\n")[2].partition("\n\nhistory:\n")
     assert "Hello?" in first
     assert "Hello?" in second
     assert 'user: [from "Bob"]\nAnd Bergen?' in second

@@ -237,12 +237,12 @@ async def test_a_stop_ends_the_answer_at_once(vendor: Vendor) -> None:
 @vendors
 async def test_what_is_said_meanwhile_is_read_before_the_turn_ends(vendor: Vendor) -> None:
     more = MessageGiven(message=said("slack:T:U2", "And in Bergen?", "Bob"))
-    answers = (vendor.stream(vendor.says("Rain.")), vendor.stream(vendor.says(" Snow.")))
+    answers = (vendor.stream(vendor.says("Rain.")), vendor.stream(vendor.says("Snow.")))
     async with model_server(*answers) as api:
         agent = build(vendor, api.url, tools())
         events = [one async for one in agent.run(turn(HELLO), told(more))]
 
-    assert text_of(events) == "Rain. Snow."
+    assert text_of(events) == "Rain.\n\nSnow."
     assert "And in Bergen?" in str(api.requests[1])
 
 

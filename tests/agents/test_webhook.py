@@ -220,6 +220,20 @@ async def test_tools_of_the_bridge_are_run_for_it() -> None:
     assert "webhook-id: t1/1\r" in api.heads[1]
 
 
+async def test_a_call_of_a_tool_that_was_not_offered_is_answered() -> None:
+    call = {"type": "tool_call", "id": "c1", "name": "launch", "arguments": {}}
+    again = whole([{**call, "id": "c2"}, {"type": "text", "text": "I cannot."}])
+    async with model_server(whole([call]), again) as api:
+        found = [one async for one in agent(api.url).run(turn(HELLO), nothing())]
+
+    results = [one.part for one in found if isinstance(one, ToolAnswered)]
+    assert [one.tool_call_id for one in results] == ["c1", "c2"]
+    assert all(one.is_error and one.content == "There is no tool 'launch' here." for one in results)
+    assert api.requests[1]["inputs"][0]["part"]["content"] == "There is no tool 'launch' here."
+    assert len(api.requests) == 2  # the same again is answered, and not asked about once more
+    assert isinstance(found[-1], TurnDone)
+
+
 async def test_what_is_said_meanwhile_is_posted_before_the_turn_ends() -> None:
     more = MessageGiven(message=said("slack:T:U2", "And in Bergen?", "Bob"))
 
@@ -227,10 +241,10 @@ async def test_what_is_said_meanwhile_is_posted_before_the_turn_ends() -> None:
         yield more
         await asyncio.Event().wait()
 
-    async with model_server(whole({"text": "Rain."}), whole({"text": " Snow."})) as api:
+    async with model_server(whole({"text": "Rain."}), whole({"text": "Snow."})) as api:
         events = [one async for one in agent(api.url).run(turn(HELLO), given())]
 
-    assert text_of(events) == "Rain. Snow."
+    assert text_of(events) == "Rain.\n\nSnow."
     assert "Bergen" in str(api.requests[1]["conversation"]["messages"][-1])
 
 

@@ -25,6 +25,7 @@ from bridge.agents.http import Http
 from bridge.agents.json_values import Json, arr, obj, patched, text
 from bridge.agents.lines import with_notice
 from bridge.agents.memory import memory_part, remembered
+from bridge.agents.paragraphs import Paragraphs
 from bridge.agents.records import record_of, refusal
 from bridge.agents.running import key_of, one_turn, tried
 from bridge.errors import BridgeError, ConfigError, Refused, Unavailable, Unsettled
@@ -86,9 +87,10 @@ class A2aAgent:
         task = await self._begun(turn.conversation)
         yield AnswerRecorded(record=task.record)
         said = False
+        paragraphs = Paragraphs()
         while True:
             try:
-                async with aclosing(self._tried(task, heard, http)) as events:
+                async with aclosing(paragraphs.of(self._tried(task, heard, http))) as events:
                     async for event in events:
                         said = True
                         yield event
@@ -111,6 +113,7 @@ class A2aAgent:
             if not more:
                 break
             task = await self._next(turn.conversation, task, more)
+            paragraphs.next()
         if said and (task.reader.context_id or task.reader.waits):
             yield PartGiven(part=orjson.loads(write(self._memory(turn.conversation, task.reader))))
         yield TurnDone()

@@ -25,6 +25,7 @@ from bridge.agents.http import Http, Request, bearer
 from bridge.agents.json_values import Json, arr, obj, text
 from bridge.agents.lines import with_notice
 from bridge.agents.memory import memory_part, remembered
+from bridge.agents.paragraphs import Paragraphs
 from bridge.agents.records import record_of
 from bridge.agents.running import key_of, one_turn, tried
 from bridge.agents.streams import BROKEN
@@ -74,9 +75,11 @@ class AcpAgent:
         run = await self._begun(turn.conversation, headers, http)
         yield AnswerRecorded(record=run.record)
         said = False
+        paragraphs = Paragraphs()
         while True:
             try:
-                async with aclosing(self._tried(run, headers, heard, http)) as events:
+                tried = paragraphs.of(self._tried(run, headers, heard, http))
+                async with aclosing(tried) as events:
                     async for event in events:
                         said = True
                         yield event
@@ -89,11 +92,13 @@ class AcpAgent:
             yield AnswerRecorded(record=_recorded(run))
             for event in run.reader.question():
                 said = True
-                yield event
+                for one in paragraphs.pass_on(event):
+                    yield one
             more = heard.new_messages()
             if not more:
                 break
             run = await self._next(turn.conversation, run, more)
+            paragraphs.next()
         if said:
             yield PartGiven(part=orjson.loads(write(self._memory(turn.conversation, run))))
         yield TurnDone()

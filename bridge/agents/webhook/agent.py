@@ -15,10 +15,11 @@ from bridge.agents.files import inline_files
 from bridge.agents.heard import Heard
 from bridge.agents.history import within
 from bridge.agents.http import Answer, Http, Patience, Request, open_http, read_json
+from bridge.agents.paragraphs import Paragraphs
 from bridge.agents.records import record_of
 from bridge.agents.running import one_turn, tried
 from bridge.agents.streams import DONE
-from bridge.agents.tools import tool_names
+from bridge.agents.tools import no_such_tool, tool_names
 from bridge.agents.webhook.read import Stream, read_answer
 from bridge.agents.webhook.settings import WebhookSettings
 from bridge.agents.webhook.signing import ID, SIGNATURE, TIMESTAMP, check, key_of, sign
@@ -39,7 +40,7 @@ from bridge.model.turns import (
     TurnFailed,
 )
 from bridge.ports.agent import AgentTools
-from bridge.uacs import Conversation
+from bridge.uacs import Conversation, ToolCallPart
 
 log = structlog.get_logger()
 
@@ -87,7 +88,9 @@ class WebhookAgent:
         host = urlsplit(self._settings.url).hostname or ""
         record = record_of("webhook", conversation, self.name, losses, host=host)
         yield AnswerRecorded(record=record)
-        given: Sequence[AgentInput] = ()
+        given: list[AgentInput] = []
+        paragraphs = Paragraphs()
+        refused: set[str] = set()
         for number in range(_ROUNDS):
             own_id = turn.id if number == 0 else f"{turn.id}/{number}"
             body = write_turn(turn, conversation, given)
@@ -100,16 +103,22 @@ class WebhookAgent:
                     if isinstance(event, AnswerRecorded):
                         yield AnswerRecorded(record={**record, "program": event.record})
                     elif not isinstance(event, TurnDone):
-                        said.append(event)
-                        yield event
+                        for one in paragraphs.pass_on(event):
+                            said.append(one)
+                            yield one
             given = await self._meanwhile(said, conversation, heard)
+            unknown = _unknown(said, conversation)
+            given += [ToolResultGiven(part=no_such_tool(one)) for one in unknown]
             for one in given:
                 if isinstance(one, ToolResultGiven):
                     said.append(ToolAnswered(part=one.part))
+                    paragraphs.pass_on(said[-1])
                     yield said[-1]
-            if not given:
-                yield TurnDone()
+            if len(given) == len(unknown) and refused.issuperset(one.name for one in unknown):
+                yield TurnDone()  # it was told before that there are no such tools
                 return
+            refused.update(one.name for one in unknown)
+            paragraphs.next()
             own = answer_of(said, self.name, turn.asked_at, number)
             more = [one.message for one in given if isinstance(one, MessageGiven)]
             conversation = continued(conversation, own, more)
@@ -206,6 +215,12 @@ class WebhookAgent:
         if key is not None:
             timestamp = answer.headers.get(TIMESTAMP, "")
             check(key, own_id, timestamp, body, given, self._tools.clock.time())
+
+
+def _unknown(said: Sequence[AgentEvent], conversation: Conversation) -> list[ToolCallPart]:
+    """Calls of tools that it was not offered, and did not answer itself."""
+    known = tool_names(conversation)
+    return [one for one in unanswered(said) if one.name not in known]
 
 
 class _Type:
