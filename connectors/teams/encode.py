@@ -80,7 +80,10 @@ def _bodies(
     above, known = Above(byline.name, delivery.quoted), delivery.counterparts
     if is_rich(delivery.message):
         channel = delivery.operation.channel
-        bodies, losses = rich_bodies(delivery.message, above, channel, cards, files, known)
+        apart = isinstance(delivery.operation, EditMessage) or delivery.operation.grows
+        bodies, losses = rich_bodies(
+            delivery.message, above, channel, cards, files, known, apart=apart
+        )
     else:
         markdown, losses = message_text(delivery.message)
         texts, more_losses = _texts(markdown, above, known)

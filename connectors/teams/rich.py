@@ -42,41 +42,49 @@ def rich_bodies(
     cards: Cards,
     files: Files | None,
     known: Counterparts = NO_COUNTERPARTS,
+    *,
+    apart: bool = False,
 ) -> tuple[list[Body], tuple[Loss, ...]]:
-    """In the chat of one person files that we hold follow what names them."""
+    """In the chat of one person files that we hold follow what names them. With `apart` no body has
+    text and attachments at once, which Teams refuses in an edit."""
     card, losses = cards.read(message)
     if (body := _as_it_came(message, card, cards, known)) is not None:
-        return [_under(body, above)], losses
+        whole = _under(body, above, apart=apart)
+        if not (apart and whole.get("text")):
+            return [whole], losses
     card = with_counterparts(card, known)
     url_of = {} if files is None else {"url_of": files.url_of}
     uploads = files is not None and is_personal(channel)
-    written = write_card(card, cards.rendering(message, uploads=uploads, **url_of))
+    written = write_card(card, cards.rendering(message, uploads=uploads, **url_of), apart=apart)
     bodies: list[Body] = []
     for one in written.messages:
-        bodies.append(_under(dict(one.body), above.without_quote() if bodies else above))
+        over = above.without_quote() if bodies else above
+        bodies.append(_under(dict(one.body), over, apart=apart))
         bodies += questions(one.files, channel.channel, cards.key)
     if bodies and has_summary(message):
         bodies[0] = {**bodies[0], "summary": " ".join(card.summary.split())[:_LONGEST_SUMMARY]}
     return bodies, (*losses, *written.losses)
 
 
-def _under(body: Body, above: Above) -> Body:
-    """The message with its author: in the card where it is one, else in the text."""
-    text = body.get("text")
-    if not text and (attachments := _with_author(body.get("attachments"), above)) is not None:
-        return {"type": "message", **body, "attachments": attachments}
+def _under(body: Body, above: Above, *, apart: bool) -> Body:
+    """The message with its author: in the card where it is one, or the first of several where no
+    text may stand beside them; else in the text."""
+    text, attachments = body.get("text"), body.get("attachments")
+    one = isinstance(attachments, list) and (apart or len(attachments) == 1)
+    if not text and one and (authored := _with_author(attachments, above)) is not None:
+        return {"type": "message", **body, "attachments": authored}
     lines = [*above.lines(), *([text] if isinstance(text, str) and text else [])]
     return {**body, "type": "message", "textFormat": "markdown", "text": "\n\n".join(lines)}
 
 
 def _with_author(attachments: JsonValue, above: Above) -> list[JsonValue] | None:
-    """None where it is not one Adaptive Card."""
+    """In the first card; None where that is no Adaptive Card."""
     match attachments:
-        case [{"contentType": kind, "content": {"body": list(shown), **card}, **rest}] if (
+        case [{"contentType": kind, "content": {"body": list(shown), **card}, **rest}, *more] if (
             kind == _ADAPTIVE
         ):
             content: JsonValue = {**card, "body": [*above.elements(), *shown]}
-            return [{**rest, "contentType": kind, "content": content}]
+            return [{**rest, "contentType": kind, "content": content}, *more]
         case _:
             return None
 

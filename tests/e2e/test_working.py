@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import orjson
 import pytest
+from structlog.testing import capture_logs
 
 from bridge.app.build import Bridge
 from bridge.model.turns import (
@@ -36,7 +37,8 @@ class Worker:
 
     name = "echo"
 
-    def __init__(self) -> None:
+    def __init__(self, first: str = "") -> None:
+        self.first = first
         self.speak, self.think = asyncio.Event(), asyncio.Event()
         self.ended = False
 
@@ -44,6 +46,8 @@ class Worker:
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
         try:
+            if self.first:
+                yield TextDelta(text=self.first)
             yield PlanStep(id="1", title="Look at the map", status="in_progress")
             await self.think.wait()
             yield PlanStep(id="1", title="Look at the map", status="complete")
@@ -141,6 +145,31 @@ async def test_teams_says_in_a_chat_what_is_done_before_there_are_words(tmp_path
         assert local.informed(chat) == ["🔧 weather: look up"]
         assert len(local.messages(workspace, chat)) == 2
         assert await bridge.store.dead_letters() == []
+
+
+async def test_teams_takes_every_edit_of_an_answer_that_shows_its_calls_whole(
+    tmp_path: Path,
+) -> None:
+    agent = Worker(first="Let me look. ")
+    async with street(names=("teams",), channels=1) as town:
+        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
+        settings["rooms"]["general"]["show_tools"] = "full"
+        async with running(town, settings) as (bridge, _):
+            bridge.agents["echo"] = agent
+            with capture_logs() as logs:
+                await town.say("teams", "general", "@echo what is the weather?")
+                await town.until(lambda: "Let me look." in shown(town), 20)
+                agent.think.set()
+                await town.until(lambda: "sunny" in shown(town), 20)
+                agent.speak.set()
+                await town.until(lambda: bridge.router.turns.idle and WORDS in shown(town), 20)
+
+    assert "Let me look." in shown(town)
+    assert [one for one in logs if one["event"] == "stream_edit_failed"] == []
+
+
+def shown(town: Street) -> str:
+    return orjson.dumps([one.raw for one in town.standing("teams", "general")]).decode()
 
 
 async def test_slacks_stop_ends_what_has_not_begun_to_speak(tmp_path: Path) -> None:

@@ -34,10 +34,11 @@ class _Message:
     layout: str = ""
 
 
-def write_card(card: Card, rendering: Rendering) -> Written:
-    """The card as activities, in order. All words and actions are there, or named in a Loss."""
+def write_card(card: Card, rendering: Rendering, *, apart: bool = False) -> Written:
+    """The card as activities, in order. All words and actions are there, or named in a Loss. With
+    `apart` no activity has text and cards at once, which Teams refuses in an edit."""
     writing = start(rendering)
-    messages = _messages(writing, _opened(card.nodes))
+    messages = _messages(writing, _opened(card.nodes), apart=apart)
     files = _placed(writing, messages)
     return Written(
         tuple(
@@ -60,15 +61,18 @@ def _opened(nodes: Nodes) -> Nodes:
 # --- which form ---------------------------------------------------------------------------------
 
 
-def _messages(writing: Writing, nodes: Nodes) -> list[_Message]:
+def _messages(writing: Writing, nodes: Nodes, *, apart: bool) -> list[_Message]:
     lead = _lead(writing, nodes)
     if lead == len(nodes):
         return [_Message(text, []) for text in texts_of(writing, nodes, TEXT_LIMIT - _BYLINE)]
     rest = nodes[lead:]
     if not all(isinstance(one, Carousel) or _is_box(one) for one in rest):
         return _with_cards(writing, [], nodes)
+    several = isinstance(rest[0], Carousel) or (len(rest) > 1 and all(map(_is_card, rest)))
+    if apart and lead and not several:
+        return _with_cards(writing, [], nodes)
     texts = texts_of(writing, nodes[:lead], TEXT_LIMIT - _BYLINE)
-    return _with_cards(writing, texts, rest)
+    return _with_cards(writing, texts, rest, apart=apart)
 
 
 def _lead(writing: Writing, nodes: Nodes) -> int:
@@ -85,7 +89,9 @@ def _is_box(node: Node) -> bool:
     return isinstance(node, Container) and node.form != "group"
 
 
-def _with_cards(writing: Writing, texts: list[str], nodes: Nodes) -> list[_Message]:
+def _with_cards(
+    writing: Writing, texts: list[str], nodes: Nodes, *, apart: bool = False
+) -> list[_Message]:
     """Each card of a carousel, and each of several cards, is an attachment of its own."""
     match nodes:
         case (Carousel(cards),) if cards:
@@ -100,7 +106,7 @@ def _with_cards(writing: Writing, texts: list[str], nodes: Nodes) -> list[_Messa
     settle_inputs(writing)
     messages = [_Message(text, []) for text in texts[:-1]]
     last = texts[-1] if texts else ""
-    if last and 2 * weight(last) > _ROOM // 2:
+    if last and (apart or 2 * weight(last) > _ROOM // 2):
         messages.append(_Message(last, []))
         last = ""
     return [*messages, *_filled(writing, last, bodies, layout)]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge.content.additions import BridgeMetadata, with_bridge_metadata
+from bridge.content.card import Card, Container, Prose
+from bridge.content.card_json import SCHEMA_ID, card_to_json
+from bridge.content.text import Paragraph, Text
 from bridge.model import (
     AccountId,
     AddReaction,
@@ -29,7 +33,9 @@ from bridge.model import (
     Receipt,
     RoomId,
 )
-from bridge.uacs import Actor, FilePart, MediaSource, Message, TextPart
+from bridge.ports.cards import Cards
+from bridge.uacs import Actor, FilePart, MediaSource, Message, StructuredDataPart, TextPart
+from connectors.teams import cards as codec
 from connectors.teams.above import Above
 from connectors.teams.capabilities import TEXT_LIMIT
 from connectors.teams.encode import encode
@@ -266,3 +272,41 @@ def test_a_notification_says_the_summary_of_a_message() -> None:
 
     assert call.body["summary"] == "⚠️ bot failed"
     assert "A long story." in str(call.body["text"])
+
+
+CARDS = Cards.over([codec], bytes(32))
+BOX = Container((Prose((Paragraph((Text("sunny"),)),)),), form="panel", title=(Text("Look up"),))
+CALL = StructuredDataPart(schema_id=SCHEMA_ID, data=cast("Any", card_to_json(Card((BOX,)))))
+ADAPTIVE_CARD = StructuredDataPart(
+    schema_id="application/vnd.microsoft.card.adaptive+json",
+    data={"type": "AdaptiveCard", "version": "1.5", "body": [{"type": "TextBlock", "text": "A"}]},
+)
+HERO = StructuredDataPart(
+    schema_id="application/vnd.microsoft.card.hero+json", data={"title": "A", "text": "B"}
+)
+SAID = TextPart(text="Let me look.")
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("content", [
+    pytest.param((SAID, CALL), id="text and a box"),
+    pytest.param((SAID, CALL, CALL, SAID), id="boxes between texts"),
+    pytest.param((SAID, ADAPTIVE_CARD), id="text and a card of Teams"),
+    pytest.param((ADAPTIVE_CARD, ADAPTIVE_CARD), id="two cards"),
+    pytest.param((SAID, ADAPTIVE_CARD, ADAPTIVE_CARD), id="text and two cards"),
+    pytest.param((HERO,), id="a card of the Bot Framework"),
+])  # fmt: skip
+def test_no_edit_has_text_and_attachments_at_once(content: tuple[Any, ...], stream: bool) -> None:
+    """Teams refuses those ("Activity resulted into multiple skype activities")."""
+    made = delivery("", "edit", copies=(Receipt(slot=0, native_id="1"),))
+    message = made.message.model_copy(update={"content": content})
+    operation = made.operation.model_copy(update={"stream": stream})
+    made = made.model_copy(update={"message": message, "operation": operation})
+
+    calls = encode(made, APP_ID, CARDS).calls
+
+    assert calls[0].kind == "edit"
+    assert not [one for one in calls if one.body.get("text") and one.body.get("attachments")]
+    assert "Ann" in json.dumps(calls[0].body)
+    words = json.dumps([one.body for one in calls])
+    assert ("Let me look." in words) == (SAID in content)
