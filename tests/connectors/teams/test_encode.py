@@ -274,7 +274,7 @@ def test_a_notification_says_the_summary_of_a_message() -> None:
     assert "A long story." in str(call.body["text"])
 
 
-CARDS = Cards.over([codec], bytes(32))
+CARDS = Cards.over([codec], bytes(32))  # type: ignore[list-item]
 BOX = Container((Prose((Paragraph((Text("sunny"),)),)),), form="panel", title=(Text("Look up"),))
 CALL = StructuredDataPart(schema_id=SCHEMA_ID, data=cast("Any", card_to_json(Card((BOX,)))))
 ADAPTIVE_CARD = StructuredDataPart(
