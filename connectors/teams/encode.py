@@ -13,7 +13,7 @@ from bridge.content.counterparts import with_counterparts
 from bridge.content.markdown import markdown_to_text
 from bridge.content.parts import message_text
 from bridge.content.split import split_text, utf16_length
-from bridge.content.text import Document, Heading, Spoiler, Table
+from bridge.content.text import CodeBlock, Document, Heading, Spoiler, Table
 from bridge.model import (
     BudgetKey,
     Byline,
@@ -35,6 +35,7 @@ from connectors.teams import ids
 from connectors.teams.above import Above
 from connectors.teams.ai_label import marked_as_ai
 from connectors.teams.capabilities import APP_AND_TENANT, CONVERSATION, TEXT_LIMIT
+from connectors.teams.cards.write_text import knows_language
 from connectors.teams.citations import with_citations, with_marks
 from connectors.teams.feedback import with_question
 from connectors.teams.marks import encode_mark
@@ -78,16 +79,12 @@ def _bodies(
     delivery: Delivery, byline: Byline, cards: Cards, files: Files | None
 ) -> tuple[list[Body], tuple[Loss, ...]]:
     above, known = Above(byline.name, delivery.quoted), delivery.counterparts
-    if is_rich(delivery.message):
-        channel = delivery.operation.channel
-        apart = isinstance(delivery.operation, EditMessage) or delivery.operation.grows
-        bodies, losses = rich_bodies(
-            delivery.message, above, channel, cards, files, known, apart=apart
-        )
-    else:
+    found = _rich(delivery, above, cards, files)
+    if found is None:
         markdown, losses = message_text(delivery.message)
         texts, more_losses = _texts(markdown, above, known)
-        bodies, losses = [_activity(text) for text in texts], (*losses, *more_losses)
+        found = [_activity(text) for text in texts], (*losses, *more_losses)
+    bodies, losses = found
     bodies = [with_mentions(body, known) for body in bodies]
     if delivery.feedback:
         bodies = with_question(bodies)
@@ -95,6 +92,33 @@ def _bodies(
         return bodies, losses
     cited = [with_citations(marked_as_ai(body), delivery.sources) for body in bodies]
     return [body for body, _ in cited], (*losses, *(one for _, cut in cited for one in cut))
+
+
+def _rich(
+    delivery: Delivery, above: Above, cards: Cards, files: Files | None
+) -> tuple[list[Body], tuple[Loss, ...]] | None:
+    """With cards, where it needs them; None: text says it all, and is what Teams shows best."""
+    message, operation = delivery.message, delivery.operation
+    rich = is_rich(message)
+    if not rich and not _has_native_tables(delivery):
+        return None
+    apart = isinstance(operation, EditMessage) or operation.grows
+    found = rich_bodies(
+        message, above, operation.channel, cards, files, delivery.counterparts, apart=apart
+    )
+    return found if rich or len(found[0]) == 1 else None
+
+
+def _has_native_tables(delivery: Delivery) -> bool:
+    """Whether a text has tables, which only a card shows as such, and nothing that a card would
+    lose: sources, code in a language that cards do not know. A text that grows has none yet."""
+    if delivery.operation.grows or delivery.sources:
+        return False
+    document = markdown_to_text(message_text(delivery.message)[0])
+    if Table not in _kinds(document):
+        return False
+    languages = {one.language for one in _nodes(document) if isinstance(one, CodeBlock)}
+    return all(map(knows_language, languages))
 
 
 def _written(
@@ -206,18 +230,20 @@ def _losses(document: Document) -> Iterator[Loss]:
 
 
 def _kinds(document: Document) -> set[type]:
-    """Every kind of node in a tree."""
-    found: set[type] = set()
+    return {type(node) for node in _nodes(document)}
+
+
+def _nodes(document: Document) -> Iterator[Any]:
+    """Every node of a tree."""
     waiting: list[Any] = list(document)
     while waiting:
         node = waiting.pop()
         if isinstance(node, tuple):
             waiting += node
             continue
-        found.add(type(node))
+        yield node
         for name in _INNER:
             waiting += getattr(node, name, ())
-    return found
 
 
 _INNER = ("children", "blocks", "items", "header", "rows")  # where nodes hold others

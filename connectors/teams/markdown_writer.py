@@ -162,6 +162,9 @@ def _fenced(value: str, language: str) -> str:
         value = value.replace("\r\n", "\n").replace("\r", "\n")
     if _HTML.search(value) or not value.strip():
         escaped = _references(value).replace("\n", "<br>")
+        named = _LANGUAGE.sub("", language)
+        if named:  # as a fence with a language becomes in HTML
+            escaped = f'<code class="language-{named}">{escaped}</code>'
         return f"<pre>{escaped}</pre>" if value.strip() else ""
     longest = max(map(len, re.findall(r"`+", value))) if "`" in value else 0
     fence = "`" * max(3, longest + 1)

@@ -37,8 +37,8 @@ class Worker:
 
     name = "echo"
 
-    def __init__(self, first: str = "") -> None:
-        self.first = first
+    def __init__(self, first: str = "", words: str = WORDS) -> None:
+        self.first, self.words = first, words
         self.speak, self.think = asyncio.Event(), asyncio.Event()
         self.ended = False
 
@@ -56,7 +56,7 @@ class Worker:
                 yield ToolCalled(part=call)
             yield ToolAnswered(part=ToolResultPart(tool_call_id="Lima", content="sunny"))
             await self.speak.wait()
-            for word in WORDS.split(" "):
+            for word in self.words.split(" "):
                 yield TextDelta(text=f"{word} ")
             yield TurnDone()
         finally:
@@ -166,6 +166,19 @@ async def test_teams_takes_every_edit_of_an_answer_that_shows_its_calls_whole(
 
     assert "Let me look." in shown(town)
     assert [one for one in logs if one["event"] == "stream_edit_failed"] == []
+
+
+async def test_a_table_in_a_chat_of_teams_is_one_in_the_end(tmp_path: Path) -> None:
+    agent = Worker(words="Costs: \n\n| City | Sun |\n|---|---|\n| Lima | much |")
+    agent.think.set()
+    agent.speak.set()
+    async with asked_in_a_chat(tmp_path, agent) as (town, local, bridge, (workspace, chat)):
+        await town.until(lambda: bridge.router.turns.idle)
+        last = lambda: str(local.messages(workspace, chat)[-1].raw)  # noqa: E731
+        await town.until(lambda: "'TableRow'" in last())
+
+        assert "'rows'" in last()
+        assert await bridge.store.dead_letters() == []
 
 
 def shown(town: Street) -> str:

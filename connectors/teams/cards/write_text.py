@@ -324,6 +324,11 @@ def hidden(items: list[Element], label: str, writing: Writing) -> list[Element]:
     ]
 
 
+def knows_language(language: str) -> bool:
+    """Whether code in a card can be told to be in this language."""
+    return not language or language.lower() in _LANGUAGES
+
+
 def code_block(value: str, language: str, first_line: int = 1) -> Element:
     """Teams shows code with its colours; elsewhere it is text in a fixed width."""
     value = value.replace("\r\n", "\n").replace("\r", "\n")

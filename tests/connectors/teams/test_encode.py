@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bridge.content.additions import BridgeMetadata, with_bridge_metadata
 from bridge.content.card import Card, Container, Prose
 from bridge.content.card_json import SCHEMA_ID, card_to_json
-from bridge.content.text import Paragraph, Text
+from bridge.content.text import CodeBlock, Paragraph, Text
 from bridge.model import (
     AccountId,
     AddReaction,
@@ -33,12 +33,14 @@ from bridge.model import (
     Receipt,
     RoomId,
 )
+from bridge.model.operations import Source
 from bridge.ports.cards import Cards
 from bridge.uacs import Actor, FilePart, MediaSource, Message, StructuredDataPart, TextPart
 from connectors.teams import cards as codec
 from connectors.teams.above import Above
 from connectors.teams.capabilities import TEXT_LIMIT
 from connectors.teams.encode import encode
+from connectors.teams.text import teams_to_text
 from tests.connectors.teams.payloads import APP_ID, CHANNEL, TENANT
 from tests.connectors.teams.test_text import shown
 
@@ -174,11 +176,11 @@ def test_what_teams_bots_cannot_do_is_a_loss(kind: str, loss: Loss) -> None:
 
 
 def test_what_is_shown_otherwise_is_a_loss() -> None:
-    text = "# Title\n\n<spoiler>secret</spoiler>\n\n| a |\n|---|\n| b |"
+    text = "# Title\n\n<spoiler>secret</spoiler>"
 
     kinds = {loss.kind for loss in encode(delivery(text), APP_ID).losses}
 
-    assert kinds == {"heading_as_bold", "spoiler_shown", "table_as_lines"}
+    assert kinds == {"heading_as_bold", "spoiler_shown"}
 
 
 def test_a_file_with_an_address_is_a_link_under_its_author() -> None:
@@ -310,3 +312,43 @@ def test_no_edit_has_text_and_attachments_at_once(content: tuple[Any, ...], stre
     assert "Ann" in json.dumps(calls[0].body)
     words = json.dumps([one.body for one in calls])
     assert ("Let me look." in words) == (SAID in content)
+
+
+TABLE = "Costs, ~~old~~:\n\n| Name | Cost |\n|---|--:|\n| A | 3 |\n\n```python\na < b\n```"
+
+
+def test_a_table_is_one_of_teams_and_style_and_language_stay() -> None:
+    encoded = encode(delivery(TABLE), APP_ID, CARDS)
+
+    (call,) = encoded.calls
+    (attached,) = cast("Any", call.body["attachments"])
+    body = attached["content"]["body"]
+    assert "text" not in call.body
+    assert [one["type"] for one in body] == ["RichTextBlock", "RichTextBlock", "Table", "CodeBlock"]
+    assert {"type": "TextRun", "text": "old", "strikethrough": True} in body[1]["inlines"]
+    assert len(body[2]["rows"]) == 2
+    assert body[3]["language"] == "Python"
+    assert encoded.losses == ()
+
+
+@pytest.mark.parametrize("made", [
+    pytest.param(delivery(TABLE.replace("python", "rust")), id="a language that no card knows"),
+    pytest.param(delivery(TABLE, "edit").model_copy(update={"operation": EditMessage(
+        **COMMON, byline=Byline(name="Ann"), stream=True)}), id="a text that grows"),
+    pytest.param(delivery(TABLE, sources=(Source(number=1, title="S", url="https://x.example"),)),
+                 id="sources"),
+    pytest.param(delivery(TABLE + "\n\n" + "word " * 6000), id="more than a card holds"),
+])  # fmt: skip
+def test_a_table_is_lines_where_a_card_would_lose_something(made: Delivery) -> None:
+    encoded = encode(made, APP_ID, CARDS)
+
+    assert all("attachments" not in call.body for call in encoded.calls)
+    assert "table_as_lines" in [loss.kind for loss in encoded.losses]
+
+
+def test_the_language_of_code_with_html_in_it_survives() -> None:
+    (text,) = texts(delivery('```python\nif a < b: print("x")\n```'))
+
+    assert text.endswith('<pre><code class="language-python">if a &lt; b: print("x")</code></pre>')
+    (_, block) = teams_to_text(text)
+    assert block == CodeBlock('if a < b: print("x")', "python")
