@@ -29,6 +29,7 @@ from bridge.app.room_settings import (
 from bridge.app.seat_settings import DirectSettings, SeatSettings, seat_of
 from bridge.app.settings import Settings, secrets_of
 from bridge.app.shelves import AccountShelf, Overlay, Shelves
+from bridge.app.store_watch import StoreWatch
 from bridge.app.tokens import Tokens
 from bridge.content.globs import is_glob, matches
 from bridge.errors import ConfigError
@@ -76,6 +77,11 @@ class Bridge:
     tools: McpToolbox
 
     reload: Callable[[], Awaitable[list[str]]] = nothing_to_reload
+    running: bool = False  # it routes, and is not about to stop
+    watch: StoreWatch = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.watch = StoreWatch(self.store, self.clock)
 
     async def close(self) -> None:
         for connector in self.connectors.values():

@@ -15,28 +15,43 @@ from bridge.ports.store import StoreStatus
 INBOX_STATES = ("waiting", "failed", "done")
 OUTBOX_STATES = ("waiting", "sending", "done", "dead", "unproved", "cancelled")
 TURN_STATES = ("queued", "running", "waiting", "done", "failed", "interrupted")
+_NOTHING = StoreStatus({}, {}, {}, 0, [])
 _UP = ("connected", "listening")
 
 
 def gauges_of(
-    status: StoreStatus, healths: Mapping[AccountId, Health], now: float
+    status: StoreStatus | None,
+    healths: Mapping[AccountId, Health],
+    now: float,
+    *,
+    writable: bool = True,
 ) -> CollectorRegistry:
-    """A registry of this moment alone: what is gone leaves no gauge behind."""
+    """A registry of this moment alone: what is gone leaves no gauge behind. `status` None: the
+    store cannot be read."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Moment(status, healths, now))
+    registry.register(_Moment(status or _NOTHING, healths, now, writable=writable))
     return registry
 
 
 class _Moment(Collector):
     def __init__(
-        self, status: StoreStatus, healths: Mapping[AccountId, Health], now: float
-    ) -> None:
+        self, status: StoreStatus, healths: Mapping[AccountId, Health], now: float, *,
+        writable: bool,
+    ) -> None:  # fmt: skip
+        self._writable = writable
         self._status = status
         self._healths = healths
         self._now = now
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         status = self._status
+        yield GaugeMetricFamily(
+            "bridge_store_writable", "1 while the store takes what is written",
+            value=float(self._writable),
+        )  # fmt: skip
+        if status is _NOTHING:
+            yield from self._accounts()
+            return
         yield _by_state("bridge_inbox_rows", "Payloads kept", status.inbox, INBOX_STATES)
         yield _by_state("bridge_outbox_rows", "Operations", status.outbox, OUTBOX_STATES)
         yield _by_state("bridge_turn_rows", "Agents' turns", status.turns, TURN_STATES)

@@ -7,6 +7,7 @@ import contextlib
 import gc
 import signal
 from collections.abc import Awaitable, Callable, Generator
+from functools import partial
 from typing import TypeVar
 
 import structlog
@@ -49,22 +50,28 @@ async def run(
             await server.start()
             door.open(settings.store.path, server.url)
             log.info("bridge_started", accounts=list(bridge.connectors), web=server.url)
-            routing = asyncio.create_task(
-                bridge.router.run(lambda: ready(bridge, server.url) if ready else None)
-            )
+            routing = asyncio.create_task(bridge.router.run(partial(_begun, bridge, server, ready)))
+            watching = asyncio.create_task(bridge.watch.run())
             sweeping = asyncio.create_task(_sweep(bridge))
             following = asyncio.create_task(follow_patterns(bridge))
             reloading = asyncio.create_task(_reload_at(hung_up, bridge))
             try:
                 await _first(routing, stop)
             finally:
+                bridge.running = False
                 await server.stop()
-                for task in (routing, sweeping, following, reloading):
+                for task in (routing, watching, sweeping, following, reloading):
                     await _ended(task)
         finally:
             door.close()
             await bridge.close()
             log.info("bridge_stopped")
+
+
+def _begun(bridge: Bridge, server: WebServer, ready: Callable[[Bridge, str], None] | None) -> None:
+    bridge.running = True
+    if ready is not None:
+        ready(bridge, server.url)
 
 
 def settle_memory() -> None:

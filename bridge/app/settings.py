@@ -35,7 +35,7 @@ from bridge.tools.settings import ToolServerSettings
 
 _NAME = re.compile(r"^[a-z0-9][a-z0-9_-]{0,62}$")
 # Accounts are served below their names.
-_OWN_ADDRESSES = ("admin", "files", "healthz", "mcp", "metrics", "v1")
+_OWN_ADDRESSES = ("admin", "files", "healthz", "livez", "mcp", "metrics", "readyz", "v1")
 # Keys beside `kind` that all agents have.
 _SHARED = {"agents": frozenset({"budget", "policies", "tools"})}
 _HEX = re.compile(r"[0-9A-Fa-f]{32,}")  # a signing secret of Slack

@@ -38,10 +38,11 @@ from bridge.model import AccountId, ActorId, OperationId, RoomId
 from bridge.ports.abilities import has
 from bridge.ports.connector import Health, ServesHttp, TellsHealth
 from bridge.ports.serving import PromptServer
-from bridge.ports.store import StoreStatus
+from bridge.ports.store import StorePulse, StoreStatus
 from bridge.router.doors import begin_pairing
 
 _FRESH = 1.0  # seconds for which counts are good enough: asking often costs the store nothing
+_SHARE = 20  # ... and so many times as long as counting took
 
 
 def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
@@ -49,31 +50,51 @@ def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
     counts = _Counts(bridge)
 
     async def healthz(_request: Request) -> Response:
-        """200 while the store answers; the accounts' troubles are told and do not fail it."""
-        try:
-            status = await counts.status()
-        except StoreError as error:
-            return JSONResponse({"ok": False, "store": str(error)}, status_code=503)
+        """200 while the store takes what is written; the accounts' troubles are told and do not
+        fail it. Takes no longer in a large store."""
+        trouble, pulse = await _store_now(bridge)
         accounts = {name: account_facts(bridge, name) for name in bridge.connectors}
-        body = {"ok": True, "accounts": accounts, "messages": status.messages}
-        body |= {
-            "outbox": dict(status.outbox),
+        problems = [hide_secrets(text) for text in bridge.problems]
+        body: dict[str, Any] = {
+            "ok": not trouble,
+            "accounts": accounts,
+            "messages": pulse and pulse.messages,
+            "outbox": dict(pulse.outbox) if pulse else {},
             "catching_up": bridge.router.catching_up,
             "looking_back": bridge.router.looking_back,
             "files_awaited": bridge.router.files_awaited,
+            "problems": [trouble, *problems] if trouble else problems,
         }
-        return JSONResponse({**body, "problems": [hide_secrets(text) for text in bridge.problems]})
+        return JSONResponse(body, status_code=503 if trouble else 200)
+
+    async def livez(_request: Request) -> Response:
+        """200 while the process answers at all: where it does not, a restart helps."""
+        return JSONResponse({"ok": True})
+
+    async def readyz(_request: Request) -> Response:
+        """200 while it takes and keeps what it is given; nothing but what keeps it from that."""
+        trouble, _ = await _store_now(bridge)
+        waits = [trouble] if trouble else []
+        waits += [] if bridge.running else ["it starts, or stops"]
+        return JSONResponse({"ok": not waits, "waits_for": waits}, 503 if waits else 200)
 
     async def metrics(_request: Request) -> Response:
         now = bridge.clock.time()
         healths = {name: health_of(bridge, name) for name in bridge.connectors}
+        trouble, _ = await _store_now(bridge)
+        status = None
         with contextlib.suppress(StoreError):
-            snapshot = generate_latest(gauges_of(await counts.status(), healths, now))
-            return Response(generate_latest(REGISTRY) + snapshot, media_type=CONTENT_TYPE_LATEST)
-        return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
+            status = await counts.status()
+        snapshot = generate_latest(gauges_of(status, healths, now, writable=not trouble))
+        return Response(generate_latest(REGISTRY) + snapshot, media_type=CONTENT_TYPE_LATEST)
 
     api = Api(BridgeGateway(bridge))
-    routes: list[BaseRoute] = [Route("/healthz", healthz), Route("/metrics", metrics)]
+    routes: list[BaseRoute] = [
+        Route("/healthz", healthz),
+        Route("/livez", livez),
+        Route("/readyz", readyz),
+        Route("/metrics", metrics),
+    ]
     if door is not None:
         routes.append(Mount("/admin", routes=_admin_routes(bridge, door)))
     if bridge.links is not None:
@@ -87,6 +108,14 @@ def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
     )
     app.state.close = api.close
     return app
+
+
+async def _store_now(bridge: Bridge) -> tuple[str, StorePulse | None]:
+    """What is wrong with the store, and what it holds; each may be missing."""
+    try:
+        return bridge.watch.public, await bridge.store.pulse()
+    except StoreError as error:
+        return bridge.watch.public or error.public, None
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -122,20 +151,22 @@ class _AccountRoutes:
 
 
 class _Counts:
-    """The store's counts, at most one look a second however often they are asked for."""
+    """The store's counts, looked at in at most a twentieth of the time however often they are asked
+    for, and at most once a second."""
 
     def __init__(self, bridge: Bridge) -> None:
         self._bridge = bridge
         self._known: StoreStatus | None = None
-        self._at = 0.0
+        self._again_at = 0.0
         self._one_at_a_time = asyncio.Lock()
 
     async def status(self) -> StoreStatus:
         async with self._one_at_a_time:
-            now = self._bridge.clock.monotonic()
-            if self._known is None or now - self._at >= _FRESH:
+            now = self._bridge.clock.monotonic
+            if self._known is None or now() >= self._again_at:
+                began = now()
                 self._known = await self._bridge.store.status()
-                self._at = now
+                self._again_at = now() + max(_FRESH, _SHARE * (now() - began))
             return self._known
 
 

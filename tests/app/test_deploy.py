@@ -42,7 +42,7 @@ def test_the_image_runs_as_nobody_special_and_tells_its_health() -> None:
     assert last.index("USER") < last.index("ENTRYPOINT")
     (check,) = said("HEALTHCHECK")
     assert "urllib" in check
-    assert "/healthz" in check
+    assert "/readyz" in check
     assert "curl" not in check
     assert said("VOLUME") == ["/var/lib/uacs-bridge"]
     assert "UACS_BRIDGE_CONFIG=/etc/uacs-bridge/bridge.yaml" in " ".join(said("ENV"))

@@ -159,7 +159,7 @@ def is_idle(health: Mapping[str, Any] | None) -> bool:
         health[what] for what in ("catching_up", "looking_back", "files_awaited")
     ):
         return False
-    return not any(health["outbox"].get(state) for state in ("waiting", "sending"))
+    return not health["outbox"].get("open")
 
 
 async def _unmapped(

@@ -31,7 +31,7 @@ def test_a_secret_where_its_name_belongs_is_refused_and_not_repeated(
     assert (form, secret) == ("key", SIGNING) or secret not in shown
 
 
-@pytest.mark.parametrize("name", ["admin", "healthz", "metrics"])
+@pytest.mark.parametrize("name", ["admin", "healthz", "livez", "metrics", "readyz"])
 def test_an_account_cannot_take_an_address_of_the_bridge(name: str) -> None:
     account = {"platform": "discord", "bot_token": {"env": "X"}}
 
