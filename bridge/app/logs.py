@@ -17,6 +17,7 @@ import orjson
 import structlog
 from structlog.typing import Processor
 
+from bridge.app.log_repeats import REPEATS
 from bridge.app.redaction import HIDDEN, hide_inputs, hide_secrets
 from bridge.app.settings import LogSettings
 
@@ -35,6 +36,7 @@ def configure_logs(settings: LogSettings) -> None:
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
+            REPEATS,  # before anything costs time: of thousands, one is rendered
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
             redact,

@@ -16,6 +16,7 @@ from bridge.app.admin import Door
 from bridge.app.build import Bridge, build
 from bridge.app.direct import DirectRooms
 from bridge.app.linker import AppLinker
+from bridge.app.log_repeats import tell_repeats
 from bridge.app.patterns import follow_patterns
 from bridge.app.reload import Reloader
 from bridge.app.settings import Settings
@@ -51,6 +52,7 @@ async def run(
             door.open(settings.store.path, server.url)
             log.info("bridge_started", accounts=list(bridge.connectors), web=server.url)
             routing = asyncio.create_task(bridge.router.run(partial(_begun, bridge, server, ready)))
+            telling = asyncio.create_task(tell_repeats())
             watching = asyncio.create_task(bridge.watch.run())
             sweeping = asyncio.create_task(_sweep(bridge))
             following = asyncio.create_task(follow_patterns(bridge))
@@ -60,7 +62,7 @@ async def run(
             finally:
                 bridge.running = False
                 await server.stop()
-                for task in (routing, watching, sweeping, following, reloading):
+                for task in (routing, watching, sweeping, following, reloading, telling):
                     await _ended(task)
         finally:
             door.close()

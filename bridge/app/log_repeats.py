@@ -1,0 +1,164 @@
+"""Warnings and errors that repeat -> the first in full, then one line a minute with how often.
+
+Whoever can make the bridge refuse requests, and whatever fails in a loop, could otherwise fill a
+disk. Events are the same when event, level, whom they are about and their cause are the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, cast
+
+import structlog
+
+WINDOW = 60.0  # seconds in which the same is told once
+MOST_CAUSES = 50  # of one event that are told apart; further ones are counted as one
+MOST_EVENTS = 500
+LOOK = 5.0  # seconds between two looks for counts that are due
+_COUNTED = ("warning", "error", "critical")
+# Whom an event is about: told apart, for each is another trouble.
+_ABOUT = ("logger", "account", "agent", "server", "room", "channel", "lane", "platform", "path")
+_WHY = ("error", "reason", "why")
+_WHICH = ("code", "kind", "status")
+# Quoted values, ids and numbers; but a number that may be an HTTP status is a cause of its own.
+_NEW_EACH_TIME = re.compile(
+    r"'[^'\n]{0,400}'|\"[^\"\n]{0,400}\"|<[^<>\n]{0,400}>|\b[0-9a-fA-F-]{8,}\b"
+    r"|(?<!\d)(?![1-5]\d\d(?!\d))\d+(?:\.\d+)?"
+)
+_LONGEST = 300  # characters of a text that is compared
+_SUMMARY = "repeated"
+
+Event = MutableMapping[str, Any]
+Key = tuple[object, ...]
+
+
+@dataclass
+class _Told:
+    """One event that was told: since when it is counted, how often it came since, and the last."""
+
+    since: float
+    count: int
+    last: Mapping[str, Any]
+    method: str
+
+
+class Repeats:
+    """A structlog processor: drops what was told in the last minute, and counts it."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._told: dict[Key, _Told] = {}
+        self._causes: dict[Key, set[Key]] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, _logger: object, name: str, event: Event) -> Event:
+        if _SUMMARY in event or event.get("level") not in _COUNTED:
+            return event
+        self.tell()
+        with self._lock:
+            key = self._key(event)
+            known = self._told.get(key)
+            if known is None:
+                self._told[key] = _Told(self._clock(), 0, {}, name)
+                return event
+            known.count += 1
+            known.last = {k: v for k, v in event.items() if k not in ("exc_info", "level")}
+        raise structlog.DropEvent
+
+    def tell(self, *, everything: bool = False) -> None:
+        """Tell how often what was left out has come: what is due, or at the end everything."""
+        now = self._clock()
+        due: list[tuple[_Told, float]] = []
+        with self._lock:
+            for key, told in list(self._told.items()):
+                if not everything and now - told.since < WINDOW:
+                    continue
+                if told.count:
+                    due.append((told, now - told.since))
+                    self._told[key] = _Told(now, 0, {}, told.method)
+                else:
+                    self._forget(key)
+        for told, seconds in due:
+            facts = {key: value for key, value in told.last.items() if key != "event"}
+            facts |= {_SUMMARY: told.count, "seconds": round(seconds)}
+            getattr(structlog.get_logger(), told.method)(told.last["event"], **facts)
+
+    def _key(self, event: Event) -> Key:
+        name = (_text(event.get("event")), event["level"])
+        about = tuple((one, str(event[one])[:_LONGEST]) for one in _ABOUT if one in event)
+        why = tuple((one, _text(event[one])) for one in _WHY if one in event)
+        why += tuple((one, str(event[one])[:_LONGEST]) for one in _WHICH if one in event)
+        key: Key = (name, about, why, _cause(event.get("exc_info")))
+        if key in self._told:
+            return key
+        if name not in self._causes and len(self._causes) >= MOST_EVENTS:
+            name = ("others", event["level"])
+            key = (name, "others")
+        causes = self._causes.setdefault(name, set())
+        if len(causes) >= MOST_CAUSES:
+            key = (name, "others")
+        causes.add(key)
+        return key
+
+    def _forget(self, key: Key) -> None:
+        del self._told[key]
+        name = cast("Key", key[0])
+        causes = self._causes.get(name, set())
+        causes.discard(key)
+        if not causes:
+            self._causes.pop(name, None)
+
+
+REPEATS = Repeats()
+
+
+async def tell_repeats(repeats: Repeats = REPEATS) -> None:
+    """Until cancelled: what has come is told though nothing more comes."""
+    try:
+        while True:
+            await asyncio.sleep(LOOK)
+            repeats.tell()
+    finally:
+        repeats.tell(everything=True)
+
+
+def _text(value: object) -> str:
+    """Without what differs each time: ids, numbers, quoted values."""
+    return _NEW_EACH_TIME.sub("#", str(value)[:_LONGEST])
+
+
+def _cause(exc_info: object) -> Key:
+    """The kind of an exception and where it was raised; its words may differ each time."""
+    error = _error_of(exc_info)
+    if error is None:
+        return ()
+    while isinstance(error, BaseExceptionGroup) and error.exceptions:
+        error = cast("BaseException", error.exceptions[0])
+    return type(error).__qualname__, getattr(error, "errno", None), _place(error.__traceback__)
+
+
+def _error_of(exc_info: object) -> BaseException | None:
+    match exc_info:
+        case BaseException():
+            return exc_info
+        case (_, BaseException() as error, _):
+            return error
+        case True | 1:
+            return sys.exc_info()[1]
+        case _:
+            return None
+
+
+def _place(traceback: TracebackType | None) -> Key:
+    if traceback is None:
+        return ()
+    while traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback.tb_frame.f_code.co_filename, traceback.tb_lineno
