@@ -25,7 +25,7 @@ settings.load_profile("search" if os.environ.get("UACS_SEARCH") else "same")
 
 _HERE = Path(__file__).parent
 # What a folder's tests need beside Python; modules elsewhere say it themselves.
-_FOLDERS = {"demo": "browser", "pictures": "browser", "corpus": "corpus", "benchmarks": "process"}
+_FOLDERS = {"demo": "browser", "pictures": "browser", "corpus": "corpus", "e2e": "process"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

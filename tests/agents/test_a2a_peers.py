@@ -15,6 +15,8 @@ from tests.agents.talking import said, text_of
 from tests.agents.test_a2a import answer, asked, build
 from tests.agents.test_acp import answered
 
+pytestmark = pytest.mark.process
+
 ADK = r"""
 import sys, warnings
 warnings.simplefilter("ignore")

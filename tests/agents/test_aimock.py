@@ -22,10 +22,13 @@ from tests.agents.talking import build, nothing, room, said, text_of, tools, tur
 from tests.agents.vendors import VENDORS
 
 AIMOCK = os.environ.get("UACS_AIMOCK", "")
-pytestmark = pytest.mark.skipif(
-    not AIMOCK or shutil.which("node") is None,
-    reason="UACS_AIMOCK names no @copilotkit/aimock, or Node is not here; .ci/run fetches it",
-)
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(
+        not AIMOCK or shutil.which("node") is None,
+        reason="UACS_AIMOCK names no @copilotkit/aimock, or Node is not here; .ci/run fetches it",
+    ),
+]
 PATHS = {"openai-chat": "/v1", "openai-responses": "/v1", "anthropic": "", "gemini": ""}
 WEATHER = {"name": "get_weather", "description": "Weather.", "parameters": {
     "type": "object", "properties": {"city": {"type": "string"}}}}  # fmt: skip

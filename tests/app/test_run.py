@@ -23,6 +23,8 @@ from bridge.store.schema import newest_version
 from tests.app.running import Child, child, cli, events, write
 from tests.e2e.house import Street, configuration, street
 
+pytestmark = pytest.mark.process
+
 
 def free_port() -> int:
     with socket.socket() as sock:

@@ -21,6 +21,8 @@ from bridge.ports.discovery import connector_type
 from tests.app.running import child, cli, events, write
 from tests.e2e.house import Street, configuration, connect, street
 
+pytestmark = pytest.mark.process
+
 PLATFORMS = ("slack", "discord", "teams")
 WORDS = ("ZANZIBAR", "QUOKKA", "XYLOPHONE")  # what is said; in no log
 KEY = "c2VjcmV0LWtleS1vZi10aGUtc3RvcmUtMzItYnl0ZXM="

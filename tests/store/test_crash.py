@@ -8,11 +8,15 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 from bridge.model import ChannelRef
 from bridge.ports.store import StoredMessage
 from bridge.store import SqliteStore, open_sqlite
 from bridge.testing.store_contract import ROOM_TIMELINE, HandClock, said
 from tests.store.crashing import LANES
+
+pytestmark = pytest.mark.process
 
 ROUNDS = 5
 STEP = 100_000  # numbers of one round

@@ -26,10 +26,13 @@ from tests.e2e.town import free_port
 from tests.tools.test_servers import box, call, tools_of
 
 AIMOCK = os.environ.get("UACS_AIMOCK", "")
-pytestmark = pytest.mark.skipif(
-    not AIMOCK or shutil.which("node") is None,
-    reason="UACS_AIMOCK names no @copilotkit/aimock, or Node is not here; .ci/run fetches it",
-)
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(
+        not AIMOCK or shutil.which("node") is None,
+        reason="UACS_AIMOCK names no @copilotkit/aimock, or Node is not here; .ci/run fetches it",
+    ),
+]
 PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n0000").decode()
 PROGRAM = """
 const [folder, port, pixel] = process.argv.slice(2);

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.benchmarks.uacs_codec import BARS, measure, rich_message, table, text_message
+
+pytestmark = pytest.mark.process
 
 
 def test_the_benchmark_has_messages_of_200_bytes_and_8_kilobytes() -> None:
