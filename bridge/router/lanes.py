@@ -55,6 +55,7 @@ from bridge.ports.store import (
 )
 from bridge.router import metrics
 from bridge.router.budgets import Budgets, Priority
+from bridge.router.doubles import Doubles
 from bridge.router.encoding import Encoding, out_of_thread
 from bridge.router.max_delay import too_late
 from bridge.router.notices import is_ours
@@ -150,6 +151,7 @@ class Lanes:
         self._lanes: dict[LaneId, _Lane] = {}
         self._claims: dict[LaneId, _Claim] = {}
         self._begun: set[OperationId] = set()
+        self._doubles = Doubles(store, connectors, clock, policy, self._take_away)
         self._started = False  # before that, a lane that nobody works on may not be empty
         self._closing = False
         self.on_end: Callable[[Operation, OutboxState], Awaitable[None]] | None = None
@@ -217,6 +219,7 @@ class Lanes:
     def heard(self, lane: LaneId, operation: OperationId, receipt: Receipt) -> None:
         """A post came back: the proof that it arrived, should its answer be lost. Where nothing of
         its lane is open there is nothing to prove."""
+        self._doubles.heard(operation, receipt)
         if running := self._lanes.get(lane):
             running.echoes[operation, receipt.slot] = receipt
             running.wake.set()
@@ -255,6 +258,7 @@ class Lanes:
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
+        await self._doubles.close()
 
     async def _run(self, lane: LaneId, wake: asyncio.Event, first: OutboxItem | None) -> None:
         """Work until nothing is open; what is put in while we look is seen by `wake`."""
@@ -624,6 +628,12 @@ class Lanes:
                 f"{call.method} to {call.channel} had no answer within {deadline:g} s", late=True
             ) from None
 
+    async def _take_away(self, connector: Connector, call: Call) -> Receipt:
+        """A copy that nobody wanted."""
+        account = connector.account
+        async with self._budgets.permission(account, call.budgets, Priority.FINAL_EDIT):
+            return await self._call(connector, call)
+
     async def _settle(self, item: OutboxItem, connector: Connector, wake: asyncio.Event) -> None:
         """Nobody knows whether the last call arrived: find out before the lane goes on."""
         operation = item.delivery.operation
@@ -680,7 +690,9 @@ class Lanes:
             await self._taken(operation)
             await self._store.record(operation.id, [receipt])
             await self._store.postpone(operation.id, 0.0, "")
-        elif doubt is None:
+            return
+        self._doubles.sent_again(operation)
+        if doubt is None:
             await self._store.postpone(operation.id, 0.0, "it never arrived")
         else:
             tried = item.attempts - 1

@@ -102,6 +102,24 @@ async def test_a_platform_that_is_slower_than_the_deadline_doubles_nothing(
         assert await bridge.store.dead_letters() == []
 
 
+async def test_a_post_that_slack_takes_after_it_was_sent_again_does_not_stay(
+    tmp_path: Path,
+) -> None:
+    patience = {"settle_grace": 0.1, "send_deadline": 0.4, "settle_late": 0.2}
+    async with at_home(tmp_path, delivery=patience) as (local, bridge):
+        where = f"slack:{POSTS['slack']}:*"
+        local.around.faults.add(Fault(kind="late_request", where=where, seconds=2.5))
+        await local.say("teams", "general", "twice")
+        await until_shown(local, "general", "twice", ("slack",))
+        (first,) = [one for one in local.standing("slack", "general") if "twice" in one.text]
+        await local.until(lambda: count(local, "slack", "twice") == 2)
+        await local.until(lambda: count(local, "slack", "twice") == 1)
+
+        (stays,) = [one for one in local.standing("slack", "general") if "twice" in one.text]
+        assert stays.id == first.id
+        assert await bridge.store.dead_letters() == []
+
+
 @pytest.mark.parametrize(
     ("target", "method", "body"),
     [

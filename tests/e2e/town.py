@@ -91,7 +91,7 @@ class Town:
         return await self.ask("GET", "/_control/refusals")
 
     async def disconnect(self, platform: str) -> None:
-        await self.ask("POST", f"/_control/{platform}/disconnect")
+        await self.ask("POST", f"/_control/{platform}/disconnect", {})
 
     async def edit(self, spot: Spot, person: str, message: str, text: str) -> None:
         body = self._touched(spot, person, message) | {"text": text}

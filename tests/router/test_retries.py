@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from bridge.errors import AuthFailed, BridgeError, StoreError, Unavailable, Unsettled
-from bridge.model import Call
+from bridge.model import Call, Echo, Raw, Receipt
 from bridge.router import Policy
 from bridge.store.memory import MemoryStore
 from tests.router.conftest import House
@@ -253,10 +253,20 @@ class Slow(PaperWithHistory):
         super().__init__(account, clock, echo=True)
         self.fake = clock
         self.takes_after = 20.0
-        self.requests = 0
+        self.tells_of_ours = False
+
+    async def send(self, call: Call) -> Receipt:
+        receipt = await super().send(call)
+        if self.tells_of_ours and call.kind == "post" and self.inbox:
+            echo = Echo(operation=call.operation, receipt=receipt)
+            raw = Raw(
+                account=self.account, kind="post", dedupe_key=receipt.native_id,
+                order_key=receipt.native_id, channel=call.channel, echo=echo, payload=b"",
+            )  # fmt: skip
+            await self.inbox.accept(raw)
+        return receipt
 
     def late(self, call: Call) -> None:
-        self.requests += 1
         self.before_send = None
         self.fake.later(self.takes_after, lambda: self.take(call))
         raise Unsettled("no answer within 30 s", late=True)
@@ -278,6 +288,41 @@ async def test_a_post_that_is_taken_late_stands_once(clock: FakeClock, takes_aft
 
     assert board.texts("b") == ["late", "next"]
     assert await letters(house) == []
+
+
+async def test_a_post_that_comes_after_it_was_sent_again_is_taken_away(clock: FakeClock) -> None:
+    house, slate, board = channel_of(clock, Slow)
+    assert isinstance(board, Slow)
+    board.takes_after, board.before_send = 100.0, board.late
+    board.tells_of_ours = True
+
+    async with house.run():
+        await slate.say("s", "late")
+        await slate.say("s", "next")
+        await clock.advance(90)
+        first = board.channels["b"][0].id
+        assert board.texts("b") == ["late", "next"]
+        await clock.advance(10.5)
+        assert board.texts("b") == ["late", "next", "late"]
+        await clock.advance(10)
+
+        assert board.texts("b") == ["late", "next"]
+        assert board.channels["b"][0].id == first
+        assert await letters(house) == []
+
+
+async def test_where_posts_come_back_without_their_operation_nothing_is_taken_away(
+    clock: FakeClock,
+) -> None:
+    house, slate, board = channel_of(clock, Slow)
+    assert isinstance(board, Slow)
+    board.takes_after, board.before_send = 100.0, board.late
+
+    async with house.run():
+        await slate.say("s", "late")
+        await clock.advance(200)
+
+    assert board.texts("b") == ["late", "late"]
 
 
 async def test_a_post_that_never_came_is_sent_again_when_it_can_come_no_more(
