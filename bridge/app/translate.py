@@ -1,6 +1,7 @@
 """One rich message from one format to another: JSON in, JSON and losses out. No network, no clock.
 
-Formats are the installed platforms, `uacs` (a Message) and `card` (the neutral tree).
+Formats are the installed platforms, `uacs` (a Message or a Conversation), `card` (the neutral
+tree) and the agent APIs that take a conversation (`openai-chat` and others: a request).
 """
 
 from __future__ import annotations
@@ -13,6 +14,15 @@ from typing import Any, cast
 from pydantic import JsonValue
 
 from bridge.app.json_text import check_json
+from bridge.app.translate_conversations import (
+    APIS,
+    conversation_of,
+    is_conversation,
+    json_to_conversation,
+    read_api,
+    uacs_json,
+    write_api,
+)
 from bridge.app.translate_uacs import (
     card_to_message,
     json_to_message,
@@ -36,7 +46,7 @@ from bridge.ports.cards import Cards
 from bridge.ports.codec import Codec, TellsWhatIsNotRead, TellsWrongShapes
 from bridge.ports.connector import ConnectorType
 from bridge.ports.discovery import CONNECTORS, connector_type, names_of
-from bridge.uacs import Message, StructuredDataPart
+from bridge.uacs import Conversation, Message, StructuredDataPart
 
 UACS, CARD = "uacs", "card"
 _DEEPEST_VALUE = 40
@@ -58,7 +68,7 @@ def _kind(platform: str) -> ConnectorType:
 
 def formats() -> tuple[str, ...]:
     """What can be translated from and to."""
-    return (*names_of(CONNECTORS), UACS, CARD)
+    return (*names_of(CONNECTORS), UACS, CARD, *APIS)
 
 
 def translate(
@@ -79,6 +89,21 @@ def translate(
     """
     check_json(payload)
     match source, target:
+        case _ if source in APIS and source == target and not through_tree:
+            read_api(source, payload)
+            return Translation((payload,))
+        case _ if source in APIS:
+            return _from_api(source, payload, target)
+        case ("uacs", _) if is_conversation(payload):
+            return _from_conversation(json_to_conversation(payload), payload, target)
+        case ("uacs", _) if target in APIS:
+            said = conversation_of(json_to_message(payload), said_by_somebody=True)
+            return _to_api(said, target)
+        case _ if target in APIS:
+            kept = translate(payload, source=source, target=UACS)
+            read = conversation_of(json_to_message(kept.messages[0]), said_by_somebody=False)
+            written = _to_api(read, target)
+            return Translation(written.messages, (*kept.losses, *written.losses))
         case ("uacs", _):
             return _from_uacs(payload, target, through_tree, copy)
         case ("card", "card") if not through_tree:
@@ -100,6 +125,39 @@ def token(path: str) -> str:
 
 _NO_MENTIONS = reference_rule(Counterparts(), {})
 RENDERING = Rendering(token=token)
+
+
+# --- agent APIs -----------------------------------------------------------------------------
+
+
+def _from_api(kind: str, payload: JsonValue, target: str) -> Translation:
+    read = read_api(kind, payload)
+    if isinstance(read, Conversation):
+        return _from_conversation(read, uacs_json(read), target)
+    if target in APIS:
+        return _to_api(conversation_of(read, said_by_somebody=True), target)
+    return translate(uacs_json(read), source=UACS, target=target)
+
+
+def _to_api(conversation: Conversation, target: str) -> Translation:
+    written, losses = write_api(target, conversation)
+    return Translation((written,), losses)
+
+
+def _from_conversation(conversation: Conversation, payload: JsonValue, target: str) -> Translation:
+    """As a request of an API, or message by message: a platform has no form for more."""
+    if target == UACS:
+        return Translation((payload,))
+    if target in APIS:
+        return _to_api(conversation, target)
+    messages: list[JsonValue] = []
+    losses: list[Loss] = []
+    for number, message in enumerate(conversation.messages):
+        written = translate(uacs_json(message), source=UACS, target=target)
+        messages += written.messages
+        at = f"/messages/{number}"
+        losses += (one.model_copy(update={"path": f"{at}{one.path}"}) for one in written.losses)
+    return Translation(tuple(messages), tuple(losses))
 
 
 # --- from a platform ------------------------------------------------------------------------

@@ -88,7 +88,12 @@ def json_to_message(payload: JsonValue) -> Message:
     try:
         return read_message(write_json(payload))
     except InvalidUacs as error:
-        raise CodecError(_as_pointer(error.path), error.rule) from None
+        raise as_codec_error(error) from None
+
+
+def as_codec_error(error: InvalidUacs) -> CodecError:
+    """The same with a JSON pointer."""
+    return CodecError(_as_pointer(error.path), error.rule)
 
 
 def _as_pointer(path: str) -> str:

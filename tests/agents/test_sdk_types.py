@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from pydantic import ConfigDict, TypeAdapter
 
+from bridge.app.translate import translate
 from bridge.uacs import (
     AudioPart,
     ContentPart,
@@ -18,6 +20,7 @@ from bridge.uacs import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    write,
 )
 from tests.agents.apis import CODECS
 from tests.agents.talking import build, room, said, tools
@@ -56,6 +59,19 @@ def request(api: str) -> Any:
     return CODECS[api].write_request(talk, "bot").body
 
 
+def translated(api: str) -> Any:
+    """A conversation of a program's own, as `uacs-bridge translate` writes it."""
+    talk = room(
+        said("p:rules", "Be kind.", role="system"),
+        said("p:ann", PARTS[:2], "Ann Lee"),
+        said("p:planner", OWN, "Planner", "assistant"),
+        said("p:ann", "Thanks", "Ann Lee"),
+        tools=[TOOL],
+    )
+    (body,) = translate(json.loads(write(talk)), source="uacs", target=api).messages
+    return body
+
+
 def answer(api: str) -> Any:
     """An answer that was made elsewhere, in this API's words."""
     made = said("agent:bot", OWN[:2], "bot", "assistant")
@@ -65,26 +81,34 @@ def answer(api: str) -> Any:
 def test_openai_reads_our_chat_requests() -> None:
     params = pytest.importorskip("openai.types.chat.completion_create_params")
 
-    adapter(params.CompletionCreateParamsStreaming).validate_python(request("openai-chat"))
+    kind = adapter(params.CompletionCreateParamsStreaming)
+    kind.validate_python(request("openai-chat"))
+    kind.validate_python({**translated("openai-chat"), "model": "m", "stream": True})
 
 
 def test_openai_reads_our_responses_requests() -> None:
     params = pytest.importorskip("openai.types.responses.response_create_params")
 
-    adapter(params.ResponseCreateParamsStreaming).validate_python(request("openai-responses"))
+    kind = adapter(params.ResponseCreateParamsStreaming)
+    kind.validate_python(request("openai-responses"))
+    kind.validate_python({**translated("openai-responses"), "stream": True})
 
 
 def test_anthropic_reads_our_requests() -> None:
     params = pytest.importorskip("anthropic.types.message_create_params")
 
-    adapter(params.MessageCreateParamsStreaming).validate_python(request("anthropic"))
+    kind = adapter(params.MessageCreateParamsStreaming)
+    kind.validate_python(request("anthropic"))
+    more = {"model": "m", "max_tokens": 9, "stream": True}
+    kind.validate_python({**translated("anthropic"), **more})
 
 
 def test_google_reads_our_requests() -> None:
     types = pytest.importorskip("google.genai.types")
-    body = request("gemini")
+    body, other = request("gemini"), translated("gemini")
 
-    for content in [*body["contents"], body["systemInstruction"]]:
+    contents = [*body["contents"], *other["contents"]]
+    for content in [*contents, body["systemInstruction"], other["systemInstruction"]]:
         types.Content.model_validate(content)
     for one in body["tools"]:
         types.Tool.model_validate(one)

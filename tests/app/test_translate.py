@@ -42,8 +42,9 @@ def job(payload: JsonValue, source: str = "card", target: str = "card", name: st
 # --- formats --------------------------------------------------------------------------------
 
 
-def test_the_formats_are_the_platforms_uacs_and_cards() -> None:
-    assert formats() == ("discord", "slack", "teams", "uacs", "card")
+def test_the_formats_are_the_platforms_uacs_cards_and_agent_apis() -> None:
+    apis = ("acp", "ailoy", "anthropic", "gemini", "openai-chat", "openai-responses")
+    assert formats() == ("discord", "slack", "teams", "uacs", "card", *apis)
 
 
 def test_a_card_stays_a_card() -> None:

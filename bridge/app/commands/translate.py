@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 @click.command("translate")
 @click.argument("file", type=click.File("rb"), default="-")
 @click.option("--from", "source", metavar="FORMAT",
-              help="A platform, uacs (a Message) or card (the neutral tree).")  # fmt: skip
+              help="A platform, uacs (a Message or Conversation), card (the neutral tree), or an "
+              "agent API: openai-chat, openai-responses, anthropic, gemini, acp, ailoy."
+              )  # fmt: skip
 @click.option("--to", "target", metavar="FORMAT", help="The same formats.")
 @click.option("--copy", is_flag=True,
               help="To the same platform: as a copy in another channel, which mentions nobody; "
@@ -31,16 +33,18 @@ def command(
     report: bool,
     batch: bool,
 ) -> None:
-    """Translate a rich message between platforms, UACS and the neutral card.
+    """Translate a rich message between platforms, UACS, the neutral card and agent APIs.
 
     FILE (or `-`, standard input) holds the message as the platform's API gives it: a Slack message
     or a list of blocks, a Discord message, a Teams activity or an Adaptive Card. Printed are the
-    messages as the other API takes them, and the losses. Nothing is sent.
+    messages as the other API takes them, and the losses. Nothing is sent. An agent API's request is
+    a UACS Conversation, and a Conversation is a request; to a platform it goes message by message.
 
     \b
     Examples:
       uacs-bridge translate --from slack --to discord message.json
       uacs-bridge translate --from teams --to slack --report < card.json
+      uacs-bridge translate --from openai-chat --to anthropic request.json
       uacs-bridge translate --batch < messages.jsonl > translated.jsonl
     """
     if batch:
