@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from bridge.agents.json_values import Json, obj
-from bridge.agents.media import name_of
+from bridge.agents.media import as_file_text, document_of, name_of
 from bridge.agents.native import Piece, others_pieces, pieces_of
 from bridge.agents.speakers import (
     NOTICE,
@@ -189,8 +189,12 @@ def with_notice(conversation: Conversation, agent: str) -> Conversation:
 
 
 def as_text(piece: Piece, losses: list[Loss], why: str = "") -> str:
-    """A piece that the API has no form for, as Markdown, with a Loss that says so."""
+    """A piece that the API has no form for, as Markdown, with a Loss that says so. Of a document
+    nothing is lost: its text stands under its title."""
     part = piece.part
+    if (document := document_of(part)) is not None:
+        title, said = document
+        return as_file_text(title, "text/plain", said)
     shown = parts_text([(part, piece.details)]) if part is not None else ""
     if part is not None and not isinstance(part, (TextPart, RequestedResponseFormatPart)):
         what = f"{_named(part)}{f': {why}' if why else ''}"

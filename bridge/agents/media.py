@@ -9,8 +9,18 @@ import re
 from urllib.parse import urlsplit
 
 from bridge.agents.native import Piece
+from bridge.content.agent_parts import DOCUMENT
+from bridge.content.media_types import HEAD, kind_of, sniffed_type
 from bridge.errors import InvalidUacs
-from bridge.uacs import AudioPart, FilePart, ImagePart, MediaSource, VideoPart
+from bridge.uacs import (
+    AudioPart,
+    ContentPart,
+    FilePart,
+    ImagePart,
+    MediaSource,
+    StructuredDataPart,
+    VideoPart,
+)
 
 MediaPart = ImagePart | VideoPart | AudioPart | FilePart
 _DATA = re.compile(r"data:([^;,]+);base64,(.*)", re.DOTALL)
@@ -50,6 +60,18 @@ def url_source(url: str) -> MediaSource | None:
         return None
 
 
+def seen_type(content: str, fallback: str) -> str:
+    """The type that the first bytes of base64 are proof of, where it is of the kind that is told
+    (`image/*`); else `fallback`."""
+    try:
+        head = base64.b64decode(content[: HEAD * 4 // 3 // 4 * 4 or 4], validate=True)
+    except (binascii.Error, ValueError):
+        return fallback
+    found = sniffed_type(head)
+    told = fallback.partition("/")[0]
+    return found if told in (kind_of(found), "application") else fallback
+
+
 def guessed_type(url: str, fallback: str) -> str:
     """By the end of the path; `fallback` where that says nothing, or another kind of file."""
     try:
@@ -75,6 +97,18 @@ def text_in(part: MediaPart) -> str | None:
         return base64.b64decode(part.source.base64, validate=True).decode()
     except (binascii.Error, ValueError):
         return None
+
+
+def document_of(part: ContentPart | None) -> tuple[str, str] | None:
+    """Title and text of a document that was looked up; None for any other part."""
+    match part:
+        case StructuredDataPart(schema_id=schema, data={"text": str(said), **rest}) if (
+            schema == DOCUMENT
+        ):
+            title = rest.get("title")
+            return (title if isinstance(title, str) else ""), said
+        case _:
+            return None
 
 
 def as_file_text(name: str, media_type: str, content: str) -> str:

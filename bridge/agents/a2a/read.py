@@ -13,7 +13,7 @@ from bridge.agents.a2a import write
 from bridge.agents.a2a.write import API, JSON
 from bridge.agents.json_values import Json, arr, obj, patch_of, text, without
 from bridge.agents.lines import Line
-from bridge.agents.media import guessed_type, media_part, url_source
+from bridge.agents.media import guessed_type, media_part, seen_type, url_source
 from bridge.agents.native import Piece, state
 from bridge.agents.reading import Said, answer_of, conversation_of, iso_seconds
 from bridge.content.agent_parts import VALUE
@@ -107,7 +107,9 @@ def _part(block: Json) -> ContentPart | None:
         case {"text": str(said)}:
             return TextPart(text=said)
         case {"raw": str(content)}:
-            return media_part(MediaSource(base64=content), kind or guessed_type(name, _BYTES))
+            known = kind or guessed_type(name, _BYTES)
+            known = known if known != _BYTES else seen_type(content, _BYTES)
+            return media_part(MediaSource(base64=content), known)
         case {"url": str(url)}:
             source = url_source(url)
             return media_part(source, kind or guessed_type(name or url, _BYTES)) if source else None

@@ -18,7 +18,7 @@ from bridge.agents.lines import MEDIA, Line, Written, as_text, kept_response, re
 from bridge.agents.media import MediaPart
 from bridge.agents.memory import without_memory
 from bridge.agents.native import Piece, pieces_of, reasoning_text
-from bridge.content.agent_parts import CITATIONS, VALUE
+from bridge.content.agent_parts import CITATIONS, DOCUMENT, VALUE
 from bridge.model import Loss
 from bridge.uacs import (
     Conversation,
@@ -123,7 +123,7 @@ def part_of(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
         case part if reasoning_text(part) is not None:
             losses.append(Loss(path=piece.path, kind="reasoning", what="thoughts of earlier"))
             return None
-        case StructuredDataPart(schema_id=schema) as part:
+        case StructuredDataPart(schema_id=schema) as part if schema != DOCUMENT:
             named: Json = {} if schema == VALUE else {"mediaType": schema}
             return {"data": line.data(orjson.loads(write(part))["data"]), **named}
         case _:

@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 from bridge.agents.json_values import Json, arr, obj, patched, text
 from bridge.agents.lines import MEDIA, Line, Written, as_text, kept_response, request_settings, view
-from bridge.agents.media import MediaPart, name_of
+from bridge.agents.media import MediaPart, document_of, name_of
 from bridge.agents.memory import without_memory
 from bridge.agents.native import Piece, pieces_of, reasoning_text
 from bridge.content.agent_parts import CITATIONS, VALUE
@@ -143,6 +143,10 @@ def part_of(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
             data = line.data(orjson.loads(write(part))["data"])
             content = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
             return {"content_type": JSON, "content": content}
+        case part if (document := document_of(part)) is not None:
+            title, said = document
+            name = path_name(title) or "/document"
+            return {"name": name, "content_type": PLAIN, "content": line.text(said)}
         case part if (thought := reasoning_text(part)) is not None:
             return _step(message=thought)
         case _:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import cast
 
+import orjson
 from pydantic import JsonValue
 
 from bridge.agents.ailoy import write
@@ -15,7 +16,7 @@ from bridge.agents.ailoy.write import API
 from bridge.agents.call_ids import Calls
 from bridge.agents.json_values import Json, arr, obj, patch_of, text, without
 from bridge.agents.lines import Line
-from bridge.agents.media import guessed_type, url_source
+from bridge.agents.media import guessed_type, seen_type, url_source
 from bridge.agents.native import Piece, reasoning, state, with_fields
 from bridge.agents.reading import Said, answer_of, conversation_of, read_arguments, usage_of
 from bridge.agents.tools import read_tool
@@ -36,6 +37,9 @@ from bridge.uacs import (
 )
 
 _LINE = Line("agent", ())
+VERBATIM = "verbatim"
+DELTA_KINDS = (VERBATIM, "with_string_args", "with_parsed_args")
+"""How the functions of deltas are told (ailoy, `PartDeltaFunction`, 2026-11)."""
 
 
 def read_response(response: JsonValue, agent: str) -> Message:
@@ -140,7 +144,13 @@ def message_parts(message: Json, calls: Calls) -> list[ContentPart]:
         parts.append(reasoning(thought))
         if signature := text(message.get("signature")):
             parts.append(state(API, fields={"signature": signature}))
-    parts += content_parts(message)
+    contents = message.get("contents")
+    for one in arr(contents):
+        if obj(one).get("type") == "function":
+            parts += call_parts(obj(one), calls, among="contents")
+        else:
+            parts += block_parts(one)
+    parts += content_parts(message) if isinstance(contents, str) else []
     for one in arr(message.get("tool_calls")):
         parts += call_parts(obj(one), calls)
     known = ["thinking", "tool_calls", "contents", *(["signature"] if thought else [])]
@@ -148,18 +158,35 @@ def message_parts(message: Json, calls: Calls) -> list[ContentPart]:
     return [*parts, state(API, message=rest)] if rest else parts
 
 
-def call_parts(native: Json, calls: Calls) -> list[ContentPart]:
-    """A call; its id stands beside the function, in it, or nowhere."""
-    function = obj(native.get("function"))
+def call_parts(native: Json, calls: Calls, among: str = "tool_calls") -> list[ContentPart]:
+    """A call, in the member of the message that is `among`; its id stands beside the function, in
+    it, or nowhere. In a delta the function may be text (`verbatim`), or told by its kind."""
+    function = _function(obj(native.get("function")))
     arguments = read_arguments(function.get("arguments"))
     name = text(function.get("name"))
     if arguments is None or not name:
         return [state(API, item=native)]  # nobody can run it as it stands
     given = text(native.get("id")) or text(function.get("id"))
     part = ToolCallPart(id=calls.call(name, given), name=name, arguments=arguments)
-    base = write.call(part)
     known: Json = {**native, "function": {**function, "arguments": arguments}}
-    return with_fields(API, part, base, known)
+    patch = patch_of(write.call(part), known)
+    if among == "contents":
+        patch["as"] = among
+    return [part, state(API, fields=patch)] if patch else [part]
+
+
+def _function(told: Json) -> Json:
+    """What a message has of a function, of what a delta has of it."""
+    kind = text(told.get("type"))
+    if kind not in DELTA_KINDS:
+        return told
+    if kind != VERBATIM:
+        return without(told, "type")
+    try:
+        found = obj(orjson.loads(text(told.get("text"))))
+    except orjson.JSONDecodeError:
+        return told
+    return {key: found[key] for key in ("name", "arguments") if key in found}
 
 
 def content_parts(message: Json) -> list[ContentPart]:
@@ -194,7 +221,8 @@ def _image(block: Json) -> ContentPart | None:
     if kind == "image/x-binary" or not kind.startswith("image/"):
         return None
     if data := text(image.get("data")):
-        return ImagePart(source=MediaSource(base64=data), media_type=kind)
+        named = kind if kind != "image/*" else seen_type(data, kind)
+        return ImagePart(source=MediaSource(base64=data), media_type=named)
     url = text(image.get("url"))
     source = url_source(url) if url else None
     named = kind if kind != "image/*" else guessed_type(url, "image/*")

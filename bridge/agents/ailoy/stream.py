@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import orjson
 from pydantic import JsonValue
 
-from bridge.agents.ailoy.read import block_parts, call_parts, message_parts
+from bridge.agents.ailoy.read import VERBATIM, block_parts, call_parts, message_parts
 from bridge.agents.call_ids import Calls
 from bridge.agents.faults import fault_of
 from bridge.agents.json_values import Json, arr, obj, text, without
@@ -49,7 +50,8 @@ class Stream:
         return self._grow(inner if isinstance(inner, dict) else one)
 
     def end(self) -> Sequence[AgentEvent]:
-        if not self._complete and (self._wrapped or not self._message):
+        begun = self._message or self._contents or self._calls
+        if not self._complete and (self._wrapped or not begun):
             raise AgentError("the stream ended before the answer did")
         events = self._begin()
         events += self._close()
@@ -102,6 +104,9 @@ class Stream:
 
     def _content(self, one: Json) -> list[AgentEvent]:
         """Texts in a row are one text."""
+        if one.get("type") == "function":  # a call, which is told once it is whole
+            self._call(one)
+            return []
         said = one.get("text")
         events = self._begin()
         if not isinstance(said, str):
@@ -116,21 +121,20 @@ class Stream:
         return [*events, TextDelta(text=said)] if said else events
 
     def _call(self, one: Json) -> None:
-        """A call grows while its arguments are text and nothing names another."""
-        last = self._calls[-1] if self._calls else None
-        function, before = obj(one.get("function")), obj((last or {}).get("function"))
-        more, known = function.get("arguments"), before.get("arguments")
-        named, same = (
-            text(function.get("name")),
-            text(one.get("id")) == text((last or {}).get("id")),
-        )
-        goes_on = (not text(one.get("id")) and (not named or named == before.get("name"))) or (
-            bool(text(one.get("id"))) and same
-        )  # fmt: skip
-        if last is None or not isinstance(known, str) or not isinstance(more, str) or not goes_on:
+        """A call grows while what is told of it is text and nothing names another."""
+        last = self._calls[-1] if self._calls else {}
+        function, before = obj(one.get("function")), obj(last.get("function"))
+        member = "text" if function.get("type") == VERBATIM else "arguments"
+        more, known = function.get(member), before.get(member)
+        if (
+            not isinstance(known, str)
+            or not isinstance(more, str)
+            or not _goes_on(last, one)
+            or (member == "text" and _is_whole(known) and more.strip())
+        ):
             self._calls.append(one)
             return
-        grown: Json = {**before, "arguments": known + more}
+        grown: Json = {**before, member: known + more}
         self._calls[-1] = {**last, "function": grown}
 
     def _begin(self) -> list[AgentEvent]:
@@ -150,3 +154,18 @@ class Stream:
         self._said = len(self._contents)
         parts = block_parts(self._contents[-1])
         return events_of(part for part in parts if not isinstance(part, TextPart))
+
+
+def _goes_on(last: Json, one: Json) -> bool:
+    """Whether this is more of the last call: it has its id, or no id and no other name."""
+    own_id, name = text(one.get("id")), text(obj(one.get("function")).get("name"))
+    if own_id:
+        return own_id == text(last.get("id"))
+    return not name or name == obj(last.get("function")).get("name")
+
+
+def _is_whole(said: str) -> bool:
+    try:
+        return isinstance(orjson.loads(said), dict)
+    except orjson.JSONDecodeError:
+        return False

@@ -153,7 +153,7 @@ def _message(
         is_call = isinstance(piece.part, ToolCallPart) and role == "assistant"
         if is_call or "function" in obj(piece.item):
             own = call(piece.part) if isinstance(piece.part, ToolCallPart) else obj(piece.item)
-            calls.append(piece.onto(own))
+            (contents if piece.fields.get("as") == "contents" else calls).append(piece.onto(own))
         elif piece.part is None:
             contents += [piece.item] if piece.item is not None else []
         elif found := block(piece, line, losses):

@@ -1,0 +1,99 @@
+"""Ailoy's messages: calls in pieces and among contents, pictures without a type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bridge.agents.ailoy.read import read_request, read_response
+from bridge.agents.ailoy.stream import Stream
+from bridge.agents.ailoy.write import write_request, write_response
+from bridge.model.turns import AgentEvent, ToolCalled
+from bridge.uacs import ImagePart, ToolCallPart, read_conversation, read_message, write
+
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGA"
+JPEG = "/9j/4AAQSkZJRgABAQEAYABgAAD/2wBDAAgGBgcGBQgHBwcJCQgKDBQNDAsLDBkSEw8="
+
+
+def verbatim(text: str, **more: Any) -> Any:
+    return {"type": "function", "function": {"type": "verbatim", "text": text}, **more}
+
+
+def string_args(name: str, arguments: str, **more: Any) -> Any:
+    function = {"type": "with_string_args", "name": name, "arguments": arguments}
+    return {"type": "function", "function": function, **more}
+
+
+def parsed_args(name: str, arguments: Any, **more: Any) -> Any:
+    function = {"type": "with_parsed_args", "name": name, "arguments": arguments}
+    return {"type": "function", "function": function, **more}
+
+
+@pytest.mark.parametrize("member", ["tool_calls", "contents"])
+@pytest.mark.parametrize(("pieces", "calls"), [
+    pytest.param([verbatim('{"name": "f", "arg'), verbatim('uments": {"city": "Oslo"}}')],
+                 [("f", {"city": "Oslo"})], id="text in pieces"),
+    pytest.param([verbatim('{"name": "f", "arguments": {"n": 1}}'),
+                  verbatim('{"name": "g", "argu'), verbatim('ments": {}}'), verbatim("\n")],
+                 [("f", {"n": 1}), ("g", {})], id="two texts without ids"),
+    pytest.param([verbatim('{"name": "f", ', id="a"), verbatim('"arguments": {}}', id="a"),
+                  verbatim('{"name": "f", "arguments": {}}', id="b")],
+                 [("f", {}), ("f", {})], id="texts with ids"),
+    pytest.param([string_args("f", '{"n"'), string_args("", ": 1}"), string_args("g", "")],
+                 [("f", {"n": 1}), ("g", {})], id="arguments in pieces"),
+    pytest.param([parsed_args("f", {"n": 1}, id="a")], [("f", {"n": 1})], id="as they are"),
+])  # fmt: skip
+def test_deltas_of_calls_are_joined(
+    pieces: list[Any], calls: list[tuple[str, Any]], member: str
+) -> None:
+    reader = Stream()
+    events: list[AgentEvent] = []
+    for one in pieces:
+        events += reader.take({"delta": {member: [one]}})
+    events += reader.take({"delta": {}, "finish_reason": {"type": "tool_call"}})
+    events += reader.end()
+
+    found = [one.part for one in events if isinstance(one, ToolCalled)]
+    assert [(one.name, dict(one.arguments)) for one in found] == calls
+    assert reader.ending.outcome == "calls"
+    kept = read_message(write(read_response(reader.response, "bot")))
+    sent: Any = write_response(kept, "bot")
+    assert [one["function"] for one in sent["message"]["tool_calls"]] == [
+        {"name": name, "arguments": arguments} for name, arguments in calls
+    ]
+
+
+def test_text_that_is_no_call_is_no_call() -> None:
+    reader = Stream()
+    reader.take({"tool_calls": [verbatim('{"name": "f", "argum')]})
+
+    assert not [one for one in reader.end() if isinstance(one, ToolCalled)]
+
+
+def test_function_parts_among_contents_are_calls() -> None:
+    call: Any = {"type": "function", "id": "c1", "function": {"name": "f", "arguments": {"n": 1}}}
+    said: Any = {"role": "assistant", "contents": [{"type": "text", "text": "Let me see."}, call]}
+    result = {"role": "tool", "tool_call_id": "c1", "name": "f"}
+    asked: Any = {"messages": [said, {**result, "contents": [{"type": "text", "text": "12"}]}]}
+
+    message = read_response(said, "bot")
+
+    (found,) = [one for one in message.content if isinstance(one, ToolCallPart)]
+    assert (found.id, found.name, dict(found.arguments)) == ("c1", "f", {"n": 1})
+    assert write_response(message, "bot")["message"] == said
+    kept = read_conversation(write(read_request(asked, "bot")))
+    assert write_request(kept, "bot").body["messages"] == asked["messages"]
+
+
+@pytest.mark.parametrize(("data", "kind"), [
+    (PNG, "image/png"), (JPEG, "image/jpeg"), ("aGVsbG8=", "image/*"), ("no base64", "image/*"),
+])  # fmt: skip
+def test_pictures_without_a_type_have_that_of_their_bytes(data: str, kind: str) -> None:
+    said: Any = {"role": "assistant", "contents": [{"type": "image", "image": {"data": data}}]}
+
+    message = read_response(said, "bot")
+
+    (picture,) = [one for one in message.content if isinstance(one, ImagePart)]
+    assert picture.media_type == kind
+    assert write_response(message, "bot")["message"] == said
