@@ -8,7 +8,7 @@ ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PYTHONDONTWRITEBYTECODE=1
 RUN python -m venv /opt/uacs-bridge
 ENV PATH=/opt/uacs-bridge/bin:$PATH
 WORKDIR /src
-# Dependencies first: this layer changes only with the lock.
+# Dependencies first, those of all extras among them: this layer changes only with the lock.
 COPY requirements.lock ./
 RUN pip install --require-hashes -r requirements.lock
 COPY pyproject.toml README.md LICENSE ./

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,35 @@ def test_the_locks_name_no_index_and_every_package_has_a_hash() -> None:
         assert "://" not in text
         assert "--index" not in text
         assert len(re.findall(r"==[^\\]+\\\n\s+--hash=", text)) == len(packages)
+
+
+def test_the_lock_and_with_it_the_image_have_every_extra() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    locked = re.findall(
+        r"^([A-Za-z0-9_.-]+)==", (ROOT / "requirements.lock").read_text("utf-8"), re.MULTILINE
+    )
+    extras = {
+        re.split(r"[\[<>=]", one)[0]
+        for wanted in project["optional-dependencies"].values()
+        for one in wanted
+    }
+
+    assert extras
+    assert extras - set(locked) == set()
+    assert "-r requirements.lock" in (ROOT / "Dockerfile").read_text("utf-8")
+
+
+def test_what_is_said_of_extras_is_true_for_a_clone() -> None:
+    """The bridge is installed from its source: no index has it under its name."""
+    told = [
+        f"{path}: {line.strip()}"
+        for path in tracked()
+        if path.suffix in (".py", ".md", ".yaml")
+        for line in (ROOT / path).read_text("utf-8").splitlines()
+        if re.search(r"uacs-bridge\[[a-z]|pip install uacs-bridge", line)
+    ]
+
+    assert [one for one in told if not one.startswith("tests/test_house.py")] == []
 
 
 @pytest.mark.parametrize("marker", ["demo", "tests"])

@@ -22,6 +22,7 @@ from bridge.agents.http import Http, Request
 from bridge.agents.json_values import Json, obj, patched, text
 from bridge.agents.lines import Written, has_speakers, speakers_notice
 from bridge.agents.paragraphs import Paragraphs
+from bridge.agents.probe import probe
 from bridge.agents.records import record_of, refusal
 from bridge.agents.running import key_of, one_turn, tried
 from bridge.agents.schemas import read_answer
@@ -59,6 +60,7 @@ from bridge.model.turns import (
 )
 from bridge.ports.agent import AgentTools
 from bridge.ports.clock import datetime_of
+from bridge.ports.findings import Finding
 from bridge.uacs import (
     Actor,
     AudioPart,
@@ -108,6 +110,8 @@ class Api:
     """Members of messages that a request can do without."""
     joins: bool = False
     """Whether `fitted` can join messages of one role."""
+    model_address: Callable[[ModelSettings], str] | None = None
+    """Where the API tells of the model; None: it has no such place."""
 
 
 @dataclass
@@ -132,6 +136,20 @@ class ModelAgent:
         dropped = frozenset(key for key, value in settings.extra_body.items() if value is None)
         dialect = api.dialect(settings)
         self._dialect = replace(dialect, without=dialect.without | dropped)
+
+    async def check(self) -> Sequence[Finding]:
+        """Whether the API is there, takes the key and, at its vendor's own address, has the
+        model."""
+        settings = self._settings
+        at_home = settings.base_url == type(settings).model_fields["base_url"].default
+        absent = f"the API knows no model {settings.model!r}" if at_home else ""
+        return await probe(settings, self._probe, absent=absent)
+
+    async def _probe(self) -> Request:
+        settings, address = self._settings, self._api.model_address
+        key = await key_of(settings.api_key, self._tools.tokens)
+        url = settings.base_url if address is None else address(settings)
+        return Request(url, self._api.headers(key), method="GET")
 
     def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]

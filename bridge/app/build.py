@@ -17,6 +17,7 @@ from bridge.app.budget_settings import budget_of
 from bridge.app.fetch import FetchLimits, GuardedFetcher
 from bridge.app.file_links import FileLinks
 from bridge.app.keys import key_for, known_key
+from bridge.app.needs import check_needs
 from bridge.app.origin import check_one_place
 from bridge.app.places import Places
 from bridge.app.redaction import hide_secrets
@@ -41,6 +42,7 @@ from bridge.ports.cards import Cards
 from bridge.ports.clock import Clock, SystemClock
 from bridge.ports.connector import Connector, ConnectorTools, Files, Shelf
 from bridge.ports.discovery import CONNECTORS, agent_type, connector_type, names_of, policy_type
+from bridge.ports.policy import AgentPolicy
 from bridge.ports.store import RoomForm, RoomLink, Store
 from bridge.ports.tokens import TokenSource
 from bridge.router import AgentSeat, Member, Policy, Room, Rooms, Router
@@ -62,7 +64,7 @@ async def nothing_to_reload() -> list[str]:
 @dataclass
 class Bridge:
     """All parts, put together. `problems` are what the configuration wanted and could not be had;
-    the rest runs."""
+    the rest runs. `unready`: parts that others must have ready, and what is wrong with them."""
 
     settings: Settings
     store: Store
@@ -76,6 +78,7 @@ class Bridge:
     links: FileLinks | None
     tools: McpToolbox
 
+    unready: dict[str, str] = field(default_factory=dict[str, str])
     reload: Callable[[], Awaitable[list[str]]] = nothing_to_reload
     running: bool = False  # it routes, and is not about to stop
     watch: StoreWatch = field(init=False)
@@ -96,10 +99,10 @@ class _AgentTools:
     clock: Clock
     tokens: TokenSource
     files: Files | None
-    store: Store
+    shelves: Shelves
 
     def shelf(self, agent: str) -> Shelf:
-        return AccountShelf(self.store, AccountId(f"agent:{agent}"))
+        return AccountShelf(self.shelves, AccountId(f"agent:{agent}"))
 
 
 async def build(settings: Settings) -> Bridge:
@@ -110,6 +113,7 @@ async def build(settings: Settings) -> Bridge:
     connectors: dict[AccountId, Connector] = {}
     files: Files | None = None
     try:
+        await check_needs(settings, Tokens(store))
         links = file_links(settings, clock)
         files = await open_files(settings, clock, links)
         connectors = build_connectors(settings, store, clock, files=files)
@@ -137,20 +141,31 @@ async def build(settings: Settings) -> Bridge:
 
 
 def build_agents(
-    settings: Settings, store: Store, clock: Clock, files: Files | None
+    settings: Settings,
+    store: Store | None,
+    clock: Clock,
+    files: Files | None,
+    only: Collection[str] | None = None,
+    shelves: Shelves | None = None,
 ) -> dict[str, Agent]:
-    tools = _AgentTools(clock, Tokens(store), files, store)
+    """All agents (or `only` these), each behind its policies."""
+    tools = _AgentTools(clock, Tokens(store), files, shelves or store or Overlay(None))
     secrets = Secrets(lambda: known_secrets(settings, tools.tokens), hide_secrets)
-    policies = {
-        name: policy_type(entry.kind).build(entry.options)
-        for name, entry in settings.policies.items()
-    }
+    policies = build_policies(settings)
     return {
         name: GuardedAgent(
             agent_type(entry.kind).build(name, entry.options, tools),
             [secrets, *(policies[one] for one in entry.policies)],
         )
         for name, entry in settings.agents.items()
+        if only is None or name in only
+    }
+
+
+def build_policies(settings: Settings) -> dict[str, AgentPolicy]:
+    return {
+        name: policy_type(entry.kind).build(entry.options)
+        for name, entry in settings.policies.items()
     }
 
 

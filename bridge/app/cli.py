@@ -25,6 +25,7 @@ atexit.register(gc.freeze)
 COMMANDS = {
     "demo": "Show the bridge at work: local platforms, an agent, and one page to write on.",
     "sandbox": "Serve a local Slack, Discord and Teams to try things out with.",
+    "init": "Write a first configuration: a short file that `check` and `run` take.",
     "setup": "Say step by step how to install the bridge on a platform.",
     "check": "Find what is wrong before the start, and say what to do about it.",
     "run": "Run the bridge until it is stopped.",
@@ -95,6 +96,7 @@ def main() -> None:
     \b
     First steps:
       uacs-bridge demo                      see it work, with nothing to set up
+      uacs-bridge init                      write a first configuration
       uacs-bridge setup slack               install it in a workspace of yours
       uacs-bridge check -c bridge.yaml      is everything right?
       uacs-bridge run -c bridge.yaml        go

@@ -9,27 +9,37 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
-from urllib.parse import urlsplit
 
 from bridge.app.admin import running_bridge
 from bridge.app.build import (
     accounts_meant,
+    build_agents,
     build_connectors,
+    build_policies,
     check_once,
     in_order,
 )
 from bridge.app.commands.show import many
 from bridge.app.keys import known_key
+from bridge.app.needs import named_secrets, nothing_to_do, unmet, wrong_public_url
 from bridge.app.origin import check_one_place, place_of_code
 from bridge.app.places import Places
+from bridge.app.readiness import (
+    REACHABLE,
+    UNREACHABLE,
+    ask_agents,
+    calls_us,
+    probe_address,
+)
 from bridge.app.room_settings import MemberSettings, RoomSettings
-from bridge.app.settings import Settings, secrets_of
+from bridge.app.settings import Settings
 from bridge.app.shelves import Overlay
 from bridge.app.tokens import Tokens
 from bridge.app.web import listen
 from bridge.content.globs import is_glob, matches, meet
 from bridge.errors import BridgeError, ConfigError, StoreError
-from bridge.model import AccountId, ChannelRef, Raw
+from bridge.model import AccountId, ChannelRef
+from bridge.ports.agent import Agent
 from bridge.ports.clock import SystemClock
 from bridge.ports.connector import (
     ChecksItself,
@@ -37,24 +47,24 @@ from bridge.ports.connector import (
     Finding,
     KnowsOutsiders,
     ListsGroups,
-    ServesHttp,
     Use,
 )
+from bridge.ports.discovery import connector_type
 from bridge.ports.store import Store
 from bridge.store.maintenance import schema_version
 from bridge.store.place import must_not_be_gone, standing
 from bridge.store.schema import newest_version
 from bridge.store.sqlite import open_sqlite_to_read
-from bridge.uacs import Message
+from bridge.tools.mcp_server import check_installed, missing_program
 
 Chapter: TypeAlias = tuple[str, Sequence[Finding]]
 
 _DEADLINE = 30.0  # seconds that one account's own check may take
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-async def examine(config: Path, settings: Settings) -> list[Chapter]:
-    """Every chapter that could be looked at."""
+async def examine(config: Path, settings: Settings, *, offline: bool = False) -> list[Chapter]:
+    """Every chapter that could be looked at. It builds what `run` builds; `offline` asks nobody, so
+    neither accounts nor the channels of rooms are looked for."""
     try:
         check_one_place()
     except ConfigError as error:
@@ -65,7 +75,13 @@ async def examine(config: Path, settings: Settings) -> list[Chapter]:
         ("Web server", _web(settings)),
     ]
     async with _known_store(settings) as store:
-        return chapters + await _accounts_and_rooms(settings, store)
+        if offline:
+            found = await _accounts_and_rooms_offline(settings, store)
+        else:
+            found = await _accounts_and_rooms(settings, store)
+        accounts = len(settings.accounts)
+        agents = await _agents_and_tools(settings, store, offline=offline)
+        return chapters + found[:accounts] + agents + found[accounts:]
 
 
 def _configuration(config: Path, settings: Settings) -> list[Finding]:
@@ -85,10 +101,7 @@ def _configuration(config: Path, settings: Settings) -> list[Finding]:
     for name in [one for one in settings.agents if one not in seated]:
         todo = "give it a seat under a room's `agents`, or remove it"
         found.append(Finding("warning", f"agent {name!r} sits in no room", todo))
-    if not settings.accounts:
-        todo = "begin with `uacs-bridge setup slack` (or discord, teams)"
-        found.append(Finding("error", "there is no account", todo))
-    return found
+    return found + [Finding("error", one.what, one.todo) for one in nothing_to_do(settings)]
 
 
 # --- store and web server -----------------------------------------------------------------------
@@ -157,13 +170,12 @@ def _address(host: str, port: int) -> Finding:
 
 
 def _public_url(url: str) -> Finding:
-    parts = urlsplit(url)
-    if parts.scheme == "https" and parts.hostname and not parts.query and not parts.fragment:
-        return Finding("ok", f"platforms reach the bridge at {url}")
-    if parts.scheme == "http" and parts.hostname in _LOOPBACK:
+    if problem := wrong_public_url(url):
+        todo = "write web.public_url as https://HOST, where a proxy with TLS hands on to the bridge"
+        return Finding("error", problem, todo)
+    if url.startswith("http:"):
         return Finding("ok", f"public_url is {url}: good for the sandbox only")
-    todo = "write web.public_url as https://HOST, where a proxy with TLS hands on to the bridge"
-    return Finding("error", f"public_url {url!r} is no https address", todo)
+    return Finding("ok", f"platforms reach the bridge at {url}")
 
 
 # --- accounts and rooms -------------------------------------------------------------------------
@@ -186,7 +198,7 @@ async def _known_store(settings: Settings) -> AsyncGenerator[Store | None]:
 
 async def _accounts_and_rooms(settings: Settings, store: Store | None) -> list[Chapter]:
     shelves = Overlay(store)
-    secrets = {name: await _secrets(one.options, store) for name, one in settings.accounts.items()}
+    secrets = await _secrets(settings, store, "accounts")
     whole = [n for n, found in secrets.items() if all(f.level != "error" for f in found)]
     connectors, refused = _connectors(settings, store, shelves, whole)
     places = Places(connectors, shelves)
@@ -202,7 +214,7 @@ async def _accounts_and_rooms(settings: Settings, store: Store | None) -> list[C
                 unique = list(dict.fromkeys(meant.channels.get(name, ())))
                 more += await _account(name, connector, unique, settings)
             accounts.append((f"Account {name} ({settings.accounts[name].platform})", more))
-        return accounts + await _agents(settings, store) + rooms
+        return accounts + rooms
     finally:
         await places.close()
         for connector in connectors.values():
@@ -223,25 +235,121 @@ def _connectors(
     return built, refused
 
 
-async def _agents(settings: Settings, store: Store | None) -> list[Chapter]:
-    """Agents that need a key."""
-    found = [
-        (f"Agent {name} ({one.kind})", await _secrets(one.options, store))
-        for name, one in settings.agents.items()
-    ]
-    return [chapter for chapter in found if chapter[1]]
-
-
-async def _secrets(options: object, store: Store | None) -> list[Finding]:
-    found: list[Finding] = []
-    for key, ref in secrets_of(options):
+async def _accounts_and_rooms_offline(settings: Settings, store: Store | None) -> list[Chapter]:
+    """What can be seen in the file alone."""
+    secrets = await _secrets(settings, store, "accounts")
+    accounts: list[Chapter] = []
+    for name, found in secrets.items():
+        entry = settings.accounts[name]
         try:
-            await Tokens(store).secret(ref)
-        except BridgeError as error:
-            what, _, todo = str(error).partition("; ")
-            found.append(Finding("error", f"{key}: {what}", todo))
+            connector_type(entry.platform).verify(AccountId(name), entry.options)
+        except ConfigError as error:
+            found.append(Finding("error", str(error), "correct it in the configuration"))
+        found.append(Finding("ok", "its platform was not asked"))
+        accounts.append((f"Account {name} ({entry.platform})", found))
+    rooms = [(f"Room {name}", _room_offline(room)) for name, room in settings.rooms.items()]
+    return [*accounts, *rooms]
+
+
+def _room_offline(room: RoomSettings) -> list[Finding]:
+    found: list[Finding] = []
+    seen: set[tuple[str, str, str]] = set()
+    for member in room.members:
+        name = member.channel.removeprefix("#").casefold()
+        key = (member.account, (member.workspace or "").casefold(), name)
+        if key in seen and not member.is_pattern:
+            what = f"{member.account}: channel {member.channel!r} is in this room already"
+            found.append(Finding("error", what, "remove one line"))
         else:
-            found.append(Finding("ok", f"{key} is there ({ref})"))
+            what = f"{member.account}: {member.channel} was not looked for ({member.flow})"
+            found.append(Finding("ok", what))
+        seen.add(key)
+    return found + _alone(room)
+
+
+# --- agents and tools ---------------------------------------------------------------------------
+
+
+async def _agents_and_tools(
+    settings: Settings, store: Store | None, *, offline: bool
+) -> list[Chapter]:
+    """Policies, agents and tool servers of which there is something to say."""
+    built, refused = _built(settings, store)
+    asked = {} if offline else await ask_agents(built)
+    secrets = await _secrets(settings, store, "agents")
+    chapters: list[Chapter] = []
+    for name, entry in settings.policies.items():
+        if found := refused.get(f"policies.{name}"):
+            chapters.append((f"Policy {name} ({entry.kind})", [found]))
+    for name, entry in settings.agents.items():
+        found = [*secrets[name], *asked.get(name, ())]
+        found += [one for one in (refused.get(f"agents.{name}"),) if one]
+        if found:
+            chapters.append((f"Agent {name} ({entry.kind})", found))
+    return chapters + await _tools(settings, store, offline=offline)
+
+
+def _built(settings: Settings, store: Store | None) -> tuple[dict[str, Agent], dict[str, Finding]]:
+    """The agents that can be built, and why others, or their policies, cannot."""
+    todo = "correct it in the configuration"
+    clock = SystemClock()
+    built: dict[str, Agent] = {}
+    refused: dict[str, Finding] = {}
+    for name in settings.policies:
+        one = {name: settings.policies[name]}
+        try:
+            build_policies(settings.model_copy(update={"policies": one}))
+        except ConfigError as error:
+            refused[f"policies.{name}"] = Finding("error", str(error), todo)
+    if refused:
+        return {}, refused
+    try:
+        return build_agents(settings, store, clock, None), refused
+    except ConfigError:  # one of them: which, and why
+        pass
+    for name in settings.agents:
+        try:
+            built |= build_agents(settings, store, clock, None, only=[name])
+        except ConfigError as error:
+            what, _, mend = str(error).partition("; ")
+            refused[f"agents.{name}"] = Finding("error", what, mend or todo)
+    return built, refused
+
+
+async def _tools(settings: Settings, store: Store | None, *, offline: bool) -> list[Chapter]:
+    if not settings.tools:
+        return []
+    try:
+        check_installed()
+    except ConfigError as error:
+        what, _, todo = str(error).partition("; ")
+        return [("Tools", [Finding("error", what, todo)])]
+    secrets = await _secrets(settings, store, "tools")
+    chapters: list[Chapter] = []
+    for name, server in settings.tools.items():
+        found = secrets[name]
+        if problem := missing_program(server):
+            found.append(Finding("error", problem, "install it, or correct `command`"))
+        elif server.url is not None and not offline:
+            found += await probe_address(server, Tokens(store))
+        chapters.append((f"Tools {name}", found or [Finding("ok", "its program is there")]))
+    return chapters
+
+
+async def _secrets(
+    settings: Settings, store: Store | None, section: str
+) -> dict[str, list[Finding]]:
+    """Of each account, agent or tool server: whether its secrets are there."""
+    found: dict[str, list[Finding]] = {name: [] for name in getattr(settings, section)}
+    unmet_ones = {(one.part, one.what): one for one in await unmet(settings, Tokens(store))}
+    for (part, what), one in unmet_ones.items():
+        if part.partition(".")[0] == section:
+            found[part.partition(".")[2]].append(Finding("error", what, one.todo))
+    for part, key, ref in named_secrets(settings):
+        name = part.partition(".")[2]
+        known = any(what.startswith(f"{key}: ") for at, what in unmet_ones if at == part)
+        if part.partition(".")[0] == section and not known:
+            found[name].append(Finding("ok", f"{key} is there ({ref})"))
     return found
 
 
@@ -261,7 +369,7 @@ async def _account(
     found += [one for channel in channels for one in await _outsiders(connector, channel)]
     if wanted := _groups_named(name, connector, channels, settings):
         found += await _groups(connector, channels, wanted)
-    if isinstance(connector, ServesHttp) and connector.routes(_NoInbox()):
+    if calls_us(connector):
         found += _called(name, settings.web.public_url, found)
     return found
 
@@ -342,22 +450,8 @@ def _called(name: str, public_url: str | None, found: Sequence[Finding]) -> list
     if any("public_url" in one.what for one in found if one.level != "ok"):
         return []
     if public_url is None:
-        todo = "set web.public_url to the https:// address by which platforms reach this bridge"
-        return [Finding("error", "its platform calls the bridge, and public_url is not set", todo)]
+        return [Finding("error", UNREACHABLE, REACHABLE)]
     return [Finding("ok", f"its platform calls {public_url.rstrip('/')}/{name}/...")]
-
-
-class _NoInbox:
-    """Routes are only counted: nothing arrives."""
-
-    async def accept(self, raw: Raw) -> bool:
-        raise StoreError("nothing is taken while the configuration is checked")
-
-    def session_began(self, account: AccountId, channel: ChannelRef | None = None) -> None:
-        return
-
-    async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:
-        return None
 
 
 @dataclass
@@ -384,10 +478,15 @@ async def _room(room: RoomSettings, meant: _Meant) -> list[Finding]:
                 found.append(await _pattern(one, here, meant))
             else:
                 found.append(await _channel(one, here, meant))
-    if len(room.members) == 1 and not room.members[0].is_pattern and not room.agents:
-        todo = "add another channel, or an agent"
-        found.append(Finding("warning", "one channel alone is only archived", todo))
-    return found
+    return found + _alone(room)
+
+
+def _alone(room: RoomSettings) -> list[Finding]:
+    meant = any(one.is_pattern or one.flow == "in" for one in room.members)
+    if len(room.members) != 1 or room.agents or meant:
+        return []
+    todo = "add another channel, or an agent, if that is not what is meant"
+    return [Finding("warning", "one channel alone is only archived", todo)]
 
 
 async def _pattern(member: MemberSettings, here: list[ChannelRef], meant: _Meant) -> Finding:

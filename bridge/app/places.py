@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import structlog
 
@@ -20,6 +20,7 @@ log = structlog.get_logger()
 _DEADLINE = 20.0  # seconds that a platform may take to list its channels at the start
 _SHELF = "channel named "
 _PATTERN_SHELF = "channels that match "
+_NAME_SHELF = "name of "
 
 
 class _Listed:
@@ -113,13 +114,17 @@ class Places:
         return found
 
     async def name_of(self, account: AccountId, channel: ChannelRef) -> str:
-        """What people call it; empty where the account cannot tell."""
+        """What people call it, or did when the account last could tell; else empty."""
+        key = f"{_NAME_SHELF}{channel.key}"
         try:
             known = await self._channels(account)
         except BridgeError:
-            return ""
+            return await self._store.shelf_get(account, key) or ""
         found = known.by_ref.get(channel)
-        return found.name if found else ""
+        if found is None or not found.name:
+            return ""
+        await self._remember(account, key, found.name)
+        return found.name
 
     async def close(self) -> None:
         for task in self._listed.values():
@@ -129,6 +134,20 @@ class Places:
         if account not in self._listed:
             self._listed[account] = asyncio.create_task(_list(self._connectors[account]))
         return await self._listed[account]
+
+
+async def remembered_channel(member: MemberSettings, store: Shelves) -> str:
+    """The key of the channel that a name or id stood for when it was last looked up; else empty."""
+    key = f"{_SHELF}{member.workspace or ''}/{member.channel}"
+    return await store.shelf_get(AccountId(member.account), key) or ""
+
+
+async def remembered_name(key: str, accounts: Iterable[str], store: Shelves) -> str:
+    """What people call the channel with this key, as one of the accounts last saw it."""
+    for account in accounts:
+        if name := await store.shelf_get(AccountId(account), f"{_NAME_SHELF}{key}"):
+            return name
+    return ""
 
 
 def _matching(member: MemberSettings, known: _Listed) -> list[tuple[ChannelRef, str]]:

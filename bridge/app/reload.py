@@ -20,7 +20,9 @@ from bridge.app.build import (
     find_rooms,
     groups_of,
 )
+from bridge.app.needs import check_needs, check_purpose
 from bridge.app.settings import Settings
+from bridge.app.tokens import Tokens
 from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId
 from bridge.ports.connector import Connector
@@ -46,6 +48,8 @@ class Reloader:
         async with self._one_at_a_time:
             try:
                 new = await asyncio.to_thread(self._source)
+                check_purpose(new)
+                await check_needs(new, Tokens(self._bridge.store))
                 changes = await self._change(new)
             except BridgeError as error:
                 log.error("configuration_kept", error=str(error))  # noqa: TRY400

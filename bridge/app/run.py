@@ -17,7 +17,9 @@ from bridge.app.build import Bridge, build
 from bridge.app.direct import DirectRooms
 from bridge.app.linker import AppLinker
 from bridge.app.log_repeats import tell_repeats
+from bridge.app.needs import check_purpose
 from bridge.app.patterns import follow_patterns
+from bridge.app.readiness import watch_readiness
 from bridge.app.reload import Reloader
 from bridge.app.settings import Settings
 from bridge.app.sweep import sweep_daily
@@ -34,9 +36,13 @@ async def run(
     *,
     ready: Callable[[Bridge, str], None] | None = None,
     source: Callable[[], Settings] | None = None,
+    ask_agents: bool = True,
 ) -> None:
     """Until SIGINT, SIGTERM or cancellation; `ready` is told the bridge and its web address.
-    `source` reads the settings again, when somebody asks for it or at SIGHUP."""
+    `source` reads the settings again, when somebody asks for it or at SIGHUP. `ask_agents`: whether
+    their APIs are asked now whether they are ready. Raises ConfigError for a configuration with
+    which nothing could be done."""
+    check_purpose(settings)
     with stop_signals() as stop, hangups() as hung_up:
         bridge = await _unless(stop, build(settings))
         if bridge is None:
@@ -56,13 +62,14 @@ async def run(
             watching = asyncio.create_task(bridge.watch.run())
             sweeping = asyncio.create_task(_sweep(bridge))
             following = asyncio.create_task(follow_patterns(bridge))
+            asking = asyncio.create_task(watch_readiness(bridge, ask=ask_agents))
             reloading = asyncio.create_task(_reload_at(hung_up, bridge))
             try:
                 await _first(routing, stop)
             finally:
                 bridge.running = False
                 await server.stop()
-                for task in (routing, watching, sweeping, following, reloading, telling):
+                for task in (routing, watching, sweeping, following, asking, reloading, telling):
                     await _ended(task)
         finally:
             door.close()

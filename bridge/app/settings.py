@@ -353,18 +353,22 @@ def _tool_server(name: str, entry: object, problems: list[str]) -> ToolServerSet
         return None
 
 
+def name_problem(section: str, name: str) -> str:
+    """Why nothing in this section can have the name; empty where it can."""
+    if not _NAME.match(name):
+        return "a name is lower-case letters, digits, - and _, at most 63"
+    if section == "accounts" and name in _OWN_ADDRESSES:
+        return "this is an address of the bridge's own; choose another name"
+    return ""
+
+
 def _crossed(settings: Settings) -> list[str]:
     """Names that refer to one another must exist; references to secrets are no secrets."""
     problems = [
-        f"{section}.{name}: a name is lower-case letters, digits, - and _, at most 63"
+        f"{section}.{name}: {problem}"
         for section in ("accounts", "rooms", "agents", "tools")
         for name in getattr(settings, section)
-        if not _NAME.match(name)
-    ]
-    problems += [
-        f"accounts.{name}: this is an address of the bridge's own; choose another name"
-        for name in settings.accounts
-        if name in _OWN_ADDRESSES
+        if (problem := name_problem(section, name))
     ]
     owners = [("accounts", name, one.options) for name, one in settings.accounts.items()]
     owners += [("agents", name, one.options) for name, one in settings.agents.items()]

@@ -54,7 +54,8 @@ def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
         fail it. Takes no longer in a large store."""
         trouble, pulse = await _store_now(bridge)
         accounts = {name: account_facts(bridge, name) for name in bridge.connectors}
-        problems = [hide_secrets(text) for text in bridge.problems]
+        found = [*bridge.problems, *bridge.unready.values()]
+        problems = [hide_secrets(text) for text in found]
         body: dict[str, Any] = {
             "ok": not trouble,
             "accounts": accounts,

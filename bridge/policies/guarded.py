@@ -26,7 +26,8 @@ from bridge.model.turns import (
     Turn,
     TurnFailed,
 )
-from bridge.ports.agent import Agent, TakesFeedback
+from bridge.ports.agent import Agent, ChecksItself, TakesFeedback
+from bridge.ports.findings import Finding
 from bridge.ports.policy import AgentPolicy, PolicyRefused, TurnPolicy
 from bridge.uacs import ToolCallPart, ToolResultPart, write
 
@@ -71,6 +72,10 @@ class GuardedAgent:
                     yield await _checked(event, policies)
         except PolicyRefused as error:
             yield TurnFailed(reason=str(error), retry=False)
+
+    async def check(self) -> Sequence[Finding]:
+        """What the agent finds; an agent without an API has nothing to ask."""
+        return await self._agent.check() if isinstance(self._agent, ChecksItself) else ()
 
     @property
     def takes_feedback(self) -> bool:

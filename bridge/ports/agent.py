@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel
@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from bridge.model.turns import AgentEvent, AgentInput, Feedback, Turn
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Files, Shelf
+from bridge.ports.findings import Finding
 from bridge.ports.tokens import TokenSource
 
 
@@ -40,6 +41,15 @@ class TakesFeedback(Protocol):
     async def take_feedback(self, feedback: Feedback) -> None:
         """Hand it over. Raises BridgeError: Refused where trying again would not help. The same
         may come twice."""
+        ...
+
+
+@runtime_checkable
+class ChecksItself(Protocol):
+    """An agent whose API can be asked whether it is there, at no cost."""
+
+    async def check(self) -> Sequence[Finding]:
+        """What one cheap request tells; nothing where a secret for it is missing."""
         ...
 
 

@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute
 
 from bridge.content.card import Asset
 from bridge.content.rendering import public_url as open_url
+from bridge.errors import ConfigError
 from bridge.model import (
     AccountId,
     ActorId,
@@ -412,6 +413,13 @@ class SetupStep:
     filename: str | None = None
 
 
+def refuse_unknown(given: Mapping[str, str], taken: Collection[str], platform: str) -> None:
+    """Raises ConfigError for settings of `setup` that a platform has no use for."""
+    for key in given.keys() - set(taken):
+        flag = key.replace("_", "-")
+        raise ConfigError(f"{platform} has no --{flag}; leave it out")
+
+
 @dataclass(frozen=True)
 class Files:
     """Pictures, films, sounds and files: where they are kept, how they are fetched, and where
@@ -435,6 +443,17 @@ class ConnectorTools:
     send_deadline: float = 30.0  # seconds; HTTP clients give no request up earlier
 
 
+@dataclass(frozen=True)
+class Starter:
+    """What a first configuration needs of a platform: the keys of an account, in their order, an
+    example of a channel, whether channels can be listed, and whether the platform calls us."""
+
+    keys: tuple[str, ...]
+    channel: str
+    lists: bool = True
+    called: bool = False
+
+
 class ConnectorType(Protocol):
     """What an entry point of the group `uacs_bridge.connectors` names: one per platform.
 
@@ -443,9 +462,14 @@ class ConnectorType(Protocol):
 
     platform: str
     settings: type[BaseModel]
+    starter: Starter
 
     def build(self, account: AccountId, settings: Any, tools: ConnectorTools) -> Connector:
         """One account; `settings` is an instance of `self.settings`. No network yet."""
+        ...
+
+    def verify(self, account: AccountId, settings: Any) -> None:
+        """Raises ConfigError where `build` would, without the SDK."""
         ...
 
     def codec(self) -> Codec:

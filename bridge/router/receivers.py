@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 import structlog
 
-from bridge.errors import AuthFailed
+from bridge.errors import AuthFailed, ConfigError
 from bridge.model import AccountId
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Inbox
@@ -66,7 +66,7 @@ class Receivers:
                 metrics.ALIVE.labels(account).set(1)
                 if not await self._run(account, connector):
                     continue
-            except AuthFailed as error:
+            except (AuthFailed, ConfigError) as error:  # only a person can mend that
                 pause = self._policy.auth_pause
                 log.error("account_refused", account=account, error=str(error), retry_in=pause)  # noqa: TRY400
                 self.failed[account] = str(error)

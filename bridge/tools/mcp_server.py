@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import os
+import shutil
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import chain, repeat
@@ -17,6 +17,7 @@ from bridge.content.globs import matches
 from bridge.errors import BridgeError, ConfigError
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Files
+from bridge.ports.extras import has_module, how_to_install
 from bridge.ports.tokens import TokenSource
 from bridge.ports.tools import ApprovalRule, Tool
 from bridge.tools.results import Redaction, result_part
@@ -46,11 +47,22 @@ _NO_METHOD = -32601
 
 def check_installed() -> None:
     """Raises ConfigError where the SDK is not there."""
-    if importlib.util.find_spec("mcp") is None:
+    if not has_module("mcp"):
         raise ConfigError(
-            "`tools` needs the SDK of the Model Context Protocol; install it with "
-            "pip install 'uacs-bridge[mcp]'"
+            f"`tools` needs the SDK of the Model Context Protocol; {how_to_install('mcp')}"
         )
+
+
+def missing_program(settings: ToolServerSettings) -> str:
+    """Why the program of the server cannot be started; empty where it can, or there is none."""
+    command = settings.command
+    if command is None:
+        return ""
+    if "/" in command:  # the system looks for it in the folder that it is started in
+        path = (settings.folder or Path()) / command
+        found = path.is_file() and os.access(path, os.X_OK)
+        return "" if found else f"there is no program {str(path)!r} that may be run"
+    return "" if shutil.which(command) else f"there is no program {command!r} on the PATH"
 
 
 class McpServer:

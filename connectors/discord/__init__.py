@@ -9,7 +9,7 @@ from pydantic import BaseModel, JsonValue
 
 from bridge.model import AccountId
 from bridge.ports.codec import Codec
-from bridge.ports.connector import ConnectorTools, SetupStep
+from bridge.ports.connector import ConnectorTools, SetupStep, Starter
 from connectors.discord.home import without_read_only
 from connectors.discord.settings import DiscordSettings
 
@@ -22,6 +22,7 @@ class DiscordType:
 
     platform = "discord"
     settings: type[BaseModel] = DiscordSettings
+    starter = Starter(keys=("bot_token",), channel="general")
 
     def build(
         self, account: AccountId, settings: DiscordSettings, tools: ConnectorTools
@@ -29,6 +30,9 @@ class DiscordType:
         from connectors.discord.connector import DiscordConnector  # the SDK takes a second
 
         return DiscordConnector(account, settings, tools)
+
+    def verify(self, account: AccountId, settings: DiscordSettings) -> None:
+        """Settings that could be read can be used."""
 
     def codec(self) -> Codec:
         from connectors.discord import cards  # readers, writers and tables that few commands need

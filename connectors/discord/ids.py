@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from bridge.content.text import BroadcastPing, ChannelThere, GroupPing, Ping
 from bridge.model import ActorId, ChannelRef, OperationId, actor_id_of, join_key, split_key
 
-PLATFORM = "discord"
+PLATFORM: str = "discord"
 DIRECT = "@me"  # the workspace of direct messages, as in Discord's own links
 SOMEBODY = "unknown"  # Discord does not say who deleted a message
 

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
-from bridge.ports.connector import SetupStep
+from bridge.errors import ConfigError
+from bridge.ports.connector import SetupStep, refuse_unknown
 from connectors.discord.capabilities import INTENTS, PERMISSIONS, SCOPES
+
+_SNOWFLAKE = re.compile(r"[0-9]{17,20}\Z")
 
 
 def setup_steps(settings: Mapping[str, str]) -> Sequence[SetupStep]:
     """`settings` may hold `name` and `client_id` (the Application ID)."""
+    refuse_unknown(settings, {"name", "account", "client_id", "public_url"}, "Discord")
+    own_id = settings.get("client_id")
+    if own_id is not None and not _SNOWFLAKE.match(own_id):
+        raise ConfigError(
+            f"--client-id {own_id!r} is no Application ID; copy the number of 17 to 20 digits from "
+            "the page General Information"
+        )
     name = settings.get("name") or "UACS Bridge"
     client = settings.get("client_id") or "APPLICATION_ID"
     later = "" if settings.get("client_id") else " Put the Application ID in its place."

@@ -9,7 +9,7 @@ from pydantic import BaseModel, JsonValue
 
 from bridge.model import AccountId
 from bridge.ports.codec import Codec
-from bridge.ports.connector import Connector, ConnectorTools, SetupStep
+from bridge.ports.connector import Connector, ConnectorTools, SetupStep, Starter
 from connectors.slack.home import without_read_only
 from connectors.slack.ids import PLATFORM
 from connectors.slack.settings import SlackSettings
@@ -21,11 +21,15 @@ class SlackType:
 
     platform: str = PLATFORM
     settings: type[BaseModel] = SlackSettings
+    starter = Starter(keys=("bot_token", "app_token"), channel="#general")
 
     def build(self, account: AccountId, settings: Any, tools: ConnectorTools) -> Connector:
         from connectors.slack.connector import SlackConnector  # the SDK takes a second to import
 
         return SlackConnector(account, settings, tools)
+
+    def verify(self, account: AccountId, settings: Any) -> None:
+        """Settings that could be read can be used."""
 
     def codec(self) -> Codec:
         from connectors.slack import cards  # readers, writers and tables that few commands need

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 
-from bridge.errors import BridgeError, NotFound, PlatformError
+from bridge.errors import (
+    BridgeError,
+    NotFound,
+    PlatformError,
+    RateLimited,
+    Unavailable,
+    Unsettled,
+)
 from bridge.model import ChannelRef
 from bridge.ports.connector import Finding, Use
 from connectors.slack.capabilities import REQUIRED_SCOPES, SCOPES, SCOPES_OF_USES
@@ -28,7 +35,7 @@ async def findings(
     try:
         answer = await api.ask("auth.test")
     except BridgeError as error:
-        return [Finding("error", f"the bot token does not work: {error}", _todo(error))]
+        return [_token_finding("the bot token does not work", error)]
     team = text_at(answer.body, "team_id")
     handle = text_at(answer.body, "user")
     found.append(
@@ -71,9 +78,17 @@ async def _receive_findings(
     try:
         await app_api.read("apps.connections.open")
     except BridgeError as error:
-        yield Finding("error", f"the app token opens no socket: {error}", _todo(error))
+        yield _token_finding("the app token opens no socket", error)
     else:
         yield Finding("ok", "the app token opens a socket")
+
+
+def _token_finding(what: str, error: BridgeError) -> Finding:
+    """Where Slack was not reached, nothing is known of the token."""
+    if isinstance(error, (RateLimited, Unavailable, Unsettled)):
+        todo = "check the network and api_url, then try again: the token was not looked at"
+        return Finding("error", f"Slack cannot be asked: {error}", todo)
+    return Finding("error", f"{what}: {error}", _todo(error))
 
 
 async def _channel_finding(api: WebApi, channel: ChannelRef, team: str, handle: str) -> Finding:

@@ -20,7 +20,7 @@ from bridge.model import (
     split_key,
 )
 
-PLATFORM = "slack"
+PLATFORM: str = "slack"
 NOBODY = "unknown"  # Slack does not say who deleted a message
 SLACKBOT = "USLACKBOT"
 _TS = re.compile(r"(\d{1,11})\.(\d{1,6})", re.ASCII)

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from bridge.errors import ConfigError
-from bridge.ports.connector import SetupStep
+from bridge.ports.connector import SetupStep, refuse_unknown
 from connectors.slack.capabilities import EVENTS, SCOPES
 
 _NAME = "Bridge"
@@ -21,6 +21,7 @@ _FILE = "slack-app-manifest.json"
 
 def steps(settings: Mapping[str, str]) -> Sequence[SetupStep]:
     """`settings` may hold name, account, public_url and receive ("socket" or "http")."""
+    refuse_unknown(settings, {"name", "account", "public_url", "receive"}, "Slack")
     socket = _over_socket(settings)
     name = (settings.get("name") or _NAME)[:_LONGEST_NAME]
     account = settings.get("account") or "slack"
@@ -57,7 +58,7 @@ def steps(settings: Mapping[str, str]) -> Sequence[SetupStep]:
 def _over_socket(settings: Mapping[str, str]) -> bool:
     receive = settings.get("receive") or "socket"
     if receive not in ("socket", "http"):
-        raise ConfigError(f"receive is {receive!r}; use socket or http")
+        raise ConfigError(f"--receive is {receive!r}; use socket or http")
     return receive == "socket"
 
 
@@ -65,7 +66,7 @@ def _events_url(settings: Mapping[str, str], account: str) -> str:
     public_url = settings.get("public_url") or ""
     if not public_url.startswith("https://"):
         raise ConfigError(
-            f"receive: http needs the bridge's https:// address as public_url, not {public_url!r}"
+            f"--receive http needs the bridge's https:// address: --public-url, not {public_url!r}"
         )
     return f"{public_url.rstrip('/')}/{account}/events"
 

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from bridge.model import AccountId
 from bridge.ports.codec import Codec
-from bridge.ports.connector import ConnectorTools, SetupStep
+from bridge.ports.connector import ConnectorTools, SetupStep, Starter
 from connectors.teams.home import without_read_only
 from connectors.teams.ids import PLATFORM
 from connectors.teams.settings import TeamsSettings
@@ -26,6 +26,9 @@ class TeamsType:
 
     platform = PLATFORM
     settings = TeamsSettings
+    starter = Starter(
+        keys=("app_id", "app_password", "tenant_id"), channel="", lists=False, called=True
+    )
 
     def build(
         self, account: AccountId, settings: TeamsSettings, tools: ConnectorTools
@@ -33,8 +36,12 @@ class TeamsType:
         """Raises ConfigError when unsigned activities could come from another machine."""
         from connectors.teams.connector import TeamsConnector
 
-        settings.check_safe(account)
+        self.verify(account, settings)
         return TeamsConnector(account, settings, tools)
+
+    def verify(self, account: AccountId, settings: TeamsSettings) -> None:
+        """Raises ConfigError when unsigned activities could come from another machine."""
+        settings.check_safe(account)
 
     def codec(self) -> Codec:
         from connectors.teams import cards  # readers, writers and tables that few commands need

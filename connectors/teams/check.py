@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from urllib.parse import urlsplit
 
-from bridge.errors import BridgeError
+from bridge.errors import BridgeError, RateLimited, Unavailable, Unsettled
 from bridge.model import ChannelRef
 from bridge.ports.connector import Finding
 from connectors.teams.references import References
 from connectors.teams.send import BotToken
-from connectors.teams.settings import LOOPBACK, TeamsSettings
-
-_GUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
+from connectors.teams.settings import GUID, LOOPBACK, TeamsSettings
 
 
 async def check_account(
@@ -42,7 +39,7 @@ def _check_ids(settings: TeamsSettings) -> list[Finding]:
             ("app_id", settings.app_id, "bot registration (Microsoft App ID)"),
             ("tenant_id", settings.tenant_id, "Entra admin center (Tenant ID)"),
         )
-        if value is not None and not _GUID.match(value)
+        if value is not None and not GUID.match(value)
     ]
     if settings.tenant_id is None:
         text = "tenant_id is not set: the bot answers in every tenant that installs it"
@@ -53,6 +50,9 @@ def _check_ids(settings: TeamsSettings) -> list[Finding]:
 async def _check_token(token: BotToken) -> Finding:
     try:
         await token.get()
+    except (RateLimited, Unavailable, Unsettled) as error:
+        todo = "Check the network and login_url, then try again: the secret was not looked at"
+        return Finding("error", f"The identity provider cannot be asked: {error}", todo)
     except BridgeError as error:
         todo = "Check app_id, tenant_id and the secret's value (not its id) and expiry"
         return Finding("error", f"No token for the bot: {error}", todo)
@@ -98,6 +98,10 @@ def _sdk_note() -> Finding:
     try:
         found = version("botbuilder-core")
     except PackageNotFoundError:
-        return Finding("error", "botbuilder-core is not installed", "pip install uacs-bridge")
+        return Finding(
+            "error",
+            "botbuilder-core is not installed",
+            "run `pip install .` in the folder of the bridge's source",
+        )
     what = f"botbuilder-core {found}; Microsoft ended its support on 2025-12-31"
     return Finding("ok", f"{what}: only receive.py and send.py use it")

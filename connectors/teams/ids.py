@@ -10,7 +10,7 @@ from hashlib import sha256
 
 from bridge.model import ActorId, ChannelRef, Place, actor_id_of, join_key, split_key
 
-PLATFORM = "teams"
+PLATFORM: str = "teams"
 _THREAD_MARK = ";messageid="
 _WITH_THREADS = ("@thread.tacv2", "@thread.skype")  # channels; chats have no reply chains
 _ORDER_DIGITS = 20

@@ -15,6 +15,7 @@ from bridge.ports.tokens import SecretRef
 _HOST = re.compile(r"[a-z0-9.-]+|::1")
 _ODD = re.compile(r"[\s\\\x00-\x1f]")
 _HTTPS = 443
+GUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 # `*.trafficmanager.net` would let in anybody: names there are free for every Azure customer.
 SERVICE_HOSTS = (

@@ -11,7 +11,9 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 import orjson
 
-from bridge.ports.connector import SetupStep
+from bridge.errors import ConfigError
+from bridge.ports.connector import SetupStep, refuse_unknown
+from connectors.teams.settings import GUID
 
 _SCHEMA = "https://developer.microsoft.com/json-schemas/teams/v1.16/MicrosoftTeams.schema.json"
 _ACCENT = (0x5B, 0x5F, 0xC7)
@@ -22,6 +24,7 @@ _PLACEHOLDER_ID = "00000000-0000-0000-0000-000000000000"
 
 def setup_steps(settings: Mapping[str, str]) -> Sequence[SetupStep]:
     """`settings` may hold name, account, client_id (the bot's app id), tenant_id, public_url."""
+    _check(settings)
     name, account = settings.get("name", "UACS Bridge"), settings.get("account", "teams")
     public_url = settings.get("public_url", "https://bridge.example.com").rstrip("/")
     app_id = settings.get("client_id", _PLACEHOLDER_ID)
@@ -59,7 +62,20 @@ def setup_steps(settings: Mapping[str, str]) -> Sequence[SetupStep]:
     ]
 
 
-_WITHOUT_ID = "This package has no app id yet: run setup again with client_id."
+_WITHOUT_ID = "This package has no app id yet: run setup again with --app-id."
+_TAKEN = {"name", "account", "public_url", "client_id", "tenant_id"}
+
+
+def _check(settings: Mapping[str, str]) -> None:
+    """Raises ConfigError."""
+    refuse_unknown(settings, _TAKEN, "Teams")
+    for key, flag in (("client_id", "--app-id"), ("tenant_id", "--tenant-id")):
+        value = settings.get(key)
+        if value is not None and not GUID.match(value):
+            raise ConfigError(
+                f"{flag} {value!r} is not a GUID; copy it from the Azure portal: "
+                "00000000-0000-0000-0000-000000000000"
+            )
 
 
 def _yaml(account: str, app_id: str, tenant_id: str) -> str:

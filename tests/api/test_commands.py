@@ -90,6 +90,6 @@ async def test_without_the_extra_it_is_said_how_to_install_it(
         answer: httpx.Response = await town.http.post("/mcp", json={})
 
     assert command.exit_code == 2
-    assert "uacs-bridge[mcp]" in command.stderr
+    assert "pip install '.[mcp]'" in command.stderr
     assert answer.status_code == 503
-    assert "uacs-bridge[mcp]" in answer.json()["todo"]
+    assert "pip install '.[mcp]'" in answer.json()["todo"]

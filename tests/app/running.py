@@ -20,6 +20,13 @@ from click.testing import CliRunner, Result
 
 from bridge.app.cli import main
 
+# The smallest configuration that a bridge starts with: nobody is at its platform's address.
+SMALL = """\
+accounts: {d: {platform: discord, bot_token: {env: PATH}, api_url: "http://127.0.0.1:9/api"}}
+rooms: {r: {members: [{account: d, channel: general}]}}
+store: {path: bridge.sqlite3}
+web: {port: 0}
+"""
 STARTED = 30.0  # seconds that a child may take: three SDKs are imported on a busy machine
 
 

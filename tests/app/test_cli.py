@@ -95,7 +95,7 @@ def test_a_missing_configuration_says_where_to_start(tmp_path: Path) -> None:
     result = cli("run", "-c", str(tmp_path / "nothing.yaml"))
 
     assert result.exit_code == 2
-    assert "config/bridge.example.yaml" in result.stderr
+    assert "uacs-bridge init" in result.stderr
 
 
 def test_an_environment_file_fills_what_is_not_set(

@@ -80,6 +80,7 @@ def stopped(tmp_path: Path) -> Path:
     store = tmp_path / "bridge.sqlite3"
     settings = {
         "store": {"path": str(store)}, "agents": {"echo": {"kind": "echo"}},
+        "rooms": {"x": {"members": [{"account": "slack", "channel": "#x"}]}},
         "accounts": {"slack": {
             "platform": "slack", "bot_token": {"env": "X"}, "app_token": {"env": "Y"}}},
     }  # fmt: skip
@@ -103,6 +104,10 @@ def test_codes_and_budgets_of_a_bridge_that_does_not_run(stopped: Path) -> None:
         (("pair", "new", "nobody"), "There is no agent 'nobody'; there are: echo"),
         (("pair", "new", "--minutes", "0"), "A code is good for 1 to 1440 minutes, not 0"),
         (("pair", "revoke", "somebody"), "somebody"),
+        (("budget", "reset", "room:y"), "There is no room 'y'"),
+        (("budget", "reset", "agent:ecko"), "There is no agent 'ecko'; did you mean 'echo'?"),
+        (("budget", "reset", "person:slack:T01:U01"), "Nothing was spent for 'slack:T01:U01'"),
+        (("budget", "reset", "echo"), "'echo' is no purse; it has the form room:NAME"),
     ],
 )
 def test_what_cannot_be_done_is_said(stopped: Path, args: tuple[str, ...], said: str) -> None:

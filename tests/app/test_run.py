@@ -20,7 +20,7 @@ import pytest_asyncio
 
 from bridge.app.commands.options import read_environment
 from bridge.store.schema import newest_version
-from tests.app.running import Child, child, cli, events, write
+from tests.app.running import SMALL, Child, child, cli, events, write
 from tests.e2e.house import Street, configuration, street
 
 pytestmark = pytest.mark.process
@@ -68,7 +68,7 @@ async def test_a_signal_while_it_starts_ends_with_0(config: Path) -> None:
 
 
 async def test_a_second_bridge_on_the_same_store_ends_with_1(tmp_path: Path) -> None:
-    config = write(tmp_path / "b.yaml", "store: {path: bridge.sqlite3}\nweb: {port: 0}\n")
+    config = write(tmp_path / "b.yaml", SMALL)
     async with child("run", "-c", str(config)) as first:
         await first.line("bridge_started")
 
@@ -87,7 +87,7 @@ def test_a_taken_port_ends_with_2(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        text = f"web: {{port: {port}}}\nstore: {{path: bridge.sqlite3}}\n"
+        text = SMALL.replace("port: 0", f"port: {port}")
         result = cli("run", "-c", str(write(tmp_path / "taken.yaml", text)))
 
     assert result.exit_code == 2
@@ -105,7 +105,7 @@ def test_a_store_that_cannot_be_used_ends_with_1(trouble: str, tmp_path: Path) -
         "folder": "is a folder",
     }
     _spoil(store, trouble)
-    config = write(tmp_path / "bridge.yaml", f"store: {{path: {store}}}\nweb: {{port: 0}}\n")
+    config = write(tmp_path / "bridge.yaml", SMALL.replace("bridge.sqlite3", str(store)))
 
     result = cli("run", "-c", str(config))
 
@@ -122,7 +122,7 @@ async def test_a_full_disk_at_the_start_ends_with_1(tmp_path: Path) -> None:
         "from bridge.app.cli import main\n"
         f"main(['run', '-c', {str(tmp_path / 'bridge.yaml')!r}])\n"
     )
-    write(tmp_path / "bridge.yaml", "store: {path: bridge.sqlite3}\nweb: {port: 0}\n")
+    write(tmp_path / "bridge.yaml", SMALL)
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", code, stderr=asyncio.subprocess.PIPE
     )

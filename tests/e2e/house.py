@@ -118,7 +118,11 @@ async def running(
     """
     ready: asyncio.Future[tuple[Bridge, str]] = asyncio.get_running_loop().create_future()
     task = asyncio.create_task(
-        run(settings_of(settings), ready=lambda bridge, url: ready.set_result((bridge, url)))
+        run(
+            settings_of(settings),
+            ready=lambda bridge, url: ready.set_result((bridge, url)),
+            ask_agents=False,  # local APIs answer what tests told them to, in its order
+        )
     )
     try:
         await asyncio.wait({ready, task}, return_when=asyncio.FIRST_COMPLETED)

@@ -19,7 +19,7 @@ from bridge.app.run import run
 from bridge.app.settings import Settings, read_settings, settings_of
 from bridge.errors import BridgeError, ConfigError
 from bridge.sandbox.faults import Fault
-from tests.app.running import cli
+from tests.app.running import SMALL, cli
 from tests.e2e.house import Street, configuration, connect, street
 
 
@@ -142,7 +142,7 @@ async def test_a_wrong_file_keeps_the_last_good_one_and_says_what_is_wrong(tmp_p
 
 
 async def test_a_hangup_while_the_bridge_starts_has_the_file_read_again(tmp_path: Path) -> None:
-    settings = settings_of({"store": {"path": str(tmp_path / "s.sqlite3")}, "web": {"port": 0}})
+    settings = settings_of(yaml.safe_load(SMALL) | {"store": {"path": str(tmp_path / "s.sqlite3")}})
     read = asyncio.Event()
 
     def again() -> Settings:

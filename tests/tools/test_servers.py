@@ -239,7 +239,7 @@ async def test_without_the_sdk_a_configuration_with_tools_says_what_to_install(
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
 
-    with pytest.raises(ConfigError, match=r"pip install 'uacs-bridge\[mcp\]'"):
+    with pytest.raises(ConfigError, match=r"pip install '\.\[mcp\]'"):
         open_toolbox({"calendar": stdio()}, Secrets(), SystemClock(), None)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,11 +21,12 @@ from bridge.agents.faults import without_keys
 from bridge.agents.files import inline_files
 from bridge.agents.heard import Heard
 from bridge.agents.history import continuing, within
-from bridge.agents.http import Http
+from bridge.agents.http import Http, Request, bearer
 from bridge.agents.json_values import Json, arr, obj, patched, text
 from bridge.agents.lines import with_notice
 from bridge.agents.memory import memory_part, remembered
 from bridge.agents.paragraphs import Paragraphs
+from bridge.agents.probe import probe
 from bridge.agents.records import record_of, refusal
 from bridge.agents.running import key_of, one_turn, tried
 from bridge.errors import BridgeError, ConfigError, Refused, Unavailable, Unsettled
@@ -41,6 +42,8 @@ from bridge.model.turns import (
     TurnFailed,
 )
 from bridge.ports.agent import AgentTools
+from bridge.ports.extras import how_to_install
+from bridge.ports.findings import Finding
 from bridge.uacs import Conversation, Message, write
 
 if TYPE_CHECKING:
@@ -74,6 +77,23 @@ class A2aAgent:
         self.name = name
         self._settings = settings
         self._tools = tools
+
+    async def check(self) -> Sequence[Finding]:
+        """Whether there is a card."""
+        from bridge.agents.a2a.client import CARD, OLD_CARD
+
+        found: Sequence[Finding] = ()
+        for path in ("",) if self._settings.base_url.endswith(".json") else (CARD, OLD_CARD):
+            found = await probe(
+                self._settings, partial(self._probe, path), absent="there is no agent's card"
+            )
+            if any(one.level == "ok" for one in found):
+                break
+        return found
+
+    async def _probe(self, path: str) -> Request:
+        key = await key_of(self._settings.api_key, self._tools.tokens)
+        return Request(f"{self._settings.base_url}{path}", bearer(key), method="GET")
 
     def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
@@ -243,7 +263,7 @@ class _Type:
             import_module("bridge.agents.a2a.client")
         except ImportError:
             raise ConfigError(
-                f"agents.{name}: kind a2a needs the SDK; install uacs-bridge[a2a]"
+                f"agents.{name}: kind a2a needs the SDK of A2A; {how_to_install('a2a')}"
             ) from None
         return A2aAgent(name, settings, tools)
 

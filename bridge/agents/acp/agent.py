@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,12 +26,14 @@ from bridge.agents.json_values import Json, arr, obj, text
 from bridge.agents.lines import with_notice
 from bridge.agents.memory import memory_part, remembered
 from bridge.agents.paragraphs import Paragraphs
+from bridge.agents.probe import probe
 from bridge.agents.records import record_of
 from bridge.agents.running import key_of, one_turn, tried
 from bridge.agents.streams import BROKEN
 from bridge.errors import BridgeError, Refused
 from bridge.model.turns import AgentEvent, AgentInput, AnswerRecorded, PartGiven, Turn, TurnDone
 from bridge.ports.agent import AgentTools
+from bridge.ports.findings import Finding
 from bridge.uacs import Conversation, Message, write
 
 log = structlog.get_logger()
@@ -61,6 +63,17 @@ class AcpAgent:
         self.name = name
         self._settings = settings
         self._tools = tools
+
+    async def check(self) -> Sequence[Finding]:
+        """Whether the server knows the agent."""
+        name = self._settings.agent_name
+        return await probe(
+            self._settings, self._probe, absent=f"the server knows no agent {name!r}"
+        )
+
+    async def _probe(self) -> Request:
+        url = f"{self._settings.base_url}/agents/{quote(self._settings.agent_name, safe='')}"
+        return Request(url, await self._headers(), method="GET")
 
     def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from bridge.agents.anthropic.files import FILES, VERSION
 from bridge.agents.anthropic.read import read_moderation, read_response, read_usage
@@ -36,6 +37,10 @@ def headers(key: str) -> dict[str, str]:
     return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
 
 
+def model_address(settings: ModelSettings) -> str:
+    return f"{settings.base_url}/v1/models/{quote(settings.model, safe='')}"
+
+
 API_OF = Api(
     name=API,
     write_request=write_request,
@@ -46,6 +51,7 @@ API_OF = Api(
     settings_of_request=request_of,
     address=address,
     headers=headers,
+    model_address=model_address,
     files=FILES,
 )
 

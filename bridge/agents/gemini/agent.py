@@ -26,9 +26,13 @@ def request_of(settings: ModelSettings) -> Json:
 
 
 def address(settings: ModelSettings) -> str:
+    return f"{model_address(settings)}:streamGenerateContent?alt=sse"
+
+
+def model_address(settings: ModelSettings) -> str:
     """Models of one's own have a collection in their name: `tunedModels/...`."""
     model = settings.model if "/" in settings.model else f"models/{settings.model}"
-    return f"{settings.base_url}/v1beta/{quote(model, safe='/')}:streamGenerateContent?alt=sse"
+    return f"{settings.base_url}/v1beta/{quote(model, safe='/')}"
 
 
 def headers(key: str) -> dict[str, str]:
@@ -45,6 +49,7 @@ API_OF = Api(
     settings_of_request=request_of,
     address=address,
     headers=headers,
+    model_address=model_address,
     files=FILES,
     hears=lambda media_type: True,
 )

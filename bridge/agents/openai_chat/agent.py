@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from bridge.agents.dialects import Dialect
 from bridge.agents.http import bearer
@@ -53,6 +54,10 @@ def _stream(dialect: Dialect, request: Json) -> Stream:
     return Stream(thinks_first=dialect.thinks_first, taken=taken)
 
 
+def model_address(settings: ModelSettings) -> str:
+    return f"{settings.base_url}/models/{quote(settings.model, safe='')}"
+
+
 API_OF = Api(
     name=API,
     write_request=write_request,
@@ -63,6 +68,7 @@ API_OF = Api(
     settings_of_request=request_of,
     address=address,
     headers=bearer,
+    model_address=model_address,
     files=CHAT_FILES,
     hears=SOUNDS.__contains__,
     dialect=dialect_of,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from bridge.agents.http import bearer
 from bridge.agents.json_values import Json
@@ -35,6 +36,10 @@ def address(settings: ModelSettings) -> str:
     return f"{settings.base_url}/responses"
 
 
+def model_address(settings: ModelSettings) -> str:
+    return f"{settings.base_url}/models/{quote(settings.model, safe='')}"
+
+
 API_OF = Api(
     name=API,
     write_request=write_request,
@@ -45,6 +50,7 @@ API_OF = Api(
     settings_of_request=request_of,
     address=address,
     headers=bearer,
+    model_address=model_address,
     files=RESPONSES_FILES,
 )
 

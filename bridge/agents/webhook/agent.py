@@ -16,6 +16,7 @@ from bridge.agents.heard import Heard
 from bridge.agents.history import within
 from bridge.agents.http import Answer, Http, Patience, Request, open_http, read_json
 from bridge.agents.paragraphs import Paragraphs
+from bridge.agents.probe import probe
 from bridge.agents.records import record_of
 from bridge.agents.running import one_turn, tried
 from bridge.agents.streams import DONE
@@ -40,6 +41,7 @@ from bridge.model.turns import (
     TurnFailed,
 )
 from bridge.ports.agent import AgentTools
+from bridge.ports.findings import Finding
 from bridge.uacs import Conversation, ToolCallPart
 
 log = structlog.get_logger()
@@ -55,6 +57,14 @@ class WebhookAgent:
         self.name = name
         self._settings = settings
         self._tools = tools
+
+    async def check(self) -> Sequence[Finding]:
+        """Whether somebody answers at the address; a turn is asked of nobody."""
+        closed = not self._settings.private_addresses
+        return await probe(self._settings, self._probe, open_hosts_only=closed)
+
+    async def _probe(self) -> Request:
+        return Request(self._settings.url, {}, method="HEAD")
 
     def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]

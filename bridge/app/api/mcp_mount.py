@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from bridge.app.api.gateway import Gateway
 from bridge.app.api.problems import Problem
 from bridge.app.api.tokens import Doorkeeper
+from bridge.ports.extras import how_to_install
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import Context
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 MOST_SECONDS = 60.0  # of one request; a tool's own deadline is shorter
-INSTALL = "pip install 'uacs-bridge[mcp]'"
+INSTALL = how_to_install("mcp")
 
 
 class McpMount:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bridge.app.commands.options import config_option, json_option, settings_from
-from bridge.app.commands.show import print_json, printable, table, when
+from bridge.app.commands.show import nothing, print_json, printable, table, when
 
 if TYPE_CHECKING:
     from bridge.ports.approval_store import Approval
@@ -40,7 +40,9 @@ def command(open_only: bool, limit: int, config: Path, as_json: bool) -> None:
         for one in found
     ]  # fmt: skip
     heads = ("approval", "state", "asked", "room", "agent", "tool", "for", "decided")
-    click.echo(table(heads, rows, "Nobody was asked to allow anything."))
+    what = "approvals are open" if open_only else "approvals yet"
+    todo = "Calls of tools that somebody must allow (`tools.NAME.approve`) appear here."
+    click.echo(table(heads, rows, indent="", empty=nothing(what, todo)))
 
 
 def _decided(one: Approval) -> str:

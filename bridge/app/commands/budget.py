@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bridge.app.commands.options import config_option, json_option, settings_from
-from bridge.app.commands.show import print_json, table
+from bridge.app.commands.show import nothing, print_json, table
+from bridge.app.nearest import nearest
+from bridge.errors import ConfigError
 
 if TYPE_CHECKING:
+    from bridge.app.settings import Settings
     from bridge.ports.store import Store
 
 _DAY = 86_400.0
@@ -44,7 +47,10 @@ def show(config: Path, as_json: bool, hours: float) -> None:
         print_json(found)
     else:
         rows = [tuple(str(value) for value in one.values()) for one in found]
-        click.echo(table(("purse", "messages", "tokens", "money"), rows))
+        empty = nothing(
+            f"spending in the last {hours:g} hours", "Ask an agent something in a room."
+        )
+        click.echo(table(("purse", "messages", "tokens", "money"), rows, indent="", empty=empty))
 
 
 @command.command("reset")
@@ -86,11 +92,30 @@ async def spent_by(store: Store, seconds: float = _DAY) -> list[dict[str, Any]]:
 
 async def _reset(config: Path, purse: str) -> None:
     from bridge.app.admin import running_bridge
-    from bridge.app.commands.stores import writing
+    from bridge.app.commands.stores import reading, writing
 
     settings = settings_from(config)
+    async with reading(settings) as store:
+        await _check_purse(purse, settings, store)
     if running := running_bridge(settings.store.path):
         running.ask("/admin/budget", {"reset": purse})
         return
     async with writing(settings) as store:
         await store.forget_spending(purse)
+
+
+async def _check_purse(purse: str, settings: Settings, store: Store) -> None:
+    """Raises ConfigError for one that nobody has: a slip of the pen would seem to have worked."""
+    kind, _, name = purse.partition(":")
+    spent = [known for known, _ in await store.purses(0)]
+    if purse in spent:
+        return
+    known = {"room": list(settings.rooms), "agent": list(settings.agents)}
+    if kind in known and name not in known[kind]:
+        raise ConfigError(f"There is no {kind} {name!r}{nearest(name, known[kind])}")
+    if kind == "person":
+        people = [one.removeprefix("person:") for one in spent if one.startswith("person:")]
+        raise ConfigError(f"Nothing was spent for {name!r}{nearest(name, people)}")
+    if kind not in known:
+        forms = "room:NAME, agent:NAME or person:ID"
+        raise ConfigError(f"{purse!r} is no purse; it has the form {forms}")

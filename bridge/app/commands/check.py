@@ -28,19 +28,22 @@ _COLOURS = {"ok": "green", "warning": "yellow", "error": "red"}
 @click.command("check")
 @config_option
 @env_file_option
+@click.option("--offline", is_flag=True, help="Ask nobody: the file, secrets and packages alone.")
 @json_option
-def command(config: Path, env_file: Path | None, as_json: bool) -> None:
+def command(config: Path, env_file: Path | None, offline: bool, as_json: bool) -> None:
     """Find what is wrong before the start, and say what to do about it.
 
-    Asks the platforms for tokens, scopes, intents, permissions and channels; changes nothing, and
-    may be run beside a running bridge. Exits with 1 if there is an error.
+    Asks the platforms for tokens, scopes, intents, permissions and channels, and the API of each
+    agent one cheap request; changes nothing, and may be run beside a running bridge. Exits with 1
+    if there is an error: then `run` would refuse to start, or would report it.
 
     \b
     Examples:
       uacs-bridge check -c bridge.yaml
+      uacs-bridge check -c bridge.yaml --offline
       uacs-bridge check --json
     """
-    chapters = _chapters(config, env_file)
+    chapters = _chapters(config, env_file, offline=offline)
     failed = any(finding.level == "error" for _, found in chapters for finding in found)
     if as_json:
         print_json({"ok": not failed, "findings": list(_facts(chapters))})
@@ -49,7 +52,7 @@ def command(config: Path, env_file: Path | None, as_json: bool) -> None:
     raise SystemExit(1 if failed else 0)
 
 
-def _chapters(config: Path, env_file: Path | None) -> list[Chapter]:
+def _chapters(config: Path, env_file: Path | None, *, offline: bool) -> list[Chapter]:
     """Every chapter that could be looked at; without a readable configuration there is one."""
     try:
         settings = settings_from(config, env_file)
@@ -59,7 +62,7 @@ def _chapters(config: Path, env_file: Path | None) -> list[Chapter]:
 
     from bridge.app.examine import examine
 
-    return asyncio.run(examine(config, settings))
+    return asyncio.run(examine(config, settings, offline=offline))
 
 
 def _facts(chapters: Sequence[Chapter]) -> Iterator[dict[str, str]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bridge.app.commands.options import config_option, json_option, settings_from
-from bridge.app.commands.show import many, print_json, printable, table, when
+from bridge.app.commands.show import many, nothing, print_json, printable, table, when
 from bridge.errors import StoreError
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ def list_(config: Path, as_json: bool) -> None:
         for letter in letters
         for o in [letter.operation]
     ]
-    click.echo(table(("operation", "state", "when", "channel", "error", "message"), rows, ""))
+    heads = ("operation", "state", "when", "channel", "error", "message")
+    empty = nothing("dead letters", "What cannot be delivered appears here.")
+    click.echo(table(heads, rows, indent="", empty=empty))
 
 
 @command.command("show")

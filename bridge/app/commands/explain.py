@@ -90,4 +90,5 @@ async def _sequence(config: Path, room: str, newest: int) -> str:
 
     settings = settings_from(config)
     async with reading(settings) as store:
-        return await sequence_of(store, room, newest)
+        accounts = {name: entry.platform for name, entry in settings.accounts.items()}
+        return await sequence_of(store, room, newest, accounts)

@@ -36,7 +36,7 @@ def command(url: str, token_file: Path | None) -> None:
     except ImportError:
         from bridge.app.api.mcp_mount import INSTALL
 
-        raise ConfigError(f"The extra `mcp` is not installed: {INSTALL}") from None
+        raise ConfigError(f"The extra `mcp` is not installed; {INSTALL}") from None
     from bridge.app.logs import configure_logs
     from bridge.app.settings import LogSettings
 

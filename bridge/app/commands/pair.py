@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from bridge.app.commands.options import config_option, json_option, settings_from
-from bridge.app.commands.show import print_json, table, when
+from bridge.app.commands.show import nothing, print_json, table, when
 from bridge.errors import ConfigError
 
 
@@ -54,7 +54,8 @@ def list_(config: Path, as_json: bool) -> None:
         print_json({"paired": found, "codes": codes})
         return
     rows = [(one["actor"], one["name"], one["agent"], one["at"]) for one in found]
-    click.echo(table(("account", "name", "agent", "since"), rows))
+    empty = nothing("pairings yet", "`uacs-bridge pair new` makes a code for somebody.")
+    click.echo(table(("account", "name", "agent", "since"), rows, indent="", empty=empty))
     click.echo(f"codes that may still be given: {codes}")
 
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bridge.app.commands.options import config_option, json_option, settings_from
-from bridge.app.commands.show import print_json, table, when
+from bridge.app.commands.show import nothing, print_json, table, when
 from bridge.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     from bridge.model import ActorId
     from bridge.ports.store import LinkedAccount, Store
+
+_HEADS = ("person", "account", "name", "linked by", "when")
 
 
 @click.group("people")
@@ -40,8 +43,8 @@ def list_(config: Path, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    heads = ("person", "account", "name", "linked by", "when")
-    click.echo(table(heads, [_row(one) for one in found], ""))
+    empty = nothing("linked accounts yet", "`uacs-bridge people link ONE OTHER` links two.")
+    click.echo(table(_HEADS, [_row(one) for one in found], indent="", empty=empty))
 
 
 @command.command("show")
@@ -60,8 +63,9 @@ def show(who: str, config: Path, as_json: bool) -> None:
     if as_json:
         print_json(found)
     else:
-        click.echo(table(("person", "account", "name", "linked by", "when"),
-                         [_row(one) for one in found], ""))  # fmt: skip
+        todo = f"`uacs-bridge people link {shlex.quote(who)} OTHER` links one."
+        empty = nothing(f"other accounts of {who!r} are known", todo)
+        click.echo(table(_HEADS, [_row(one) for one in found], indent="", empty=empty))
 
 
 @command.command("link")

@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bridge.app.commands.options import config_option, json_option, settings_from
-from bridge.app.commands.show import heading, print_json, table
+from bridge.app.commands.show import heading, nothing, print_json, table
+
+if TYPE_CHECKING:
+    from bridge.app.room_settings import MemberSettings
+    from bridge.ports.store import Store
 
 _ARROWS = {"in": "-> room", "out": "<- room", "both": "<-> room"}
 
@@ -38,6 +42,7 @@ async def _facts(config: Path) -> dict[str, Any]:
 
     settings = settings_from(config)
     kept: dict[str, tuple[str, int]] = {}
+    names: dict[tuple[str, int], str] = {}
     if settings.store.path.exists():
         async with reading(settings) as store:
             kept = {
@@ -45,20 +50,45 @@ async def _facts(config: Path) -> dict[str, Any]:
                 for timeline, count in await store.conversations()
                 if timeline.kind == "room"
             }
+            names = {
+                (name, index): await _name(member, store)
+                for name, room in settings.rooms.items()
+                for index, member in enumerate(room.members)
+            }
     return {
         name: {
             "conversation": kept.get(name, (None, 0))[0],
             "messages": kept.get(name, (None, 0))[1],
-            "members": [member.model_dump() for member in room.members],
+            "members": [
+                {**member.model_dump(), "name": names.get((name, index), "")}
+                for index, member in enumerate(room.members)
+            ],
             "agents": [seat.model_dump() for seat in room.agents],
         }
         for name, room in settings.rooms.items()
     }
 
 
+async def _name(member: MemberSettings, store: Store) -> str:
+    """What people call the channel, as far as the bridge has looked it up."""
+    from bridge.app.places import remembered_channel, remembered_name
+
+    if member.is_pattern:
+        return ""
+    key = await remembered_channel(member, store)
+    return await remembered_name(key, [member.account], store) if key else ""
+
+
+def _channel(member: Mapping[str, Any]) -> str:
+    """As it is configured; an id with the name behind it."""
+    wanted, name = str(member["channel"]), str(member["name"])
+    plain = wanted.removeprefix("#").casefold()
+    return f"{wanted} (#{name})" if name and plain != name.casefold() else wanted
+
+
 def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     if not found:
-        yield "There are no rooms yet: write them under `rooms:` in the configuration."
+        yield nothing("rooms yet", "Write them under `rooms` in the configuration.")
     for name, room in found.items():
         yield heading(name)
         if room["conversation"]:
@@ -68,7 +98,7 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
         yield table(
             ("account", "channel", "workspace", "flow"),
             [
-                (m["account"], m["channel"], m["workspace"] or "-", _ARROWS[m["flow"]])
+                (m["account"], _channel(m), m["workspace"] or "-", _ARROWS[m["flow"]])
                 for m in room["members"]
             ],
         )

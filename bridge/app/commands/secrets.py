@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from bridge.app.commands.options import config_option, settings_from
+from bridge.app.commands.show import nothing, printable
 from bridge.errors import ConfigError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
@@ -62,8 +63,9 @@ def list_(config: Path) -> None:
     """
     from bridge.store.maintenance import credential_names
 
-    for name in credential_names(settings_from(config).store.path):
-        click.echo(name)
+    names = credential_names(settings_from(config).store.path)
+    empty = nothing("secrets yet", "`uacs-bridge secrets set NAME` keeps one.")
+    click.echo("\n".join(map(printable, names)) or empty)
 
 
 async def _keep(config: Path, name: str, value: str) -> None:

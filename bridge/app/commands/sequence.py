@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from bridge.app.places import remembered_name
 from bridge.content.split import cut_text
 from bridge.errors import StoreError
 from bridge.model import ChannelRef, MessageId
@@ -26,21 +27,37 @@ _WHAT = {
 }
 
 
-async def sequence_of(store: Store, room: str, newest: int) -> str:
-    """Raises StoreError when nothing was said in a room of this name."""
+async def sequence_of(store: Store, room: str, newest: int, accounts: Mapping[str, str]) -> str:
+    """`accounts` are the configured ones with their platforms: what they call channels is shown.
+
+    Raises StoreError when nothing was said in a room of this name."""
     rooms = {one.name: one for one, _ in await store.conversations() if one.kind == "room"}
     if room not in rooms:
         known = ", ".join(sorted(rooms)) or "none"
         raise StoreError(f"Nothing was said in a room {room!r} yet; rooms with messages: {known}")
     conversation = await store.conversation(rooms[room].id, newest=newest)
     found = [await store.explain(MessageId(one.message_id)) for one in conversation.messages]
-    return "\n".join(_Diagram().lines([one for one in found if one is not None]))
+    explanations = [one for one in found if one is not None]
+    titles: dict[ChannelRef, str] = {}
+    for channel in dict.fromkeys(_channels(explanations)):
+        mine = [name for name, platform in accounts.items() if platform == channel.platform]
+        if name := await remembered_name(channel.key, mine, store):
+            titles[channel] = f"{channel.platform} #{name}"
+    return "\n".join(_Diagram(titles).lines(explanations))
+
+
+def _channels(explanations: Sequence[Explanation]) -> Iterator[ChannelRef]:
+    for one in explanations:
+        if one.stored.place is not None:
+            yield one.stored.place.channel
+        yield from (record.operation.channel for record in one.operations)
 
 
 @dataclass
 class _Diagram:
     """Participants get short names in the order in which they appear."""
 
+    titles: Mapping[ChannelRef, str]
     names: dict[str, str] = field(default_factory=dict[str, str])
 
     def lines(self, explanations: Sequence[Explanation]) -> list[str]:
@@ -69,7 +86,7 @@ class _Diagram:
         return f"    B{arrow}{self._short(operation.channel)}: {text}{state}{losses}"
 
     def _short(self, channel: ChannelRef) -> str:
-        name = f"{channel.platform} {channel.channel}"
+        name = self.titles.get(channel) or f"{channel.platform} {channel.channel}"
         return self.names.setdefault(name, f"C{len(self.names) + 1}")
 
 

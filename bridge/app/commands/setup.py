@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from bridge.errors import ConfigError
 
 if TYPE_CHECKING:
     from bridge.ports.connector import SetupStep
@@ -39,8 +41,22 @@ def command(platform: str, out: Path | None, **given: str | None) -> None:
     """
     from bridge.ports.discovery import connector_type
 
-    steps = connector_type(platform).setup({key: value for key, value in given.items() if value})
+    wanted = {key: value for key, value in given.items() if value}
+    _check(wanted)
+    steps = connector_type(platform).setup(wanted)
     click.echo("\n".join(_lines(steps, out)))
+
+
+def _check(wanted: Mapping[str, str]) -> None:
+    """What holds for every platform. Raises ConfigError."""
+    from bridge.app.needs import wrong_public_url
+    from bridge.app.settings import name_problem
+
+    account, url = wanted.get("account", ""), wanted.get("public_url", "")
+    if account and (problem := name_problem("accounts", account)):
+        raise ConfigError(f"--account {account!r}: {problem}")
+    if url and (problem := wrong_public_url(url)):
+        raise ConfigError(f"--{problem.replace('_', '-')}; write https://HOST")
 
 
 def _lines(steps: Sequence[SetupStep], out: Path | None) -> Iterator[str]:

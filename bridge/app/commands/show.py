@@ -11,10 +11,18 @@ import orjson
 from bridge.ports.clock import datetime_of
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[object]], indent: str = "  ") -> str:
-    """Rows below their heads, each column as wide as it needs to be; nothing without rows."""
+def nothing(what: str, todo: str) -> str:
+    """What every list says that is empty: what there is none of, and what puts something there."""
+    return f"No {what}. {todo}"
+
+
+def table(
+    heads: Sequence[str], rows: Sequence[Sequence[object]], *, indent: str = "  ",
+    empty: str = "none",
+) -> str:  # fmt: skip
+    """Rows below their heads, each column as wide as it needs to be; `empty` without rows."""
     if not rows:
-        return f"{indent}none"
+        return f"{indent}{empty}"
     cells = [list(heads), *([printable(str(cell)) for cell in row] for row in rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(heads))]
     lines = [

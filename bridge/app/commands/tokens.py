@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bridge.app.commands.options import config_option, json_option, settings_from
+from bridge.app.commands.show import nothing, table
 from bridge.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
@@ -84,11 +85,15 @@ def list_(config: Path, as_json: bool) -> None:
         shown = [{k: v for k, v in asdict(one).items() if k != "digest"} for one in tokens]
         click.echo(json.dumps(shown, indent=2))
         return
+    rows: list[tuple[str, ...]] = []
     for one in tokens:
         until = "for ever" if one.expires is None else f"until {datetime_of(one.expires):%Y-%m-%d}"
         over = " (expired)" if one.expires is not None and one.expires <= now else ""
         scopes, rooms = ",".join(one.scopes), " ".join(one.rooms)
-        click.echo(f"{one.name}  {one.role}  {scopes}  {rooms}  {until}{over}")
+        rows.append((one.name, one.role, scopes, rooms, f"{until}{over}"))
+    empty = nothing("tokens yet", "`uacs-bridge tokens add NAME --room ROOM` makes one.")
+    heads = ("token", "speaks as", "scopes", "rooms", "good")
+    click.echo(table(heads, rows, indent="", empty=empty))
 
 
 @command.command("revoke")

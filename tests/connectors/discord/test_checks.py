@@ -131,12 +131,12 @@ async def test_strangers_are_unknown(local: Local, actor: str) -> None:
 
 
 def test_the_invite_link_asks_for_exactly_what_is_used() -> None:
-    steps = connector_type.setup({"client_id": "42"})
+    steps = connector_type.setup({"client_id": "1323802873036800042"})
 
     (link,) = [s.artifact for s in steps if isinstance(s.artifact, str) and "http" in s.artifact]
     total = sum(PERMISSIONS.values())
     assert link == (
-        "https://discord.com/oauth2/authorize?client_id=42"
+        "https://discord.com/oauth2/authorize?client_id=1323802873036800042"
         f"&permissions={total}&scope=bot+applications.commands"
     )
     assert set(REQUIRED_PERMISSIONS) <= set(PERMISSIONS)

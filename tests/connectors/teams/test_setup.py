@@ -35,7 +35,7 @@ def test_the_steps_name_the_endpoint_and_hold_the_package() -> None:
 
 
 def test_setup_without_any_settings_says_that_the_app_id_is_missing() -> None:
-    assert any("run setup again with client_id" in step.text for step in connector_type.setup({}))
+    assert any("run setup again with --app-id" in step.text for step in connector_type.setup({}))
 
 
 def test_the_manifest_lets_the_bot_hear_everything() -> None:

@@ -1,0 +1,207 @@
+"""The first hour: `init` writes a file that works, the examples do, and commands speak alike."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from bridge.app.cli import main
+from bridge.app.commands.show import table
+from bridge.app.settings import read_settings
+from tests.app.running import cli
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted((ROOT / "config").glob("*.example.yaml"))
+GUID = "00000000-0000-0000-0000-000000000000"
+TEAMS = [
+    "--platform", "teams", "--channel", "teams=19:abc@thread.tacv2",
+    "--set", f"teams.app_id={GUID}", "--set", f"teams.tenant_id={GUID}",
+    "--public-url", "https://bridge.example.org",
+]  # fmt: skip
+SLACK = ["--platform", "slack", "--channel", "slack=#general"]
+DISCORD = ["--platform", "discord", "--channel", "discord=123456789012345678"]
+CLAUDE = ["--agent", "anthropic", "--set", "agent.model=claude-sonnet-4-5"]
+
+
+def errors_of(config: Path) -> list[str]:
+    result = cli("check", "--offline", "--json", "-c", str(config))
+    found = json.loads(result.stdout)["findings"]
+    return [one["what"] for one in found if one["level"] == "error"]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_a_copied_example_lacks_nothing_but_its_secrets(
+    example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "bridge.yaml"
+    config.write_text(example.read_text().replace("port: 8080", "port: 0"))
+    variables = set(re.findall(r"env: ([A-Z_]+)", config.read_text()))
+    for name in variables:
+        monkeypatch.delenv(name, raising=False)
+
+    without = errors_of(config)
+    for name in variables:
+        monkeypatch.setenv(name, "given")
+
+    assert without
+    assert [one for one in without if "is empty or not set" not in one] == []
+    assert errors_of(config) == []
+
+
+def test_the_short_examples_are_short() -> None:
+    lengths = {one.name: len(one.read_text().splitlines()) for one in EXAMPLES}
+
+    assert {name for name, length in lengths.items() if length > 25} == {"bridge.example.yaml"}
+    assert len(lengths) == 4
+
+
+def test_in_an_example_without_mirroring_no_room_has_two_channels() -> None:
+    rooms = read_settings(ROOT / "config" / "agent.example.yaml").rooms
+
+    assert [len(room.members) for room in rooms.values()] == [1, 1]
+    assert all(room.agents for room in rooms.values())
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["--use", "agent", *SLACK, *DISCORD, *CLAUDE],
+        ["--use", "mirror", *SLACK, *DISCORD, *TEAMS, *CLAUDE],
+        ["--use", "mirror", *SLACK, *TEAMS, "--agent", "none"],
+        ["--use", "archive", "--platform", "slack"],
+        ["--use", "agent", *SLACK, "--agent", "acp", "--set", "agent.base_url=https://a.test",
+         "--set", "agent.agent_name=helper"],
+    ],
+)  # fmt: skip
+def test_init_writes_a_short_file_that_lacks_only_its_secrets(
+    args: list[str], tmp_path: Path
+) -> None:
+    config = tmp_path / "new" / "bridge.yaml"
+
+    done = cli("init", "-c", str(config), *args)
+
+    assert done.exit_code == 0, done.output
+    assert len(config.read_text().splitlines()) <= 25
+    assert [one for one in errors_of(config) if "is empty or not set" not in one] == []
+    for name in re.findall(r"env: ([A-Z_]+)", config.read_text()):
+        assert f"export {name}=..." in done.stdout
+    assert f"uacs-bridge check -c {config}" in done.stdout
+
+
+def test_init_asks_for_what_is_not_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bridge.app.commands.init.on_terminal", lambda: True)
+    config = tmp_path / "bridge.yaml"
+    answers = "agent\nslack, discord\n#help\nhelp\nopenai-chat\ngpt-5-mini\n"
+
+    done = CliRunner().invoke(main, ["init", "-c", str(config)], input=answers)
+
+    assert done.exit_code == 0, done.output
+    written = yaml.safe_load(config.read_text())
+    assert list(written["accounts"]) == ["slack", "discord"]
+    assert written["agents"]["helper"]["model"] == "gpt-5-mini"
+    assert list(written["rooms"]) == ["slack-help", "discord-help"]
+
+
+def test_init_never_overwrites_without_being_told(tmp_path: Path) -> None:
+    config = tmp_path / "bridge.yaml"
+    config.write_text("# mine\n")
+    wanted = ["init", "-c", str(config), "--use", "archive", "--platform", "slack"]
+
+    refused = cli(*wanted)
+    kept = config.read_text()
+    forced = cli(*wanted, "--force")
+
+    assert (refused.exit_code, kept) == (2, "# mine\n")
+    assert "--force" in refused.stderr
+    assert forced.exit_code == 0
+    assert "archive:" in config.read_text()
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ([], "--use is needed"),
+        (["--use", "agent", *SLACK], "--agent is needed"),
+        (["--use", "agent", *SLACK, "--agent", "none"], "nothing to do without an agent"),
+        (["--use", "mirror", "--platform", "slak"], "Unknown platform 'slak'"),
+        (["--use", "mirror", *SLACK, "--set", "slak.token=x"], "nothing is called so"),
+        (["--use", "mirror", *SLACK, "--set", "agent"], "is not NAME=VALUE"),
+        (["--use", "mirror", *SLACK, *CLAUDE, "--set", "agent.modl=x"], "did you mean 'model'"),
+    ],
+)
+def test_init_says_what_is_missing_or_wrong_and_writes_nothing(
+    args: list[str], said: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "bridge.yaml"
+
+    done = cli("init", "-c", str(config), *args)
+
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert not config.exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["teams", "--app-id", "abc"], "--app-id 'abc' is not a GUID"),
+        (["teams", "--tenant-id", "contoso"], "--tenant-id 'contoso' is not a GUID"),
+        (["discord", "--client-id", "bot"], "--client-id 'bot' is no Application ID"),
+        (["slack", "--tenant-id", GUID], "Slack has no --tenant-id"),
+        (["slack", "--public-url", "ftp://x"], "--public-url 'ftp://x' is no https address"),
+        (["slack", "--receive", "http"], "--public-url"),
+        (["slack", "--account", "My Slack"], "a name is lower-case letters"),
+        (["slack", "--account", "admin"], "an address of the bridge's own"),
+    ],
+)
+def test_setup_takes_no_ids_and_addresses_that_cannot_be(args: list[str], said: str) -> None:
+    done = cli("setup", *args)
+
+    assert done.exit_code == 2
+    assert said in done.stderr
+
+
+def test_setup_advises_only_flags_that_it_has() -> None:
+    flags = set(re.findall(r"--[a-z-]+", cli("setup", "--help").stdout))
+    for platform in ("slack", "discord", "teams"):
+        advised = set(re.findall(r"(?<![\w-])--[a-z-]+", cli("setup", platform).stdout))
+
+        assert advised <= flags
+
+
+@pytest.mark.parametrize(
+    ("command", "begins"),
+    [
+        (["approvals"], "No approvals yet. "),
+        (["approvals", "--open"], "No approvals are open. "),
+        (["budget", "show"], "No spending in the last 24 hours. "),
+        (["people", "list"], "No linked accounts yet. "),
+        (["people", "show", "slack:T01:U01"], "No other accounts of 'slack:T01:U01' are known. "),
+        (["pair", "list"], "No pairings yet. "),
+        (["tokens", "list"], "No tokens yet. "),
+        (["secrets", "list"], "No secrets yet. "),
+        (["dead-letters", "list"], "No dead letters. "),
+        (["rooms"], "No rooms yet. "),
+    ],
+)
+def test_empty_lists_look_alike(command: list[str], begins: str, tmp_path: Path) -> None:
+    config = tmp_path / "bridge.yaml"
+    config.write_text("store: {path: bridge.sqlite3}\n")
+    cli("pair", "new", "-c", str(config))  # makes the store
+
+    shown = cli(*command, "-c", str(config))
+
+    assert shown.exit_code == 0, shown.output
+    assert shown.stdout.startswith(begins)
+
+
+def test_rows_of_approvals_are_not_indented_by_a_sentence() -> None:
+    shown = click.unstyle(table(("a",), [("x",)], indent="", empty="Nothing."))
+
+    assert shown.splitlines() == ["a", "x"]
