@@ -43,7 +43,7 @@ from bridge.content.card import (
     Table,
     Tasks,
 )
-from bridge.content.inlines import plain_inlines
+from bridge.content.inlines import linked, plain_inlines
 from bridge.content.input_text import input_as_blocks, words
 from bridge.content.markdown import text_to_markdown
 from bridge.content.plain import blocks_as_line
@@ -229,6 +229,8 @@ class _Reading:
         label = (*sign, *node.label) if node.label else (*sign, *words(node.hint))
         url = safe_url(node.url) if node.does == "open" else None
         shown: Line = (Link(url, label or (Text(url),)),) if url else (Text("["), *label, Text("]"))
+        if node.url and not url:
+            shown = linked(shown, node.url)
         if node.confirm is not None:
             asked = (*words(node.confirm.title), Text(" "), *node.confirm.text)
             shown = (*shown, Text(" ("), *asked, Text(")"))

@@ -35,7 +35,7 @@ from bridge.content.card import (
     Tasks,
 )
 from bridge.content.graphemes import display_width
-from bridge.content.inlines import plain_inlines
+from bridge.content.inlines import linked, plain_inlines
 from bridge.content.plain import blocks_as_line
 from bridge.content.text import (
     Block,
@@ -97,8 +97,7 @@ def head_of_container(node: Container) -> Nodes:
         head.append(credit_as_context(node.author))
     titled: list[Node] = []
     if node.title:
-        url = safe_url(node.link) if node.link else None
-        title: Line = (Link(url, node.title),) if url else node.title
+        title = linked(node.title, node.link)
         titled.append(prose(Heading(3, title), at=node.at))
     if node.subtitle:
         titled.append(line_prose(node.subtitle, node.at, subtle=True))
@@ -124,8 +123,7 @@ def foot_of_container(node: Container) -> Nodes:
 
 def credit_as_context(credit: Credit) -> Context:
     """`[icon] name`, linked."""
-    url = safe_url(credit.link) if credit.link else None
-    text: Line = (Link(url, credit.text),) if url and credit.text else credit.text
+    text: Line = linked(credit.text, credit.link) if credit.text else ()
     icon = (Image(credit.icon, size="icon", at=credit.at),) if credit.icon is not None else ()
     return Context((*icon, *((line_prose(text, credit.at),) if text else ())), at=credit.at)
 

@@ -25,6 +25,7 @@ from bridge.content.text import (
     Timestamp,
     Underline,
 )
+from bridge.content.urls import safe_url
 
 Style = Strong | Emphasis | Strike | Underline | Spoiler
 # To look a type up in a set takes a tenth of what `isinstance` takes with a union made on the spot.
@@ -68,6 +69,27 @@ def leaves(nodes: Iterable[Inline]) -> Iterator[Inline]:
             stack.append(iter(cast("Style | Link", node).children))
         else:
             yield node
+
+
+def linked(label: Sequence[Inline], url: str) -> tuple[Inline, ...]:
+    """The label as a link. An address that may be none (`tel:`, an app's own, one without a scheme)
+    stands in brackets behind the label, unless the label says it."""
+    if (safe := safe_url(url)) is not None:
+        return (Link(safe, tuple(label) or (Text(safe),)),)
+    shown = url.strip()
+    if not shown or _says(plain_inlines(label), shown):
+        return tuple(label)
+    return merge_texts((*label, Text(f" ({shown})" if label else shown)))
+
+
+def _says(label: str, url: str) -> bool:
+    """Whether these are the letters and digits of the address, with or without its scheme."""
+    said, whole = _signs(label), _signs(url)
+    return said == whole or (bool(said) and said == _signs(url.partition(":")[2]))
+
+
+def _signs(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
 
 
 def _plain(node: Inline) -> str:

@@ -15,20 +15,19 @@ from bridge.content.card import (
     Toggle,
 )
 from bridge.content.degrade import timestamp
+from bridge.content.inlines import linked
 from bridge.content.text import (
     Block,
     Break,
     Document,
     Emphasis,
     Inline,
-    Link,
     List,
     ListItem,
     Paragraph,
     Strong,
     Text,
 )
-from bridge.content.urls import safe_url
 
 Line = tuple[Inline, ...]
 
@@ -75,8 +74,7 @@ def _options(options: Sequence[Option], ticked: Set[str] | None) -> list[Block]:
 
 def _option(option: Option) -> Line:
     sign: Line = (Text(f"{option.emoji} "),) if option.emoji else ()
-    url = safe_url(option.url) if option.url else None
-    label: Line = (Link(url, option.label or words(url)),) if url else option.label
+    label = linked(option.label, option.url)
     told: Line = (Text(": "), *option.description) if option.description else ()
     return (*sign, *label, *told)
 

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
 
 from bridge.content.graphemes import display_width
-from bridge.content.inlines import plain_inlines
+from bridge.content.inlines import merge_texts, plain_inlines
 from bridge.content.normal import MAX_DEPTH, flat_blocks, normal
 from bridge.content.text import (
+    BREAK,
     Block,
     Break,
     CodeBlock,
     Document,
+    Emphasis,
     Heading,
     Inline,
+    Link,
     List,
     ListItem,
     Paragraph,
     Quote,
     Rule,
+    Spoiler,
+    Strike,
+    Strong,
     Table,
     Text,
+    Underline,
 )
 
 _BOX = {None: "", True: "☑ ", False: "☐ "}
@@ -32,17 +40,93 @@ def text_to_plain(document: Document) -> str:
 
 
 def blocks_as_line(document: Document) -> tuple[Inline, ...]:
-    """Text as one run of inlines: paragraphs become lines, other blocks what they say."""
+    """Text as one run of inlines: paragraphs become lines, other blocks what they say, with their
+    links and styles."""
     run: list[Inline] = []
     for block in document:
-        run += [Break()] if run else []
+        run += [BREAK] if run else []
         match block:
             case Paragraph(children) | Heading(_, children):
                 run += children
             case _:
-                for index, text in enumerate(text_to_plain((block,)).split("\n")):
-                    run += [Break(), Text(text)] if index else [Text(text)]
+                for index, line in enumerate(_lines(block, 0)):
+                    run += [BREAK, *line] if index else line
     return tuple(run)
+
+
+def hidden_in(document: Document) -> Iterator[str]:
+    """What each spoiler of the text hides."""
+    stack: list[object] = [document]
+    while stack:
+        match stack.pop():
+            case tuple() as several:
+                stack += reversed(cast("tuple[object, ...]", several))
+            case Spoiler(children):
+                yield plain_inlines(children)
+            case Text():
+                pass
+            case Paragraph(inner) | Quote(inner) | List(inner) | ListItem(inner):
+                stack.append(inner)
+            case Heading(_, inner) | Link(_, inner) | Strong(inner) | Emphasis(inner):
+                stack.append(inner)
+            case Strike(inner) | Underline(inner):
+                stack.append(inner)
+            case Table(header, rows):
+                stack += (rows, header)
+            case _:
+                pass
+
+
+def _lines(block: Block, depth: int) -> list[tuple[Inline, ...]]:
+    """The lines of a block, as `text_to_plain` has them, with what is in them."""
+    match block:
+        case Paragraph(children) | Heading(_, children):
+            return _split(children)
+        case Quote(blocks):
+            return [_led("> ", line) for line in _lines_of(blocks, depth, apart=True)]
+        case List(items, start):
+            found: list[tuple[Inline, ...]] = []
+            for index, item in enumerate(items):
+                mark = ("• " if start is None else f"{start + index}. ") + _BOX[item.checked]
+                lines = _lines_of(item.blocks, depth, apart=False) or [()]
+                found.append(_led(mark, lines[0]))
+                found += (_led(" " * len(mark), line) for line in lines[1:])
+            return found
+        case Table():
+            rows = (_barred(row) for row in _rows(block))
+            return [row for row in rows if row]
+        case _:
+            return [(Text(line),) for line in _block(block, depth).split("\n")]
+
+
+def _lines_of(blocks: Iterable[Block], depth: int, *, apart: bool) -> list[tuple[Inline, ...]]:
+    found: list[tuple[Inline, ...]] = []
+    for block in blocks if depth < MAX_DEPTH else flat_blocks(blocks):
+        found += [()] if apart and found else []
+        found += _lines(block, depth + 1)
+    return found
+
+
+def _led(mark: str, line: tuple[Inline, ...]) -> tuple[Inline, ...]:
+    return merge_texts((Text(mark), *line))
+
+
+def _split(run: Iterable[Inline]) -> list[tuple[Inline, ...]]:
+    lines: list[list[Inline]] = [[]]
+    for one in run:
+        if isinstance(one, Break):
+            lines.append([])
+        else:
+            lines[-1].append(one)
+    return [tuple(line) for line in lines]
+
+
+def _barred(cells: Sequence[Sequence[Inline]]) -> tuple[Inline, ...]:
+    line: list[Inline] = []
+    for index, cell in enumerate(cells):
+        line += [Text(" | ")] if index else []
+        line += (Text(" ") if isinstance(one, Break) else one for one in cell)
+    return merge_texts(line)
 
 
 def aligned_table(node: Table, cross: str) -> str:

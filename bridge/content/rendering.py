@@ -11,11 +11,17 @@ from bridge.content.card import Asset
 from bridge.model import Loss
 
 _HELD = "blob:"
+_LONGEST = 500  # characters of an address in a Loss
 
 
 def public_url(asset: Asset) -> str:
     """Where anybody may fetch the bytes; empty when nobody knows such a place."""
     return "" if asset.private else asset.url
+
+
+def told_address(url: str) -> str:
+    """An address as a Loss names it; nothing for one that holds the bytes themselves."""
+    return "" if url.lower().startswith("data:") else url[:_LONGEST]
 
 
 @dataclass(frozen=True, slots=True)

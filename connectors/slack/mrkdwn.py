@@ -6,8 +6,9 @@ Source: docs.slack.dev "Formatting message text" (2026-08).
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 
-from bridge.content.text import Code, Emoji, Emphasis, Inline, Strike, Strong, Text
+from bridge.content.text import Code, Emoji, Emphasis, Inline, Strike, Strong, Text, Timestamp
 from connectors.slack.emoji import NAME as EMOJI
 from connectors.slack.emoji import unicode_of
 
@@ -71,6 +72,28 @@ def date_style(form: str) -> str:
     if has_time:
         return "T" if "{time_secs}" in form else "t"
     return "d" if "{date_num}" in form or "{date_slash}" in form else "D"
+
+
+def dated(unix: int, form: str, fallback: str) -> list[Inline]:
+    """A date as Slack shows it by its form: the moment, and the words around it."""
+    words, *moments = _MOMENT.split(form)
+    if not moments or not any(map(str.isalpha, words + "".join(moments[1::2]))):
+        return [Timestamp(unix, date_style(form), fallback)]
+    found: list[Inline] = [Text(words)] if words else []
+    for at in range(0, len(moments), 2):
+        found.append(Timestamp(unix, date_style(moments[at]), _in_utc(unix, moments[at])))
+        found += [Text(moments[at + 1])] if moments[at + 1] else []
+    return found
+
+
+# The parts of a form, and what only stands between two of them.
+_MOMENT = re.compile(r"(\{[a-z_]+\}(?:[\s,.:/-]+(?:at\s+)?\{[a-z_]+\})*)")
+
+
+def _in_utc(unix: int, form: str) -> str:
+    date = "%Y-%m-%d" if "{date" in form or "{ago" in form else ""
+    time = "%H:%M UTC" if "{time" in form else ""
+    return datetime.fromtimestamp(unix, UTC).strftime(f"{date} {time}".strip() or "%Y-%m-%d")
 
 
 def is_emoji_name(name: str) -> bool:

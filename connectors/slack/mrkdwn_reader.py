@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import cast
 
+from bridge.content.inlines import linked, plain_inlines
 from bridge.content.text import (
     BREAK,
     Block,
@@ -26,7 +27,6 @@ from bridge.content.text import (
     Quote,
     Rule,
     Text,
-    Timestamp,
 )
 from connectors.slack import ids
 from connectors.slack.emoji import NAME, named_emoji
@@ -39,7 +39,7 @@ from connectors.slack.mrkdwn import (
     RANGES,
     RULE,
     STYLES,
-    date_style,
+    dated,
     is_safe_url,
     unescape,
     without_borders,
@@ -202,7 +202,7 @@ def _inlines(line: str, team: str) -> list[Inline]:
     for at in range(1, len(pieces), 2):
         token, after = pieces[at], pieces[at + 1]
         if len(token) > 1:
-            found.append(_node(token, team))
+            found += _nodes(token, team)
         else:
             follows = after[:1] or (pieces[at + 2][0] if at + 2 < len(pieces) else "")
             _sign(token, last, follows, found, open_signs, waiting)
@@ -254,16 +254,19 @@ def _joined(pieces: Sequence[Inline | str]) -> list[Inline]:
     return [node for node in without_borders(nodes) if node != Text("")] if bordered else nodes
 
 
-def _node(token: str, team: str) -> Inline | str:
+def _nodes(token: str, team: str) -> Sequence[Inline | str]:
     match token[0]:
+        case "<" if token.startswith("<!date^"):
+            target, _, label = token[1:-1].partition("|")
+            return _date(target.split("^")[1:], unescape(label))
         case "<":
-            return _control(token[1:-1], team)
+            return [_control(token[1:-1], team)]
         case "`":
-            return Code(unescape(token[1:-1]))
+            return [Code(unescape(token[1:-1]))]
         case "&":
-            return _ENTITIES[token]
+            return [_ENTITIES[token]]
         case _:
-            return named_emoji(token[1:-1]) or token
+            return [named_emoji(token[1:-1]) or token]
 
 
 def _control(inner: str, team: str) -> Inline | str:
@@ -280,7 +283,11 @@ def _control(inner: str, team: str) -> Inline | str:
     url = unescape(target)
     if is_safe_url(url):
         return Link(url, (Text(label or url.removeprefix("mailto:")),))
-    return label or (url if ":" in url else f"<{url}>")
+    return plain_inlines(linked((Text(label),), url)) if label else _unlinked(url)
+
+
+def _unlinked(url: str) -> str:
+    return url if ":" in url else f"<{url}>"
 
 
 def _command(target: str, label: str, team: str) -> Inline | str:
@@ -289,15 +296,15 @@ def _command(target: str, label: str, team: str) -> Inline | str:
         return Broadcast(word)  # pyright: ignore[reportArgumentType]  # one of the literals
     if word == "subteam" and details:
         return GroupMention(ids.group_key(team, details[0]), label.removeprefix("@") or details[0])
-    if word == "date" and len(details) > 1:
-        return _date(details, label)
     return label or f"@{word}"
 
 
-def _date(details: list[str], label: str) -> Inline | str:
+def _date(details: list[str], label: str) -> Sequence[Inline | str]:
+    if len(details) < 2:
+        return [label or "@date"]
     unix, form = details[:2]
     if form == LITERAL_FORM or not (unix.isascii() and unix.isdigit() and len(unix) < 12):
-        return label
-    moment = Timestamp(int(unix), date_style(form), label)
+        return [label]
+    moment = dated(int(unix), unescape(form), label)
     link = unescape(details[2]) if len(details) > 2 else ""
-    return Link(link, (moment,)) if is_safe_url(link) else moment
+    return [Link(link, tuple(moment))] if is_safe_url(link) else moment

@@ -287,6 +287,9 @@ def _link(url: str, children: Sequence[Inline], before: str, within: str, *, mor
     said = plain_inlines(children)
     if not is_safe_url(url):
         return _text(said, before, within, more=more)
+    if len(children) == 1 and type(only := children[0]) in (Strong, Emphasis, Strike):
+        link = Link(url, cast("Style", only).children)
+        return _styled(_SIGNS[type(only)], (link,), within)
     label = _label(said)
     scheme, _, rest = url.partition(":")
     target = re.sub(r"[\s|<>]", lambda found: f"%{ord(found[0]):02X}", rest)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import cast
 
-from bridge.content.inlines import merge_texts
+from bridge.content.inlines import linked, merge_texts, plain_inlines
 from bridge.content.text import (
     Block,
     Break,
@@ -32,13 +32,12 @@ from bridge.content.text import (
     Strike,
     Strong,
     Text,
-    Timestamp,
     Underline,
 )
 from connectors.slack import ids
 from connectors.slack.emoji import unicode_of
 from connectors.slack.json_values import Json, object_at, objects_at, text_at, whole_at
-from connectors.slack.mrkdwn import LITERAL_FORM, RANGES, date_style, is_safe_url
+from connectors.slack.mrkdwn import LITERAL_FORM, RANGES, dated, is_safe_url
 
 _MAX_INDENT = 8
 _STYLES: tuple[tuple[str, type[Strong | Emphasis | Strike | Underline]], ...] = (
@@ -201,6 +200,8 @@ def _inline(element: Json, team: str) -> Iterable[Inline]:
     """One element; text is cut at its line breaks, and each piece carries the style."""
     style = object_at(element, "style")
     kind = element.get("type")
+    if kind == "date":
+        return [_with_style(node, style) for node in _date(element)]
     if kind != "text":
         return [_with_style(_node(str(kind), element, team), style)]
     pieces: list[Inline] = []
@@ -217,7 +218,7 @@ def _node(kind: str, element: Json, team: str) -> Inline:
         case "link":
             url = text_at(element, "url")
             label = " ".join((text_at(element, "text") or url).split("\n"))
-            return Link(url, (Text(label),)) if is_safe_url(url) else Text(label)
+            return _linked(label, url)
         case "emoji":
             return _emoji(element)
         case "user" if user := text_at(element, "user_id"):
@@ -228,22 +229,26 @@ def _node(kind: str, element: Json, team: str) -> Inline:
             return GroupMention(ids.group_key(team, group), group)
         case "broadcast" if element.get("range") in RANGES:
             return Broadcast(element["range"])
-        case "date":
-            return _date(element)
         case _:
             label = " ".join((_said(element) or f"[{kind}]").split("\n"))
             url = text_at(element, "url")
-            return Link(url, (Text(label),)) if is_safe_url(url) else Text(label)
+            return _linked(label, url)
 
 
-def _date(element: Json) -> Inline:
+def _linked(label: str, url: str) -> Inline:
+    if is_safe_url(url):
+        return Link(url, (Text(label),))
+    return Text(plain_inlines(linked((Text(label),), url)))
+
+
+def _date(element: Json) -> list[Inline]:
     unix, form = whole_at(element, "timestamp"), text_at(element, "format")
     fallback = " ".join(text_at(element, "fallback").split("\n"))
     if unix is None or form == LITERAL_FORM:
-        return Text(fallback or "[date]")
-    moment = Timestamp(unix, date_style(form), fallback)
+        return [Text(fallback or "[date]")]
+    moment = dated(unix, form, fallback)
     url = text_at(element, "url")
-    return Link(url, (moment,)) if is_safe_url(url) else moment
+    return [Link(url, tuple(moment))] if is_safe_url(url) else moment
 
 
 def _emoji(element: Json) -> Emoji:

@@ -385,6 +385,10 @@ def _leaf(node: Inline, style: tuple[str, ...]) -> Json:
         case Code(value):
             code = _clean(value)
             return _text(code, (*style, "code") if code.strip() else style)
+        case Link(url, (only,)) if type(only) in _FLAGS:
+            flag = _FLAGS[type(only)]
+            inner = style if flag in style else (*style, flag)
+            return _leaf(Link(url, cast("Strong", only).children), inner)
         case Link(url, children):
             return _link(url, _words(children), style)
         case Emoji(name, None) if is_emoji_name(name):

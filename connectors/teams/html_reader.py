@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import unescape
 
-from bridge.content.inlines import merge_texts, plain_inlines
+from bridge.content.inlines import linked, merge_texts, plain_inlines
 from bridge.content.simple_html import NotSimple, SimpleHtml
 from bridge.content.text import (
     BREAK,
@@ -179,6 +179,19 @@ _STYLES: dict[str, Callable[[tuple[Inline, ...]], Inline]] = {
     "b": Strong, "strong": Strong, "i": Emphasis, "em": Emphasis, "u": Underline,
     "ins": Underline, "s": Strike, "strike": Strike, "del": Strike,
 }  # fmt: skip
+_CSS: tuple[tuple[re.Pattern[str], Callable[[tuple[Inline, ...]], Inline]], ...] = (
+    (re.compile(r"text-decoration[a-z-]*\s*:[^;]*\bline-through", re.IGNORECASE), Strike),
+    (re.compile(r"text-decoration[a-z-]*\s*:[^;]*\bunderline", re.IGNORECASE), Underline),
+    (re.compile(r"font-style\s*:\s*(?:italic|oblique)", re.IGNORECASE), Emphasis),
+    (re.compile(r"font-weight\s*:\s*(?:bold|bolder|[6-9]00)\b", re.IGNORECASE), Strong),
+)
+
+
+def _styles_of(css: str) -> Iterator[Callable[[tuple[Inline, ...]], Inline]]:
+    """What the declarations of a `style` attribute say about the text, the innermost first."""
+    return (style for pattern, style in _CSS if pattern.search(css))
+
+
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _REPLY = "http://schema.skype.com/reply"
 _MENTION = "http://schema.skype.com/mention"
@@ -282,7 +295,12 @@ class _Reader:
         inner = self._inlines(child)
         if tag == "a":
             return _link(attributes.get("href", ""), inner)
-        return _styled(_STYLES[tag], inner) if tag in _STYLES else inner
+        if tag in _STYLES:
+            inner = _styled(_STYLES[tag], inner)
+        for style in _styles_of(attributes.get("style", "")) if "style" in attributes else ():
+            if style is not _STYLES.get(tag):
+                inner = _styled(style, inner)
+        return inner
 
     def _picture(self, element: Element) -> list[Inline]:
         if not self._attached or not _is_kept_by_teams(element):
@@ -383,7 +401,7 @@ def _edge(inline: Inline, *, first: bool) -> tuple[Inline, list[Inline]] | None:
 def _link(url: str, inner: Sequence[Inline]) -> list[Inline]:
     url = url.strip()
     if not _ALLOWED_URL.match(url):
-        return list(inner)
+        return list(linked(inner, url))
     if not plain_inlines(inner).strip():
         return [Link(url, (Text(url),))]
     return _styled(lambda children: Link(url, children), inner)

@@ -6,6 +6,7 @@ import re
 
 from bridge.content.card import Asset, File, Gallery, Image, Node, Player, Prose
 from bridge.content.degrade import file_as_prose, image_as_prose, player_as_nodes
+from bridge.content.rendering import told_address
 from bridge.content.text import Document, Inline, Link, Paragraph, Spoiler, Text
 from bridge.content.urls import safe_url
 from connectors.discord.cards import limits, schemas
@@ -121,7 +122,7 @@ def _picture_as_line(w: Writing, node: Image) -> None:
     page = node.link or node.asset.page
     say(w, _hidden_markdown(w, node, image_as_prose(node, page).text))
     lost = _unsaid(node.title, node.asset.alt, node.asset.name)
-    lost += _other_urls(page, node.asset.page)
+    lost += _other_urls(page, node.asset.page, told_address(w.rendering.url_of(node.asset)))
     w.lose(node.at, "picture_as_text", " ".join(lost) or "picture", "a line of text")
 
 

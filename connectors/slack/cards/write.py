@@ -41,7 +41,9 @@ from bridge.content.card import (
     TextInput,
     Toggle,
 )
+from bridge.content.plain import hidden_in
 from bridge.content.rendering import NativeMessage, Rendering, Written
+from bridge.model import Loss
 from connectors.slack.capabilities import TEXT_LIMIT
 from connectors.slack.cards.write_actions import lose_toggles, write_actions, write_button
 from connectors.slack.cards.write_boxes import write_carousel, write_container
@@ -79,7 +81,13 @@ def write_card(card: Card, rendering: Rendering) -> Written:
     say. Tokens are the names and values of buttons, the names of inputs.
     """
     if text := _as_text(card):
-        return Written((NativeMessage({"text": text}),))
+        shown = (one for one in card.nodes if isinstance(one, Prose))
+        lost = (
+            Loss(path=one.at, kind="spoiler_shown", what=words, shown_as="||…||")
+            for one in shown
+            for words in hidden_in(one.text)
+        )
+        return Written((NativeMessage({"text": text}),), tuple(lost) if "||" in text else ())
     writing = Writing(card, rendering, _WRITERS)
     pieces: Pieces = []
     writing.write(card.nodes, pieces)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from bridge.content import degrade
 from bridge.content.card import Asset, File, Gallery, Image, Player
 from bridge.content.inlines import plain_inlines
+from bridge.content.rendering import told_address
 from bridge.content.text import Link, Paragraph, Text
 from bridge.content.urls import safe_url
 from connectors.slack.capabilities import ALT_TEXT, IMAGE_TITLE, URL
@@ -97,7 +98,8 @@ def _along(writing: Writing, asset: Asset, title: Line, at: str, out: Pieces) ->
 
 def _link_instead(writing: Writing, node: Image, out: Pieces) -> None:
     url = _url(writing, node.asset)
-    what = _names(node.asset) or "a picture"
+    address = "" if url else told_address(writing.url_of(node.asset))
+    what = " ".join(one for one in (_names(node.asset), address) if one) or "a picture"
     writing.lose(node.at, "image_as_prose", what, "a link" if url else "its words")
     bare = replace(node, asset=replace(node.asset, page=""))
     writing.write((degrade.image_as_prose(bare, url),), out)

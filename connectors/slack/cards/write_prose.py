@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bridge.content.card import Prose
-from bridge.content.inlines import STYLES
+from bridge.content.inlines import STYLES, leaves
+from bridge.content.plain import hidden_in
 from bridge.content.text import (
     Block,
     Code,
@@ -44,6 +45,7 @@ _RICH = (List, Quote, CodeBlock, Paragraph, Heading)
 
 
 def write_prose(writing: Writing, node: Prose, out: Pieces) -> None:
+    lose_spoilers(writing, node.text, node.at)
     small = node.subtle or node.size == "small"
     if small and (text := _small(node.text)):
         out.append(Piece({"type": "context", "elements": [mrkdwn(text)]}))
@@ -74,6 +76,17 @@ def write_document(writing: Writing, document: Document, at: str, out: Pieces) -
             case _:
                 _write_header(writing, block, at, out)
     _write_run(writing, run, at, out)
+
+
+def lose_spoilers(writing: Writing, document: Document, at: str) -> None:
+    """Slack hides nothing: what was hidden stands between bars."""
+    match document:
+        case (Paragraph((Text(),)) | Heading(_, (Text(),)),):
+            return
+        case _:
+            pass
+    for words_ in hidden_in(document):
+        writing.lose(at, "spoiler_shown", words_, "||…||")
 
 
 def _write_run(writing: Writing, run: Sequence[Block], at: str, out: Pieces) -> None:
@@ -149,13 +162,18 @@ def _needs_rich_text(block: Block) -> bool:
     """Whether mrkdwn would lose something of it."""
     match block:
         case Paragraph(children) | Heading(_, children):
-            return _holds(children, _NOT_MRKDWN)
+            return _holds(children, _NOT_MRKDWN) or _holds_tick(children)
         case CodeBlock(value, language):
             return bool(language) or "```" in value
         case Quote(blocks):
             return any(type(one) is not Paragraph or _needs_rich_text(one) for one in blocks)
         case _:
             return True
+
+
+def _holds_tick(run: Sequence[Inline]) -> bool:
+    """Whether a backtick stands in code: in mrkdwn it would end it."""
+    return any(isinstance(one, Code) and "`" in one.value for one in leaves(run))
 
 
 def _holds(run: Sequence[Inline], kinds: frozenset[type[Inline]]) -> bool:

@@ -39,7 +39,7 @@ Line = tuple[Inline, ...]
 CardReader = Callable[[Json, str], list[Node]]
 
 _OPENS = frozenset(
-    ("openurl", "signin", "playaudio", "playvideo", "showimage", "downloadfile", "openapp")
+    ("openurl", "signin", "playaudio", "playvideo", "showimage", "downloadfile", "openapp", "call")
 )
 _NAMELESS = {"signin": "Sign in", "openurl": "Open"}
 _DURATION = re.compile(
@@ -61,16 +61,17 @@ def card_buttons(several: list[JsonValue], at: str) -> list[Node]:
 
 
 def card_button(action: Json, at: str, label: Line = ()) -> Button:
-    """A press that is no link is told as `data.msteams` of an Adaptive Card would tell it."""
+    """A press that opens nothing is told as `data.msteams` of an Adaptive Card would tell it. An
+    address that may be no link is kept: whoever shows the button names it."""
     kind = choice_of(action, "type")
     value = string(action, "value")
     said = plain_line(string(action, "title") or string(action, "text")) or label
     picture = string(action, "image")
-    url = safe_url(value) if kind in _OPENS else None
+    url = (safe_url(value) or value) if kind in _OPENS else ""
     return Button(
         said or (Text(_NAMELESS.get(kind, "Select")),),
         does="open" if url else "press",
-        url=url or "",
+        url=url,
         value=None if url else _told(action),
         icon=Asset(url=picture, alt=string(action, "imageAltText")) if picture else None,
         at=at,

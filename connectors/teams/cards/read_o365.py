@@ -198,7 +198,8 @@ def _flat(action: Json, at: str) -> Iterator[Node]:
 
 
 def _target(action: Json) -> str:
-    """The page for any system, or else the first one."""
+    """The page for any system, or else the first one; where no address may be a link, the first:
+    whoever shows the button names it."""
     targets = objects(action, "targets")
     chosen = [one for one in targets if choice_of(one, "os") in ("default", "")]
     urls = [string(one, "uri") for one in (*chosen, *targets)]
@@ -206,7 +207,7 @@ def _target(action: Json) -> str:
     urls += [
         one for one in (target if isinstance(target, list) else [target]) if isinstance(one, str)
     ]
-    return next((safe for one in urls if (safe := safe_url(one))), "")
+    return next((safe for one in urls if (safe := safe_url(one))), next(filter(None, urls), ""))
 
 
 def _told(action: Json) -> JsonValue:

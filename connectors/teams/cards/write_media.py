@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from bridge.content import degrade
 from bridge.content.card import File, Gallery, Image, Player, Prose
+from bridge.content.rendering import told_address
 from bridge.content.text import Document, Link, Paragraph, Text
 from connectors.teams.cards.write_state import Element, Line, Writing, plain, sound_url
 from connectors.teams.cards.write_text import document_elements, hidden, line_element
@@ -60,7 +61,8 @@ def _unseen(writing: Writing, node: Image) -> list[Element]:
         writing.files.append((title, node.asset))
         return [] if title is None else [title]
     told = degrade.image_as_prose(node, node.link)
-    what = _words(node, "an image")
+    address = told_address(writing.rendering.url_of(node.asset))
+    what = " ".join(one for one in (_words(node, ""), address) if one) or "an image"
     writing.lose(node.at, "image_as_link", what, "a link" if node.asset.page else "its name")
     return document_elements(told.text, writing, None, node.at)
 

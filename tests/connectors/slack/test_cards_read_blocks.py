@@ -224,7 +224,9 @@ def test_plain_text_without_emoji_keeps_their_names() -> None:
 def test_an_address_that_is_no_web_page_is_text() -> None:
     text = mrkdwn("<slack://channel?id=C1|Go there> <javascript:alert(1)>")
 
-    assert read({"type": "section", "text": text}) == (said("Go there javascript:alert(1)"),)
+    assert read({"type": "section", "text": text}) == (
+        said("Go there (slack://channel?id=C1) javascript:alert(1)"),
+    )
 
 
 def test_a_section_that_says_nothing_is_nothing() -> None:

@@ -119,9 +119,17 @@ def _hidden(value: Json) -> tuple[str, ...]:
     return ()
 
 
+def _shown(found: re.Match[str]) -> str:
+    """The label of a link; behind it the address, where that is none of the web."""
+    target, bar, label = found[0][1:-1].partition("|")
+    if not bar or target[:1] in "@#!" or target.lower().startswith(("http", "mailto:")):
+        return found[1] or found[2]
+    return f"{label} {target}"
+
+
 def letters_of_slack(said: str) -> str:
     """Without white space and signs: styles may begin in the middle of a word."""
-    plain = CONTROL.sub(lambda found: found[1] or found[2], said)
+    plain = CONTROL.sub(_shown, said)
     plain = EMOJI.sub(" ", plain)
     for entity, sign in (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")):
         plain = plain.replace(entity, sign)

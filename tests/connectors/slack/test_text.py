@@ -69,7 +69,15 @@ READ: dict[str, Document] = {
     ),
     "<https://a.test>": line(Link("https://a.test", (Text("https://a.test"),))),
     "<mailto:a@b.test|a@b.test>": line(Link("mailto:a@b.test", (Text("a@b.test"),))),
-    "<javascript:alert(1)|press>": line(Text("press")),
+    "<javascript:alert(1)|press>": line(Text("press (javascript:alert(1))")),
+    "<tel:+4912345|+49 123 45>": line(Text("+49 123 45")),
+    "<tel:+4912345|us>": line(Text("us (tel:+4912345)")),
+    "<www.example.com/a|docs>": line(Text("docs (www.example.com/a)")),
+    "<!date^1392734382^Posted {date_num} at {time} by me|once>": line(
+        Text("Posted "),
+        Timestamp(1392734382, "f", "2014-02-18 14:39 UTC"),
+        Text(" by me"),
+    ),
     "<!date^1700000000^{date_short} {time}|then>": line(Timestamp(1700000000, "f", "then")),
     "<!date^1700000000^{ago}^https://a.test|then>": line(
         Link("https://a.test", (Timestamp(1700000000, "R", "then"),))

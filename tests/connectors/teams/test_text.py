@@ -99,7 +99,14 @@ def shown(teams: str) -> Document:
             '<a href="https://x.example/?a=1&amp;b=2">l</a>',
             paragraph(Link("https://x.example/?a=1&b=2", (Text("l"),))),
         ),
-        ('<a href="javascript:alert(1)">l</a>', paragraph(Text("l"))),
+        ('<a href="javascript:alert(1)">l</a>', paragraph(Text("l (javascript:alert(1))"))),
+        ('<a href="tel:+4912345">us</a>', paragraph(Text("us (tel:+4912345)"))),
+        ('<a href="www.example.com">www.example.com</a>', paragraph(Text("www.example.com"))),
+        ('<span style="font-weight: 700">b</span>', paragraph(Strong((Text("b"),)))),
+        (
+            '<span style="font-style:italic;text-decoration:underline">u</span>',
+            paragraph(Emphasis((Underline((Text("u"),)),))),
+        ),
         (
             "<table><tbody><tr><td>a</td><td>b</td></tr><tr><td>c</td></tr></tbody></table>",
             (Table(((Text("a"),), (Text("b"),)), (((Text("c"),), ()),), (None, None)),),
