@@ -718,8 +718,12 @@ class Lanes:
         waiting = {one.operation.id: one for one in await self._store.held_up()}
         if operation not in waiting:
             raise StoreError(f"Operation {operation!r} does not wait (any more)")
+        lane = waiting[operation].operation.lane
         await self._over(waiting[operation].operation, skipped(waiting[operation]))
-        self.hasten(waiting[operation].operation.lane, operation)
+        running = self._lanes.get(lane)
+        if running and running.doubtful and running.doubtful.operation == operation:
+            running.forget_doubt()
+        self.hasten(lane, operation)
 
     def hasten(self, lane: LaneId, operation: OperationId) -> None:
         """Look at the lane now; what failed so far counts no more for this operation."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import time
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,11 @@ import pytest_asyncio
 from click.testing import Result
 
 from bridge.app.build import Bridge
-from bridge.model import ActorId
+from bridge.model import ActorId, OperationId
+from bridge.ports.clock import SystemClock
 from bridge.sandbox.faults import Fault
+from bridge.store.sqlite import open_sqlite
+from bridge.testing import store_contract
 from bridge.uacs import read_conversation
 from tests.app.running import cli, write
 from tests.e2e.house import Street, configuration, running, street
@@ -375,6 +379,39 @@ def test_secrets_backup_restore_and_status_work_while_nothing_runs(alone: Path) 
     assert "not running" in run("status")
     assert run("dead-letters", "list").startswith("No dead letters. ")
     assert run("dead-letters", "retry-events").startswith("0 events set waiting again")
+
+
+async def test_what_is_held_up_is_skipped_and_retried_while_nothing_runs(alone: Path) -> None:
+    async def run(*args: str) -> str:
+        result = await asyncio.to_thread(cli, "dead-letters", *args, "-c", str(alone))
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    path = alone.with_name("bridge.sqlite3")
+    store = await open_sqlite(path, clock=SystemClock(), key=None)
+    for number in (1, 2):
+        said, own_id = store_contract.said(f"m{number}"), OperationId(f"p{number}")
+        await store_contract.admit(store, said, store_contract.post(own_id, said))
+        await store.begin(own_id)
+        await store.postpone(own_id, time.time() + 3600, "HTTP 503")
+    await store.close()
+
+    assert (await run("list")).count("waiting") == 2
+    assert await run("skip", "p1") == "1 operation skipped\n"
+    assert await run("retry", "p2", "p1") == "2 operations tried at the next start\n"
+
+    store = await open_sqlite(path, clock=SystemClock(), key=None)
+    try:
+        head = await store.head(store_contract.AWAY.lane)
+        assert head is not None
+        assert (head.delivery.operation.id, head.due, head.attempts) == ("p2", 0.0, 1)
+        behind = await store.head(
+            store_contract.AWAY.lane, besides=[head.delivery.operation.message]
+        )
+        assert behind is not None
+        assert (behind.delivery.operation.id, behind.attempts) == ("p1", 0)
+    finally:
+        await store.close()
 
 
 @pytest.mark.parametrize(("name", "value"), [("bad name", "x"), ("", "x"), ("ok", " \n")])
