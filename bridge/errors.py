@@ -18,6 +18,7 @@ BridgeError
 │   ├── Unsettled        nobody knows whether it took the request (a broken or late answer)
 │   └── Refused          it will never take this request as it stands
 │       ├── AuthFailed   the token is wrong, expired or lacks a permission
+│       │   └── TokenRefused  it is wrong, expired or revoked: nothing at all is done with it
 │       ├── NotFound     the channel, message or person is not there
 │       ├── StreamStopped  a person stopped what was being written, by the platform's own button
 │       ├── FormRefused  it does not take what the message is made of; its words alone may pass
@@ -159,6 +160,10 @@ class Refused(PlatformError):
 
 class AuthFailed(Refused):
     """The token is wrong, expired, or lacks a permission."""
+
+
+class TokenRefused(AuthFailed):
+    """The platform takes no request with this token: it is wrong, expired or revoked."""
 
 
 class NotFound(Refused):

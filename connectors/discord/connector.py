@@ -235,7 +235,7 @@ class DiscordConnector:
         return await outsiders(self._rest, (await self._us.identity()).user, channel)
 
     def health(self) -> Health:
-        return self._receiver.state
+        return self._rest.credential.health(self._receiver.state)
 
     async def _respond(self, interaction: dict[str, Any], answer: dict[str, Any]) -> None:
         """Within three seconds, or the person sees that it failed."""

@@ -17,7 +17,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,10 +33,12 @@ from bridge.errors import (
     PlatformError,
     RateLimited,
     Refused,
+    TokenRefused,
     Unavailable,
     Unsettled,
 )
 from bridge.ports.clock import Clock
+from bridge.ports.credential import Credential
 from connectors.discord import sdk
 from connectors.discord.capabilities import GLOBAL
 
@@ -174,6 +176,7 @@ class Rest:
         deadline: float = 30.0,
     ) -> None:
         """`deadline`: seconds that a whole request may take."""
+        self.credential = Credential()
         self._url = api_url.rstrip("/")
         self._whole = aiohttp.ClientTimeout(total=deadline, sock_connect=_CONNECT_S)
         # Bytes may take their time on the way out: who sends them bounds the whole.
@@ -209,10 +212,11 @@ class Rest:
         headers = {} if body is None or files else {"Content-Type": "application/json"}
         if authorised:
             headers["Authorization"] = f"Bot {await self._token()}"
-        with translated(doing):
-            answer = await self._ask(method, path, query, _data(body, files), headers)
-        self._learn(bucket, answer.headers)
-        return read_answer(answer, doing)
+        with self.credential.watched() if authorised else nullcontext():
+            with translated(doing):
+                answer = await self._ask(method, path, query, _data(body, files), headers)
+            self._learn(bucket, answer.headers)
+            return read_answer(answer, doing)
 
     async def read(
         self, path: str, *, bucket: str, doing: str, query: Mapping[str, str | int] | None = None
@@ -331,7 +335,7 @@ def refusal(answer: ApiAnswer, doing: str) -> PlatformError:
     if todo := _TODO.get(code):
         text += f"; {todo}"
     if answer.status == 401 and code != BAD_WEBHOOK_TOKEN:
-        return AuthFailed(
+        return TokenRefused(
             f"{doing}: Discord refused the bot token (401); reset it in the developer portal, page"
             " Bot, and put it where bot_token points to", code=code,
         )  # fmt: skip

@@ -275,7 +275,7 @@ class SlackConnector:
         return await outsiders(self._api, channel)
 
     def health(self) -> Health:
-        return self._health
+        return self._api.credential.health(self._health)
 
     # --- within ---------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from bridge.errors import (
     Refused,
     StreamStopped,
     ThreadClosed,
+    TokenRefused,
     Unavailable,
     Unsettled,
 )
@@ -23,20 +24,20 @@ _NEW_TOKEN = "install the app again (OAuth & Permissions) and put the new token 
 _INVITE = "invite the bot there with /invite @its-name"
 
 _REFUSALS: dict[str, tuple[type[Refused], str]] = {
-    "account_inactive": (AuthFailed, f"the app was removed from the workspace; {_NEW_TOKEN}"),
+    "account_inactive": (TokenRefused, f"the app was removed from the workspace; {_NEW_TOKEN}"),
     "enterprise_is_restricted": (AuthFailed, "this method is not for Enterprise tokens"),
-    "invalid_auth": (AuthFailed, f"the token is wrong; {_NEW_TOKEN}"),
+    "invalid_auth": (TokenRefused, f"the token is wrong; {_NEW_TOKEN}"),
     "missing_scope": (AuthFailed, ""),
     "no_permission": (AuthFailed, "the token lacks a permission; install the app again"),
     "not_allowed_token_type": (
         AuthFailed,
         "this is the wrong kind of token; bot_token begins with xoxb-, app_token with xapp-",
     ),
-    "not_authed": (AuthFailed, "no token was given; set bot_token and app_token"),
+    "not_authed": (TokenRefused, "no token was given; set bot_token and app_token"),
     "org_login_required": (AuthFailed, "the workspace is being moved; a person must log in"),
     "team_access_not_granted": (AuthFailed, "the app is not approved for this workspace"),
-    "token_expired": (AuthFailed, f"the token has expired; {_NEW_TOKEN}"),
-    "token_revoked": (AuthFailed, f"the token was revoked; {_NEW_TOKEN}"),
+    "token_expired": (TokenRefused, f"the token has expired; {_NEW_TOKEN}"),
+    "token_revoked": (TokenRefused, f"the token was revoked; {_NEW_TOKEN}"),
     "two_factor_setup_required": (AuthFailed, "the workspace wants two-factor log-in set up"),
     "access_denied": (AuthFailed, "the app may not see this; ask an admin of the workspace"),
     "bot_not_found": (NotFound, "no such bot in this workspace"),

@@ -29,6 +29,7 @@ from bridge.errors import (
 )
 from bridge.model import Call, Receipt
 from bridge.ports.clock import Clock
+from bridge.ports.credential import Credential
 from connectors.slack.capabilities import WHISPER
 from connectors.slack.json_values import Json, object_at, text_at
 from connectors.slack.marks import refusal_of_mark
@@ -69,6 +70,7 @@ class WebApi:
         deadline: float = 30.0,
     ) -> None:
         """`deadline`: seconds that a whole request may take."""
+        self.credential = Credential()
         self._base_url = base_url
         self._deadline = deadline
         self._token = token
@@ -162,13 +164,13 @@ class WebApi:
         self, method: str, what: str, data: object, kind: str, *, once: bool
     ) -> Answer:
         headers = {"Authorization": f"Bearer {await self._token()}", "Content-Type": kind}
-        with translated(what, once=once):
+        with self.credential.watched(), translated(what, once=once):
             await _notice_closed_connections()
             async with self._open_session().post(
                 self._base_url + method, data=data, headers=headers, allow_redirects=False
             ) as response:
                 content = await response.read()
-        body = _checked(what, response.status, response.headers, content, once=once)
+            body = _checked(what, response.status, response.headers, content, once=once)
         scopes = response.headers.get("x-oauth-scopes", "")
         return Answer(body, frozenset(scopes.replace(" ", "").split(",")) - {""})
 

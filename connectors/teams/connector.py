@@ -190,7 +190,8 @@ class TeamsConnector:
 
     def health(self) -> Health:
         health = self._health
-        return Health(health.state, health.connected_since, self._heard, health.note)
+        health = Health(health.state, health.connected_since, self._heard, health.note)
+        return self._sender.credential.health(health)
 
     def is_direct(self, channel: ChannelRef) -> bool:
         return ids.is_personal(channel)

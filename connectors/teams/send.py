@@ -28,11 +28,13 @@ from bridge.errors import (
     RateLimited,
     Refused,
     StreamStopped,
+    TokenRefused,
     Unavailable,
     Unsettled,
 )
 from bridge.model import Call, ChannelRef, Receipt
 from bridge.ports.clock import Clock
+from bridge.ports.credential import Credential
 from bridge.ports.tokens import TokenSource
 from connectors.teams import ids
 from connectors.teams.activity import Json, object_of, string
@@ -148,7 +150,7 @@ def error_of(
     text = f"{text}; {todo}" if todo else text
     match status:
         case 401:
-            return AuthFailed(f"{text}; check app_id, app_password and tenant_id", code=code)
+            return TokenRefused(f"{text}; check app_id, app_password and tenant_id", code=code)
         case 403 if code == "ContentStreamNotAllowed" and "by user" in said:
             return StreamStopped(text, code=code)
         case 404:
@@ -365,7 +367,9 @@ class BotToken:
             f"token from {url}", answer.status, answer.json(), answer.headers, repeatable=True
         )
         if answer.status in (400, 403, 404) or (answer.good and not answer.body):
-            return AuthFailed(f"{error}; check app_id, app_password and tenant_id", code=error.code)
+            return TokenRefused(
+                f"{error}; check app_id, app_password and tenant_id", code=error.code
+            )
         return error
 
 
@@ -384,6 +388,7 @@ class Sender:
         deadline: float | None = None,
     ) -> None:
         """`deadline`: seconds that a request may take, where it is not the client's own."""
+        self.credential = Credential()
         self._settings = settings
         self._references = references
         self._token = token
@@ -463,13 +468,14 @@ class Sender:
     ) -> Answer:
         base = await self._base(channel)
         data = None if body is None or method == "DELETE" else orjson.dumps(body)
-        answer = await self._authorized(method, base + path, data, repeatable)
-        if not answer.good:
-            what = f"{method} {channel}"
-            raise error_of(
-                what, answer.status, answer.json(), answer.headers, repeatable=repeatable
-            )
-        return answer
+        with self.credential.watched():
+            answer = await self._authorized(method, base + path, data, repeatable)
+            if not answer.good:
+                what = f"{method} {channel}"
+                raise error_of(
+                    what, answer.status, answer.json(), answer.headers, repeatable=repeatable
+                )
+            return answer
 
     async def _authorized(
         self, method: str, url: str, data: bytes | None, repeatable: bool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from typing import Any
 
@@ -16,15 +17,17 @@ from bridge.errors import (
     PlatformError,
     RateLimited,
     Refused,
+    TokenRefused,
     Unavailable,
     Unsettled,
 )
 from bridge.model import DeleteMessage, Delivery, EditMessage, Receipt
+from bridge.ports.connector import Health
 from bridge.sandbox.discord.permissions import Permission
 from bridge.sandbox.faults import Fault
 from connectors.discord.connector import DiscordConnector
 from connectors.discord.ids import channel_ref
-from connectors.discord.rest import ApiAnswer, read_answer, refusal
+from connectors.discord.rest import ApiAnswer, Rest, read_answer, refusal
 from connectors.discord.send import title_of
 from tests.connectors.discord.conftest import Local
 from tests.connectors.discord.test_encode import delivery
@@ -255,7 +258,7 @@ def answer(status: int, body: Any = None, **headers: str) -> ApiAnswer:
 ANSWERS: list[tuple[ApiAnswer, type[PlatformError], str]] = [
     (answer(500), Unsettled, "HTTP 500"),
     (answer(502, b"<html>"), Unsettled, "HTTP 502"),
-    (answer(401, {"code": 0}), AuthFailed, "reset it"),
+    (answer(401, {"code": 0}), TokenRefused, "reset it"),
     (answer(401, {"code": 50027, "message": "Invalid Webhook Token"}), Refused, "made anew"),
     (answer(403, {"code": 50013, "message": "Missing Permissions"}), AuthFailed, "permission"),
     (answer(403, {"code": 50007, "message": "no"}), Refused, "direct messages"),
@@ -284,6 +287,27 @@ def test_each_refusal_becomes_an_error_that_says_what_to_do(
     assert type(error) is kind
     with pytest.raises(kind, match=words):
         raise error
+
+
+async def test_a_token_that_is_refused_shows_until_it_is_taken(
+    local: Local, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connector = local.connector()
+    given = [answer(401, {"code": 50027}), answer(401, {"code": 0}), answer(200, {})]
+
+    async def ask(*_: object) -> ApiAnswer:
+        return given.pop(0)
+
+    monkeypatch.setattr(Rest, "_ask", ask)
+    own = vars(connector)
+    monkeypatch.setattr(own["_receiver"], "state", Health("connected"))
+    rest, states = own["_rest"], list[str]()
+    for authorised in (False, True, True):  # the first is a webhook that was made anew
+        with contextlib.suppress(Refused):
+            await rest.request("GET", "/x", bucket="x", doing="Asking", authorised=authorised)
+        states.append(connector.health().state)
+
+    assert states == ["connected", "failed", "connected"]
 
 
 WAITS: list[tuple[ApiAnswer, float, tuple[str, ...]]] = [

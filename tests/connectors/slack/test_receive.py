@@ -18,7 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bridge.errors import AuthFailed, PlatformError, StoreError, Unavailable
-from bridge.model import MessagePosted, Raw
+from bridge.model import MessagePosted, Raw, actor_id_of
 from bridge.sandbox.faults import Fault
 from bridge.testing.inbox import ListInbox
 from connectors.slack import ids, receive
@@ -241,6 +241,24 @@ async def test_a_wrong_app_token_ends_it_with_what_to_do(
 
     assert connector.health().state == "failed"
     assert "invalid_auth" in connector.health().note
+
+
+async def test_a_bot_token_that_is_revoked_shows_though_the_socket_is_open(
+    sandbox: Sandbox, inbox: ListInbox
+) -> None:
+    connector = sandbox.connector()
+    await sandbox.start(connector, inbox)
+    good = dict(sandbox.tokens.values)
+    sandbox.tokens.values = dict.fromkeys(good, "xoxb-revoked")
+
+    with pytest.raises(AuthFailed, match="invalid_auth"):
+        await connector.person(actor_id_of("slack", "T0ACME", "U0ACME01"))
+    revoked = connector.health()
+    sandbox.tokens.values = good
+    await connector.person(actor_id_of("slack", "T0ACME", "U0ACME02"))
+
+    assert (revoked.state, "invalid_auth" in revoked.note) == ("failed", True)
+    assert (connector.health().state, connector.health().note) == ("connected", "")
 
 
 async def test_a_slack_that_is_down_is_waited_for(

@@ -16,6 +16,7 @@ from bridge.errors import (
     PlatformError,
     RateLimited,
     Refused,
+    TokenRefused,
     Unavailable,
     Unsettled,
 )
@@ -96,8 +97,8 @@ async def _error_of(answer: Answer, wanted: Call | None = None) -> PlatformError
 
 
 CODES: dict[str, tuple[type[PlatformError], str]] = {
-    "invalid_auth": (AuthFailed, "install the app again"),
-    "token_revoked": (AuthFailed, "install the app again"),
+    "invalid_auth": (TokenRefused, "install the app again"),
+    "token_revoked": (TokenRefused, "install the app again"),
     "not_allowed_token_type": (AuthFailed, "bot_token begins with xoxb-"),
     "channel_not_found": (NotFound, "/invite @its-name"),
     "not_in_channel": (NotFound, "/invite @its-name"),

@@ -22,6 +22,7 @@ from bridge.errors import (
     PlatformError,
     RateLimited,
     Refused,
+    TokenRefused,
     Unavailable,
     Unsettled,
 )
@@ -207,6 +208,10 @@ async def test_a_second_refusal_is_for_a_person_to_mend(wire: Wire) -> None:
 
     with pytest.raises(AuthFailed, match="check app_id"):
         await wire.sender.send(call())
+    refused = wire.sender.credential.refused
+    await wire.sender.send(call())
+
+    assert ("check app_id" in refused, wire.sender.credential.refused) == (True, "")
 
 
 def _error(status: int, code: str = "Code", **headers: str) -> Response:
@@ -327,8 +332,8 @@ async def test_the_token_never_goes_to_an_address_that_is_not_known(wire: Wire, 
     ("answer", "error"),
     [
         (JSONResponse({"error": "invalid_client", "error_description": "AADSTS7000215: Invalid "
-            "client secret. Trace ID: x"}, 401), AuthFailed),
-        (JSONResponse({"error": "unauthorized_client"}, 400), AuthFailed),
+            "client secret. Trace ID: x"}, 401), TokenRefused),
+        (JSONResponse({"error": "unauthorized_client"}, 400), TokenRefused),
         (Response(status_code=500), Unavailable),
         (Response(status_code=503), Unavailable),
         (PlainTextResponse("hello"), Unavailable),
