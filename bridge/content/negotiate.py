@@ -41,10 +41,14 @@ class Accepted(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    content_type: str = "**"
-    schema_id: str | None = None
-    name: str | None = None
-    required: bool = False
+    content_type: str = Field(default="**", description="a glob of MIME types, such as `image/*`")
+    schema_id: str | None = Field(
+        default=None, description="for structured data: a glob of the schema ids"
+    )
+    name: str | None = Field(
+        default=None, description="a glob of paths, such as `/sources/**`; else any name, or none"
+    )
+    required: bool = Field(default=False, description="whether there must be such a part")
 
     @field_validator("content_type", "schema_id", "name")
     @classmethod
@@ -179,9 +183,19 @@ def _name_faults(message: Message) -> Iterator[str]:
         seen.add(name)
 
 
+def takes(one: Accepted, content_type: str, *, name: str = "", schema_id: str = "") -> bool:
+    """Whether the entry takes a part of this type, name and schema."""
+    named = one.name is None or (bool(name) and matches(one.name, name))
+    return named and _takes_type(one, content_type, schema_id)
+
+
+def told(one: Accepted) -> str:
+    """The entry in words."""
+    return _told(one)
+
+
 def _takes(one: Accepted, part: NamedPart) -> bool:
-    named = one.name is None or (bool(part.name) and matches(one.name, part.name))
-    return named and _takes_type(one, part.content_type, part.schema_id)
+    return takes(one, part.content_type, name=part.name, schema_id=part.schema_id)
 
 
 def _takes_type(one: Accepted, content_type: str, schema_id: str) -> bool:

@@ -100,13 +100,15 @@ class TextDelta(_Value):
 
 
 class PartGiven(_Value):
-    """A whole part of the answer; text deltas after it begin a new text part. `name` and `size`
-    (bytes) are those of a file, where they are known."""
+    """A whole part of the answer; text deltas after it begin a new text part. `name`, `size`
+    (bytes) and `path` (absolute, among the parts of the answer) are those of a file, where they are
+    known."""
 
     type: Literal["part_given"] = "part_given"
     part: JsonValue
     name: str = ""
     size: int | None = Field(default=None, ge=0)
+    path: str = ""
 
 
 class TextReplaced(_Value):

@@ -81,9 +81,11 @@ class Answer:
             case TextReplaced(parts=parts, text=text):
                 self._parts += parts
                 self._text = [text]
-            case PartGiven(part=part, name=name, size=size) if name or size is not None:
+            case PartGiven(part=part, name=name, size=size, path=path) if (
+                name or path or size is not None
+            ):
                 self._close_text()
-                details = {"name": name or None, "size": size}
+                details = {"name": name or None, "size": size, "path": path or None}
                 known = {key: one for key, one in details.items() if one is not None}
                 self._details[str(len(self._parts))] = known
                 self._parts.append(part)

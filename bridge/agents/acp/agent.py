@@ -15,6 +15,7 @@ import orjson
 import structlog
 from pydantic import JsonValue
 
+from bridge.agents.acp.schema import faults, fitted, missing
 from bridge.agents.acp.settings import AcpSettings
 from bridge.agents.acp.stream import Stream
 from bridge.agents.acp.write import API, items_of, write_request
@@ -30,7 +31,7 @@ from bridge.agents.probe import probe
 from bridge.agents.records import record_of
 from bridge.agents.running import key_of, one_turn, tried
 from bridge.agents.streams import BROKEN
-from bridge.errors import BridgeError, Refused
+from bridge.errors import AgentError, BridgeError, Refused
 from bridge.model.turns import AgentEvent, AgentInput, AnswerRecorded, PartGiven, Turn, TurnDone
 from bridge.ports.agent import AgentTools
 from bridge.ports.findings import Finding
@@ -102,7 +103,7 @@ class AcpAgent:
                 log.info("agent_forgot", agent=self.name, api=API)
                 run = await self._anew(turn.conversation)
                 continue
-            yield AnswerRecorded(record=_recorded(run))
+            yield AnswerRecorded(record=self._recorded(run))
             for event in run.reader.question():
                 said = True
                 for one in paragraphs.pass_on(event):
@@ -193,11 +194,14 @@ class AcpAgent:
         room, losses = await inline_files(room, self._tools.files, limit)
         told = with_notice(room, self.name) if whole else room
         written = write_request(told, self.name)
-        losses = (*losses, *written.losses)
+        found, unfit = fitted(items_of(written.body, "input"), settings.accepts)
+        if whole and (lacking := missing(found, settings.accepts)):
+            raise AgentError(f"it is not asked without {', '.join(lacking)}")
+        losses = (*losses, *written.losses, *unfit)
         for loss in losses:
             log.debug("agent_loss", agent=self.name, kind=loss.kind, path=loss.path)
         record = record_of(API, room, self.name, losses, agent_name=settings.agent_name)
-        return {"input": written.body["input"]}, record
+        return {"input": [*found]}, record
 
     def _tried(
         self, run: _Run, headers: Headers, heard: Heard, http: Http
@@ -242,14 +246,18 @@ class AcpAgent:
         except (BridgeError, TimeoutError) as error:
             log.info("run_not_cancelled", agent=self.name, error=type(error).__name__)
 
+    def _recorded(self, run: _Run) -> Json:
+        """With what the server calls it, and what of the answer does not fit."""
+        session = run.reader.session_id or run.session
+        record: Json = {**run.record, "session_id": session, "run_id": run.reader.run_id}
+        found = faults(items_of(run.reader.response, "output"), self._settings.gives)
+        if found and run.reader.is_over:
+            log.warning("answer_does_not_fit", agent=self.name, faults=found)
+            record["faults"] = [*found]
+        return record
+
     async def _headers(self) -> Headers:
         return bearer(await key_of(self._settings.api_key, self._tools.tokens))
-
-
-def _recorded(run: _Run) -> Json:
-    """With what the server calls it."""
-    session = run.reader.session_id or run.session
-    return {**run.record, "session_id": session, "run_id": run.reader.run_id}
 
 
 class _Type:

@@ -35,6 +35,7 @@ from bridge.uacs import (
 
 _LINE = Line("agent", ())
 _TEXTS = (PLAIN, "text/markdown")
+_ENCODINGS = ("content_encoding", "contentEncoding")
 
 
 def read_response(response: JsonValue, agent: str) -> Message:
@@ -94,8 +95,8 @@ def part_parts(native: JsonValue, number: str) -> list[ContentPart]:
     if part is None:
         return [*steps, state(API, item=native)]
     base = write.part_of(Piece("", part), _LINE, []) or {}
-    plain = block.get("content_encoding") == "plain" and "content_encoding" not in base
-    patch = patch_of(base, without(block, "content_encoding") if plain else block)
+    plain = _told(block, "encoding") == "plain" and "content_encoding" not in base
+    patch = patch_of(base, without(block, *_ENCODINGS) if plain else block)
     sources = _sources(details)
     return [*steps, part, *sources, *([state(API, fields=patch)] if patch else [])]
 
@@ -125,14 +126,14 @@ def _sources(details: Mapping[str, JsonValue]) -> list[ContentPart]:
 
 
 def _part(block: Json) -> ContentPart | None:
-    kind = text(block.get("content_type")) or PLAIN
-    content, url = block.get("content"), text(block.get("content_url"))
+    kind = _told(block, "type") or PLAIN
+    content, url = block.get("content"), _told(block, "url")
     if url:
         source = url_source(url)
         return media_part(source, kind) if source else None
     if not isinstance(content, str):
         return None
-    if block.get("content_encoding") == "base64":
+    if _told(block, "encoding") == "base64":
         return media_part(MediaSource(base64=content), kind)
     plain = kind.partition(";")[0].strip().lower()
     if plain in _TEXTS and not block.get("name"):
@@ -140,6 +141,12 @@ def _part(block: Json) -> ContentPart | None:
     if plain == JSON and not block.get("name"):
         return _value(content)
     return media_part(MediaSource(base64=base64.b64encode(content.encode()).decode()), kind)
+
+
+def _told(block: Json, what: str) -> str:
+    """A member as the protocol has it (`content_type`), or as its proposal of message bodies
+    (`contentType`)."""
+    return text(block.get(f"content_{what}")) or text(block.get(f"content{what.capitalize()}"))
 
 
 def _value(content: str) -> ContentPart | None:

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from bridge.agents.settings import RemoteSettings
+from bridge.content.negotiate import Accepted
 
 
 class AcpSettings(RemoteSettings):
@@ -22,6 +23,16 @@ class AcpSettings(RemoteSettings):
     sessions: bool = Field(
         True,
         description="whether a session on its server is told only what is new; false: all, always",
+    )
+    accepts: tuple[Accepted, ...] = Field(
+        (),
+        description="which parts it is sent, by content type and name; others are told in words, "
+        "and where a required one is missing it is not asked; none: all parts",
+    )
+    gives: tuple[Accepted, ...] = Field(
+        (),
+        description="which parts its answers have; what does not fit is shown all the same, and "
+        "noted in the log and in the record of the answer; none: not checked",
     )
     poll_seconds: float = Field(
         1.0, gt=0, le=60, description="seconds between two looks at a run, with mode async"

@@ -11,6 +11,7 @@ from bridge.agents.acp.read import file_name, part_parts
 from bridge.agents.faults import fault_of
 from bridge.agents.json_values import Json, arr, obj, text, without
 from bridge.agents.streams import Ending
+from bridge.content.negotiate import is_name
 from bridge.errors import AgentError
 from bridge.model.turns import AgentEvent, PartGiven, TextDelta, ToolAnswered, ToolCalled
 from bridge.uacs import ContentPart, TextPart, ToolCallPart, ToolResultPart, write
@@ -152,5 +153,11 @@ def _event(part: ContentPart, native: JsonValue) -> AgentEvent:
             return ToolAnswered(part=part)
         case _:
             is_file = part.type in ("image", "audio", "video", "file")
-            name = file_name(native) if is_file else ""
-            return PartGiven(part=orjson.loads(write(part)), name=name)
+            if not is_file:
+                return PartGiven(part=orjson.loads(write(part)))
+            path = text(obj(native).get("name"))
+            return PartGiven(
+                part=orjson.loads(write(part)),
+                name=file_name(native),
+                path=path if is_name(path) else "",
+            )

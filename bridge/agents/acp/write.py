@@ -20,6 +20,7 @@ from bridge.agents.media import MediaPart, document_of, name_of
 from bridge.agents.memory import without_memory
 from bridge.agents.native import Piece, pieces_of, reasoning_text
 from bridge.content.agent_parts import CITATIONS, VALUE
+from bridge.content.negotiate import is_name
 from bridge.model import Loss
 from bridge.uacs import (
     Conversation,
@@ -173,7 +174,8 @@ def _result(part: ToolResultPart, names: Mapping[str, str]) -> Json:
 def _media(piece: Piece, part: MediaPart, line: Line, losses: list[Loss]) -> Json | None:
     source = part.source
     kind = part.media_type
-    name = path_name(name_of(piece))
+    path = piece.details.path or ""
+    name = path if is_name(path) else path_name(name_of(piece))
     named: Json = {"name": name} if name else {}
     if source.base64 is not None:
         inline: Json = {"content_type": kind, "content": source.base64}

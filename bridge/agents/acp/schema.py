@@ -1,0 +1,85 @@
+"""Messages of ACP held against the schema of message bodies that an agent is configured with. Pure.
+
+Source: the seed on message bodies: every part matches an entry by name and content type, and every
+required entry is matched by a part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from bridge.agents.acp.write import PLAIN
+from bridge.agents.json_values import Json, arr, obj, text
+from bridge.content.negotiate import Accepted, takes, told
+from bridge.model import Loss
+
+_MOST_FAULTS = 10
+
+
+def fitted(messages: Sequence[Json], schema: Sequence[Accepted]) -> tuple[list[Json], list[Loss]]:
+    """The messages with the parts that are taken; others are named in words where text is taken."""
+    if not schema:
+        return list(messages), []
+    losses: list[Loss] = []
+    found: list[Json] = []
+    for number, message in enumerate(messages):
+        parts: list[Json] = []
+        for index, part in enumerate(map(obj, arr(message.get("parts")))):
+            if _fits(part, schema):
+                parts.append(part)
+                continue
+            said: Json = {"content_type": PLAIN, "content": f"[{_named(part)}]"}
+            shown = said["content"] if _fits(said, schema) and not _is_text(part) else ""
+            parts += [said] if shown else []
+            path = f"/input/{number}/parts/{index}"
+            what = f"{_named(part)}, which the agent does not accept"
+            losses.append(Loss(path=path, kind="not_accepted", what=what, shown_as=str(shown)))
+        if parts:
+            found.append({**message, "parts": [*parts]})
+    return found, losses
+
+
+def missing(messages: Sequence[Json], schema: Sequence[Accepted]) -> list[str]:
+    """Required entries that no part matches, in words."""
+    parts = list(_parts(messages))
+    wanted = [one for one in schema if one.required]
+    return [told(one) for one in wanted if not any(_fits(part, [one]) for part in parts)]
+
+
+def faults(messages: Sequence[Json], schema: Sequence[Accepted]) -> list[str]:
+    """Why an answer does not fit, in words; the first few."""
+    if not schema:
+        return []
+    unfit = [f"{_named(part)} is not among what it gives"
+             for part in _parts(messages) if not _fits(part, schema)]  # fmt: skip
+    absent = [f"{one} is required, and missing" for one in missing(messages, schema)]
+    return [*unfit, *absent][:_MOST_FAULTS]
+
+
+def _parts(messages: Sequence[Json]) -> Iterator[Json]:
+    return (obj(part) for one in messages for part in arr(one.get("parts")))
+
+
+def _fits(part: Json, schema: Sequence[Accepted]) -> bool:
+    """A step that an agent only tells of (trajectory) has no content to judge."""
+    if part.get("content") is None and not _url(part):
+        return True
+    return any(takes(one, _kind(part), name=text(part.get("name"))) for one in schema)
+
+
+def _url(part: Json) -> str:
+    return text(part.get("content_url")) or text(part.get("contentUrl"))
+
+
+def _kind(part: Json) -> str:
+    kind = text(part.get("content_type")) or text(part.get("contentType")) or PLAIN
+    return kind.partition(";")[0].strip().lower()
+
+
+def _is_text(part: Json) -> bool:
+    return _kind(part).startswith("text/") and not part.get("name")
+
+
+def _named(part: Json) -> str:
+    name = text(part.get("name"))
+    return f"a part {_kind(part)}{f' named {name}' if name else ''}"

@@ -1,0 +1,116 @@
+"""Bodies of ACP's messages: names as paths, members as the proposal spells them, schemas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bridge.agents.acp.read import read_response
+from bridge.agents.acp.write import write_request, write_response
+from bridge.model import MessageId
+from bridge.model.turns import AgentEvent, AnswerRecorded, PartGiven, TurnDone, TurnFailed
+from bridge.router.answers import Answer as GrowingAnswer
+from bridge.uacs import ImagePart, MediaSource, TextPart, read_message, write
+from tests.agents.model_server import Answer, model_server, sse
+from tests.agents.talking import room, said, text_of
+from tests.agents.test_acp import answer, build, run
+
+SOURCE: Any = {"name": "/src/a.py", "content_type": "text/x-python", "content": "cHJpbnQoKQ==",
+               "content_encoding": "base64"}  # fmt: skip
+TEST: Any = {**SOURCE, "name": "/test/a.py"}
+
+
+def told(*parts: Any) -> Any:
+    """The stream of a run that says these parts."""
+    return sse(*({"type": "message.part", "part": one} for one in parts), run("completed"))
+
+
+async def test_parts_of_one_name_in_two_folders_stay_two_for_another_agent() -> None:
+    async with model_server(Answer(told(SOURCE, TEST))) as api:
+        events = await answer(build(api.url))
+    given = GrowingAnswer(MessageId("agent:coder:1"), "coder", 0.0)
+    for event in events:
+        given.take(event)
+    heard = read_message(write(given.message()))
+
+    written = write_request(room(heard, said("slack:T:U1", "Review it")), "bot")
+
+    parts: Any = [part for one in written.body["input"] for part in one["parts"]]  # pyright: ignore
+    assert [part["name"] for part in parts if "name" in part] == ["/src/a.py", "/test/a.py"]
+    files = [one for one in events if isinstance(one, PartGiven) and one.name]
+    assert [one.name for one in files] == ["a.py", "a.py"]
+
+
+def test_an_agents_own_parts_keep_their_paths() -> None:
+    body: Any = {"output": [{"role": "agent/bot", "parts": [SOURCE, TEST]}]}
+
+    kept = read_message(write(read_response(body, "bot")))
+
+    assert write_response(kept, "bot") == body
+
+
+def test_members_are_read_as_the_proposal_spells_them() -> None:
+    body: Any = {"output": [{"role": "agent/bot", "parts": [
+        {"contentType": "image/png", "contentUrl": "https://x.example/a.png"},
+        {"contentType": "image/png", "content": "iVBORw0KGgo=", "contentEncoding": "base64"},
+        {"contentType": "text/plain", "content": "Hi"}]}]}  # fmt: skip
+
+    message = read_response(body, "bot")
+
+    kinds = [part.type for part in message.content if part.type != "structured_data"]
+    assert kinds == ["image", "image", "text"]
+    assert write_response(read_message(write(message)), "bot") == body
+
+
+PICTURE = ImagePart(source=MediaSource(base64="iVBORw0KGgo="), media_type="image/png")
+WITH_PICTURE = room(said("slack:T:U1", [TextPart(text="What is it?"), PICTURE], "Alice"))
+WORDS = [{"content_type": "text/*"}]
+
+
+async def asked(conversation: Any, **options: Any) -> tuple[list[AgentEvent], Any]:
+    async with model_server(Answer(told({"content": "A sky."}))) as api:
+        events = await answer(build(api.url, **options), conversation)
+    return events, api.requests
+
+
+async def test_what_an_agent_does_not_accept_is_told_in_words() -> None:
+    events, requests = await asked(WITH_PICTURE, accepts=WORDS)
+
+    parts = [part for one in requests[0]["input"] for part in one["parts"]]
+    assert {part["content_type"] for part in parts} == {"text/plain"}
+    assert "[a part image/png]" in [part["content"] for part in parts]
+    record = next(one.record for one in events if isinstance(one, AnswerRecorded))
+    assert "not_accepted" in str(record["losses"])
+
+
+async def test_an_agent_is_not_asked_without_what_it_requires() -> None:
+    wanted = [*WORDS, {"content_type": "image/*", "required": True}]
+
+    asked_so, given = await asked(WITH_PICTURE, accepts=wanted)
+    refused, requests = await asked(
+        room(said("slack:T:U1", "What is it?", "Alice")), accepts=wanted
+    )
+
+    assert isinstance(asked_so[-1], TurnDone)
+    assert "image/png" in str(given)
+    assert requests == []
+    assert isinstance(refused[-1], TurnFailed)
+    assert "is not asked without a part 'image/*'" in refused[-1].reason
+
+
+@pytest.mark.parametrize(("gives", "faults"), [
+    ([{"content_type": "text/**"}], None),
+    ([], None),
+    ([{"content_type": "image/*", "required": True}],
+     ["a part text/plain is not among what it gives",
+      "a part 'image/*' is required, and missing"]),
+])  # fmt: skip
+async def test_an_answer_that_is_not_as_it_should_be_is_shown_and_noted(
+    gives: Any, faults: Any
+) -> None:
+    events, _ = await asked(WITH_PICTURE, gives=gives)
+
+    assert text_of(events) == "A sky."
+    records = [one.record for one in events if isinstance(one, AnswerRecorded)]
+    assert records[-1].get("faults") == faults
