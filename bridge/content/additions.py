@@ -33,7 +33,8 @@ Seconds = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 
 class PartDetails(BaseModel):
     """What the seed's parts have no field for; `size` in bytes. What is `quoted` was said by
-    somebody else than the message's author, who passes it on."""
+    somebody else than the message's author, who passes it on. A `notice` is the bridge's own: that
+    an answer failed or was stopped; its agent did not say it."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -44,6 +45,7 @@ class PartDetails(BaseModel):
     spoiler: StrictBool | None = None
     path: StrictStr | None = None
     quoted: StrictBool | None = None
+    notice: StrictBool | None = None
 
 
 class KeptFile(BaseModel):
@@ -227,6 +229,37 @@ def select_parts(
         else:
             selected.append((index, part))
     return selected
+
+
+def without_notices(message: Message) -> Message | None:
+    """The message without what the bridge added to it in its author's place; None where nothing
+    else is in it."""
+    additions, _ = read_bridge_metadata(message)
+    gone = {int(index) for index, details in additions.parts.items() if details.notice}
+    if not gone:
+        return message
+    for index in tuple(gone):
+        gone.update(additions.fallbacks.get(str(index), ()))
+    kept = [index for index in range(len(message.content)) if index not in gone]
+    if not kept:
+        return None
+    places = {old: new for new, old in enumerate(kept)}
+    changes: dict[str, object] = {
+        "parts": {
+            str(places[int(old)]): details
+            for old, details in additions.parts.items()
+            if int(old) in places
+        },
+        "fallbacks": {
+            str(places[int(old)]): tuple(places[one] for one in fallback if one in places)
+            for old, fallback in additions.fallbacks.items()
+            if int(old) in places
+        },
+        "summary": None,
+    }
+    content = tuple(message.content[index] for index in kept)
+    shorter = message.model_copy(update={"content": content})
+    return with_bridge_metadata(shorter, additions.model_copy(update=changes))
 
 
 def _by_schema_id(schema_ids: Collection[str]) -> Callable[[ContentPart], bool]:

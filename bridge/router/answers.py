@@ -9,7 +9,13 @@ from typing import Any, cast
 from pydantic import JsonValue
 from pydantic_core import to_json
 
-from bridge.content.additions import KEY, VERSION, read_bridge_metadata
+from bridge.content.additions import (
+    KEY,
+    VERSION,
+    BridgeMetadata,
+    read_bridge_metadata,
+    with_bridge_metadata,
+)
 from bridge.content.agent_parts import UNSHOWN
 from bridge.content.card import Button, Card
 from bridge.content.card_json import SCHEMA_ID, card_to_json
@@ -55,13 +61,15 @@ class Answer:
         self._metadata: dict[str, Any] = {}
         self._retry: MessageId | None = None
         self._summary = ""
+        self._notices: list[str] = []
         self._steps: dict[str, PlanStep] = {}
         self._state: dict[str, JsonValue] = {}
 
     @property
     def visible(self) -> bool:
         """Whether there is anything to show."""
-        return any(piece.strip() for piece in self._text) or any(map(self._is_seen, self._parts))
+        said = any(piece.strip() for piece in self._text) or bool(self._notices)
+        return said or any(map(self._is_seen, self._parts))
 
     @property
     def said(self) -> bool:
@@ -141,28 +149,32 @@ class Answer:
 
     def fail(self, reason: str, question: MessageId | None = None) -> None:
         """Say in the answer that it is not complete, and why, with a button to ask again. That is
-        what notifications say, too: what it had begun to say is for those who look."""
-        gap = "\n\n" if self.visible else ""
+        what notifications say, too: what it had begun to say is for those who look. These parts
+        are notices: people see them, and no model takes them for the agent's words."""
         self._summary = f"⚠️ {self.agent} could not finish this answer"
         why = cut_text(" ".join(reason.split()), _LONGEST_REASON)
-        self._text.append(f"{gap}{self._summary}: {why}")
+        self._notices.append(f"{self._summary}: {why}")
         self._retry = question
 
     def stop(self) -> None:
         """Say that somebody stopped it."""
         if self.visible:
-            self._text.append("\n\n⏹️ stopped")
+            self._notices.append("⏹️ stopped")
 
     def message(self) -> Message:
         """The answer as it stands."""
         text = "".join(self._text).strip()
         parts = [*self._parts, TextPart(text=text)] if text else [*self._parts]
+        notices: list[Any] = [TextPart(text=notice) for notice in self._notices]
         if self._retry is not None:
-            parts.append(_retry_button(self._retry))
+            notices.append(_retry_button(self._retry))
+        places = range(len(parts), len(parts) + len(notices))
+        details = self._details | {str(place): {"notice": True} for place in places}
+        parts += notices
         metadata = dict(self._metadata)
         if self._state:
             metadata[AGENTS] = {self.agent: dict(self._state)}
-        about: dict[str, Any] = {"parts": dict(self._details)} if self._details else {}
+        about: dict[str, Any] = {"parts": details} if details else {}
         if self._summary:
             about["summary"] = self._summary
         if about:
@@ -190,11 +202,22 @@ def saying(message: Message, parts: Sequence[object]) -> Message:
 
 
 def asked_again(answer: Message) -> Message:
-    """An answer that failed, without its button, and without fallbacks, which are made anew."""
-    fallbacks = read_bridge_metadata(answer)[0].fallbacks.values()
-    shadows = {index for indices in fallbacks for index in indices}
-    kept = [part for index, part in enumerate(answer.content) if index not in shadows]
-    return saying(answer, [part for part in kept if part != _retry_button_of(part)])
+    """An answer that failed, without its button, and without fallbacks, which are made anew. What
+    is noted of its other parts stays."""
+    additions, _ = read_bridge_metadata(answer)
+    shadows = {index for indices in additions.fallbacks.values() for index in indices}
+    kept = [
+        index
+        for index, part in enumerate(answer.content)
+        if index not in shadows and part != _retry_button_of(part)
+    ]
+    again = saying(answer, [answer.content[index] for index in kept])
+    details = {
+        str(new): additions.parts[str(old)]
+        for new, old in enumerate(kept)
+        if str(old) in additions.parts
+    }
+    return with_bridge_metadata(again, BridgeMetadata(parts=details)) if details else again
 
 
 def _field(part: Any, name: str) -> object:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from bridge.content.additions import KEY
+from bridge.content.additions import KEY, without_notices
 from bridge.content.private_state import AGENTS, kept_state, own_view, state_of
 from bridge.content.window import Window
 from bridge.model import MessageId, TurnId
@@ -144,7 +144,8 @@ def _take(
         if since is not None and to_datetime(message.timestamp) < since:
             continue
         younger = True
-        if not window.take(message):
+        said = without_notices(message)
+        if said is not None and not window.take(said):
             return False
     return younger or since is None
 

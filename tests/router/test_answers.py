@@ -190,12 +190,13 @@ async def test_notifications_say_that_an_answer_failed_and_not_what_it_had_begun
 
     (answer,) = await answers(house.store, house, "bot")
     card, _ = NO_CARDS.read(answer)
-    said = answer.content[0]
+    said, notice, *_ = answer.content
     assert card.summary == "⚠️ bot could not finish this answer"
     assert is_rich(answer)
-    assert isinstance(said, TextPart)
-    assert said.text.startswith("The secret plan is\n\n⚠️ bot could not finish this answer: because")
-    assert len(said.text) < 600
+    assert said == TextPart(text="The secret plan is")
+    assert isinstance(notice, TextPart)
+    assert notice.text.startswith("⚠️ bot could not finish this answer: because")
+    assert len(notice.text) < 600
 
 
 async def test_what_is_kept_outlives_a_turn_that_was_cut_off(clock: FakeClock) -> None:

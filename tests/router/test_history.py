@@ -14,8 +14,10 @@ import pytest
 
 from bridge.model import ActorId, MessageId, Person, Place, RoomId, TurnId, message_id_of
 from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone
+from bridge.ports.cards import NO_CARDS
 from bridge.ports.store import Admission, NewMessage, Store, StoredMessage
 from bridge.router import AgentSeat, Policy, Room
+from bridge.router.answers import Answer, asked_again
 from bridge.router.history import History
 from bridge.router.options import RoomOptions
 from bridge.store import SqliteStore, archive, open_sqlite
@@ -248,3 +250,28 @@ async def test_an_agent_is_told_that_what_it_knew_was_changed_however_long_ago(
 
     assert not any("swordfish" in one for one in agent.knew[2])  # long ago
     assert agent.unchanged == [None, True, change == "nothing", True]
+
+
+@pytest.mark.parametrize("ends", ["failed", "stopped", "failed at once", "asked again"])
+async def test_what_the_bridge_says_in_an_agents_place_reaches_no_model(ends: str) -> None:
+    store = MemoryStore(FakeClock())
+    answer = Answer(MessageId("agent:other:1"), "other", START)
+    if ends != "failed at once":
+        answer.take(TextDelta(text="The plan is"))
+    if ends == "stopped":
+        answer.stop()
+    else:
+        answer.fail("the model is overloaded", MessageId("q"))
+    whole = NO_CARDS.with_fallbacks(answer.message())
+    if ends == "asked again":
+        whole = NO_CARDS.with_fallbacks(asked_again(whole))
+    author = Person(id=ActorId("agent:other"), name="other", bot=True)
+    new = NewMessage(whole, author, START)
+    await store.admit(Admission("answer", message=new, timelines=(LOBBY.timeline,)))
+    (last,) = await say(store, "what now?")
+
+    read_back = await read(store, last)
+
+    begun = [] if ends == "failed at once" else ["The plan is"]
+    assert words(read_back) == [*begun, "what now?"]
+    assert not [p for m in read_back.messages for p in m.content if not isinstance(p, TextPart)]

@@ -262,7 +262,7 @@ async def test_a_failed_answer_has_a_button_that_asks_again_once(clock: FakeCloc
 
 async def button(plaza: Plaza, answer: MessageId) -> str:
     """The token of the only button; it follows from the place where it stood first."""
-    return action_token(KEY, answer, "/content/1/data/nodes/0")
+    return action_token(KEY, answer, "/content/2/data/nodes/0")
 
 
 @pytest.mark.parametrize("sign", ["🛑", "⏹️"])
