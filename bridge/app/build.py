@@ -19,6 +19,7 @@ from bridge.app.file_links import FileLinks
 from bridge.app.keys import key_for, known_key
 from bridge.app.needs import check_needs
 from bridge.app.origin import check_one_place
+from bridge.app.pictures import AgentPicture, AuthorPictures, agent_picture
 from bridge.app.places import Places
 from bridge.app.redaction import hide_secrets
 from bridge.app.room_settings import (
@@ -77,6 +78,7 @@ class Bridge:
     files: Files
     links: FileLinks | None
     tools: McpToolbox
+    pictures: AuthorPictures
 
     unready: dict[str, str] = field(default_factory=dict[str, str])
     reload: Callable[[], Awaitable[list[str]]] = nothing_to_reload
@@ -121,6 +123,8 @@ async def build(settings: Settings) -> Bridge:
         tools = open_toolbox(settings.tools, Tokens(store), clock, files)
         problems: list[str] = []
         rooms = await find_rooms(settings, connectors, store, problems)
+        drawn = agent_pictures(settings, problems)
+        pictures = AuthorPictures(key_for(settings.store.path), settings.web.public_url, drawn)
     except BaseException:
         for connector in connectors.values():
             await connector.close()
@@ -134,10 +138,25 @@ async def build(settings: Settings) -> Bridge:
         groups=groups_of(settings), email_key=email_key(settings), admins=settings.admins,
         tools=tools,
         allowances=allowances_of(settings),
+        pictures=pictures,
     )  # fmt: skip
     return Bridge(
-        settings, store, connectors, agents, rooms, router, clock, problems, files, links, tools
-    )
+        settings, store, connectors, agents, rooms, router, clock, problems, files, links, tools,
+        pictures,
+    )  # fmt: skip
+
+
+def agent_pictures(settings: Settings, problems: list[str]) -> dict[str, AgentPicture]:
+    """The pictures of agents that can be had; why the others cannot."""
+    found: dict[str, AgentPicture] = {}
+    for name, entry in settings.agents.items():
+        if entry.picture is None:
+            continue
+        try:
+            found[name] = agent_picture(entry.picture)
+        except ConfigError as error:
+            problems.append(f"agents.{name}.picture: {error}")
+    return found
 
 
 def build_agents(

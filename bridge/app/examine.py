@@ -23,6 +23,7 @@ from bridge.app.commands.show import many
 from bridge.app.keys import known_key
 from bridge.app.needs import named_secrets, nothing_to_do, unmet, wrong_public_url
 from bridge.app.origin import check_one_place, place_of_code
+from bridge.app.pictures import agent_picture
 from bridge.app.places import Places
 from bridge.app.readiness import (
     REACHABLE,
@@ -270,6 +271,21 @@ def _room_offline(room: RoomSettings) -> list[Finding]:
 # --- agents and tools ---------------------------------------------------------------------------
 
 
+def picture_findings(picture: str | None, public_url: str | None) -> list[Finding]:
+    """Whether platforms can show this picture of an agent."""
+    if picture is None:
+        return []
+    try:
+        found = agent_picture(picture)
+    except ConfigError as error:
+        what, _, todo = str(error).partition("; ")
+        return [Finding("error", f"picture: {what}", todo)]
+    if found.content and public_url is None:
+        what = "picture: platforms cannot fetch the file, and show their own stand-in"
+        return [Finding("warning", what, "set web.public_url, or give an https address")]
+    return [Finding("ok", f"picture is there ({found.media_type or found.url})")]
+
+
 async def _agents_and_tools(
     settings: Settings, store: Store | None, *, offline: bool
 ) -> list[Chapter]:
@@ -282,7 +298,8 @@ async def _agents_and_tools(
         if found := refused.get(f"policies.{name}"):
             chapters.append((f"Policy {name} ({entry.kind})", [found]))
     for name, entry in settings.agents.items():
-        found = [*secrets[name], *asked.get(name, ())]
+        picture = picture_findings(entry.picture, settings.web.public_url)
+        found = [*secrets[name], *picture, *asked.get(name, ())]
         found += [one for one in (refused.get(f"agents.{name}"),) if one]
         if found:
             chapters.append((f"Agent {name} ({entry.kind})", found))

@@ -13,6 +13,7 @@ import structlog
 
 from bridge.app.build import (
     Bridge,
+    agent_pictures,
     allowances_of,
     build_agents,
     build_connectors,
@@ -92,6 +93,7 @@ class Reloader:
         bridge.settings = new
         bridge.router.admins[:] = new.admins
         bridge.router.allowances = allowances_of(new)
+        bridge.pictures.change(await asyncio.to_thread(agent_pictures, new, problems))
         bridge.problems[:] = problems
         return [*await asyncio.to_thread(_told, old, new), *problems]
 

@@ -35,9 +35,11 @@ from bridge.tools.settings import ToolServerSettings
 
 _NAME = re.compile(r"^[a-z0-9][a-z0-9_-]{0,62}$")
 # Accounts are served below their names.
-_OWN_ADDRESSES = ("admin", "files", "healthz", "livez", "mcp", "metrics", "readyz", "v1")
+_OWN_ADDRESSES = (
+    "admin", "files", "healthz", "livez", "mcp", "metrics", "pictures", "readyz", "v1",
+)  # fmt: skip
 # Keys beside `kind` that all agents have.
-_SHARED = {"agents": frozenset({"budget", "policies", "tools"})}
+_SHARED = {"agents": frozenset({"budget", "picture", "policies", "tools"})}
 _HEX = re.compile(r"[0-9A-Fa-f]{32,}")  # a signing secret of Slack
 _LISTS = ("tuple_type", "list_type", "set_type", "frozen_set_type")
 _MAPPINGS = ("dict_type", "mapping_type", "model_type", "model_attributes_type")
@@ -64,6 +66,11 @@ class AgentSettings(StrictSettings):
         default=(), description="The servers under `tools` whose tools it has."
     )
     options: Any = Field(default=None, description="The agent API's own settings.")
+    picture: str | None = Field(
+        default=None,
+        description="Its picture beside what it says: an https address, or a PNG, JPEG, GIF or "
+        "WebP file (relative to the configuration file; needs web.public_url).",
+    )
     budget: BudgetSettings = Field(
         default=BudgetSettings(), description="What it may cost, in all rooms together."
     )
@@ -273,7 +280,16 @@ def settings_in(path: Path, data: object) -> Settings:
     if store_path != path.parent / settings.store.path:
         store = settings.store.model_copy(update={"path": path.parent / store_path})
         settings = settings.model_copy(update={"store": store})
-    return settings
+    agents = {name: _with_picture(one, path) for name, one in settings.agents.items()}
+    return settings.model_copy(update={"agents": agents})
+
+
+def _with_picture(agent: AgentSettings, path: Path) -> AgentSettings:
+    """A file is relative to the configuration file."""
+    if agent.picture is None or "://" in agent.picture:
+        return agent
+    picture = str(path.parent / Path(agent.picture).expanduser())
+    return agent.model_copy(update={"picture": picture})
 
 
 def store_named_in(path: Path) -> Path:

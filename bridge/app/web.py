@@ -100,6 +100,7 @@ def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
         routes.append(Mount("/admin", routes=_admin_routes(bridge, door)))
     if bridge.links is not None:
         routes += file_routes(bridge.links, bridge.files.blobs, bridge.clock)
+    routes += bridge.pictures.routes()
     routes += api.routes()
     routes.append(Mount("/{account}", app=_AccountRoutes(bridge)))
     app = Starlette(

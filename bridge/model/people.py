@@ -19,10 +19,12 @@ class Person(BaseModel):
 
 
 class Byline(BaseModel):
-    """How a message's author is shown where the message is carried to."""
+    """How a message's author is shown where the message is carried to. `color` (0 to 7) tells
+    apart who has no picture, on platforms with stand-ins of their own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     picture: str | None = None
     agent: bool = False
+    color: int | None = None

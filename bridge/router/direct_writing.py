@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bridge.model import Byline, OperationId, Person, PostMessage, join_key, split_key
+from bridge.model import OperationId, Person, PostMessage, join_key, split_key
 from bridge.ports.clock import datetime_of
 from bridge.ports.direct_store import DirectEnd
 from bridge.ports.store import Admission, NewMessage
@@ -51,5 +51,5 @@ async def _post(new: NewMessage, room: Room, member: Member, around: Surrounding
         channel=member.channel,
         room=room.id,
         message=new.id,
-        byline=Byline(name=name, picture=author.picture),
+        byline=around.bylines.of_person(author, name),
     )

@@ -40,6 +40,7 @@ from bridge.ports.store import (
     Timeline,
 )
 from bridge.router.approvals import Approvals
+from bridge.router.bylines import Bylines
 from bridge.router.decided import Decided
 from bridge.router.directs import Directs
 from bridge.router.doors import Doors
@@ -90,6 +91,7 @@ class Surroundings:
     connectors: Mapping[AccountId, Connector]
     people: People
     reference_names: ReferenceNames
+    bylines: Bylines
     names: Names
     linking: Linking
     linker: Callable[[], Linker]

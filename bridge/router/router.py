@@ -29,6 +29,7 @@ from bridge.ports.agent import Agent
 from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Files, KnowsDirect
+from bridge.ports.pictures import Pictures
 from bridge.ports.store import OutboxState, Store
 from bridge.ports.tools import NoTools, TellsChanges, Toolbox
 from bridge.router import metrics
@@ -38,6 +39,7 @@ from bridge.router.arrivals import Arrivals
 from bridge.router.asking import Asking
 from bridge.router.beginnings import Beginnings
 from bridge.router.budgets import Budgets
+from bridge.router.bylines import Bylines
 from bridge.router.calling import Calling
 from bridge.router.catch_up import CatchUp
 from bridge.router.decided import Decided
@@ -106,6 +108,7 @@ class Router:
         admins: Sequence[str] = (),
         tools: Toolbox | None = None,
         allowances: Allowances | None = None,
+        pictures: Pictures | None = None,
     ) -> None:
         policy = policy or Policy()
         self.allowances = allowances or Allowances()
@@ -143,7 +146,8 @@ class Router:
         self._described = Described(store, rooms, running)
         if isinstance(tools, TellsChanges):
             tools.on_change = self._tools_changed
-        voice = Voice(store, self.lanes, clock, new_id, cards, files, reference_names)
+        bylines = Bylines(pictures)
+        voice = Voice(store, self.lanes, clock, new_id, cards, files, reference_names, bylines)
         showing = Showing(
             store, connectors, self._budgets, clock, encoding.edits, encoding.growing_calls,
             encoding.grown, voice.roll_over, self._under_way,
@@ -191,6 +195,7 @@ class Router:
             connectors=connectors,
             people=people,
             reference_names=reference_names,
+            bylines=bylines,
             names=names,
             linking=self.linking,
             cards=cards,

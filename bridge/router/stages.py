@@ -344,7 +344,7 @@ async def _byline(
     name = await around.names.shown(room, new.author)
     if (template := member.options.names) is not None:
         name = in_form(template, name, new.author, event.place.channel.platform, event.account)
-    return Byline(name=name, picture=new.author.picture)
+    return around.bylines.of_person(new.author, name)
 
 
 def _post(

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from bridge.errors import AgentError
 from bridge.model import (
-    Byline,
     MessageId,
     OperationId,
     Person,
@@ -30,6 +29,7 @@ from bridge.ports.store import (
     StoredTurn,
 )
 from bridge.router.answers import Answer, saying
+from bridge.router.bylines import Bylines
 from bridge.router.files import with_json_files, with_kept_media
 from bridge.router.lanes import Lanes
 from bridge.router.reference_names import ReferenceNames
@@ -49,6 +49,7 @@ class Voice:
         cards: Cards,
         files: Files | None,
         reference_names: ReferenceNames,
+        bylines: Bylines,
     ) -> None:
         self._store = store
         self._lanes = lanes
@@ -57,6 +58,7 @@ class Voice:
         self._cards = cards
         self._files = files
         self._reference_names = reference_names
+        self._bylines = bylines
 
     async def begin(
         self,
@@ -157,7 +159,7 @@ class Voice:
                 channel=member.channel,
                 room=room.id,
                 message=answer.id,
-                byline=Byline(name=answer.agent, agent=True),
+                byline=self._bylines.of_agent(answer.agent),
                 root=None if member.options.threads == "flat" else trigger.root,
                 stream=stream,
                 asker=trigger.author.id if stream else None,

@@ -69,6 +69,8 @@ _NOTHING = "-# (no text)"
 _FORBIDDEN = re.compile(r"(?i)(?P<head>disc|cly)(?P<tail>ord|de)|(?P<ticks>``)(?=`)")
 _RESERVED = re.compile(r"(?i)(every)(one)|(he)(re)")
 _GAP = "\u200a"  # a hair space: known to pass, and hardly seen
+# The six pictures that Discord shows for users without one (docs: reference#image-formatting).
+_STAND_INS = "https://cdn.discordapp.com/embed/avatars"
 _URL = re.compile(r"https?://[^\s\"<>]{1,2040}")
 
 
@@ -127,6 +129,8 @@ def _post(delivery: Delivery, byline: Byline, slot: int, shown: Body, thread: st
         body["username"] = webhook_name(byline.name)
         if byline.picture and _URL.fullmatch(byline.picture):
             body["avatar_url"] = byline.picture
+        elif byline.color is not None:
+            body["avatar_url"] = f"{_STAND_INS}/{byline.color % 6}.png"
     rule = MESSAGE_CREATE if direct else WEBHOOK_EXECUTE
     return Call(
         kind="post",

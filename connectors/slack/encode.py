@@ -56,6 +56,11 @@ from connectors.slack.text import text_to_mrkdwn
 # a file may share it.
 _OF_SLACK = re.compile(r"(?i)slack(?:-files|-edge)?\.com|slack-redir\.net")
 _NAMELESS = "somebody"
+# Emoji in place of the picture of who has none: each colour stays that of one author.
+_STAND_INS = (
+    ":large_blue_circle:", ":red_circle:", ":large_green_circle:", ":large_purple_circle:",
+    ":large_orange_circle:", ":large_brown_circle:", ":large_yellow_circle:", ":black_circle:",
+)  # fmt: skip
 _NOTHING_YET = "…"
 _SECTION = 2950  # encoded characters: a section takes 3,000
 _NOT_WHISPERED = ("metadata", "unfurl_links", "unfurl_media", "mrkdwn")
@@ -363,4 +368,6 @@ def _byline(byline: Byline) -> dict[str, JsonValue]:
     shown: dict[str, JsonValue] = {"username": _name(byline.name) or _NAMELESS}
     if byline.picture and byline.picture.lower().startswith(("https://", "http://")):
         shown["icon_url"] = byline.picture
+    elif byline.color is not None:
+        shown["icon_emoji"] = _STAND_INS[byline.color % len(_STAND_INS)]
     return shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from connectors.discord import ids
 from connectors.discord.cards.copies import as_copy
 from connectors.discord.cards.read import payloads, read_form, read_message, read_payload
 from connectors.discord.cards.read_shapes import wrong_shapes
@@ -10,8 +11,9 @@ from connectors.discord.cards.write import write_card, write_components
 from connectors.discord.cards.write_forms import form_behind, write_form
 from connectors.discord.cards.write_inputs import chosen_values, option_values
 from connectors.discord.cards.write_state import token_of
-from connectors.discord.ids import PLATFORM
 from connectors.discord.native_press import native_press
+
+PLATFORM: str = ids.PLATFORM
 
 __all__ = [
     "PLATFORM",

@@ -5,14 +5,16 @@ A codec as `bridge.ports.codec` asks; `read_message` and `read_form` read a whol
 
 from __future__ import annotations
 
+from connectors.slack import ids
 from connectors.slack.cards.copies import as_copy
 from connectors.slack.cards.read import payloads, read_form, read_message, read_payload
 from connectors.slack.cards.read_left_out import left_out, unexpanded
 from connectors.slack.cards.read_shapes import wrong_shapes
 from connectors.slack.cards.schemas import SCHEMA_IDS
 from connectors.slack.cards.write import write_card
-from connectors.slack.ids import PLATFORM
 from connectors.slack.presses import native_press
+
+PLATFORM: str = ids.PLATFORM
 
 __all__ = [
     "PLATFORM",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from connectors.teams import ids
 from connectors.teams.cards.copies import as_copy
 from connectors.teams.cards.read import (
     left_out,
@@ -13,8 +14,9 @@ from connectors.teams.cards.read import (
 from connectors.teams.cards.read_shapes import wrong_shapes
 from connectors.teams.cards.schemas import SCHEMA_IDS
 from connectors.teams.cards.write import write_card
-from connectors.teams.ids import PLATFORM
 from connectors.teams.native_press import native_press
+
+PLATFORM: str = ids.PLATFORM
 
 __all__ = [
     "PLATFORM",

@@ -235,3 +235,16 @@ def test_no_text_pings_anybody_or_is_too_long(text: str) -> None:
         assert call.body["allowed_mentions"] == NOBODY
         assert 1 <= len(content) <= 2000
         assert content == content.strip()
+
+
+def test_who_has_no_picture_has_one_of_discords_own() -> None:
+    def pictured(byline: Byline) -> object:
+        given = delivery()
+        operation = given.operation.model_copy(update={"byline": byline})
+        (call,) = encode(given.model_copy(update={"operation": operation})).calls
+        return call.body.get("avatar_url")
+
+    address = "https://cdn.discordapp.com/embed/avatars/1.png"
+    assert pictured(Byline(name="Ann", color=7)) == address
+    assert pictured(Byline(name="Ann", picture="https://x.yz/a.png", color=7)) != address
+    assert pictured(Byline(name="Bridge")) is None

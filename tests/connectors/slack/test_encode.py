@@ -457,3 +457,20 @@ def test_a_notification_says_the_summary_of_a_message_and_not_its_text() -> None
     assert first.body["text"] == "⚠️ bot could not finish this answer"
     assert all(len(str(one.body["text"])) <= NOTIFICATION for one in (first, *others))
     assert LONG[:2000] in str(first.body["blocks"])
+
+
+@pytest.mark.parametrize(
+    ("byline", "shown"),
+    [
+        (Byline(name="Ann", picture="https://x.example/a.png", color=1),
+         {"icon_url": "https://x.example/a.png"}),
+        (Byline(name="Ann", color=1), {"icon_emoji": ":red_circle:"}),
+        (Byline(name="Bridge"), {}),
+    ],
+)  # fmt: skip
+def test_who_has_no_picture_has_an_emoji_of_their_colour(
+    byline: Byline, shown: dict[str, str]
+) -> None:
+    (call,) = post("hi", byline=byline).calls
+
+    assert {key: one for key, one in call.body.items() if key.startswith("icon")} == shown
