@@ -9,6 +9,7 @@ import hmac
 import math
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from uuid import uuid4
 
 import structlog
 from pydantic import BaseModel
@@ -47,6 +48,7 @@ from bridge.ports.policy import AgentPolicy
 from bridge.ports.store import RoomForm, RoomLink, Store
 from bridge.ports.tokens import TokenSource
 from bridge.router import AgentSeat, Member, Policy, Room, Rooms, Router
+from bridge.router.other_bridges import instance_of
 from bridge.router.purses import Allowances, Prices
 from bridge.router.references import Groups
 from bridge.router.rooms import Talk
@@ -118,7 +120,8 @@ async def build(settings: Settings) -> Bridge:
         await check_needs(settings, Tokens(store))
         links = file_links(settings, clock)
         files = await open_files(settings, clock, links)
-        connectors = build_connectors(settings, store, clock, files=files)
+        instance = await instance_of(store, lambda: uuid4().hex)
+        connectors = build_connectors(settings, store, clock, files=files, instance=instance)
         agents = build_agents(settings, store, clock, files)
         tools = open_toolbox(settings.tools, Tokens(store), clock, files)
         problems: list[str] = []
@@ -243,6 +246,7 @@ def build_connectors(
     only: Collection[str] | None = None,
     shelves: Shelves | None = None,
     files: Files | None = None,
+    instance: str = "",
 ) -> dict[AccountId, Connector]:
     """One connector for each account (or for `only` these); only their platforms are imported."""
     tokens = Tokens(store)
@@ -261,6 +265,7 @@ def build_connectors(
             files=files,
             cards=cards,
             send_deadline=settings.delivery.send_deadline,
+            instance=instance,
         )
         built[account] = connector_type(entry.platform).build(account, entry.options, tools)
     return built

@@ -31,6 +31,7 @@ COMMANDS = {
     "run": "Run the bridge until it is stopped.",
     "reload": "Have the running bridge read its configuration again.",
     "status": "Show accounts, queues and what waits longest.",
+    "account": "Send again through an account that was stopped.",
     "rooms": "List the rooms with their channels and agents.",
     "explain": "Follow one message through the bridge, step by step.",
     "translate": "Translate a rich message between platforms, UACS and the neutral card.",

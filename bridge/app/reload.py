@@ -68,8 +68,9 @@ class Reloader:
             if old.accounts.get(name) != new.accounts.get(name)
         }  # fmt: skip
         fresh = await asyncio.to_thread(
-            build_connectors, new, bridge.store, bridge.clock, only=changed, files=bridge.files
-        )
+            build_connectors, new, bridge.store, bridge.clock, only=changed, files=bridge.files,
+            instance=bridge.router.other_bridges.instance,
+        )  # fmt: skip
         problems: list[str] = []
         try:
             agents = await asyncio.to_thread(

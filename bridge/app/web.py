@@ -54,7 +54,9 @@ def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
         fail it. Takes no longer in a large store."""
         trouble, pulse = await _store_now(bridge)
         accounts = {name: account_facts(bridge, name) for name in bridge.connectors}
+        notes = {name: bridge.router.other_bridges.note(name) for name in bridge.connectors}
         found = [*bridge.problems, *bridge.unready.values()]
+        found += [f"account {name} {note}" for name, note in notes.items() if note]
         problems = [hide_secrets(text) for text in found]
         body: dict[str, Any] = {
             "ok": not trouble,
@@ -64,6 +66,7 @@ def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
             "catching_up": bridge.router.catching_up,
             "looking_back": bridge.router.looking_back,
             "files_awaited": bridge.router.files_awaited,
+            "instance": bridge.router.other_bridges.instance,
             "problems": [trouble, *problems] if trouble else problems,
         }
         return JSONResponse(body, status_code=503 if trouble else 200)
@@ -178,6 +181,8 @@ def health_of(bridge: Bridge, name: AccountId) -> Health:
     if failed := bridge.router.receivers.failed.get(name):
         return Health("failed", note=failed)
     health = connector.health() if isinstance(connector, TellsHealth) else Health("connected")
+    if stopped := bridge.router.other_bridges.note(name):
+        return replace(health, note=stopped)
     deaf = bridge.router.hearing(name)
     return replace(health, note=deaf) if deaf and not health.note else health
 
@@ -224,6 +229,7 @@ def _admin_routes(bridge: Bridge, door: Door) -> list[BaseRoute]:
         Route("/reload", guarded(_reload), methods=["POST"]),
         Route("/people", guarded(_link_people), methods=["POST"]),
         Route("/pair", guarded(_pair), methods=["POST"]),
+        Route("/account", guarded(_account), methods=["POST"]),
         Route("/budget", guarded(_budget), methods=["POST"]),
         Route("/secrets", guarded(_keep_secret), methods=["POST"]),
         Route("/tokens", guarded(_tokens), methods=["POST"]),
@@ -307,6 +313,15 @@ async def _pair(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
             return {"done": await bridge.router.doors.unpair(ActorId(actor), agent)}
         case _:
             raise InvalidData("it is {new: agent, minutes: N}, or {revoke: actor, agent: agent}")
+
+
+async def _account(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """`resume`: send through an account again."""
+    match body:
+        case {"resume": str(name)}:
+            return {"resumed": await bridge.router.other_bridges.resume(AccountId(name))}
+        case _:
+            raise InvalidData("it is {resume: account}")
 
 
 async def _budget(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:

@@ -10,11 +10,13 @@ from bridge.model.refs import AccountId, ChannelRef, OperationId
 
 class Echo(BaseModel):
     """A post of our own. Where the platform tells which: the operation, and the copy that stands
-    there; it proves that the post arrived when its answer was lost."""
+    there; it proves that the post arrived when its answer was lost. `bridge` is the id of the store
+    of the bridge that posted it, where the post names one."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     operation: OperationId | None = None
+    bridge: str = ""
     receipt: Receipt | None = None
 
 

@@ -432,7 +432,8 @@ class Files:
 
 @dataclass(frozen=True)
 class ConnectorTools:
-    """What the bridge gives to a connector."""
+    """What the bridge gives to a connector. `instance` is the id of the bridge's store, for posts
+    that can carry it unseen."""
 
     clock: Clock
     tokens: TokenSource
@@ -441,6 +442,7 @@ class ConnectorTools:
     cards: Cards = NO_CARDS
     files: Files | None = None
     send_deadline: float = 30.0  # seconds; HTTP clients give no request up earlier
+    instance: str = ""
 
 
 @dataclass(frozen=True)

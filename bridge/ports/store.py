@@ -704,6 +704,14 @@ class OutboxStore(Protocol):
         """The oldest open operation of the lane, leaving out those of some messages."""
         ...
 
+    async def notice(self, lane: LaneId) -> OutboxItem | None:
+        """The oldest open operation of the lane that shows what the bridge itself says."""
+        ...
+
+    async def knows_operation(self, operation: OperationId) -> bool:
+        """Whether it was ever queued here."""
+        ...
+
     async def begin(self, operation: OperationId) -> None:
         """Mark it `sending`, one attempt more. Durable before the first byte goes out.
 

@@ -156,6 +156,7 @@ class Lanes:
         self._closing = False
         self.on_end: Callable[[Operation, OutboxState], Awaitable[None]] | None = None
         self.say_instead: Callable[[Mark], Awaitable[None]] = _nothing
+        self.is_stopped: Callable[[AccountId], bool] = lambda _account: False
 
     async def start(self) -> None:
         """Go on with every lane that has something to send."""
@@ -243,6 +244,11 @@ class Lanes:
         task = asyncio.create_task(self._run(lane, wake, first), name=f"lane {lane}")
         self._lanes[lane] = _Lane(wake, task)
 
+    def wake_all(self) -> None:
+        """Every lane looks again: something that held some of them is over."""
+        for lane in self._lanes.values():
+            lane.wake.set()
+
     @property
     def idle(self) -> bool:
         return not self._lanes
@@ -307,6 +313,8 @@ class Lanes:
         if connector is None:
             account = item.delivery.operation.account
             await self._dead(item, f"account {account!r} is no longer configured")
+        elif self._must_wait(item):
+            await self._hold(item, wake)
         elif isinstance(item.delivery.operation, Mark):
             await self._mark(item, item.delivery.operation, connector, wake)
         elif item.state == "sending" and item.delivery.operation.id not in self._begun:
@@ -333,6 +341,24 @@ class Lanes:
         if self._lanes[item.delivery.operation.lane].aside:
             return 0.0
         return item.due - self._clock.time()
+
+    def _must_wait(self, item: OutboxItem) -> bool:
+        """Whether nothing is sent through its account now. Our own notices are, and what may have
+        arrived is looked for."""
+        operation = item.delivery.operation
+        if not self.is_stopped(operation.account) or is_ours(operation.message):
+            return False
+        return item.state != "sending" or operation.id in self._begun
+
+    async def _hold(self, item: OutboxItem, wake: asyncio.Event) -> None:
+        operation = item.delivery.operation.id
+        if operation in self._begun:  # nobody sent it: nobody needs to look for it
+            self._begun.discard(operation)
+            await self._store.postpone(operation, 0.0, "")
+        if notice := await self._store.notice(item.delivery.operation.lane):
+            await self._advance(notice, wake)
+        else:
+            await self._pause(wake, self._policy.stopped_look)
 
     def _is_wanted(self, operation: Operation) -> bool:
         """What is taken back is taken back from everybody."""

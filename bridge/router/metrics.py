@@ -53,6 +53,13 @@ DEAF = Family(
         ["account"],
     )
 )
+SENDING_STOPPED = Family(
+    Gauge(
+        "bridge_sending_stopped",
+        "1 while nothing is sent through the account because another bridge uses its tokens",
+        ["account"],
+    )
+)
 ALIVE = Family(
     Gauge("bridge_connector_up", "1 while the account's connection is alive", ["account"])
 )

@@ -51,6 +51,7 @@ from bridge.router.loops import Loops
 from bridge.router.names import Names
 from bridge.router.notices import Notices
 from bridge.router.orphans import Orphans
+from bridge.router.other_bridges import OtherBridges
 from bridge.router.outside import is_outside
 from bridge.router.people import People
 from bridge.router.reference_names import ReferenceNames
@@ -111,6 +112,7 @@ class Surroundings:
     holdings: Holdings
     approvals: Approvals
     doors: Doors
+    other_bridges: OtherBridges
     feedback: HearsFeedback
 
     async def resolve(self, channel: ChannelRef, native_id: str) -> MessageId | None:

@@ -38,6 +38,7 @@ class Policy:
     - `echo_interval`: how often what our own posts tell of how far we have heard is noted.
     - `late_after`, `late_look`: how long a lane may be behind before people are told (infinite:
       never), and how often that is looked at.
+    - `stopped_look`: how often a lane whose account sends nothing looks whether it may again.
     - `mark_wait`: how often a reaction looks whether the post it belongs to stands at last.
     - `look_back`: how far back edits and deletions are looked for after a gap; 0: not at all.
       `look_back_messages` of a channel at most, with `look_back_requests` of an account in all and
@@ -51,6 +52,9 @@ class Policy:
     - `hearing_interval`: how often we look after the accounts' hearing. `deaf_after`,
       `deaf_to_echo`: how long one hears nothing, or not its own post, until it is probed;
       `deaf_grace`: how long what the probe found may still be on its way.
+    - `other_bridge_wait`: how long a post of ours may be unknown to the store before it counts as
+      another bridge's; `other_bridge_look`: how often that is looked at; `other_bridge_away`:
+      how long our connection is closed then, for our words to reach the other.
     - `orphan_wait`, `orphans_remembered`: how long what happened to an unknown message waits for
       it, and for how long it is remembered after that.
     - `history_page`: places of a room that are read back at a time for an agent; `history_rows`:
@@ -91,6 +95,7 @@ class Policy:
     echo_interval: float = 5.0
     first_session: float = 30.0
     odd_failures: int = 5
+    stopped_look: float = 30.0
     mark_wait: float = 5.0
     thread_window: float = 7 * 86400.0
     look_back: float = 86400.0
@@ -106,6 +111,9 @@ class Policy:
     deaf_after: float = 300.0
     deaf_to_echo: float = 30.0
     deaf_grace: float = 5.0
+    other_bridge_wait: float = 10.0
+    other_bridge_look: float = 5.0
+    other_bridge_away: float = 5.0
     orphan_wait: float = 30.0
     orphans_remembered: float = 7 * 86400.0
     file_patience: float = 10.0

@@ -30,6 +30,7 @@ class Receivers:
         self._policy = policy
         self._kept: dict[AccountId, asyncio.Task[None]] = {}
         self._running: dict[AccountId, asyncio.Task[None]] = {}
+        self._pauses: dict[AccountId, float] = {}
 
     @property
     def accounts(self) -> Collection[AccountId]:
@@ -49,8 +50,9 @@ class Receivers:
         self.failed.pop(account, None)
         metrics.ALIVE.labels(account).set(0)
 
-    def reconnect(self, account: AccountId) -> None:
-        """Begin anew, at once: it is connected, but deaf."""
+    def reconnect(self, account: AccountId, pause: float = 0.0) -> None:
+        """End the connection and begin anew, after so many seconds."""
+        self._pauses[account] = pause
         if running := self._running.get(account):
             running.cancel()
 
@@ -65,6 +67,7 @@ class Receivers:
             try:
                 metrics.ALIVE.labels(account).set(1)
                 if not await self._run(account, connector):
+                    await self._clock.sleep(self._pauses.pop(account, 0.0))
                     continue
             except (AuthFailed, ConfigError) as error:  # only a person can mend that
                 pause = self._policy.auth_pause

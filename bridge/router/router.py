@@ -63,6 +63,7 @@ from bridge.router.names import Names
 from bridge.router.notes import Notes
 from bridge.router.notices import Notices
 from bridge.router.orphans import Orphans
+from bridge.router.other_bridges import OtherBridges
 from bridge.router.outside import raw_of
 from bridge.router.passage import Linker, NoLinker, Surroundings
 from bridge.router.people import People
@@ -183,6 +184,11 @@ class Router:
         self.lanes.on_end = self._operation_ended
         beginnings = Beginnings(store)
         self._hearing = Hearing(store, connectors, rooms, clock, policy, self.receivers.reconnect)
+        self.other_bridges = OtherBridges(
+            store, connectors, rooms, self.notices, clock, policy, self.receivers.reconnect
+        )
+        self.other_bridges.on_resume = self.lanes.wake_all
+        self.lanes.is_stopped = self.other_bridges.is_stopped
         gaps = Gaps(rooms, connectors, self.notices)
         self._catch_up = CatchUp(
             store, connectors, self._sources, beginnings, gaps, self._hearing, clock, policy
@@ -215,6 +221,7 @@ class Router:
             holdings=self.holdings,
             approvals=self.approvals,
             doors=self.doors,
+            other_bridges=self.other_bridges,
             feedback=self.feedback,
         )
         self._rows = Rows(
@@ -340,6 +347,7 @@ class Router:
         elif raw.channel is not None:
             self.lanes.heard_ours(raw.channel.lane)
         metrics.OUTCOMES.labels("own_echo").inc()
+        await self.other_bridges.heard(raw, echo)
         await self._catch_up.heard_echo(raw)
 
     def session_began(self, account: AccountId, channel: ChannelRef | None = None) -> None:
@@ -449,6 +457,7 @@ class Router:
         await self.doors.load()
         await self.directs.load()
         await self._catch_up.start()
+        await self.other_bridges.start()
         heard = {account: self._heard_channels(account) for account in self._connectors}
         self._catch_up.await_sessions(heard)
         await self._orphans.start()
@@ -456,6 +465,7 @@ class Router:
         self._watches = [
             asyncio.create_task(self._catch_up.stop_awaiting(), name="first sessions"),
             asyncio.create_task(self._hearing.run(), name="hearing"),
+            asyncio.create_task(self.other_bridges.run(), name="other bridges"),
             asyncio.create_task(self._lateness.watch(), name="lateness"),
         ]
         for row in await self._store.waiting_rows():
@@ -486,6 +496,7 @@ class Router:
         await self._keeping.close()
         await self.linking.close()
         await self.lanes.close(self._policy.drain)
+        await self.other_bridges.close()
         await self._catch_up.close()
         await self._hearing.close()
         await self._budgets.close()

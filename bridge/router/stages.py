@@ -115,6 +115,8 @@ async def settle_own_echo(passage: Passage, around: Surroundings) -> str | None:
         if await around.store.resolve(event.place.channel, event.native_id):
             return "own_echo"
         receipt = Receipt(slot=event.slot, native_id=event.native_id, thread=event.place.thread)
+        if not await around.store.knows_operation(event.operation):
+            around.other_bridges.unknown_post(event, "")
         await around.store.record(event.operation, [receipt])
         around.wake_lane(event.place.channel.lane)
     return "own_echo"

@@ -31,6 +31,7 @@ from bridge.model import (
     RoomId,
     TurnId,
 )
+from bridge.model.refs import BRIDGE
 from bridge.model.turns import TurnState
 from bridge.ports.catch_up_store import Held, HeldPin, Orphan
 from bridge.ports.clock import Clock
@@ -515,8 +516,14 @@ class MemoryStore(
     async def head(self, lane: LaneId, *, besides: Sequence[MessageId] = ()) -> OutboxItem | None:
         waiting = (op for op in self._open() if op.lane == lane)
         op = next((op for op in waiting if op.operation.message not in besides), None)
-        if op is None:
-            return None
+        return None if op is None else self._item(op, lane)
+
+    async def notice(self, lane: LaneId) -> OutboxItem | None:
+        waiting = (op for op in self._open() if op.lane == lane)
+        op = next((op for op in waiting if op.operation.message.startswith(f"{BRIDGE}:")), None)
+        return None if op is None else self._item(op, lane)
+
+    def _item(self, op: _Op, lane: LaneId) -> OutboxItem:
         operation = op.operation
         channel = operation.channel.lane
         root = operation.root if isinstance(operation, PostMessage | EditMessage) else None
@@ -562,6 +569,9 @@ class MemoryStore(
             excerpt=excerpt_of(kept.message) if shown else "",
             native_id=copies[0].native_id if copies else None,
         )
+
+    async def knows_operation(self, operation: OperationId) -> bool:
+        return operation in self._operations
 
     async def begin(self, operation: OperationId) -> None:
         self._must_be_open()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from typing import Any
 
 from bridge.errors import NotOpen, StoreError
 from bridge.model import (
@@ -40,6 +41,10 @@ _OPEN = ("waiting", "sending")
 UNSETTLED_FOR = 30.0  # seconds without an answer, from which on a request counts as held up
 _POST_IS_OPEN = read_queries("marks")["post_is_open"]
 _QUOTED = read_queries("archive")["quoted"]
+
+
+def is_known(db: sqlite3.Connection, operation: OperationId) -> bool:
+    return db.execute(SQL["is_known"], (operation,)).fetchone() is not None
 
 
 def queue(db: sqlite3.Connection, operation: Operation, now: float, *, begun: bool = False) -> None:
@@ -97,8 +102,15 @@ def head(
         found = db.execute(SQL["head_besides"], (lane, json.dumps(besides))).fetchone()
     else:
         found = db.execute(SQL["head"], (lane,)).fetchone()
-    if found is None:
-        return None
+    return None if found is None else _item(db, lane, found)
+
+
+def notice(db: sqlite3.Connection, lane: LaneId) -> OutboxItem | None:
+    found = db.execute(SQL["notice"], (lane,)).fetchone()
+    return None if found is None else _item(db, lane, found)
+
+
+def _item(db: sqlite3.Connection, lane: LaneId, found: sqlite3.Row | Sequence[Any]) -> OutboxItem:
     body, state, attempts, due, created, began, message, message_state, after = found
     operation = OPERATIONS.read(body)
     channel = operation.channel.lane

@@ -420,6 +420,12 @@ class SqliteStore:
     async def head(self, lane: LaneId, *, besides: Sequence[MessageId] = ()) -> OutboxItem | None:
         return self._look(outbox.head, lane, besides)
 
+    async def notice(self, lane: LaneId) -> OutboxItem | None:
+        return self._look(outbox.notice, lane)
+
+    async def knows_operation(self, operation: OperationId) -> bool:
+        return self._look(outbox.is_known, operation)
+
     async def begin(self, operation: OperationId) -> None:
         await self._write(outbox.begin, operation, self._clock.time())
 

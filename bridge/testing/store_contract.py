@@ -853,6 +853,28 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await waiting_names(store) == ["z", "y", "x"]
         assert await store.open_lanes() == [FAR.lane]
 
+    async def test_an_operation_is_known_from_its_queueing_on(self, store: Store) -> None:
+        new = said("m1")
+        await admit(store, new, post("p1", new))
+        assert await store.knows_operation(OperationId("p1"))
+        assert not await store.knows_operation(OperationId("nobody's"))
+
+    async def test_the_oldest_open_notice_of_a_lane_is_found_behind_others(
+        self, store: Store
+    ) -> None:
+        new, told = said("m1"), said("n1")
+        notice = told.message.model_copy(update={"message_id": "bridge:late"})
+        told = replace(told, message=notice, native_id=None)
+        await admit(store, new, post("p1", new))
+        assert await store.notice(AWAY.lane) is None
+        await admit(store, told, post("p2", told))
+
+        item = await store.notice(AWAY.lane)
+        assert item is not None
+        assert item.delivery.operation.id == "p2"
+        await store.settle(Settlement(OperationId("p2"), "done"))
+        assert await store.notice(AWAY.lane) is None
+
     async def test_a_begun_operation_stays_the_head(self, store: Store, clock: HandClock) -> None:
         new = said("m1")
         await admit(store, new, post("p1", new))

@@ -20,7 +20,7 @@ import yarl
 
 from bridge.content.card import Card
 from bridge.errors import AuthFailed, BridgeError, PlatformError
-from bridge.model import AccountId, ChannelRef, Echo, Raw
+from bridge.model import AccountId, ChannelRef, Echo, Raw, Receipt
 from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Health, Inbox
@@ -51,7 +51,6 @@ from connectors.discord.unpinned import PIN_KINDS, UNPINNED, OwnUnpins, Unpinnin
 from connectors.discord.webhooks import Webhooks
 
 _INTERACTION_S = 900.0  # as long as its token is good
-_ECHO = Echo()  # webhooks carry no id of ours: which post it is, nobody can say
 log = structlog.get_logger()
 
 _HELD_AT_MOST = 10_000  # frames; beyond that catch-up reads them back
@@ -432,7 +431,10 @@ class Receiver:
             order_key=key,
             channel=channel,
             volatile=kind == "TYPING_START",
-            echo=_ECHO if kind == "MESSAGE_CREATE" and own.get("webhook") else None,
+            # Webhooks carry no id of ours: which operation made the post, nobody can say.
+            echo=Echo(receipt=Receipt(native_id=message))
+            if kind == "MESSAGE_CREATE" and own.get("webhook")
+            else None,
             payload=orjson.dumps(wrapped),
             credentials={"/d/token": secret} if isinstance(secret, str) else {},
             credentials_ttl=_INTERACTION_S,

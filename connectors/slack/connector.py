@@ -122,7 +122,7 @@ class SlackConnector:
     async def send(self, call: Call) -> Receipt:
         if call.files:
             return await self._shares.share(call)
-        return await self._streaming.send(self._api, call)
+        return await self._streaming.send(self._api, _naming_us(call, self._tools.instance))
 
     @property
     def own_name(self) -> str:
@@ -337,3 +337,14 @@ class SlackConnector:
 
     def _secret(self, ref: SecretRef) -> Callable[[], Awaitable[str]]:
         return lambda: self._tools.tokens.secret(ref)
+
+
+def _naming_us(call: Call, instance: str) -> Call:
+    """With the id of our store in the metadata of a post: another bridge with the same tokens knows
+    by it that we are not it."""
+    metadata = call.body.get("metadata")
+    told = metadata.get("event_payload") if isinstance(metadata, dict) else None
+    if not instance or not isinstance(metadata, dict) or not isinstance(told, dict):
+        return call
+    named = {**metadata, "event_payload": {**told, "bridge": instance}}
+    return call.model_copy(update={"body": {**call.body, "metadata": named}})

@@ -79,6 +79,7 @@ def echo_in(post: Json, us: Identity | None) -> Echo | None:
     ts, thread = text_at(post, "ts"), text_at(post, "thread_ts")
     return Echo(
         operation=operation,
+        bridge=text_at(metadata, "event_payload", "bridge"),
         receipt=Receipt(slot=slot, native_id=ts, thread=thread if thread not in ("", ts) else None),
     )
 

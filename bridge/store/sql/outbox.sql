@@ -29,6 +29,9 @@ ORDER BY o.seq;
 -- name: open_lanes
 SELECT DISTINCT lane FROM operations WHERE state IN ('waiting', 'sending');
 
+-- name: is_known
+SELECT 1 FROM operations WHERE id = ?;
+
 -- name: head
 SELECT o.body, o.state, o.attempts, o.due, o.created, o.began, m.body, m.state, l.last_post
 FROM operations AS o
@@ -44,6 +47,14 @@ JOIN messages AS m ON m.n = o.message
 LEFT JOIN lanes AS l ON l.lane = o.lane
 WHERE o.lane = ? AND o.state IN ('waiting', 'sending')
   AND m.id NOT IN (SELECT one.value FROM json_each(?) AS one)
+ORDER BY o.seq LIMIT 1;
+
+-- name: notice
+SELECT o.body, o.state, o.attempts, o.due, o.created, o.began, m.body, m.state, l.last_post
+FROM operations AS o
+JOIN messages AS m ON m.n = o.message
+LEFT JOIN lanes AS l ON l.lane = o.lane
+WHERE o.lane = ? AND o.state IN ('waiting', 'sending') AND m.id >= 'bridge:' AND m.id < 'bridge;'
 ORDER BY o.seq LIMIT 1;
 
 -- name: begin

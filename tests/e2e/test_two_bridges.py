@@ -1,0 +1,106 @@
+"""Two bridges with the same tokens and different stores notice one another and stop; one bridge
+that is started again does not take itself for another."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bridge.app import build
+from bridge.app.build import Bridge
+from bridge.app.settings import Settings
+from bridge.model import AccountId
+from bridge.router import Policy
+from tests.app.running import cli, write
+from tests.e2e.house import Street, configuration, running, street
+
+SLACK, DISCORD = AccountId("slack"), AccountId("discord")
+MOST_POSTS = 12
+NAMES = ("slack", "discord")
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Posts without an operation are looked for after a moment."""
+    known = build.policy_of
+
+    def policy_of(settings: Settings) -> Policy:
+        return replace(
+            known(settings), other_bridge_wait=0.3, other_bridge_look=0.1, other_bridge_away=2.0
+        )
+
+    monkeypatch.setattr(build, "policy_of", policy_of)
+
+
+def _stopped(bridge: Bridge) -> bool:
+    return all(bridge.router.other_bridges.is_stopped(one) for one in (SLACK, DISCORD))
+
+
+async def _waits(bridge: Bridge) -> bool:
+    return any(lane.account == DISCORD for lane in await bridge.store.lanes_waiting())
+
+
+def _texts(local: Street) -> list[str]:
+    return [shown.text for shown in local.standing("discord", "general")]
+
+
+async def test_two_bridges_with_the_same_tokens_both_know_and_stop(tmp_path: Path) -> None:
+    async with street(limits=False, names=NAMES) as local:
+        one = configuration(local, tmp_path / "one.sqlite3", channels=("general",))
+        other = configuration(local, tmp_path / "other.sqlite3", channels=("general",))
+        async with running(local, one) as (first, _), running(local, other) as (second, _):
+            for number in range(MOST_POSTS):
+                for platform in NAMES:
+                    await local.say(platform, "general", f"text {number} on {platform}")
+                try:
+                    await local.until(lambda: _stopped(first) and _stopped(second), 1.0)
+                    break
+                except TimeoutError:
+                    continue
+            assert _stopped(first)
+            assert _stopped(second)
+            for name in (SLACK, DISCORD):
+                assert "account resume" in first.router.other_bridges.note(name)
+            await local.say("slack", "general", "nobody carries this")
+            async with asyncio.timeout(10):
+                while True:
+                    if await _waits(first) or await _waits(second):
+                        break
+                    await asyncio.sleep(0.01)
+            assert "nobody carries this" not in " ".join(_texts(local))
+            assert "Another bridge posts to" in " ".join(_texts(local))
+
+            config = write(tmp_path / "one.yaml", json.dumps(one))
+            status = await asyncio.to_thread(cli, "status", "-c", str(config))
+            assert "problem: account discord sends nothing since" in status.stdout
+            for told in ("discord sends again", "discord was not stopped"):
+                resumed = await asyncio.to_thread(
+                    cli, "account", "resume", "discord", "-c", str(config)
+                )
+                assert told in resumed.stdout
+            assert not first.router.other_bridges.is_stopped(DISCORD)
+            assert second.router.other_bridges.is_stopped(DISCORD)
+            wrong = await asyncio.to_thread(cli, "account", "resume", "slick", "-c", str(config))
+            assert wrong.exit_code == 1
+            assert "slack, discord" in wrong.stderr
+
+
+async def test_a_bridge_that_is_started_again_with_its_store_goes_on(tmp_path: Path) -> None:
+    async with street(limits=False, names=NAMES) as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        for number in range(3):
+            async with running(local, settings) as (bridge, _):
+                for platform in NAMES:
+                    await local.say(platform, "general", f"text {number} on {platform}")
+                wanted = 2 * (number + 1)
+                await local.until(
+                    lambda wanted=wanted: all(
+                        len(local.standing(platform, "general")) == wanted for platform in NAMES
+                    )
+                )
+                await local.until(lambda bridge=bridge: bridge.router.other_bridges.examined >= 2)
+                assert not any(map(bridge.router.other_bridges.is_stopped, (SLACK, DISCORD)))
