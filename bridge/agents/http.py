@@ -28,6 +28,9 @@ _LARGEST_ERROR = 65_536
 _BOM = b"\xef\xbb\xbf"
 _EVENT_LINE_END = re.compile(rb"\r\n|\r|\n")
 _JSON_LINE_END = re.compile(rb"\r?\n")
+# Servers close an idle connection after 5 s (uvicorn, Node.js) or later, and httpx keeps it for 5:
+# a request that crosses with that is lost without a sign of whether it was taken.
+_LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=4.0)
 _LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl")
 
 
@@ -142,7 +145,9 @@ async def open_http(patience: Patience, *, open_hosts_only: bool = False) -> Asy
     """No redirects are followed: they would take the key elsewhere. With `open_hosts_only` no
     address of a private network is asked, under whatever name."""
     timeout = httpx.Timeout(patience.idle, connect=patience.connect)
-    transport: httpx.AsyncBaseTransport = httpx.AsyncHTTPTransport(verify=_trust(), trust_env=False)
+    transport: httpx.AsyncBaseTransport = httpx.AsyncHTTPTransport(
+        verify=_trust(), trust_env=False, limits=_LIMITS
+    )
     if open_hosts_only:
         transport = _OpenHosts(transport)
     async with httpx.AsyncClient(timeout=timeout, transport=transport, trust_env=False) as client:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -14,6 +15,7 @@ import pytest
 from aiohttp.http_writer import HttpVersion11, StreamWriter
 from multidict import CIMultiDict
 
+from bridge.agents.http import Patience, Request, open_http
 from bridge.errors import Refused, Unavailable, Unsettled
 from bridge.ports.clock import SystemClock
 from connectors.discord import rest as discord
@@ -64,12 +66,27 @@ class Server:
     def _talk(self, client: socket.socket) -> None:
         self._kept.append(client)
         try:
-            while client.recv(65536):
+            while _request_from(client):
                 self.requests += 1
                 client.sendall(ANSWER % self.status)
                 self._idle.release()
         except OSError:
             return
+
+
+def _request_from(client: socket.socket) -> bytes:
+    """One whole request; nothing where the client has closed."""
+    request = b""
+    while b"\r\n\r\n" not in request:
+        if not (piece := client.recv(65536)):
+            return b""
+        request += piece
+    head, _, body = request.partition(b"\r\n\r\n")
+    found = re.search(rb"(?i)content-length: (\d+)", head)
+    left = int(found[1]) - len(body) if found else 0
+    while left > 0 and (piece := client.recv(left)):
+        left -= len(piece)
+    return request
 
 
 async def _token() -> str:
@@ -108,6 +125,16 @@ async def test_a_kept_connection_that_the_server_has_closed_is_not_used_again(
     server.close_kept()  # our loop does not run meanwhile, so nobody has noticed
 
     await post()
+
+    assert server.requests == 2
+
+
+async def test_nor_does_an_agent_use_it(server: Server) -> None:
+    async with open_http(Patience(connect=5.0, idle=5.0)) as http:
+        await http.json(Request(server.url, {}, {}))
+        server.close_kept()
+
+        await http.json(Request(server.url, {}, {}))
 
     assert server.requests == 2
 
