@@ -96,7 +96,7 @@ def retry_after(headers: Mapping[str, str]) -> float:
     try:
         until = parsedate_to_datetime(headers.get("retry-after", ""))
         now = parsedate_to_datetime(headers.get("date", ""))
-        return max(0.0, (until - now).total_seconds())
+        return min(max(0.0, (until - now).total_seconds()), 1e6)
     except (TypeError, ValueError):
         return _PAUSE
 

@@ -47,6 +47,7 @@ _UPLOAD_READ_S = 60.0
 # Servers close an idle connection after 5 s (uvicorn, Node.js) or later, and a request that crosses
 # with that is lost without a sign of whether it was taken.
 _IDLE_S = 4.0
+_LONGEST_BAN_S = 86_400.0  # of what Discord asks for
 _LONGEST_WAIT_S = 5.0  # for an empty bucket, within one send; longer waits are the lane's
 _MOST_WAITS = 4
 _MOST_BUCKETS = 4096
@@ -358,7 +359,8 @@ def _rate_limited(answer: ApiAnswer, body: Mapping[str, Any], doing: str) -> Rat
     everywhere = body.get("global") is True or "X-RateLimit-Global" in headers
     text = f"{doing}: Discord asks us to wait {wait:.2f} s{' with everything' * everywhere}"
     scope = (GLOBAL,) if everywhere else ()
-    return RateLimited(text, retry_after=max(float(wait), 0.0), code="429", scope=scope)
+    seconds = min(max(float(wait), 0.0), _LONGEST_BAN_S)
+    return RateLimited(text, retry_after=seconds, code="429", scope=scope)
 
 
 def _form_errors(errors: object, path: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ botbuilder's client has 6 requests in flight at most and fetches tokens on the e
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -51,6 +52,8 @@ _TOKEN_WITHIN = 8.0  # with _CONNECT less than a lane waits: what never left is 
 _IDLE = 4.0
 _MAX_ANSWER = 4 * 1024 * 1024
 _BACKOFF = 2.0  # seconds, when a 429 does not say how long
+_LONGEST_WAIT = 3600.0  # seconds of what the service asks for
+_LONGEST_TOKEN = 86_400.0  # seconds that a token is taken to last
 _FRESH_FOR = 300.0  # a token is renewed this long before its end
 
 # msteams-docs, "Status codes from bot conversational APIs", 2026.
@@ -187,10 +190,18 @@ def _code_and_text(body: Json) -> tuple[str, str]:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:
+    seconds = _seconds(headers.get("Retry-After", ""), _LONGEST_WAIT)
+    return _BACKOFF if seconds is None else max(seconds, 0.1)
+
+
+def _seconds(told: object, most: float) -> float | None:
+    """A finite number of seconds, at most so many; None for anything else. `nan` and `inf` are
+    numbers to Python, and a wait for them would never end."""
     try:
-        return max(float(headers.get("Retry-After", "")), 0.1)
-    except ValueError:
-        return _BACKOFF
+        seconds = float(told) if isinstance(told, (int, float, str)) else math.nan
+    except (ValueError, OverflowError):
+        return None
+    return min(seconds, most) if math.isfinite(seconds) else None
 
 
 # --- the HTTP client --------------------------------------------------------------------------
@@ -358,7 +369,7 @@ class BotToken:
         token, lasts = string(json, "access_token"), json.get("expires_in")
         if not answer.good or not token:
             raise self._refusal(url, answer)
-        seconds = float(lasts) if isinstance(lasts, (int, float, str)) else 0.0
+        seconds = _seconds(lasts, _LONGEST_TOKEN) or 0.0
         self._token = token
         self._until = asked + max(seconds - _FRESH_FOR, seconds / 2)
 

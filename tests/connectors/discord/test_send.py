@@ -316,6 +316,8 @@ WAITS: list[tuple[ApiAnswer, float, tuple[str, ...]]] = [
     (answer(429, b"<html>", Retry_After="64"), 64, ()),
     (answer(429, b"", X_RateLimit_Reset_After="2.5", X_RateLimit_Global="true"), 2.5, ("global",)),
     (answer(429, {"retry_after": "soon"}, Retry_After="nan"), 5, ()),
+    (answer(429, {"retry_after": 1e300}), 86_400, ()),
+    (answer(429, b'{"retry_after": 1' + b"0" * 30 + b"}"), 86_400, ()),
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -201,6 +202,32 @@ async def test_a_token_that_is_refused_is_fetched_anew_once(wire: Wire) -> None:
 
     assert await wire.sender.send(call()) == Receipt(native_id="17")
     assert [token for _m, _p, token, _b in wire.script.asked] == ["Bearer t1", "Bearer t2"]
+
+
+@pytest.mark.parametrize("lasts", ["nan", "inf", "-inf", "soon", "9" * 400, 1e300, None, [], -5])
+async def test_a_token_is_kept_for_a_while_whatever_its_life_is_said_to_be(
+    wire: Wire, lasts: Any
+) -> None:
+    wire.script.token_answers = [JSONResponse(GOOD | {"expires_in": lasts})] * 2
+
+    await wire.token.get()
+
+    assert vars(wire.token)["_until"] <= time.monotonic() + 86_400
+
+
+@pytest.mark.parametrize(
+    ("told", "wait"), [("nan", None), ("inf", None), ("9" * 400, None), ("1e9", 3600.0), ("7", 7.0)]
+)
+async def test_no_wait_that_is_asked_for_lasts_for_ever(
+    wire: Wire, told: str, wait: float | None
+) -> None:
+    wire.script.answers = [_error(429, Retry_After=told)]
+
+    with pytest.raises(RateLimited) as caught:
+        await wire.sender.send(call())
+
+    assert 0 < caught.value.retry_after <= 3600
+    assert wait is None or caught.value.retry_after == wait
 
 
 async def test_a_second_refusal_is_for_a_person_to_mend(wire: Wire) -> None:
