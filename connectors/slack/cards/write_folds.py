@@ -15,6 +15,7 @@ from connectors.slack.cards.write_texts import Line, length, plain, words
 
 _CHARACTERS = 9_000
 _NAMELESS = "…"
+_GOES_ON = "Continued"
 
 
 def fold(
@@ -47,11 +48,11 @@ def fold_more(writing: Writing, nodes: Nodes, out: Pieces) -> None:
 
 
 def _box(pieces: Iterable[Piece], head: Json, out: Pieces) -> None:
-    """What one container does not take goes on in one without a name."""
+    """What one container does not take goes on in the next."""
     for number, blocks in enumerate(_parts(pieces)):
-        if number == 1:
+        if number:
             settings = {key: one for key, one in head.items() if isinstance(one, bool)}
-            head = {**_plain(_NAMELESS), **settings}
+            head = {**_plain(f"{_GOES_ON} ({number + 1})"), **settings}
         out.append(Piece({"type": "container", **head, "child_blocks": blocks}))
 
 

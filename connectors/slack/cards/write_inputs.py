@@ -9,7 +9,7 @@ from bridge.content import degrade
 from bridge.content.card import Choice, Input, Node, Toggle
 from bridge.content.input_text import input_as_blocks
 from bridge.content.plain import text_to_plain
-from bridge.content.text import Inline, Text
+from bridge.content.text import Inline
 from connectors.slack.capabilities import INPUT_LABEL, PLACEHOLDER
 from connectors.slack.cards.write_confirm import add_confirm, lose_confirm
 from connectors.slack.cards.write_elements import elements_of
@@ -106,7 +106,7 @@ def _write_notes(writing: Writing, node: Input, out: Pieces, *, with_hint: bool)
     if with_hint and words(node.hint):
         writing.write((degrade.line_prose(node.hint, node.at, subtle=True),), out)
     if error := one_line(node.error):
-        writing.write((degrade.line_prose((Text(f"⚠️ {error}"),), node.at, subtle=True),), out)
+        writing.lose(node.at, "input_error", error)  # Slack says what is wrong in its own words
 
 
 # --- elements -------------------------------------------------------------------------------

@@ -8,7 +8,17 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from bridge.content.card import Actions, Asset, Button, Image, Node, Nodes, Prose
+from bridge.content.card import (
+    Actions,
+    Asset,
+    Button,
+    Columns,
+    Image,
+    Node,
+    Nodes,
+    Prose,
+    Section,
+)
 from bridge.content.text import Emphasis, Heading, Inline, Link, Paragraph, Strong, Text
 from bridge.content.urls import safe_url
 from connectors.teams.cards.json_values import Json, choice_of, flag, items, object_at, string
@@ -205,8 +215,8 @@ def selected_nodes(reading: Reading, item: Json, at: str, depth: int) -> list[No
 def with_selected(
     reading: Reading, item: Json, nodes: list[Node], at: str, depth: int
 ) -> list[Node]:
-    """An element's nodes and what a press on it does: a link where they are one picture or one
-    line, else a button after them."""
+    """An element's nodes and what a press on it does: a link where they are one picture, one line
+    or a row with a text, else a button after them."""
     if "selectAction" not in item:
         return nodes
     if (url := selected_link(item)) and len(nodes) == 1:
@@ -228,5 +238,23 @@ def _linked(node: Node, url: str, title: str) -> Node | None:
             if all(isinstance(one, Text | Strong | Emphasis) for one in children):
                 return replace(node, text=(replace(block, children=(Link(url, children),)),))
             return None
+        case Columns(columns) if not title:
+            for number, column in enumerate(columns):
+                if (nodes := _first_linked(column.nodes, url)) is not None:
+                    linked = replace(column, nodes=nodes)
+                    return replace(
+                        node, columns=(*columns[:number], linked, *columns[number + 1 :])
+                    )
+            return None
+        case Section(nodes) if not title and (linked := _first_linked(nodes, url)) is not None:
+            return replace(node, nodes=linked)
         case _:
             return None
+
+
+def _first_linked(nodes: Nodes, url: str) -> Nodes | None:
+    """The nodes with the first text as a link; None where no text can be one."""
+    for number, node in enumerate(nodes):
+        if isinstance(node, Prose) and (linked := _linked(node, url, "")) is not None:
+            return (*nodes[:number], linked, *nodes[number + 1 :])
+    return None

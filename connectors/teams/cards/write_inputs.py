@@ -40,6 +40,10 @@ from connectors.teams.cards.write_text import document_elements, line_element, w
 
 TIME = ":time"
 PEOPLE = "graph.microsoft.com/users"
+_KINDS = {
+    "text_input": "Text", "number_input": "Number", "date_input": "Date", "choice": "Choice",
+    "picker": "Names", "file_input": "File",
+}  # fmt: skip
 _MISSING = "Please fill this in"
 _FILTERED = 20  # options; more are easier to find by typing
 _MOST_CHOSEN = 100
@@ -188,6 +192,8 @@ def _common(
         found["placeholder"] = writing.short(node.placeholder, node.at, "placeholder_cut")
     if node.required:
         found["isRequired"] = True
+        if "label" not in found and node.type != "toggle":  # a required field must have one
+            found["label"] = found.pop("placeholder", _KINDS[node.type])
     if node.error or node.required:
         error = node.error or _MISSING
         found["errorMessage"] = writing.short(error, node.at, "error_cut")
@@ -255,6 +261,7 @@ def _moment(writing: Writing, node: DateInput, token: str) -> list[Element]:
     time: Element = {"type": "Input.Time", "id": writing.own_id(token + TIME)}
     if node.required:
         time["isRequired"] = True
+        time["label"] = "Time"
         time["errorMessage"] = _MISSING
     for name, value in (("value", node.value), ("min", node.least), ("max", node.most)):
         if (moment := _utc(value)) is not None:
@@ -378,13 +385,13 @@ def _named(writing: Writing, node: Picker, token: str) -> Element:
     what, example = _NAMED[node.of]
     writing.lose(node.at, "picker_as_text", what, "their names to write")
     found = _common(writing, "Input.Text", node, token)
+    if "label" not in found and "placeholder" in found:
+        found["label"] = found.pop("placeholder")
     if not node.values:
         found.setdefault("placeholder", example)
         return found
-    if "placeholder" in found and "label" in found:
+    if "placeholder" in found:
         writing.lose(node.at, "placeholder_dropped", node.placeholder, "what is filled in")
-    elif "placeholder" in found:
-        found["label"] = found["placeholder"]
     found.pop("placeholder", None)
     chosen = ", ".join(node.values if node.many else node.values[:1])
     return {**found, "value": writing.short(chosen, node.at, "value_cut", VALUE_LIMIT)}

@@ -431,10 +431,13 @@ def test_a_menu_stands_beside_text() -> None:
     assert blocks(node) == [section("text", accessory={"type": "users_select", **named()})]
 
 
-def test_what_is_wrong_stands_below() -> None:
-    (_, note) = blocks(TextInput(label=said("L"), error="Too short", at="/i"))
+def test_what_is_said_when_an_input_is_wrong_is_not_said_before() -> None:
+    node = TextInput(label=said("L"), error="Too short", at="/i")
 
-    assert note == {"type": "context", "elements": [mrkdwn("⚠️ Too short")]}
+    (block,) = blocks(node)
+
+    assert block["type"] == "input"
+    assert [(one.kind, one.what) for one in losses(node)] == [("input_error", "Too short")]
 
 
 def test_inputs_that_nobody_would_hear_are_what_they_ask() -> None:

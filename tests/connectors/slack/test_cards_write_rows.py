@@ -301,13 +301,13 @@ def test_a_button_that_opens_several_apart_names_one_of_them() -> None:
     )
 
 
-def test_more_than_a_container_takes_goes_on_in_one_without_a_name() -> None:
+def test_more_than_a_container_takes_goes_on_in_one_that_says_so() -> None:
     boxes = [Container((prose(f"# {n}"),), hidden=True, id=f"{n}") for n in range(12)]
     toggle = Button(said("All"), does="toggle", targets=tuple(f"{n}" for n in range(12)))
 
     first, second = blocks(toggle, *boxes)
 
-    assert (first["title"], second["title"]) == (plain("All"), plain("…"))
+    assert (first["title"], second["title"]) == (plain("All"), plain("Continued (2)"))
     assert (len(first["child_blocks"]), len(second["child_blocks"])) == (10, 2)
 
 
@@ -359,7 +359,7 @@ def test_more_than_ten_blocks_go_on_in_a_second_container() -> None:
     first, second = blocks(node)
 
     assert (len(first["child_blocks"]), len(second["child_blocks"])) == (10, 2)
-    assert (first["title"], second["title"]) == (plain("T"), plain("…"))
+    assert (first["title"], second["title"]) == (plain("T"), plain("Continued (2)"))
 
 
 def test_cards_to_leaf_through_are_a_carousel() -> None:

@@ -89,6 +89,21 @@ def test_what_a_press_on_one_line_or_picture_opens_is_a_link() -> None:
     assert shown == (Container((linked,)), Container((picture,)))
 
 
+def test_a_row_that_opens_a_page_has_its_first_text_as_a_link() -> None:
+    action: Json = {"type": "Action.OpenUrl", "url": "https://a.example"}
+
+    (shown, named) = nodes(
+        side_by_side(column(PICTURE), column(text("a")), column(text("b")), selectAction=action),
+        side_by_side(column(text("c")), column(text("d")), selectAction=OPEN),
+    )[:2]
+
+    linked = Prose((Paragraph((Link("https://a.example", line("a")),)),))
+    assert isinstance(shown, Columns)
+    assert [one.nodes for one in shown.columns] == [(PERSON,), (linked,), (said("b"),)]
+    assert isinstance(named, Columns)
+    assert [one.nodes for one in named.columns] == [(said("c"),), (said("d"),)]
+
+
 # --- columns --------------------------------------------------------------------------------
 
 

@@ -145,6 +145,24 @@ def test_a_hint_stands_small_below() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("node", "label", "placeholder"),
+    [
+        (TextInput(required=True, placeholder="Your name", at="/t"), "Your name", None),
+        (TextInput(required=True, at="/t"), "Text", None),
+        (TextInput(required=True, label=line("L"), placeholder="P", at="/t"), "L", "P"),
+        (TextInput(placeholder="Your name", at="/t"), None, "Your name"),
+        (Picker(of="roles", placeholder="Who decides", at="/t"), "Who decides", "@role"),
+    ],
+)
+def test_a_required_input_and_a_picker_of_roles_have_a_label(
+    node: Input, label: str | None, placeholder: str | None
+) -> None:
+    found = asked(node)
+
+    assert (found.get("label"), found.get("placeholder")) == (label, placeholder)
+
+
 def test_a_date_with_a_time_is_two_inputs() -> None:
     node = DateInput(of="datetime", value="1700000000", label=line("When"), required=True, at="/d")
 
@@ -172,6 +190,7 @@ def test_a_date_with_a_time_is_two_inputs() -> None:
                     "type": "Input.Time",
                     "id": "token/d:time",
                     "isRequired": True,
+                    "label": "Time",
                     "errorMessage": "Please fill this in",
                     "value": "22:13",
                 }
