@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import click
@@ -165,6 +166,37 @@ def test_setup_takes_no_ids_and_addresses_that_cannot_be(args: list[str], said: 
 
     assert done.exit_code == 2
     assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["approvals", "--limit", "0"],
+        ["budget", "show", "--hours", "-1"],
+        ["tokens", "add", "helper", "--room", "x", "--per-minute", "0"],
+        ["sandbox", "--port", "70000"],
+    ],
+)
+def test_numbers_that_cannot_be_are_refused_on_the_command_line(args: list[str]) -> None:
+    done = cli(*args)
+
+    assert done.exit_code == 2
+    assert "is not in the range" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["setup", "init"])
+def test_the_examples_of_the_help_work_as_they_stand(command: str, tmp_path: Path) -> None:
+    shown = cli(command, "--help").stdout.partition("Examples:")[2].partition("Options:")[0]
+    lines = shown.replace("\\\n", " ").splitlines()
+    examples = [shlex.split(one) for one in lines if one.strip().startswith("uacs-bridge")]
+
+    for number, (_, *args) in enumerate(examples):
+        if args == ["init"]:
+            continue  # asks, on a terminal
+        more = ["-c", str(tmp_path / f"{number}.yaml")] if command == "init" else []
+        args = [str(tmp_path / "out") if one == "teams-app" else one for one in args]
+
+        assert cli(*args, *more).exit_code == 0, args
 
 
 def test_setup_advises_only_flags_that_it_has() -> None:

@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 
 @click.command("approvals")
 @click.option("--open", "open_only", is_flag=True, help="Only those that nobody has decided yet.")
-@click.option("--limit", default=50, show_default=True, help="How many, the newest first.")
+@click.option(
+    "--limit",
+    default=50,
+    type=click.IntRange(1),
+    show_default=True,
+    help="How many, the newest first.",
+)
 @config_option
 @json_option
 def command(open_only: bool, limit: int, config: Path, as_json: bool) -> None:

@@ -33,7 +33,13 @@ def command() -> None:
 @command.command("show")
 @config_option
 @json_option
-@click.option("--hours", default=24.0, show_default=True, help="How far back.")
+@click.option(
+    "--hours",
+    default=24.0,
+    type=click.FloatRange(0, min_open=True),
+    show_default=True,
+    help="How far back.",
+)
 def show(config: Path, as_json: bool, hours: float) -> None:
     """Show what was spent of each purse.
 

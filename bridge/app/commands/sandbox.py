@@ -21,7 +21,13 @@ _ENVIRONMENT = "sandbox.env"
 
 
 @click.command("sandbox")
-@click.option("--port", default=8090, show_default=True, help="Its port; 0 takes a free one.")
+@click.option(
+    "--port",
+    default=8090,
+    type=click.IntRange(0, 65535),
+    show_default=True,
+    help="Its port; 0 takes a free one.",
+)
 @click.option("--channels", default=3, show_default=True, type=click.IntRange(1, 500),
               help="Channels in each workspace, server and team.")  # fmt: skip
 @click.option("--limits/--no-limits", default=True, show_default=True,

@@ -35,7 +35,7 @@ def command(platform: str, out: Path | None, **given: str | None) -> None:
     \b
     Examples:
       uacs-bridge setup slack --name "House Bridge"
-      uacs-bridge setup discord --client-id 1234567890
+      uacs-bridge setup discord --client-id 1323802873036800042
       uacs-bridge setup teams --app-id 00000000-0000-0000-0000-000000000000 \\
           --public-url https://bridge.example.org --out teams-app
     """

@@ -35,7 +35,13 @@ def command() -> None:
     "--role", type=click.Choice(("assistant", "human")), default="assistant", show_default=True,
     help="What it speaks as: an assistant's posts are a bot's, and call no agent.",
 )  # fmt: skip
-@click.option("--per-minute", default=120, show_default=True, help="Requests that it may make.")
+@click.option(
+    "--per-minute",
+    default=120,
+    type=click.IntRange(1),
+    show_default=True,
+    help="Requests that it may make.",
+)
 @config_option
 def add(
     name: str, rooms: tuple[str, ...], scope: str, expires: str, role: Any, per_minute: int,
