@@ -34,7 +34,8 @@ COMMANDS = {
     "account": "Send again through an account that was stopped.",
     "rooms": "List the rooms with their channels and agents.",
     "explain": "Follow one message through the bridge, step by step.",
-    "translate": "Translate a rich message between platforms, UACS and the neutral card.",
+    "translate": "Translate a rich message between platforms, UACS, the neutral card and agent "
+    "APIs.",
     "archive": "Read what was said.",
     "people": "Say which accounts are one person's, and who is blocked.",
     "pair": "Let people reach agents in direct messages, by a code.",
