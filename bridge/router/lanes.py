@@ -303,7 +303,7 @@ class Lanes:
             return False
         if item.attempts + 1 < self._policy.odd_failures:
             return False
-        await self._dead(item, f"{type(error).__name__}: {error}")
+        await self._dead(item, _fault(error))
         return True
 
     async def _advance(self, item: OutboxItem, wake: asyncio.Event) -> None:
@@ -639,7 +639,7 @@ class Lanes:
             raise
         except Exception as error:
             log.exception("message_not_encoded", operation=item.delivery.operation.id)
-            await self._dead(item, f"it cannot be encoded: {type(error).__name__}: {error}")
+            await self._dead(item, f"it cannot be encoded: {_fault(error)}")
             return None
 
     async def _call(self, connector: Connector, call: Call) -> Receipt:
@@ -885,3 +885,11 @@ def _at_once(way: Callable[[Call], Call | None]) -> Callable[[Call], Awaitable[C
         return way(call)
 
     return found
+
+
+def _fault(error: Exception) -> str:
+    """What people in the room are told. Errors of ours are written for people; another's may show
+    addresses, paths or keys: those are in the log."""
+    return (
+        error.public if isinstance(error, BridgeError) else f"{type(error).__name__}; see the log"
+    )
