@@ -567,7 +567,7 @@ async def test_a_message_that_cannot_be_encoded_does_not_block_its_lane(clock: F
         await clock.advance(5)
 
     assert board.texts("b") == ["one", "three"]
-    (lost,) = await house.store.dead_letters()
+    lost, *_ = await house.store.dead_letters()
     # Rooms are told this: the words of a fault, which may name files or keys, are in the log.
     assert lost.error == "it cannot be encoded: ZeroDivisionError; see the log"
 
