@@ -178,7 +178,8 @@ class References:
 
     async def _message_at(self, channel: ChannelRef, native_id: str) -> MessageId | None:
         """Known there, or in a thread whose channel the address does not name."""
-        if known := await self._store.resolve(channel, native_id):
+        known = await self._store.resolve(channel, native_id)
+        if known or self._rooms.holding(channel):
             return known
         for room in self._rooms.all:
             for member in room.members:
