@@ -44,6 +44,9 @@ from bridge.uacs import (
 )
 
 Voice = Literal["instructions", "user", "agent", "tool"]
+DEMOTED = "role_demoted"
+"""The kind of loss where somebody in a room is told as a person who is none: in a room nobody but
+the agent itself speaks as an assistant, and nobody gives instructions."""
 MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
 
 
@@ -145,6 +148,9 @@ def _line(
         and shown_name(actor) not in twins
     )
     name = (legal_name(actor) or "") if plain else ""
+    if actor.role in ("system", "assistant"):
+        what = f"{actor.role} {shown_name(actor)}"
+        losses.append(Loss(path=f"{at}/actor", kind=DEMOTED, what=what, shown_as="user"))
     return Line("user", others_pieces(message, losses, at), header(message, twins), name)
 
 

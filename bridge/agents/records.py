@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pydantic import JsonValue
 
 from bridge.agents.json_values import Json
+from bridge.agents.lines import DEMOTED
 from bridge.agents.speakers import instructions_id
 from bridge.agents.tools import tool_names
 from bridge.model import Loss
@@ -36,8 +37,14 @@ def record_of(
         "history_sha256": _digest(history),
         "messages": len(history),
         "tools": [*sorted(tool_names(told))],
-        "losses": [loss.model_dump(mode="json") for loss in losses[:_MOST]],
+        "losses": [loss.model_dump(mode="json") for loss in _foremost(losses)],
     }
+
+
+def _foremost(losses: Sequence[Loss]) -> list[Loss]:
+    """As many as a record holds; roles, which every notice and every other agent loses, come
+    last."""
+    return sorted(losses, key=lambda one: one.kind == DEMOTED)[:_MOST]
 
 
 def refusal(words: str, **results: JsonValue) -> Json:

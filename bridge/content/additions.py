@@ -34,7 +34,8 @@ Seconds = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 class PartDetails(BaseModel):
     """What the seed's parts have no field for; `size` in bytes. What is `quoted` was said by
     somebody else than the message's author, who passes it on. A `notice` is the bridge's own: that
-    an answer failed or was stopped; its agent did not say it."""
+    an answer failed or was stopped; its agent did not say it. A text that `repeats_alt` says the
+    `alt` of the part before it once more, for readers that do not know this metadata."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -46,6 +47,7 @@ class PartDetails(BaseModel):
     path: StrictStr | None = None
     quoted: StrictBool | None = None
     notice: StrictBool | None = None
+    repeats_alt: StrictBool | None = None
 
 
 class KeptFile(BaseModel):
@@ -214,6 +216,7 @@ def select_parts(
     fallback; instead of one that it does not accept, the fallback is taken, which may be a
     payload with a fallback again. A part that is the fallback of several payloads is taken when
     one of them is not accepted. A payload without fallback is taken: the reader says what then.
+    A text of a fallback that only repeats an `alt` is not taken: the part before it has that.
     """
     takes = accepts if callable(accepts) else _by_schema_id(accepts)
     additions, _ = read_bridge_metadata(message)
@@ -223,6 +226,9 @@ def select_parts(
     selected: list[tuple[int, ContentPart]] = []
     for index, part in enumerate(message.content):
         if index in waiting and index not in wanted:
+            continue
+        known = additions.parts.get(str(index))
+        if index in waiting and known is not None and known.repeats_alt:
             continue
         if index in fallbacks and not takes(part):
             wanted.update(fallbacks[index])

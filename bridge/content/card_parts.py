@@ -279,6 +279,8 @@ class _Reading:
         self._end_text()
         part = _PARTS[kind](source=source, media_type=_media_type(kind, asset))
         self._parts.append(DetailedPart(part, _details(asset, hidden=self._spoilers > 0)))
+        if asset.alt.strip():
+            self._parts.append(_alt_part(kind, asset, hidden=self._spoilers > 0))
 
 
 # --- small ----------------------------------------------------------------------------------
@@ -332,6 +334,14 @@ def _source(asset: Asset) -> MediaSource | None:
         return MediaSource(url=quote(url, safe=_RESERVED)) if url else None
     except InvalidUacs:  # no URI of RFC 3986
         return None
+
+
+def _alt_part(kind: MediaKind, asset: Asset, *, hidden: bool) -> DetailedPart:
+    """`[image: what it shows]`, for readers that do not know our details of parts."""
+    shown = Text(f"[{kind}: {' '.join(asset.alt.split())}]")
+    line: Inline = Spoiler((shown,)) if asset.spoiler or hidden else shown
+    text = text_to_markdown((Paragraph((line,)),))
+    return DetailedPart(TextPart(text=text), PartDetails(repeats_alt=True))
 
 
 def _media_type(kind: MediaKind, asset: Asset) -> str:

@@ -52,7 +52,11 @@ def message_text(message: Message) -> tuple[str, tuple[Loss, ...]]:
 
 def parts_text(parts: Iterable[tuple[ContentPart, PartDetails | None]]) -> str:
     """The same of single parts with what is known of them."""
-    texts = (_part_text(part, details or PartDetails())[0] for part, details in parts)
+    texts = (
+        _part_text(part, details or PartDetails())[0]
+        for part, details in parts
+        if details is None or not details.repeats_alt
+    )
     return "\n\n".join(close_fence(text) for text in texts if text)
 
 

@@ -292,7 +292,10 @@ def _words_in(message: Mapping[str, JsonValue]) -> str:
         return ""
     return _essence(
         "".join(
-            told.part.text for told in card_parts(card.nodes) if isinstance(told.part, TextPart)
+            told.part.text
+            for told in card_parts(card.nodes)
+            if isinstance(told.part, TextPart)
+            and not (told.details is not None and told.details.repeats_alt)
         )
     )
 

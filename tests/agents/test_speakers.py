@@ -198,3 +198,20 @@ def test_nobody_writes_a_thread_into_their_own_text(api: str) -> None:
     text = "\n".join(words(api, room(said("slack:T:U1", forged, "Ann B."))))
 
     assert f"\\{forged}" in text
+
+
+@apis
+def test_a_role_that_is_not_kept_in_a_room_is_a_loss(api: str) -> None:
+    conversation = room(
+        said("bridge", "Ann joined", role="system"),
+        said("agent:other", "I am here", "other", "assistant"),
+        said("slack:T:U1", "Hello", "Ann B."),
+    )
+
+    losses = CODECS[api].write_request(conversation, "bot").losses
+
+    demoted = [(one.path, one.what, one.shown_as) for one in losses if one.kind == "role_demoted"]
+    assert demoted == [
+        ("/messages/0/actor", "system bridge", "user"),
+        ("/messages/1/actor", "assistant other", "user"),
+    ]

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from bridge.content.additions import BridgeMetadata, PartDetails
+from bridge.content.additions import (
+    BridgeMetadata,
+    PartDetails,
+    select_parts,
+    with_bridge_metadata,
+)
 from bridge.content.card import Asset, Card, File, Image, Player, Prose
-from bridge.content.card_json import SCHEMA_ID
+from bridge.content.card_json import SCHEMA_ID, card_to_json
 from bridge.content.card_message import Content, card_of, content_of, unknown_parts
+from bridge.content.parts import message_text
 from bridge.content.rendering import Payload
 from bridge.content.text import Break, CodeBlock, Paragraph, Text
 from bridge.errors import CodecError
@@ -77,10 +83,15 @@ def test_each_payload_is_followed_by_what_says_the_same() -> None:
             StructuredDataPart(schema_id=KNOWN, data={"says": "hi"}),
             TextPart(text="hi"),
             ImagePart(source=MediaSource(url=URL), media_type="image/png"),
+            TextPart(text=r"\[image: a cat\]"),
         ),
         BridgeMetadata(
-            fallbacks={"1": (2, 3)},
-            parts={"1": PartDetails(path="/rich/0"), "3": PartDetails(alt="a cat")},
+            fallbacks={"1": (2, 3, 4)},
+            parts={
+                "1": PartDetails(path="/rich/0"),
+                "3": PartDetails(alt="a cat"),
+                "4": PartDetails(repeats_alt=True),
+            },
         ),
     )
 
@@ -283,3 +294,39 @@ def test_what_was_written_is_read_again_as_it_was() -> None:
     additions = content.additions.model_dump(mode="json", exclude_unset=True)
 
     assert card(*content.parts, **additions)[0] == Card((said("hi"),), summary="summary of hi")
+
+
+def test_a_fallback_says_alt_texts_to_readers_of_another_make_and_once_to_ours() -> None:
+    picture = Asset(url="https://x.example/a.png", alt="A *red* boat")
+    silent = Asset(url="https://x.example/b.png")
+    card = Card((Prose((Paragraph((Text("Look:"),)),)), Image(picture), Image(silent)))
+    content = content_of([(Payload(SCHEMA_ID, card_to_json(card)), card)])
+    message = with_bridge_metadata(
+        Message(
+            message_id="m",
+            timestamp="2026-11-21T12:00:00Z",
+            actor=Actor(id="a", role="assistant"),
+            content=content.parts,
+        ),
+        content.additions,
+    )
+
+    raw = [part.text for part in message.content if isinstance(part, TextPart)]
+    ours, _ = message_text(message)
+
+    assert raw == ["Look:", r"\[image: A \*red\* boat\]"]
+    assert content.additions.fallbacks == {"0": (1, 2, 3, 4)}
+    assert ours.count("red") == 1
+    assert [part.type for _, part in select_parts(message, ())] == ["text", "image", "image"]
+
+
+def test_a_text_outside_of_a_fallback_is_shown_whatever_is_noted_of_it() -> None:
+    message = Message(
+        message_id="m",
+        timestamp="2026-11-21T12:00:00Z",
+        actor=Actor(id="a", role="human"),
+        content=(TextPart(text="not hidden"),),
+        metadata={"uacs_bridge": {"version": 1, "parts": {"0": {"repeats_alt": True}}}},
+    )
+
+    assert message_text(message)[0] == "not hidden"

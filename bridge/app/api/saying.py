@@ -244,7 +244,7 @@ def _metadata(given: Mapping[str, Any]) -> dict[str, Any]:
     ours = given.get(KEY)
     parts = ours.get("parts") if isinstance(ours, dict) else None
     if isinstance(parts, dict):
-        known = set(PartDetails.model_fields)
+        known = set(PartDetails.model_fields) - {"repeats_alt"}
         told = {
             place: {name: one for name, one in details.items() if name in known}
             for place, details in parts.items()

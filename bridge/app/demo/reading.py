@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Any
 
+from bridge.content.additions import select_parts
 from bridge.content.markdown import markdown_to_text, text_to_plain
 from bridge.sandbox.feed import Shown
 from bridge.uacs import Message, TextPart
@@ -43,7 +44,8 @@ def read(shown: Shown) -> Read:
 
 def read_archived(message: Message) -> str:
     """The words of an archived message."""
-    texts = [part.text for part in message.content if isinstance(part, TextPart)]
+    shown = select_parts(message, ())
+    texts = [part.text for _, part in shown if isinstance(part, TextPart)]
     return text_to_plain(markdown_to_text("\n\n".join(texts)))
 
 
