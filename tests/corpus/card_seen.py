@@ -37,12 +37,13 @@ def see_card(card: Any) -> Seen:
 
 
 def see_message(message: Any) -> Seen:
-    """The parts beside the payloads: what says the same."""
+    """The parts beside the payloads: what says the same. An alt text is read from the details, not
+    from the text that repeats it."""
     seen = Seen()
     details = of(of(of(message, "metadata"), "uacs_bridge"), "parts")
     for index, (part, at) in enumerate(each(message, "content", "")):
         told = of(details, str(index))
-        if string(part, "type") == "text":
+        if string(part, "type") == "text" and not of(told, "repeats_alt"):
             seen.say(plain.uacs(string(part, "text")), at)
         for key in ("alt", "name"):
             seen.say(of(told, key), at, "hidden")
