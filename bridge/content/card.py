@@ -384,7 +384,8 @@ class Native(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Button(_Located):
-    """`does`: `press` and `submit` (with all inputs of the card) tell its author; `open` opens
+    """`does`: `press` and `submit` (with the inputs of its own card
+    and of the cards around it) tell its author; `open` opens
     `url`; `reveal` shows `nodes` (which may ask, and submit); `toggle` shows or hides `targets`.
 
     `id` and `value` are its author's own: an action id and value, a verb and data, a custom id.

@@ -16,6 +16,7 @@ import pytest_asyncio
 from click.testing import Result
 
 from bridge.app.build import Bridge
+from bridge.app.keys import key_for
 from bridge.model import ActorId, OperationId
 from bridge.ports.clock import SystemClock
 from bridge.sandbox.faults import Fault
@@ -444,7 +445,7 @@ def test_a_store_that_is_gone_is_begun_anew_when_somebody_says_so(tmp_path: Path
     made = cli("db", "new", "-c", str(config))
     again = cli("db", "new", "-c", str(config))
     path.unlink()
-    path.with_suffix(".key").touch()
+    key_for(path)
 
     told = [cli(*one, "-c", str(config)) for one in (("status",), ("secrets", "list"), ("check",))]
     anew = cli("db", "new", "-c", str(config))
