@@ -38,6 +38,7 @@ A card is a rich message as one neutral tree. Every platform's rich messages are
 - What is as it is by default need not be written. Unknown fields are errors.
 - [card.schema.json](card.schema.json) is the same as a JSON Schema (`uacs-bridge schema card`).
 - `uacs-bridge translate --from card --to slack card.json` shows what a platform makes of it; [fidelity.md](fidelity.md) what becomes of each platform's own elements.
+- Mentions in a card ping whom mentions in text would ([people.md](people.md)), and nobody else; an agent's or a program's ping nobody, in native payloads too.
 - What somebody presses or fills in comes back with the author's own `id` and `value`.
 
 This page is written by `python -m tests.app.cards_page`; the tables say what was really made of the examples.

@@ -81,7 +81,7 @@ WHERE message = (SELECT n FROM messages WHERE id = ?)
   AND timeline = (SELECT n FROM timelines WHERE id = ?);
 
 -- name: relations
-SELECT id, root, reply_to FROM messages WHERE id IN (SELECT value FROM json_each(?));
+SELECT id, root, reply_to FROM messages WHERE id IN (SELECT one.value FROM json_each(?) AS one);
 
 -- name: changed_since
 SELECT 1 FROM changes AS c CROSS JOIN messages AS m ON m.n = c.message
