@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from html import unescape
 
 from bridge.content import normal
+from bridge.content.degrade import timestamp
 from bridge.content.plain import blocks_as_line
 from bridge.content.text import (
     Block,
@@ -183,6 +184,7 @@ class _Inlines:
     def __init__(self, known: Known) -> None:
         self._known = known
         self._stack = [_Open("", 0)]
+        self._day_form = ""  # of the last date
 
     def read(self, text: str) -> list[Inline]:
         end = 0
@@ -217,7 +219,20 @@ class _Inlines:
             case "end":
                 self._add(Break())
             case _:
-                self._add(_moment(found))
+                self._moment(found)
+
+    def _moment(self, found: re.Match[str]) -> None:
+        """A day and the time of the same moment, with a space between, are one moment."""
+        node, children = _moment(found), self._stack[-1].children
+        match children[-2:]:
+            case [Timestamp(unix, "d" | "D"), Text(" ")] if (
+                isinstance(node, Timestamp) and found["what"] == "TIME" and node.unix == unix
+            ):
+                style = "F" if self._day_form == "LONG" else "f"
+                children[-2:] = [Timestamp(unix, style, timestamp(unix).fallback)]
+            case _:
+                self._add(node)
+        self._day_form = (found["form"] or "").upper()
 
     def _link(self, label: str, url: str) -> None:
         children = _Inlines(self._known).read(label)
@@ -321,6 +336,6 @@ def moment_of(text: str) -> datetime | None:
         return None
     try:
         moment = datetime.fromisoformat(text)
-        return moment if moment.tzinfo is not None and moment.timestamp() else None
     except (ValueError, OverflowError):
         return None
+    return moment if moment.tzinfo is not None else None

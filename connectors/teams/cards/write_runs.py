@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from itertools import groupby
 
 from bridge.content.degrade import timestamp
@@ -31,10 +32,12 @@ from connectors.teams.cards.write_state import Line, Writing
 from connectors.teams.markdown_writer import at_tag
 
 Run = tuple[str, int, str]
-"""Characters, their styles (bits), and the URL that they lead to."""
+"""Characters, their styles (bits), and the URL that they lead to; for a `MOMENT` the third are the
+date functions that a TextBlock shows in the place of the characters."""
 
-BOLD, ITALIC, STRIKE, UNDERLINE, SPOILER, CODE, PING = 1, 2, 4, 8, 16, 32, 64
-_IN_MARKDOWN = BOLD | ITALIC | PING
+BOLD, ITALIC, STRIKE, UNDERLINE, SPOILER, CODE, PING, MOMENT = 1, 2, 4, 8, 16, 32, 64, 128
+_IN_MARKDOWN = BOLD | ITALIC | PING | MOMENT
+_ALONE = PING | MOMENT  # runs that are never joined with their neighbours
 _MARKS = {BOLD: "**", ITALIC: "_"}
 _BITS: dict[type[Inline], int] = {
     Strong: BOLD,
@@ -101,6 +104,9 @@ def runs_of(line: Iterable[Inline], writing: Writing, at: str = "") -> list[Run]
             if isinstance(node, Text):
                 found.append((with_line_ends(node.value), bits, url))
                 continue
+            if isinstance(node, Timestamp) and not url and (functions := moment_functions(node)):
+                found.append((with_line_ends(_leaf(node)).strip(), bits | MOMENT, functions))
+                continue
             inner, more, leads = _within(node, writing, at)
             if not inner:
                 found.append((with_line_ends(_leaf(node)), bits | more, url))
@@ -148,6 +154,36 @@ def _leaf(node: Inline) -> str:
             return plain_inlines((node,))
 
 
+def moment_functions(node: Timestamp) -> str:
+    """The functions by which a TextBlock shows a moment in the reader's zone and language (Adaptive
+    Cards, "Text features"); nothing for a year that they cannot hold. None says "5 minutes ago"."""
+    if not 0 <= node.unix < _LAST_MOMENT:
+        return ""
+    moment = f"{datetime.fromtimestamp(node.unix, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    date, time = _FUNCTIONS.get(node.style, _FUNCTIONS["f"])
+    return " ".join(one.format(moment) for one in (date, time) if one)
+
+
+_LAST_MOMENT = 250_000_000_000  # in the year 9892
+_DAY, _TIME = "{{{{DATE({}, SHORT)}}}}", "{{{{TIME({})}}}}"
+_FUNCTIONS = {
+    "d": ("{{{{DATE({})}}}}", ""),
+    "D": (_DAY, ""),
+    "t": ("", _TIME),
+    "T": ("", _TIME),
+    "f": (_DAY, _TIME),
+    "F": ("{{{{DATE({}, LONG)}}}}", _TIME),
+}
+
+
+def in_words(runs: Sequence[Run]) -> list[Run]:
+    """The runs for a place that has no date functions: moments are words."""
+    return [
+        (text, bits & ~MOMENT, "") if bits & MOMENT else (text, bits, url)
+        for text, bits, url in runs
+    ]
+
+
 def with_line_ends(text: str) -> str:
     return _LINE_ENDS.sub("\n", text) if "\n" in text or "\r" in text else text
 
@@ -169,9 +205,9 @@ def _joined(runs: list[Run]) -> list[Run]:
 
 
 def _look(run: Run) -> tuple[int, str, str]:
-    """Each mention stays by itself."""
+    """Each mention and each moment stays by itself."""
     text, bits, url = run
-    return bits, url, text if bits & PING else ""
+    return bits, url, text if bits & _ALONE else ""
 
 
 # --- runs -> Markdown ---------------------------------------------------------------------------
@@ -184,7 +220,7 @@ def to_markdown(runs: Sequence[Run]) -> str | None:
     for text, bits, url in runs:
         used |= bits
         linked = linked or url != ""
-        if url and len(text) > _LABEL:
+        if url and len(text) > _LABEL and not bits & MOMENT:
             return None
     if used & ~_IN_MARKDOWN or any(url and bits & PING for _, bits, url in runs):
         return None
@@ -259,6 +295,8 @@ def _groups(runs: Sequence[Run], bit: int) -> list[tuple[int, list[Run]]]:
 
 def _linked(run: Run) -> str:
     text, bits, url = run
+    if bits & MOMENT:
+        return url
     if not url:
         return at_tag(text.removeprefix("@")) if bits & PING else escape(text)
     target = _UNSAFE_IN_LINK.sub(_in_link, url)

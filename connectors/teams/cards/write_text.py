@@ -26,10 +26,12 @@ from connectors.teams.cards.write_runs import (
     BOLD,
     CODE,
     ITALIC,
+    MOMENT,
     SPOILER,
     STRIKE,
     UNDERLINE,
     Run,
+    in_words,
     needs_care,
     paragraph,
     runs_of,
@@ -78,14 +80,18 @@ def line_element(
     return rich_block(runs, look)
 
 
-def line_markdown(line: Line, writing: Writing, at: str = "") -> str | None:
-    """The line as a Fact shows it; None when it needs more than that."""
+def line_markdown(
+    line: Line, writing: Writing, at: str = "", *, moments: bool = False
+) -> str | None:
+    """The line as a Fact shows it; None when it needs more than that. `moments`: it stands in a
+    TextBlock, which shows dates in the reader's zone."""
     if len(line) == 1 and isinstance(only := line[0], Text) and "\n" not in only.value:
         return paragraph(only.value) if needs_care(only.value) else only.value
     if any(isinstance(node, Break) for node in line):
         return None
     known = len(writing.losses)
-    text = to_markdown(runs_of(line, writing, at))
+    runs = runs_of(line, writing, at)
+    text = to_markdown(runs if moments else in_words(runs))
     if text is None or "\n" in text:
         del writing.losses[known:]  # it will be written in another way
         return None
@@ -127,7 +133,7 @@ def _text_run(run: Run, look: Element) -> Element:
         found["highlight"] = True
     if bits & CODE:
         found["fontType"] = "monospace"
-    if url:
+    if url and not bits & MOMENT:
         found["selectAction"] = {"type": "Action.OpenUrl", "url": url}
     return found
 
@@ -213,7 +219,7 @@ class _Blocks:
             case ():
                 return box.rstrip()
             case (Paragraph(children),) if not any(isinstance(one, Break) for one in children):
-                text = line_markdown(children, self._writing, self._at)
+                text = line_markdown(children, self._writing, self._at, moments=True)
                 return None if text is None else box + text
             case _:
                 return None

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from bridge.content.card import Prose
+from bridge.content.card import Fields, LabelledValue, Prose
 from bridge.content.text import (
     Break,
     Broadcast,
@@ -37,6 +37,7 @@ from bridge.content.text import (
 from bridge.model import ActorId
 from connectors.teams.cards.write_elements import start
 from connectors.teams.cards.write_runs import BOLD, ITALIC, escape, runs_of, to_markdown
+from tests.connectors.teams.cards import nodes
 from tests.connectors.teams.written import HEARD, Json, elements, line, text
 
 # A look that makes it a card, whatever it says.
@@ -73,12 +74,54 @@ def test_breaks_and_paragraphs_are_set_apart_by_an_empty_line() -> None:
     assert elements(two) == [text("a\n\nb\n\nc", isSubtle=True)]
 
 
-def test_people_channels_emoji_and_moments_are_plain_words() -> None:
+def test_people_channels_and_emoji_are_plain_words() -> None:
     assert markdown(
         Mention(ActorId("slack:T:U"), "Ann_B"), Text(" "), Broadcast("here"), Text(" "),
         ChannelLink("slack:T:C", "general"), Text(" "), Emoji("wave", "👋"), Emoji("party"),
-        Text(" "), Timestamp(0), Text(" "), Timestamp(0, "f", "today"),
-    ) == "@Ann_B @here #general 👋:party: 1970-01-01 00:00 UTC today"  # fmt: skip
+    ) == "@Ann_B @here #general 👋:party:"  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("style", "written", "read_as"),
+    [
+        ("d", "{{DATE(2026-11-23T10:00:00Z)}}", "d"),
+        ("D", "{{DATE(2026-11-23T10:00:00Z, SHORT)}}", "D"),
+        ("t", "{{TIME(2026-11-23T10:00:00Z)}}", "t"),
+        ("T", "{{TIME(2026-11-23T10:00:00Z)}}", "t"),
+        ("f", "{{DATE(2026-11-23T10:00:00Z, SHORT)}} {{TIME(2026-11-23T10:00:00Z)}}", "f"),
+        ("F", "{{DATE(2026-11-23T10:00:00Z, LONG)}} {{TIME(2026-11-23T10:00:00Z)}}", "F"),
+        ("R", "{{DATE(2026-11-23T10:00:00Z, SHORT)}} {{TIME(2026-11-23T10:00:00Z)}}", "f"),
+    ],
+)
+def test_a_moment_in_a_text_block_is_shown_once_in_the_readers_zone(
+    style: str, written: str, read_as: str
+) -> None:
+    moment = Timestamp(1795428000, style, "Monday at ten")
+
+    said = markdown(Text("Due "), Strong((moment,)), Text(" or so"))
+    (shown,) = nodes(text(said))
+
+    assert said == f"Due **{written}** or so"
+    assert isinstance(shown, Prose)
+    (paragraph,) = shown.text
+    assert isinstance(paragraph, Paragraph)
+    strong = paragraph.children[1]
+    assert isinstance(strong, Strong)
+    (again,) = strong.children
+    assert isinstance(again, Timestamp)
+    assert (again.unix, again.style) == (1795428000, read_as)
+
+
+def test_a_moment_where_no_text_block_stands_is_words() -> None:
+    moment = Timestamp(1795428000, "f", "Monday at ten")
+    fact = LabelledValue(line("Due"), (Paragraph((moment,)),))
+
+    assert runs(Strike(line("a")), moment)[1] == {"text": "Monday at ten"}
+    assert markdown(Link("https://a.example", (moment,))) == "[Monday at ten](https://a.example)"
+    (facts,) = elements(Fields((fact,)))
+    assert facts["facts"] == [{"title": "Due", "value": "Monday at ten"}]
+    assert markdown(Timestamp(10**12, "f", "in ages")) == "in ages"
+    assert markdown(Timestamp(0, "d")) == "{{DATE(1970-01-01T00:00:00Z)}}"
 
 
 def test_strike_underline_and_code_are_runs() -> None:
