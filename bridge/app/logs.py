@@ -48,11 +48,19 @@ def configure_logs(settings: LogSettings) -> None:
     route_standard_logging()
 
 
+# uvicorn gives them handlers of their own wherever it is started with its default settings.
+_LOGGERS_OF_SERVERS = ("uvicorn", "uvicorn.error", "uvicorn.access")
+
+
 def route_standard_logging() -> None:
     """SDKs' warnings and errors become events; their chatter is left out."""
     root = logging.getLogger()
     root.handlers[:] = [_ToStructlog()]
     root.setLevel(logging.WARNING)
+    for name in _LOGGERS_OF_SERVERS:
+        logger = logging.getLogger(name)
+        logger.handlers.clear()
+        logger.propagate = True
     logging.captureWarnings(capture=True)
 
 

@@ -63,7 +63,8 @@ async def serve_sandbox(
 ) -> None:
     """Serve until cancelled; port 0 takes a free one, told to `on_ready` in `base_url`."""
     config = uvicorn.Config(
-        app="", host=host, port=port, log_level="warning", access_log=False,
+        app="", host=host, port=port, log_config=None, log_level="warning",
+        access_log=False,
         timeout_graceful_shutdown=1, ws="websockets-sansio",
     )  # fmt: skip
     sock = config.bind_socket()

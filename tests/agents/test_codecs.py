@@ -288,7 +288,7 @@ def test_the_thoughts_of_other_agents_are_not_told(api: str) -> None:
     written = CODECS[api].write_request(room(message), "bot")
 
     assert "secret" not in json.dumps(written.body)
-    assert [one.kind for one in written.losses] == ["private", "private"]
+    assert [one.kind for one in written.losses] == ["role_demoted", "private", "private"]
 
 
 @apis

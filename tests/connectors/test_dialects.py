@@ -98,7 +98,7 @@ FORMS: dict[str, dict[str, str | Said]] = {
     "```python\na < b\n\n  c\n```": {
         "slack": ("```\na &lt; b\n\n  c\n```", "```\na < b\n\n  c\n```"),
         "discord": "```python\na < b\n\n  c\n```",
-        "teams": ("<pre>a &lt; b<br><br>  c</pre>", "```\na < b\n\n  c\n```"),
+        "teams": '<pre><code class="language-python">a &lt; b<br><br>  c</code></pre>',
         "html": '<pre><code class="language-python">a &lt; b\n\n  c\n</code></pre>',
     },
     "1. a\n\n   ```sh\n   b\n   ```\n2. c": {

@@ -304,7 +304,7 @@ def test_a_picture_is_a_gallery_of_one_with_its_title_below() -> None:
             "picture",
         ),
         (Asset(file_id=BLOB, alt="seen", name="a.png"), "🖼 seen", "a.png"),
-        (Asset(url="http://intranet/a.png", alt="seen"), "🖼 seen", "picture"),
+        (Asset(url="http://intranet/a.png", alt="seen"), "🖼 seen", "http://intranet/a.png"),
     ],
 )
 def test_a_picture_that_discord_cannot_get_is_a_line(asset: Asset, content: str, what: str) -> None:
