@@ -256,25 +256,25 @@ class _Blocks:
         return _some(line_element(line, self._writing, None, self._at))
 
     def _list(self, items: Sequence[ListItem], start: int | None, depth: int) -> list[Element]:
-        """Items with more than a line of text: what belongs to one is indented below it."""
+        """Items with more than a line of text: what belongs to one is indented below it. Where the
+        line of one item is no Markdown, each item has its sign before it as text, so that all look
+        alike."""
         found: list[Element] = []
         simple: list[str] = []
-        for number, item in enumerate(items):
+        known = len(self._writing.losses)
+        firsts = [_first_line(item) for item in items]
+        lines = [self._simple_item(ListItem((line,), item.checked))
+                 for line, item in zip(firsts, items, strict=True)]  # fmt: skip
+        alike = None not in lines
+        if not alike:
+            del self._writing.losses[known:]  # all items are written again, in another way
+        for number, (item, first, line) in enumerate(zip(items, firsts, lines, strict=True)):
             mark = _mark(start, number)
-            line = self._simple_item(item)
-            first, *rest = item.blocks or (Paragraph(()),)
-            if line is None and isinstance(first, Paragraph):
-                line = self._simple_item(ListItem((first,), item.checked))
-            elif line is None:
-                line, rest = _BOX[item.checked].rstrip(), list(item.blocks)
-            else:
-                rest = []
-            if line is not None:
+            if alike:
                 simple.append(f"{mark} {line}".rstrip())
             else:
-                self._end_list(found, simple)
-                found += self._rich_item(mark, item, first)
-            if rest:
+                _follow(found, self._signed_item(mark, item, first))
+            if rest := item.blocks[1:] if item.blocks[:1] == (first,) else item.blocks:
                 self._end_list(found, simple)
                 found += self._indented(rest, depth)
         self._end_list(found, simple)
@@ -282,18 +282,29 @@ class _Blocks:
 
     def _end_list(self, found: list[Element], simple: list[str]) -> None:
         if simple:
-            found.append(text_block("\n".join(simple), self._look))
+            _follow(found, text_block("\n".join(simple), self._look))
             simple.clear()
 
-    def _rich_item(self, mark: str, item: ListItem, first: Block) -> list[Element]:
+    def _signed_item(self, mark: str, item: ListItem, first: Paragraph) -> Element | None:
         sign = "• " if mark == "-" else f"{mark} "
-        children = first.children if isinstance(first, Paragraph) else ()
-        runs = runs_of((Text(sign + _BOX[item.checked]), *children), self._writing, self._at)
-        return _some(rich_block(runs, self._look))
+        line = (Text(sign + _BOX[item.checked]), *first.children)
+        return line_element(line, self._writing, self._look, self._at)
 
     def _indented(self, blocks: Sequence[Block], depth: int) -> list[Element]:
         inner = with_rules(self.elements(blocks, depth + 1))
         return [indented(inner)] if inner else []
+
+
+def _first_line(item: ListItem) -> Paragraph:
+    """What stands behind the sign of the item."""
+    first = item.blocks[0] if item.blocks else None
+    return first if isinstance(first, Paragraph) else Paragraph(())
+
+
+def _follow(found: list[Element], element: Element | None) -> None:
+    """The element as the next part of a list, near to the part before it."""
+    if element is not None:
+        found.append({**element, "spacing": "small"} if found else element)
 
 
 def _mark(start: int | None, number: int) -> str:

@@ -19,6 +19,7 @@ from bridge.content import card as tree
 from bridge.content.card import Button, Card, Chart, TextInput
 from bridge.content.card_walk import actions_of, walk
 from bridge.content.rendering import Rendering, Written
+from bridge.content.text import Timestamp
 from connectors.teams.cards import read_message, write_card
 from tests.connectors.teams.teams_rules import (
     corpus,
@@ -61,7 +62,7 @@ def test_teams_takes_each_message_and_each_word_is_there(rendering: Rendering, c
     written = write_card(card, rendering)
 
     named = {mark for loss in written.losses for mark in marks(loss.what)}
-    named |= _along(written) | _secrets(card)
+    named |= _along(written) | _secrets(card) | _dates(card)
     in_charts = {m for one in walk(card.nodes) if isinstance(one, Chart) for m in marks_of((one,))}
     places = dict(_places(card, None))
     assert [fault for one in written.messages for fault in faults(dict(one.body))] == []
@@ -190,6 +191,17 @@ def _secrets(card: Card) -> set[str]:
     """Passwords are shown as dots where nobody can fill them in."""
     asked = (one for one in walk(card.nodes) if isinstance(one, TextInput))
     return {mark for one in asked if one.format == "password" for mark in marks(one.value)}
+
+
+def _dates(value: object) -> set[str]:
+    """Words that stand for a moment where it cannot be shown in the reader's zone."""
+    if isinstance(value, Timestamp):
+        return set(marks(value.fallback))
+    if isinstance(value, tuple):
+        return {mark for one in value for mark in _dates(one)}  # pyright: ignore[reportUnknownVariableType]
+    if is_dataclass(value):
+        return _dates(tuple(getattr(value, field.name) for field in fields(value)))
+    return set()
 
 
 _LEAVES = (*get_args(tree.Input), tree.Image, tree.Chart, tree.Player, tree.File, tree.Option,

@@ -38,7 +38,7 @@ from bridge.model import ActorId
 from connectors.teams.cards.write_elements import start
 from connectors.teams.cards.write_runs import BOLD, ITALIC, escape, runs_of, to_markdown
 from tests.connectors.teams.cards import nodes
-from tests.connectors.teams.written import HEARD, Json, elements, line, text
+from tests.connectors.teams.written import HEARD, Json, elements, kinds, line, text, write
 
 # A look that makes it a card, whatever it says.
 QUIET = {"isSubtle": True}
@@ -281,7 +281,7 @@ def test_lists_in_lists_are_indented_below_their_item() -> None:
     assert elements(Prose((outer,), subtle=True)) == [
         text("- a", **QUIET),
         indented(text("1. b", **QUIET)),
-        text("- c", **QUIET),
+        text("- c", **QUIET, spacing="small"),
     ]
 
 
@@ -296,6 +296,50 @@ def test_items_with_code_are_runs_behind_a_sign() -> None:
                 {"type": "TextRun", "text": "x", "isSubtle": True, "fontType": "monospace"},
             ],
         }
+    ]
+
+
+def test_items_of_one_list_are_set_alike_whatever_they_hold() -> None:
+    link = Link("https://a.example", line("there"))
+    nested = List((ListItem(said_("d")),))
+    plain, styled, coded, broken = (
+        ListItem(said_("plain")),
+        ListItem((Paragraph((Strong(line("bold")), Text(" and "), link)),)),
+        ListItem((Paragraph((Code("x"),)), nested)),
+        ListItem((Paragraph((Text("two"), Break(), Text("lines"))),), checked=True),
+    )
+    mixed = List((plain, styled, coded, broken), 1)
+    simple = List((plain, styled, ListItem((*said_("e"), nested)), plain))
+
+    assert elements(Prose((mixed,), subtle=True)) == [
+        text("1\\. plain", **QUIET),
+        text("2\\. **bold** and [there](https://a.example)", **QUIET, spacing="small"),
+        {
+            "type": "RichTextBlock",
+            "inlines": [
+                {"type": "TextRun", "text": "3. ", "isSubtle": True},
+                {"type": "TextRun", "text": "x", "isSubtle": True, "fontType": "monospace"},
+            ],
+            "spacing": "small",
+        },
+        indented(text("- d", **QUIET)),
+        text("4\\. ☑ two\n\nlines", **QUIET, spacing="small"),
+    ]
+    assert elements(Prose((simple,), subtle=True)) == [
+        text("- plain\n- **bold** and [there](https://a.example)\n- e", **QUIET),
+        indented(text("- d", **QUIET)),
+        text("- plain", **QUIET, spacing="small"),
+    ]
+
+
+def test_an_item_beside_one_with_code_keeps_its_losses_once() -> None:
+    items = (
+        ListItem((Paragraph((Link("javascript:x", line("a")),)),)),
+        ListItem((Paragraph((Code("x"),)),)),
+    )
+
+    assert [kind for _, kind, _ in kinds(write(Prose((List(items),), subtle=True)))] == [
+        "unsafe_link"
     ]
 
 
