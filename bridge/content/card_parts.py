@@ -23,6 +23,7 @@ from bridge.content.card import (
     Button,
     Carousel,
     Chart,
+    Column,
     Columns,
     Container,
     Context,
@@ -73,6 +74,7 @@ from bridge.uacs import (
 )
 
 Line = tuple[Inline, ...]
+Nodes = tuple[Node, ...]
 MediaKind = Literal["image", "video", "audio", "file"]
 
 _DATA_URL = re.compile(r"data:([a-z]+/[\w.+-]+)?(?:;[\w=.-]+)*;base64,", re.IGNORECASE)
@@ -158,7 +160,7 @@ class _Reading:
             case Section():
                 self._push(degrade.stack_section(node))
             case Columns():
-                self._push(degrade.stack_columns(node))
+                self._push(one for column in node.columns for one in _with_address(column))
             case Carousel():
                 self._push(degrade.stack_carousel(node))
             case Tasks():
@@ -209,7 +211,7 @@ class _Reading:
         if node.spoiler:
             self._spoilers += 1
             self._waiting.append(_EndOfSpoiler())
-        self._push(degrade.open_container(node))
+        self._push((*degrade.open_container(node), *(() if node.title else _address(node.link))))
 
     def _table(self, node: Table) -> None:
         """Text where all cells are text or pictures, else what is in the cells, row by row."""
@@ -284,6 +286,15 @@ class _Reading:
 
 
 # --- small ----------------------------------------------------------------------------------
+
+
+def _with_address(column: Column) -> Nodes:
+    return (*column.nodes, *_address(column.link))
+
+
+def _address(link: str) -> Nodes:
+    """Where a press on a part without a title leads: a line of its own."""
+    return (degrade.line_prose(linked((), link), ""),) if link else ()
 
 
 def _prose(node: Prose | Fields | Alert | Badge | Progress | Rating) -> Prose:

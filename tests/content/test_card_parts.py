@@ -69,6 +69,21 @@ def parts(*nodes: Node) -> Sequence[DetailedPart]:
     return card_parts(nodes)
 
 
+def test_the_address_of_a_part_without_a_title_is_said() -> None:
+    panel = Container((said("x"),), form="panel", link="https://e.example/t")
+    row = Columns((Column((said("a"),), link="https://e.example/a"), Column((said("b"),))))
+    app = Container((said("y"),), link="acme://page")
+    menu = Choice(options=(Option(line("One"), "1", url="https://e.example/1"),))
+
+    assert parts(panel, row, app, menu) == (
+        text(
+            "x\n\nhttps://e.example/t\n\n"
+            "a\n\nhttps://e.example/a\n\nb\n\n"
+            "y\n\nacme://page\n\n- [One](https://e.example/1)"
+        ),
+    )
+
+
 def test_texts_become_one_part() -> None:
     assert parts(said("One"), Divider(), said("Two")) == (text("One\n\n---\n\nTwo"),)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import orjson
 import pytest
 
 from bridge.content.card import (
@@ -24,7 +25,7 @@ from bridge.content.card import (
     Section,
     Table,
 )
-from bridge.content.text import Break, Code, List, ListItem, Paragraph, Text
+from bridge.content.text import Break, Code, List, ListItem, Paragraph, Spoiler, Text
 from connectors.teams.cards.write_structure import nearest_style
 from tests.connectors.teams.written import (
     Json,
@@ -103,7 +104,14 @@ def test_a_panel_has_its_head_and_foot() -> None:
                 text("x"),
                 columns(
                     column("auto", text("Source", **small), **centred),
-                    column("stretch", text("1970-01-01 00:00 UTC", **small), **centred),
+                    column(
+                        "stretch",
+                        text(
+                            "{{DATE(1970-01-01T00:00:00Z, SHORT)}} {{TIME(1970-01-01T00:00:00Z)}}",
+                            **small,
+                        ),
+                        **centred,
+                    ),
                 ),
             ],
         }
@@ -381,3 +389,17 @@ def test_a_list_in_a_box_stays_a_list() -> None:
     items = Prose((List((ListItem(said("a").text), ListItem(said("b").text))),))
 
     assert elements(Container((items,))) == [{"type": "Container", "items": [text("- a\n- b")]}]
+
+
+def test_a_spoiler_in_a_fact_is_hidden_or_named_as_a_loss() -> None:
+    hidden = Spoiler(line("secret"))
+    alone, within, label = (
+        LabelledValue(line("L"), (Paragraph((hidden,)),)),
+        LabelledValue(line("L"), (Paragraph((Text("a "), hidden)),)),
+        LabelledValue((hidden,), (Paragraph(line("v")),)),
+    )
+
+    assert kinds(write(Fields((alone,)))) == []
+    assert '"isVisible":false' in orjson.dumps(cards(write(Fields((alone,))))).decode()
+    assert kinds(write(Fields((within,)))) == [("", "spoiler_shown", "secret")]
+    assert kinds(write(Fields((label,)))) == [("", "spoiler_shown", "secret")]
