@@ -19,6 +19,8 @@ from bridge.content.card import (
     Prose,
     Section,
 )
+from bridge.content.inlines import merge_texts, plain_inlines
+from bridge.content.plain import blocks_as_line
 from bridge.content.text import Emphasis, Heading, Inline, Link, Paragraph, Strong, Text
 from bridge.content.urls import safe_url
 from connectors.teams.cards.json_values import Json, choice_of, flag, items, object_at, string
@@ -228,33 +230,54 @@ def with_selected(
 
 
 def _linked(node: Node, url: str, title: str) -> Node | None:
-    """The node as a link, if no words of the action are lost by it."""
+    """The node as a link, if no words of the action are lost by it: in a row a title that says more
+    than the texts is the link, behind the first of them."""
     match node:
         case Image(asset, link=""):
             if title and asset.alt and title != asset.alt:
                 return None
             return replace(node, link=url, asset=replace(asset, alt=asset.alt or title))
-        case Prose((Paragraph(children) | Heading(_, children) as block,)) if not title:
-            if all(isinstance(one, Text | Strong | Emphasis) for one in children):
-                return replace(node, text=(replace(block, children=(Link(url, children),)),))
-            return None
-        case Columns(columns) if not title:
+        case Prose((Paragraph(children) | Heading(_, children) as block,)):
+            if not all(isinstance(one, Text | Strong | Emphasis) for one in children):
+                return None
+            if title and not _says((node,), title):
+                return None
+            return replace(node, text=(replace(block, children=(Link(url, children),)),))
+        case Columns(columns):
+            title = "" if any(_says(one.nodes, title) for one in columns) else title
             for number, column in enumerate(columns):
-                if (nodes := _first_linked(column.nodes, url)) is not None:
+                if (nodes := _first_linked(column.nodes, url, title)) is not None:
                     linked = replace(column, nodes=nodes)
                     return replace(
                         node, columns=(*columns[:number], linked, *columns[number + 1 :])
                     )
             return None
-        case Section(nodes) if not title and (linked := _first_linked(nodes, url)) is not None:
-            return replace(node, nodes=linked)
+        case Section(nodes):
+            title = "" if _says(nodes, title) else title
+            linked_nodes = _first_linked(nodes, url, title)
+            return None if linked_nodes is None else replace(node, nodes=linked_nodes)
         case _:
             return None
 
 
-def _first_linked(nodes: Nodes, url: str) -> Nodes | None:
+def _says(nodes: Nodes, title: str) -> bool:
+    """Whether one of these texts says all that the title does."""
+    texts = (blocks_as_line(one.text) for one in nodes if isinstance(one, Prose))
+    return any(_spaced(title) in _spaced(plain_inlines(text)) for text in texts)
+
+
+def _spaced(text: str) -> str:
+    """Whole words, to be looked for in others."""
+    return f" {' '.join(text.casefold().split())} "
+
+
+def _first_linked(nodes: Nodes, url: str, title: str) -> Nodes | None:
     """The nodes with the first text as a link; None where no text can be one."""
     for number, node in enumerate(nodes):
         if isinstance(node, Prose) and (linked := _linked(node, url, "")) is not None:
+            if title and isinstance(block := node.text[0], Paragraph | Heading):
+                behind = Link(url, (Text(title),))
+                children = merge_texts((*block.children, Text(" "), behind))
+                linked = replace(node, text=(replace(block, children=children),))
             return (*nodes[:number], linked, *nodes[number + 1 :])
     return None

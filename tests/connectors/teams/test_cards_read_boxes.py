@@ -92,16 +92,22 @@ def test_what_a_press_on_one_line_or_picture_opens_is_a_link() -> None:
 def test_a_row_that_opens_a_page_has_its_first_text_as_a_link() -> None:
     action: Json = {"type": "Action.OpenUrl", "url": "https://a.example"}
 
-    (shown, named) = nodes(
+    (shown, named, said_already) = nodes(
         side_by_side(column(PICTURE), column(text("a")), column(text("b")), selectAction=action),
         side_by_side(column(text("c")), column(text("d")), selectAction=OPEN),
-    )[:2]
+        side_by_side(column(text("e")), column(text("Look here")), selectAction=OPEN),
+    )
 
     linked = Prose((Paragraph((Link("https://a.example", line("a")),)),))
     assert isinstance(shown, Columns)
     assert [one.nodes for one in shown.columns] == [(PERSON,), (linked,), (said("b"),)]
     assert isinstance(named, Columns)
-    assert [one.nodes for one in named.columns] == [(said("c"),), (said("d"),)]
+    look = Link("https://a.example", line("Look"))
+    behind = Prose((Paragraph((*line("c "), look)),))
+    assert [one.nodes for one in named.columns] == [(behind,), (said("d"),)]
+    linked = Prose((Paragraph((Link("https://a.example", line("e")),)),))
+    assert isinstance(said_already, Columns)
+    assert [one.nodes for one in said_already.columns] == [(linked,), (said("Look here"),)]
 
 
 # --- columns --------------------------------------------------------------------------------
