@@ -181,7 +181,7 @@ async def test_archive_show_of_what_is_not_there_is_told(house: House) -> None:
 
 async def _dead_letter(house: House) -> str:
     """A post to Discord that was refused."""
-    fault = Fault(kind="status", where="discord:*webhook*", status=400, times=1)
+    fault = Fault(kind="status", where="discord:webhook.execute:*", status=400, times=1)
     house.local.around.faults.add(fault)
     await house.local.say("slack", "general", "this one is refused")
     await house.local.until(lambda: bool(house.local.standing("slack", "general")[1:]))
@@ -213,7 +213,7 @@ async def test_dead_letters_are_listed_shown_and_replayed_while_the_bridge_runs(
 
 async def _held_up(house: House, text: str) -> str:
     """A post to Discord that fails for as long as the fault lasts."""
-    fault = Fault(kind="status", where="discord:*webhook*", status=500, times=None)
+    fault = Fault(kind="status", where="discord:webhook.execute:*", status=500, times=None)
     house.local.around.faults.add(fault)
     await house.local.say("slack", "general", text)
     for _ in range(1000):
