@@ -5,20 +5,34 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
+from pydantic import JsonValue
+
 from bridge.content.agent_parts import UNSHOWN
-from bridge.model.turns import AgentEvent, PartGiven, TextDelta, ToolAnswered, ToolCalled
+from bridge.model.turns import (
+    AgentEvent,
+    PartGiven,
+    TextDelta,
+    TextReplaced,
+    ToolAnswered,
+    ToolCalled,
+)
 
 
 class Paragraphs:
-    """Passes events on; text that would run on from an earlier answer of the turn gets a gap."""
+    """Passes events on; text that would run on from an earlier answer of the turn gets a gap. An
+    answer that replaces its text replaces none of an earlier answer."""
 
     def __init__(self) -> None:
         self._text = False  # whether text was shown last
         self._gap = False
+        self._earlier = ""  # text of earlier answers since the last part
+        self._own: list[str] = []  # text of this answer since the last part
 
     def next(self) -> None:
         """The next answer of the turn begins."""
         self._gap = self._text
+        self._earlier += "".join(self._own)
+        self._own = []
 
     async def of(self, events: AsyncGenerator[AgentEvent]) -> AsyncGenerator[AgentEvent]:
         """The events of one answer."""
@@ -30,14 +44,28 @@ class Paragraphs:
     def pass_on(self, event: AgentEvent) -> list[AgentEvent]:
         """The event, behind the gap that it needs."""
         match event:
-            case TextDelta(text=said) if said.strip():
-                gap = [TextDelta(text="\n\n")] if self._gap else []
+            case TextDelta(text=said):
+                gap = "\n\n" if self._gap and said.strip() else ""
+                if said.strip():
+                    self._text, self._gap = True, False
+                self._own += [gap, said]
+                return [*([TextDelta(text=gap)] if gap else []), event]
+            case TextReplaced(text=said):
+                gap = "\n\n" if self._earlier.strip() else ""
                 self._text, self._gap = True, False
-                return [*gap, event]
-            case PartGiven(part={"schema_id": str(schema)}) if schema in UNSHOWN:
-                pass
-            case PartGiven() | ToolCalled() | ToolAnswered():
+                self._own = [gap, said]
+                return [event.model_copy(update={"text": f"{self._earlier}{gap}{said}"})]
+            case PartGiven(part=part):
+                self._earlier, self._own = "", []
+                if not _is_unshown(part):
+                    self._text = self._gap = False
+            case ToolCalled() | ToolAnswered():
+                self._earlier, self._own = "", []
                 self._text = self._gap = False
             case _:
                 pass
         return [event]
+
+
+def _is_unshown(part: JsonValue) -> bool:
+    return isinstance(part, dict) and part.get("schema_id") in UNSHOWN

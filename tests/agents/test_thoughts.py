@@ -12,12 +12,23 @@ from hypothesis import strategies as st
 from bridge.agents.openai_chat.read import read_response
 from bridge.agents.openai_chat.thoughts import Reread, Thought, Thoughts, split_thoughts
 from bridge.agents.openai_chat.write import write_response
+from bridge.agents.paragraphs import Paragraphs
 from bridge.content.agent_parts import REASONING
-from bridge.model.turns import PartGiven, TextReplaced, ToolAnswered, ToolCalled, TurnDone
+from bridge.model.turns import (
+    AgentEvent,
+    MessageGiven,
+    PartGiven,
+    TextDelta,
+    TextReplaced,
+    ToolAnswered,
+    ToolCalled,
+    TurnDone,
+)
 from bridge.router.answers import Answer as RoomAnswer
 from bridge.uacs import ImagePart, TextPart
 from tests.agents.model_server import Answer, model_server, sse
 from tests.agents.talking import answer, build, nothing, room, said, text_of, tools, turn
+from tests.agents.test_model_agent import told
 from tests.agents.vendors import VENDORS, chat_chunk
 
 CHAT = VENDORS["openai-chat"]
@@ -122,14 +133,47 @@ async def test_words_that_turn_out_to_be_thoughts_are_taken_back_and_not_said_ag
         first = [event async for event in given.run(turn(HELLO), nothing())]
         again = [event async for event in given.run(turn(HELLO), nothing())]
 
-    shown = RoomAnswer(_any("m"), "bot", 0.0)
-    for event in first:
-        shown.take(event)
-    texts = [one.text for one in shown.message().content if isinstance(one, TextPart)]
-    assert texts == ["Hello!"]
+    assert _shown(first) == ["Hello!"]
     assert _thoughts(first) == _thoughts(again) == ["Let me see."]
     assert text_of(again) == "Hello!"
     assert not [one for one in again if isinstance(one, TextReplaced)]
+
+
+async def test_words_that_turn_out_to_be_thoughts_take_back_no_earlier_answer_of_the_turn() -> None:
+    more = MessageGiven(message=said("slack:T:U2", "And in Bergen?", "Bob"))
+    answers = _chunks("Rain."), _chunks("Let me see.\n</think>\n\nSnow.")
+    async with model_server(*answers) as api:
+        given = build(CHAT, api.url, tools())
+        events = [event async for event in given.run(turn(HELLO), told(more))]
+
+    assert _shown(events) == ["Rain.\n\nSnow."]
+    assert _thoughts(events) == ["Let me see."]
+
+
+def test_each_answer_of_a_turn_replaces_its_own_text_alone() -> None:
+    answers: list[list[AgentEvent]] = [
+        [TextDelta(text="One.")],
+        [TextDelta(text="Hm."), TextReplaced(text="Two."), TextDelta(text=" Too.")],
+        [TextDelta(text="Three.")],
+        [TextDelta(text="Hm."), TextReplaced(text="Four.")],
+        [PartGiven(part=IMAGE_PART), TextDelta(text="Five.")],
+        [TextDelta(text="Hm."), TextReplaced(text="Six.")],
+    ]
+    paragraphs = Paragraphs()
+    events: list[AgentEvent] = []
+    for one in answers:
+        paragraphs.next()
+        events += [passed for event in one for passed in paragraphs.pass_on(event)]
+
+    assert _shown(events) == ["One.\n\nTwo. Too.\n\nThree.\n\nFour.", "Five.\n\nSix."]
+
+
+def _shown(events: list[AgentEvent]) -> list[str]:
+    """The texts that stand in the room."""
+    shown = RoomAnswer(_any("m"), "bot", 0.0)
+    for event in events:
+        shown.take(event)
+    return [one.text for one in shown.message().content if isinstance(one, TextPart)]
 
 
 async def test_an_answer_that_was_expected_to_begin_with_thoughts_and_does_not_is_said() -> None:
@@ -144,6 +188,7 @@ HELLO = room(said("slack:T1:U1", "Hello?", "Alice Smith"))
 PIXEL = "iVBORw0KGgo="
 IMAGE = {"type": "image_url", "index": 0,
          "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}  # fmt: skip
+IMAGE_PART = {"type": "image", "media_type": "image/png", "source": {"base64": PIXEL}}
 
 
 def _any(value: Any) -> Any:
