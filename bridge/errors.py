@@ -115,7 +115,8 @@ class NotOpen(StoreError):
 
 class PlatformError(BridgeError):
     """A platform answered with an error; `code` is the platform's own word for it. `answer` is what
-    it answered, as JSON, for code that can mend the request; it is never shown or logged."""
+    it answered, as JSON or plain text, for code that can mend the request; it is never shown or
+    logged."""
 
     def __init__(self, text: str, *, code: str = "") -> None:
         self.code = code

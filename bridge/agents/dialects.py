@@ -8,6 +8,7 @@ words for it (seen in their issue trackers, 2024 to 2026):
 - vLLM with Mistral's tokenizer, 400: `messages.0.user.name\\n  Extra inputs are not permitted`.
 - OpenAI and Azure, 400: `"param": "temperature"`; `Unrecognized request argument supplied: x`.
 - Groq, 400: `'messages.0' : property 'name' is unsupported`.
+- Servers in Rust (serde), 400 or 422, as plain text too: `unknown field `x`, expected one of `y``.
 - Chat templates (vLLM, TGI: 400; llama.cpp: 500): `Conversation roles must alternate
   user/assistant/user/assistant/...`; mistral-common: `Unexpected role 'user' after role 'user'`.
 """
@@ -25,6 +26,7 @@ from bridge.agents.json_values import Json, without
 from bridge.errors import PlatformError, Refused, Unavailable
 
 _ALTERNATE = re.compile(r"\balternat(?:e|ing)\b|unexpected role '?\w+'? after role", re.IGNORECASE)
+_EXPECTED = re.compile(r"\bexpected (?:one of )?[`'\"].*", re.DOTALL)  # what it does know
 _ECHOED = frozenset(("input", "input_value", "ctx", "url"))  # what the request itself said
 _MOST = 200  # strings of one refusal that are looked at
 _LONGEST = 4000
@@ -90,7 +92,7 @@ def _texts(body: object) -> Iterator[str]:
             if inner is not None:
                 stack.append(inner)
             else:
-                yield one[:_LONGEST]
+                yield _EXPECTED.sub("", one[:_LONGEST])
         elif isinstance(one, dict):
             loc = one.get("loc")
             if isinstance(loc, list):

@@ -9,7 +9,7 @@ import asyncio
 import re
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 
@@ -25,6 +25,7 @@ from bridge.errors import AgentError, BridgeError, Refused, Unavailable, Unsettl
 
 _LARGEST_EVENT = 64_000_000  # bytes: a picture in base64 is one event
 _LARGEST_ERROR = 65_536
+_LONGEST_TEXT = 4000  # characters of an error that is no JSON
 _BOM = b"\xef\xbb\xbf"
 _EVENT_LINE_END = re.compile(rb"\r\n|\r|\n")
 _JSON_LINE_END = re.compile(rb"\r?\n")
@@ -309,13 +310,16 @@ async def _whole(answer: httpx.Response, most: int) -> bytes:
 
 
 async def _refusal(answer: httpx.Response) -> BridgeError:
-    """An answer that is no 200, as an error."""
-    try:
-        body = read_json(await _whole(answer, _LARGEST_ERROR))
-    except (AgentError, httpx.HTTPError):
-        body = None
+    """An answer that is no 200, as an error. Some servers tell it as plain text."""
+    body: JsonValue = None
+    with suppress(AgentError, httpx.HTTPError):
+        raw = await _whole(answer, _LARGEST_ERROR)
+        body = raw.decode("utf-8", "replace")[:_LONGEST_TEXT]
+        body = read_json(raw)  # where it raises, the text stays
     first = obj((arr(body) or [body])[0])  # Gemini puts it into a list
     told = first.get("error", first.get("detail", first.get("message") and first))
+    if isinstance(body, str):
+        told = body
     if answer.is_redirect:
         return Refused(f"The address of the API has moved ({answer.status_code})", code="moved")
     fault = fault_of(told, answer.status_code, answer.headers)

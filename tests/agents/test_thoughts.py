@@ -188,7 +188,7 @@ HELLO = room(said("slack:T1:U1", "Hello?", "Alice Smith"))
 PIXEL = "iVBORw0KGgo="
 IMAGE = {"type": "image_url", "index": 0,
          "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}  # fmt: skip
-IMAGE_PART = {"type": "image", "media_type": "image/png", "source": {"base64": PIXEL}}
+IMAGE_PART: Any = {"type": "image", "media_type": "image/png", "source": {"base64": PIXEL}}
 
 
 def _any(value: Any) -> Any:
