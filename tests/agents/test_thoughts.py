@@ -246,11 +246,32 @@ STREAMS: dict[str, list[Any]] = {
     "all told again at the end": [
         [_call("f", '{"a": 1}', index=0, id="x"), _call("f", '{"a": 2}', index=1, id="y")],
         [_call("f", '{"a": 1}', index=0, id="x"), _call("f", '{"a": 2}', index=1, id="y")]],
+    "in turns, told apart by their ids": [
+        [_call("f", '{"a": ', id="x")], [_call("f", '{"a": ', id="y")],
+        [_call(None, "1}", id="x")], [_call(None, "2}", id="y")]],
 }  # fmt: skip
+ALIKE: dict[str, list[Any]] = {
+    "one id, two indexes": [
+        [_call("f", "{}", index=0, id="x")], [_call("f", "{}", index=1, id="x")]],
+    "one id, two indexes, all told again at the end": [
+        [_call("f", "{}", index=0, id="x")], [_call("f", "{}", index=1, id="x")],
+        [_call("f", "{}", index=0, id="x"), _call("f", "{}", index=1, id="x")]],
+    "one id, one chunk": [[_call("f", "{}", id="x"), _call("f", "{}", id="x")]],
+    "no id, two indexes": [[_call("f", "{}", index=0)], [_call("f", "{}", index=1)]],
+    "no index, no id": [[_call("f", "{}")], [_call("f", "{}")]],
+    "no index, no id, no arguments": [[_call("f", "")], [_call("f", "")]],
+    "no index, no id, null for arguments": [[_call("f", None)], [_call("f", None)]],
+}  # fmt: skip
+CALLS = [
+    *(pytest.param(chunks, TWO, id=name) for name, chunks in STREAMS.items()),
+    *(pytest.param(one, [("f", {})] * 2, id=f"alike, {name}") for name, one in ALIKE.items()),
+]
 
 
-@pytest.mark.parametrize("chunks", STREAMS.values(), ids=list(STREAMS))
-async def test_two_calls_are_two_and_each_result_finds_its_call(chunks: list[Any]) -> None:
+@pytest.mark.parametrize(("chunks", "made"), CALLS)
+async def test_two_calls_are_two_and_each_result_finds_its_call(
+    chunks: list[Any], made: list[Any]
+) -> None:
     calls = sse(*(chat_chunk({"tool_calls": one}) for one in chunks), chat_chunk({}, "tool_calls"))
     done = sse(chat_chunk({"content": "ok"}, "stop"))
     async with model_server(Answer(calls), Answer(calls), Answer(done)) as api:
@@ -258,7 +279,7 @@ async def test_two_calls_are_two_and_each_result_finds_its_call(chunks: list[Any
 
     called = [one.part for one in events if isinstance(one, ToolCalled)]
     answered = [one.part.tool_call_id for one in events if isinstance(one, ToolAnswered)]
-    assert [(one.name, dict(one.arguments)) for one in called] == TWO * 2
+    assert [(one.name, dict(one.arguments)) for one in called] == made * 2
     assert len({one.id for one in called}) == 4
     assert answered == [one.id for one in called]
     for message in api.requests[2]["messages"]:

@@ -112,9 +112,10 @@ class Stream:
             events += self._grow(key, value)
         touched: list[Json] = []
         for one in map(obj, arr(delta.get("tool_calls"))):
-            if not self._is_repeated(one):
-                call = self._call_of(one, touched)
-                touched.append(call)
+            repeated = self._repeated(one, touched)
+            call = repeated or self._call_of(one, touched)
+            touched.append(call)
+            if repeated is None:
                 self._take_call(call, one)
         return events
 
@@ -182,37 +183,49 @@ class Stream:
     def _call_of(self, delta: Json, touched: Sequence[Json]) -> Json:
         """The call that a delta belongs to. Some servers give every call the index 0, or the same
         id, and some give neither. Another call begins with another id; with another name; with a
-        name after arguments that are complete; and with a name where this chunk has told of the
-        same call already."""
-        index = number(delta.get("index"))
+        name after arguments that are complete, or where both have neither arguments nor an id or
+        index; and with a name where this chunk has told of the same call already."""
+        index, own_id = number(delta.get("index")), text(delta.get("id"))
         found = [one for one in self._calls if index is None or one.get("index") == index]
+        found = [one for one in found if own_id and one.get("id") == own_id] or found
         last = found[-1] if found else None
-        if last is None or _begins_another(delta, last, again=any(last is one for one in touched)):
+        if last is None or _begins_another(delta, last, again=_is_in(last, touched)):
             self._calls.append({} if index is None else {"index": index})
             return self._calls[-1]
         return last
 
-    def _is_repeated(self, delta: Json) -> bool:
-        """Whether a server tells a whole call once more, as some do at the end."""
+    def _repeated(self, delta: Json, touched: Sequence[Json]) -> Json | None:
+        """The call that a server tells as a whole once more, as some do at the end. What one chunk
+        tells twice, or under two indexes, is two calls."""
         function = obj(delta.get("function"))
         given = (text(delta.get("id")), text(function.get("name")), function.get("arguments"))
         if not all(given) or not _is_whole(given[2]):
-            return False
-        return any(
-            (one.get("id"), obj(one.get("function")).get("name")) == given[:2]
-            and obj(one.get("function")).get("arguments") == given[2]
-            for one in self._calls
-        )
+            return None
+        for one in self._calls:
+            known = obj(one.get("function"))
+            same = (one.get("id"), known.get("name"), known.get("arguments")) == given
+            indexes = {number(one.get("index")), number(delta.get("index"))} - {None}
+            if same and len(indexes) < 2 and not _is_in(one, touched):
+                return one
+        return None
+
+
+def _is_in(call: Json, touched: Sequence[Json]) -> bool:
+    """Whether it is this very call, and not one that is told alike."""
+    return any(call is one for one in touched)
 
 
 def _begins_another(delta: Json, last: Json, *, again: bool) -> bool:
     given, known = text(delta.get("id")), text(last.get("id"))
     if given and known and given != known:
         return True
-    function = obj(last.get("function"))
-    name, before = text(obj(delta.get("function")).get("name")), text(function.get("name"))
+    more, function = obj(delta.get("function")), obj(last.get("function"))
+    name, before = text(more.get("name")), text(function.get("name"))
     if not name or not before:
         return False
+    is_bare = not (given or known or more.get("arguments") or function.get("arguments"))
+    if is_bare and delta.get("index") is None:
+        return True
     return again or name != before or _is_whole(function.get("arguments"))
 
 
