@@ -10,7 +10,14 @@ from bridge.agents.ailoy.read import read_request, read_response
 from bridge.agents.ailoy.stream import Stream
 from bridge.agents.ailoy.write import write_request, write_response
 from bridge.model.turns import AgentEvent, ToolCalled
-from bridge.uacs import ImagePart, ToolCallPart, read_conversation, read_message, write
+from bridge.uacs import (
+    ImagePart,
+    ToolCallPart,
+    ToolResultPart,
+    read_conversation,
+    read_message,
+    write,
+)
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGA"
 JPEG = "/9j/4AAQSkZJRgABAQEAYABgAAD/2wBDAAgGBgcGBQgHBwcJCQgKDBQNDAsLDBkSEw8="
@@ -43,6 +50,20 @@ def parsed_args(name: str, arguments: Any, **more: Any) -> Any:
     pytest.param([string_args("f", '{"n"'), string_args("", ": 1}"), string_args("g", "")],
                  [("f", {"n": 1}), ("g", {})], id="arguments in pieces"),
     pytest.param([parsed_args("f", {"n": 1}, id="a")], [("f", {"n": 1})], id="as they are"),
+    pytest.param([verbatim('{"name": "f", ', id="a"), verbatim('{"name": "g", ', id="b"),
+                  verbatim('"arguments": {}}', id="a"), verbatim('"arguments": {}}', id="b")],
+                 [("f", {}), ("g", {})], id="texts in turns, told apart by ids"),
+    pytest.param([string_args("f", '{"n": 1}'), string_args("f", '{"n": 2}')],
+                 [("f", {"n": 1}), ("f", {"n": 2})], id="one name, whole arguments"),
+    pytest.param([string_args("f", '{"n": 1}', id="a"), string_args("f", '{"n": 2}', id="a")],
+                 [("f", {"n": 1}), ("f", {"n": 2})], id="one id, whole arguments"),
+    pytest.param([string_args("f", ""), string_args("f", "")],
+                 [("f", {}), ("f", {})], id="one name, no arguments"),
+    pytest.param([string_args("get_", ""), string_args("weather", '{"n"'),
+                  string_args("", ": 1}")],
+                 [("get_weather", {"n": 1})], id="a name in pieces"),
+    pytest.param([string_args("f", '{"n"'), string_args("f", ": 1}")],
+                 [("f", {"n": 1})], id="the name again with each piece"),
 ])  # fmt: skip
 def test_deltas_of_calls_are_joined(
     pieces: list[Any], calls: list[tuple[str, Any]], member: str
@@ -64,11 +85,22 @@ def test_deltas_of_calls_are_joined(
     ]
 
 
-def test_text_that_is_no_call_is_no_call() -> None:
+@pytest.mark.parametrize("text", [
+    '{"name": "f", "argum', '{"name": "remove_all"}', '{"name": "f", "parameters": {"n": 1}}',
+])  # fmt: skip
+def test_text_that_is_no_call_is_no_call(text: str) -> None:
     reader = Stream()
-    reader.take({"tool_calls": [verbatim('{"name": "f", "argum')]})
+    reader.take({"tool_calls": [verbatim(text)]})
 
     assert not [one for one in reader.end() if isinstance(one, ToolCalled)]
+
+
+def test_two_names_in_one_delta_are_two_calls() -> None:
+    reader = Stream()
+    reader.take({"tool_calls": [string_args("f", ""), string_args("g", "")]})
+
+    called = [one.part.name for one in reader.end() if isinstance(one, ToolCalled)]
+    assert called == ["f", "g"]
 
 
 def test_function_parts_among_contents_are_calls() -> None:

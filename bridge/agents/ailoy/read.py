@@ -176,7 +176,8 @@ def call_parts(native: Json, calls: Calls, among: str = "tool_calls") -> list[Co
 
 
 def _function(told: Json) -> Json:
-    """What a message has of a function, of what a delta has of it."""
+    """What a message has of a function, of what a delta has of it. A text that names no arguments
+    is no call: what its other members mean is not known."""
     kind = text(told.get("type"))
     if kind not in DELTA_KINDS:
         return told
@@ -186,7 +187,9 @@ def _function(told: Json) -> Json:
         found = obj(orjson.loads(text(told.get("text"))))
     except orjson.JSONDecodeError:
         return told
-    return {key: found[key] for key in ("name", "arguments") if key in found}
+    if not found.keys() >= {"name", "arguments"}:
+        return told
+    return {key: found[key] for key in ("name", "arguments")}
 
 
 def content_parts(message: Json) -> list[ContentPart]:

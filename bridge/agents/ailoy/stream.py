@@ -28,6 +28,7 @@ class Stream:
         self._message: Json = {}
         self._contents: list[Json] = []
         self._calls: list[Json] = []
+        self._touched: set[int] = set()  # places of the calls that the last delta told of
         self._finish: Json = {}
         self._top: Json = {}
         self._said = 0  # contents that were said as a whole
@@ -85,6 +86,7 @@ class Stream:
         return [last] if "message" in data else []
 
     def _grow(self, delta: Json) -> list[AgentEvent]:
+        self._touched.clear()
         for key, value in without(delta, *_GROWING).items():
             if value is not None and (self._wrapped or key in ("id", "name")):
                 self._message[key] = value
@@ -121,21 +123,20 @@ class Stream:
         return [*events, TextDelta(text=said)] if said else events
 
     def _call(self, one: Json) -> None:
-        """A call grows while what is told of it is text and nothing names another."""
-        last = self._calls[-1] if self._calls else {}
-        function, before = obj(one.get("function")), obj(last.get("function"))
-        member = "text" if function.get("type") == VERBATIM else "arguments"
-        more, known = function.get(member), before.get(member)
-        if (
-            not isinstance(known, str)
-            or not isinstance(more, str)
-            or not _goes_on(last, one)
-            or (member == "text" and _is_whole(known) and more.strip())
-        ):
+        """A piece with an id belongs to the call that has it, any other to the last call; each
+        grows until something begins another."""
+        own_id = text(one.get("id"))
+        ids = [text(call.get("id")) for call in self._calls]
+        place = max((n for n, known in enumerate(ids) if own_id in ("", known)), default=len(ids))
+        grown = None
+        if place < len(ids):
+            grown = _grown(self._calls[place], one, again=place in self._touched)
+        if grown is None:
+            place = len(ids)
             self._calls.append(one)
-            return
-        grown: Json = {**before, member: known + more}
-        self._calls[-1] = {**last, "function": grown}
+        else:
+            self._calls[place] = grown
+        self._touched.add(place)
 
     def _begin(self) -> list[AgentEvent]:
         """What was thought comes before the first word."""
@@ -156,12 +157,24 @@ class Stream:
         return events_of(part for part in parts if not isinstance(part, TextPart))
 
 
-def _goes_on(last: Json, one: Json) -> bool:
-    """Whether this is more of the last call: it has its id, or no id and no other name."""
-    own_id, name = text(one.get("id")), text(obj(one.get("function")).get("name"))
-    if own_id:
-        return own_id == text(last.get("id"))
-    return not name or name == obj(last.get("function")).get("name")
+def _grown(call: Json, more: Json, *, again: bool) -> Json | None:
+    """A call with one more piece of it: texts go on, names too. None where the piece begins another
+    call: behind what is whole; with a name behind arguments, or where this delta has told of the
+    call already (`again`); with the same name where neither has arguments or an id."""
+    before, piece = obj(call.get("function")), obj(more.get("function"))
+    member = "text" if piece.get("type") == VERBATIM else "arguments"
+    known, said = before.get(member), piece.get(member)
+    if not isinstance(known, str) or not isinstance(said, str):
+        return None
+    if _is_whole(known) and said.strip():
+        return None
+    own_name, name = text(before.get("name")), text(piece.get("name"))
+    grown: Json = {**call, "function": {**before, member: known + said}}
+    if not name or (name == own_name and not again and (known or said or text(more.get("id")))):
+        return grown
+    if again or known or name == own_name:
+        return None
+    return {**call, "function": {**before, "name": own_name + name, member: said}}
 
 
 def _is_whole(said: str) -> bool:
