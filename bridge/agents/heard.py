@@ -71,7 +71,8 @@ class Heard:
         come."""
         while any(call not in self._results for call in calls):
             await self._others()
-        return [self._results.pop(call) for call in calls]
+        found = {call: self._results.pop(call) for call in dict.fromkeys(calls)}
+        return [found[call] for call in calls]
 
     async def _others(self) -> None:
         """Wait for something new, on no time of the agent's."""

@@ -103,6 +103,22 @@ def test_two_names_in_one_delta_are_two_calls() -> None:
     assert called == ["f", "g"]
 
 
+def test_an_id_that_is_given_twice_goes_home_with_calls_and_results() -> None:
+    call: Any = {"type": "function", "id": "c1", "function": {"name": "f", "arguments": {}}}
+    results: Any = [{"role": "tool", "tool_call_id": "c1", "name": "f",
+                     "contents": [{"type": "text", "text": one}]} for one in "12"]  # fmt: skip
+    said: Any = {"role": "assistant", "contents": [], "tool_calls": [call, call]}
+    asked: Any = {"messages": [said, *results, said, *results]}
+
+    kept = read_conversation(write(read_request(asked, "bot")))
+
+    parts = [part for one in kept.messages for part in one.content]
+    ids = [part.id for part in parts if isinstance(part, ToolCallPart)]
+    assert len(set(ids)) == 4
+    assert [one.tool_call_id for one in parts if isinstance(one, ToolResultPart)] == ids
+    assert write_request(kept, "bot").body["messages"] == asked["messages"]
+
+
 def test_function_parts_among_contents_are_calls() -> None:
     call: Any = {"type": "function", "id": "c1", "function": {"name": "f", "arguments": {"n": 1}}}
     said: Any = {"role": "assistant", "contents": [{"type": "text", "text": "Let me see."}, call]}

@@ -12,6 +12,7 @@ from typing import Any, cast
 import pytest
 from pydantic import ValidationError
 
+from bridge.agents.heard import Heard
 from bridge.app.settings import settings_of
 from bridge.errors import ConfigError
 from bridge.model.refs import ActorId
@@ -27,6 +28,7 @@ from bridge.model.turns import (
     TextDelta,
     ToolAnswered,
     ToolCalled,
+    ToolResultGiven,
     TurnDone,
     TurnFailed,
     UsageReported,
@@ -42,10 +44,20 @@ from bridge.uacs import (
     RequestedResponseFormatPart,
     TextPart,
     ToolCallPart,
+    ToolResultPart,
 )
 from tests.agents.model_server import Answer, model_server, sse
 from tests.agents.talking import HELLO, answer, build, room, said, text_of, tools, turn
-from tests.agents.vendors import KEY, VENDORS, Vendor
+from tests.agents.vendors import (
+    KEY,
+    VENDORS,
+    Vendor,
+    ailoy_delta,
+    anthropic_message,
+    chat_chunk,
+    gemini_chunk,
+    responses_stream,
+)
 
 vendors = pytest.mark.parametrize("vendor", VENDORS.values(), ids=VENDORS)
 WEATHER = {"name": "get_weather", "description": "Weather.", "parameters": {
@@ -217,6 +229,70 @@ async def test_the_next_request_of_a_turn_has_the_call_as_the_vendor_gave_it(
     assert "not allowed" in again
     for opaque in ("c2ln", "gAAA"):  # signatures and encrypted thoughts
         assert (opaque in again) == (opaque in str(first.pieces))
+
+
+FUNCTION = {"name": "get_weather", "arguments": "{}"}
+TWICE: dict[str, list[Any]] = {
+    "openai-chat": [
+        chat_chunk({"tool_calls": [{"index": n, "id": "fn", "function": FUNCTION}]}) for n in (0, 1)
+    ] + [chat_chunk({}, "tool_calls")],
+    "anthropic": anthropic_message(
+        [({"type": "tool_use", "id": "fn", "name": "get_weather", "input": {}}, [])] * 2, "tool_use"
+    ),
+    "openai-responses": responses_stream(
+        [{"type": "function_call", "id": f"f{n}", "call_id": "fn", **FUNCTION} for n in (0, 1)]
+    ),
+    "gemini": [gemini_chunk(
+        [{"functionCall": {"id": "fn", "name": "get_weather", "args": {}}}] * 2, "STOP"
+    )],
+    "ailoy": [
+        ailoy_delta(tool_calls=[{"type": "function", "id": "fn", "function": FUNCTION}] * 2),
+        ailoy_delta("tool_call"),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", VENDORS)
+async def test_two_calls_under_one_id_have_a_result_each(name: str) -> None:
+    vendor = VENDORS[name]
+    first = Answer(sse(*TWICE[name]))
+    conversation = room(said("slack:T:U1", "Weather?", "Alice"), tools=[WEATHER])
+    queue: asyncio.Queue[AgentInput] = asyncio.Queue()
+    called: list[str] = []
+    answered: list[tuple[str, Any]] = []
+    async with model_server(first, vendor.stream(vendor.says("Rain."))) as api:
+        async for event in build(vendor, api.url, tools()).run(turn(conversation), queued(queue)):
+            if isinstance(event, ToolCalled):
+                called.append(event.part.id)
+                told = ToolResultPart(tool_call_id=event.part.id, content=f"no. {len(called)}")
+                queue.put_nowait(ToolResultGiven(part=told))
+            if isinstance(event, ToolAnswered):
+                answered.append((event.part.tool_call_id, event.part.content))
+
+    assert len(set(called)) == 2
+    assert answered == [(called[0], "no. 1"), (called[1], "no. 2")]
+    again = json.dumps(api.requests[1])
+    assert 0 < again.index("no. 1") < again.index("no. 2")
+    assert again.count('"fn"') == (2 if name == "openai-chat" else 4)
+
+
+async def test_results_that_are_asked_for_twice_under_one_id_are_given_twice() -> None:
+    heard = Heard(until=asyncio.get_running_loop().time() + 5)
+    result = ToolResultPart(tool_call_id="fn", content="Rain.")
+    heard.take(ToolResultGiven(part=result))
+
+    assert await heard.results(["fn", "fn"]) == [result, result]
+
+
+@pytest.mark.parametrize("name", ["gemini", "ailoy"])
+async def test_a_result_names_its_own_tool_where_a_later_call_has_the_same_id(name: str) -> None:
+    vendor = VENDORS[name]
+    calls = [vendor.stream(vendor.calls("c1", one, {})) for one in ("first", "second")]
+    async with model_server(*calls, vendor.stream(vendor.says("Rain."))) as api:
+        await answer(vendor, api.url)
+
+    last = json.dumps(api.requests[-1])
+    assert last.count('"name": "first"') == last.count('"name": "second"') == 2
 
 
 @vendors

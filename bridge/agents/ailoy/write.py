@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import orjson
 from pydantic import JsonValue
 
-from bridge.agents.call_ids import MADE_ID
+from bridge.agents.call_ids import native_id
 from bridge.agents.json_values import Json, obj, patched, text
 from bridge.agents.lines import (
     Line,
@@ -47,8 +47,12 @@ def write_request(conversation: Conversation, agent: str) -> Written:
     """What is posted: `{"messages", "tools", "documents", "response_format", ...}`."""
     seen = view(conversation, agent, API)
     body = request_settings(conversation, agent, API)
-    names = call_names(seen.lines)
-    body["messages"] = [one for line in seen.lines for one in _messages(line, names, seen.losses)]
+    names: dict[str, str] = {}
+    messages: list[JsonValue] = []
+    for line in seen.lines:
+        names.update(call_names([line]))  # an id may be that of an earlier call, too
+        messages += _messages(line, names, seen.losses)
+    body["messages"] = messages
     if documents := [one for line in seen.lines for one in _apart(line)]:
         body["documents"] = documents
     if tools := write_tools(tools_of(conversation), API, tool, seen.losses):
@@ -130,8 +134,8 @@ def result(part: ToolResultPart, names: Mapping[str, str]) -> Json:
     if isinstance(content, str):
         said = {"type": "text", "text": content}
     written: Json = {"role": "tool"}
-    if not part.tool_call_id.startswith(MADE_ID):
-        written["tool_call_id"] = part.tool_call_id
+    if own_id := native_id(part.tool_call_id):
+        written["tool_call_id"] = own_id
     if name := names.get(part.tool_call_id):
         written["name"] = legal_tool_name(name)
     return {**written, "contents": [said]}
@@ -176,8 +180,8 @@ def _headed(header: str, contents: list[JsonValue]) -> list[JsonValue]:
 
 def call(part: ToolCallPart) -> Json:
     function: Json = {"name": legal_tool_name(part.name), "arguments": dict(part.arguments)}
-    own: Json = {} if part.id.startswith(MADE_ID) else {"id": part.id}
-    return {"type": "function", "function": function, **own}
+    own_id = native_id(part.id)
+    return {"type": "function", "function": function, **({"id": own_id} if own_id else {})}
 
 
 def block(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from bridge.agents.anthropic import write
 from bridge.agents.anthropic.write import API, PDF
+from bridge.agents.call_ids import Calls
 from bridge.agents.json_values import Json, arr, obj, patch_of, text, without
 from bridge.agents.lines import Line
 from bridge.agents.media import guessed_type, url_source
@@ -42,7 +43,8 @@ def read_response(response: JsonValue, agent: str) -> Message:
     body = obj(response)
     if body.get("type") != "message" or not isinstance(body.get("content"), list):
         raise CodecError("/content", "is missing; this is no message of this API")
-    parts = [part for one in arr(body["content"]) for part in block_parts(one)]
+    calls = Calls("answer")
+    parts = [part for one in arr(body["content"]) for part in block_parts(one, calls)]
     base: Json = {"type": "message", "role": "assistant"}
     rest = patch_of(base, without(body, "content"))
     return answer_of(
@@ -71,21 +73,22 @@ def read_request(request: JsonValue, agent: str) -> Conversation:
     body = obj(request)
     if not isinstance(body.get("messages"), list):
         raise CodecError("/messages", "is missing; this is no request of this API")
-    said = _system(body.get("system"))
-    said += [_said(obj(one)) for one in arr(body["messages"])]
+    calls = Calls("0")
+    said = _system(body.get("system"), calls)
+    said += [_said(obj(one), calls) for one in arr(body["messages"])]
     tools = [_tool(one) for one in arr(body.get("tools"))]
     rest = without(body, "system", "messages", "tools")
     wanted = _wanted(rest)
     return conversation_of(said, agent, API, rest, tools, wanted)
 
 
-def _system(system: JsonValue) -> list[Said]:
-    parts = _content(system)
+def _system(system: JsonValue, calls: Calls) -> list[Said]:
+    parts = _content(system, calls)
     return [Said("instructions", parts)] if parts else []
 
 
-def _said(message: Json) -> Said:
-    parts = _content(message.get("content"))
+def _said(message: Json, calls: Calls) -> Said:
+    parts = _content(message.get("content"), calls)
     role = text(message.get("role"))
     if role == "assistant":
         return Said("agent", parts)
@@ -95,10 +98,10 @@ def _said(message: Json) -> Said:
     return Said("tool" if results else "user", parts)
 
 
-def _content(content: JsonValue) -> list[ContentPart]:
+def _content(content: JsonValue, calls: Calls) -> list[ContentPart]:
     if isinstance(content, str):
         return [TextPart(text=content)]
-    return [part for one in arr(content) for part in block_parts(one)]
+    return [part for one in arr(content) for part in block_parts(one, calls)]
 
 
 def _tool(native: JsonValue) -> Json:
@@ -123,15 +126,17 @@ def _wanted(rest: Json) -> list[ContentPart]:
     return [part] if same else [part, state(API, fields={"format": native})]
 
 
-def block_parts(native: JsonValue) -> list[ContentPart]:
+def block_parts(native: JsonValue, calls: Calls) -> list[ContentPart]:
     """A content block; what no part says stands there as it is."""
     block = obj(native)
     reader = _BLOCKS.get(text(block.get("type")))
-    part = reader(block) if reader else None
+    part = calls.named(reader(block)) if reader else None
     if part is None:
         return [state(API, item=native)]
     probe = {"signature": ""} if block.get("type") == "thinking" else {}
     base = obj(write.block(Piece("", part, fields=probe), _LINE, []))
+    if isinstance(part, ToolCallPart) and not text(block.get("id")):
+        block = {**block, "id": base["id"]}  # the API wants one, and the result has it
     patch = patch_of(base, block)
     sources = cited(_sources(block))
     return [part, *sources, state(API, fields=patch)] if patch else [part, *sources]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from bridge.agents.anthropic.read import block_parts
+from bridge.agents.call_ids import Calls
 from bridge.agents.faults import fault_of
 from bridge.agents.json_values import Json, arr, number, obj, text, without
 from bridge.agents.native import events_of
@@ -27,6 +28,7 @@ class Stream:
         self._blocks: dict[int, Json] = {}
         self._arguments: dict[int, str] = {}
         self._stopped = False
+        self._calls = Calls("answer")
 
     def take(self, event: JsonValue) -> Sequence[AgentEvent]:
         one = obj(event)
@@ -108,7 +110,7 @@ class Stream:
             arguments = read_arguments(said)
             block["input"] = said if arguments is None else arguments
         streamed = block.get("type") == "text"
-        parts = block_parts(block)
+        parts = block_parts(block, self._calls)
         return events_of(one for one in parts if not (streamed and isinstance(one, TextPart)))
 
     def _merge(self, event: Json) -> None:
@@ -121,7 +123,8 @@ class Stream:
         self._message = message
         self._blocks = {n: obj(one) for n, one in enumerate(arr(message.get("content")))}
         self._stopped = True
-        return events_of(part for one in self._blocks.values() for part in block_parts(one))
+        blocks = self._blocks.values()
+        return events_of(part for one in blocks for part in block_parts(one, self._calls))
 
 
 def _index(event: Json) -> int:

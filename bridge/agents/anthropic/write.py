@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import JsonValue
 
+from bridge.agents.call_ids import native_id
 from bridge.agents.json_values import Json, arr, obj, patched, text
 from bridge.agents.lines import Line, Written, as_text, kept_response, request_settings, view
 from bridge.agents.media import as_file_text, text_in
@@ -169,7 +170,8 @@ def block(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
         case ImagePart() | FilePart():
             return _media(piece, piece.part, line, losses)
         case ToolCallPart(id=call_id, name=name, arguments=arguments) if line.voice == "agent":
-            call: Json = {"type": "tool_use", "id": call_id, "name": legal_tool_name(name)}
+            own_id = native_id(call_id) or call_id
+            call: Json = {"type": "tool_use", "id": own_id, "name": legal_tool_name(name)}
             return {**call, "input": dict(arguments)}
         case ToolResultPart() as result if line.voice != "user":
             return _result(result)
@@ -236,7 +238,8 @@ def _titled(source: Json, title: str) -> Json:
 
 
 def _result(part: ToolResultPart) -> Json:
-    found: Json = {"type": "tool_result", "tool_use_id": part.tool_call_id}
+    own_id = native_id(part.tool_call_id) or part.tool_call_id
+    found: Json = {"type": "tool_result", "tool_use_id": own_id}
     content = result_content(part.content)
     if content not in ("", None):
         found["content"] = content

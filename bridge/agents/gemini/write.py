@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from bridge.agents.call_ids import MADE_ID
+from bridge.agents.call_ids import native_id
 from bridge.agents.json_values import Json, arr, obj, patched, text
 from bridge.agents.lines import (
     Line,
@@ -57,12 +57,13 @@ def write_request(conversation: Conversation, agent: str) -> Written:
     """The body of `POST /v1beta/models/{model}:generateContent`."""
     seen = view(conversation, agent, API)
     body = request_settings(conversation, agent, API)
-    names = call_names(seen.lines)
+    names: dict[str, str] = {}
     if (system := _system(seen.lines, names, seen.losses)) is not None:
         body["systemInstruction"] = system
     contents: list[JsonValue] = []
     for line in seen.lines:
         if line.voice != "instructions":
+            names.update(call_names([line]))  # an id may be that of an earlier call, too
             contents += _contents(line, names, seen.losses)
     body["contents"] = contents
     if tools := _grouped(write_tools(tools_of(conversation), API, tool, seen.losses)):
@@ -198,7 +199,8 @@ def _text(value: str) -> Json:
 
 
 def _id(call_id: str) -> Json:
-    return {} if call_id.startswith(MADE_ID) else {"id": call_id}
+    own_id = native_id(call_id)
+    return {"id": own_id} if own_id else {}
 
 
 def _result(part: ToolResultPart, names: Mapping[str, str]) -> Json:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import JsonValue
 
+from bridge.agents.call_ids import Calls
 from bridge.agents.json_values import Json, arr, number, obj, patch_of, text, without
 from bridge.agents.lines import Line
 from bridge.agents.media import guessed_type, read_data_url, url_source
@@ -50,10 +51,11 @@ def read_response(response: JsonValue, agent: str) -> Message:
     if not isinstance(body.get("output"), list):
         raise CodecError("/output", "is missing; this is no response of this API")
     parts: list[ContentPart] = []
+    calls = Calls("answer")
     for one in map(obj, arr(body["output"])):
         if parts and _is_open(parts) and one.get("type", "message") == "message":
             parts.append(state(API, message={}))
-        parts += item_parts(one)
+        parts += item_parts(one, calls)
     created = number(body.get("created_at"))
     rest = patch_of({"object": "response"}, without(body, "output"))
     return answer_of(
@@ -88,8 +90,9 @@ def read_request(request: JsonValue, agent: str) -> Conversation:
         raise CodecError("/input", "is missing; this is no request of this API")
     items: list[JsonValue] = [{"role": "user", "content": given}] if given else []
     said = _instructions(body.get("instructions"))
+    calls = Calls("0")
     for one in items if isinstance(given, str) else arr(given):
-        _join(said, _said(obj(one)))
+        _join(said, _said(obj(one), calls))
     tools = [_tool(one) for one in arr(body.get("tools"))]
     rest = without(body, "input", "instructions", "tools")
     return conversation_of(said, agent, API, rest, tools, _wanted(rest))
@@ -121,12 +124,12 @@ def _is_open(parts: Sequence[ContentPart]) -> bool:
     return False
 
 
-def _said(item: Json) -> Said:
+def _said(item: Json, calls: Calls) -> Said:
     role = text(item.get("role"))
     if item.get("type") == "function_call_output":
-        return Said("tool", item_parts(item))
+        return Said("tool", item_parts(item, calls))
     if item.get("type", "message") != "message" or role == "assistant":
-        return Said("agent", item_parts(item))
+        return Said("agent", item_parts(item, calls))
     voice = "user" if role == "user" else "instructions"
     return Said(voice, _message_parts(item, _USER, role))
 
@@ -153,7 +156,7 @@ def _wanted(rest: Json) -> list[ContentPart]:
     return with_fields(API, part, write.text_format(part), native)
 
 
-def item_parts(item: Json) -> list[ContentPart]:
+def item_parts(item: Json, calls: Calls) -> list[ContentPart]:
     """An item of an answer; what no part says stands there as it is."""
     match item.get("type", "message"):
         case "message":
@@ -161,23 +164,26 @@ def item_parts(item: Json) -> list[ContentPart]:
         case "reasoning":
             return _thoughts(item)
         case "function_call":
-            return _call(item)
+            return _call(item, calls)
         case "function_call_output":
-            call_id, output = text(item.get("call_id")), item.get("output")
+            given, output = text(item.get("call_id")), item.get("output")
+            call_id = calls.result("", given) if given else ""
             part = ToolResultPart(tool_call_id=call_id, content="" if output is None else output)
             return with_fields(API, part, write.result(part), item)
         case _:
             return [state(API, item=item)]
 
 
-def _call(item: Json) -> list[ContentPart]:
+def _call(item: Json, calls: Calls) -> list[ContentPart]:
     arguments = read_arguments(item.get("arguments"))
     if arguments is None:
         return [state(API, item=item)]  # nobody can run it as it stands
-    part = ToolCallPart(
-        id=text(item.get("call_id")), name=text(item.get("name")), arguments=arguments
-    )
+    name = text(item.get("name"))
+    call_id = calls.call(name, text(item.get("call_id")))
+    part = ToolCallPart(id=call_id, name=name, arguments=arguments)
     base = without(write.call(part), "arguments")
+    if not text(item.get("call_id")):
+        item = {**item, "call_id": call_id}  # the API wants one, and the result has it
     return with_fields(API, part, base, without(item, "arguments"))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
+from bridge.agents.call_ids import Calls
 from bridge.agents.faults import fault_of
 from bridge.agents.json_values import Json, arr, number, obj, text, without
 from bridge.agents.native import events_of
@@ -30,6 +31,7 @@ class Stream:
         self._said: list[ContentPart] = []
         self._streamed = False
         self._complete = False
+        self._calls = Calls("answer")
 
     def take(self, event: JsonValue) -> Sequence[AgentEvent]:
         one = obj(event)
@@ -86,7 +88,7 @@ class Stream:
     def _item(self, index: int, item: Json) -> list[AgentEvent]:
         self._items[index] = item
         streamed = self._streamed and self._block[0] == index
-        parts = item_parts(item)
+        parts = item_parts(item, self._calls)
         rest = [part for part in _beside_text(parts) if part not in self._said]
         self._said = []
         self._streamed = False

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
+from bridge.agents.call_ids import native_id
 from bridge.agents.json_values import Json, arr, obj, patched, text
 from bridge.agents.lines import Line, Written, as_text, kept_response, request_settings, view
 from bridge.agents.media import as_file_text, data_url, text_in
@@ -165,14 +166,14 @@ def _item(piece: Piece, losses: list[Loss], stored: bool) -> JsonValue:
 
 def call(part: ToolCallPart) -> Json:
     arguments = json.dumps(part.arguments, ensure_ascii=False, separators=(",", ":"))
-    name = legal_tool_name(part.name)
-    return {"type": "function_call", "call_id": part.id, "name": name, "arguments": arguments}
+    call_id, name = native_id(part.id) or part.id, legal_tool_name(part.name)
+    return {"type": "function_call", "call_id": call_id, "name": name, "arguments": arguments}
 
 
 def result(part: ToolResultPart) -> Json:
     return {
         "type": "function_call_output",
-        "call_id": part.tool_call_id,
+        "call_id": native_id(part.tool_call_id) or part.tool_call_id,
         "output": _output(part.content, failed=part.is_error is True),
     }
 
