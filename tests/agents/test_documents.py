@@ -9,7 +9,7 @@ import pytest
 
 from bridge.agents.a2a.write import write_request as write_a2a
 from bridge.content.agent_parts import DOCUMENT
-from bridge.uacs import StructuredDataPart, TextPart
+from bridge.uacs import StructuredDataPart, TextPart, ToolCallPart, ToolResultPart, write
 from tests.agents.apis import ALL_CODECS
 from tests.agents.talking import room, said
 
@@ -19,8 +19,12 @@ NATIVE: dict[str, Any] = {
     "ailoy": {"type": "value", "value": {"title": "Weather", "text": TEXT}},
     "acp": {"name": "/Weather", "content_type": "text/plain", "content": TEXT},
 }
-
-
+IN_RESULTS: dict[str, Any] = {
+    "ailoy": {"title": "Weather", "text": TEXT},
+    "anthropic": {"type": "document", "title": "Weather",
+                  "source": {"type": "text", "media_type": "text/plain", "data": TEXT}},
+}  # fmt: skip
+PART: Any = json.loads(write(FOUND))
 WRITERS = {**{name: one.write_request for name, one in ALL_CODECS.items()}, "a2a": write_a2a}
 
 
@@ -35,6 +39,24 @@ def test_a_document_is_told_with_its_title_and_its_text(api: str) -> None:
     assert "schema_id" not in told
     assert json.dumps(NATIVE[api]) in told if api in NATIVE else fenced() in told
     assert [one for one in written.losses if one.kind == "part_as_text"] == []
+
+
+@pytest.mark.parametrize("shape", [[PART], {"parts": [PART]}, PART], ids=["list", "parts", "bare"])
+@pytest.mark.parametrize("api", sorted(ALL_CODECS))
+def test_a_document_in_the_result_of_a_tool_is_told_as_one_said_by_people(
+    api: str, shape: Any
+) -> None:
+    looked = [ToolCallPart(id="c1", name="look", arguments={}),
+              ToolResultPart(tool_call_id="c1", content=shape)]  # fmt: skip
+    asked = said("slack:T:U", "Weather?", "Alice")
+    talk = room(asked, said("agent:bot", looked, "bot", "assistant"), asked)
+
+    told = json.dumps(ALL_CODECS[api].write_request(talk, "bot").body, sort_keys=True)
+
+    assert DOCUMENT not in told
+    assert "schema_id" not in told
+    own = json.dumps(IN_RESULTS.get(api), sort_keys=True)
+    assert own in told if api in IN_RESULTS else fenced() in told
 
 
 def fenced() -> str:

@@ -19,6 +19,7 @@ from bridge.agents.lines import MEDIA, Line, Written, as_text, kept_response, re
 from bridge.agents.media import MediaPart, document_of, name_of
 from bridge.agents.memory import without_memory
 from bridge.agents.native import Piece, pieces_of, reasoning_text
+from bridge.agents.results import with_texts
 from bridge.content.agent_parts import CITATIONS, VALUE
 from bridge.content.negotiate import is_name
 from bridge.model import Loss
@@ -164,7 +165,7 @@ def _step(**what: JsonValue) -> Json:
 
 
 def _result(part: ToolResultPart, names: Mapping[str, str]) -> Json:
-    content = part.content
+    content = with_texts(part.content)
     output: JsonValue = content if isinstance(content, dict) else {"result": content}
     if part.is_error:
         output = {"error": content}

@@ -24,6 +24,7 @@ from bridge.agents.lines import (
 )
 from bridge.agents.media import as_file_text, text_in
 from bridge.agents.native import Piece, cut_at_results, pieces_of, reasoning_text
+from bridge.agents.results import with_documents
 from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
 from bridge.content.agent_parts import CITATIONS, DOCUMENT, VALUE
 from bridge.model import Loss
@@ -126,8 +127,8 @@ def _results(run: Sequence[Piece], names: Mapping[str, str]) -> list[JsonValue]:
 
 
 def result(part: ToolResultPart, names: Mapping[str, str]) -> Json:
-    """A text as text, all else as a value; that it failed stands in it."""
-    content = part.content
+    """A text as text, all else as a value, documents too; that it failed stands in it."""
+    content = with_documents(part.content, lambda document: document)
     if part.is_error and not (isinstance(content, dict) and "error" in content):
         content = {"error": content}
     said: Json = {"type": "value", "value": content}

@@ -16,6 +16,7 @@ from bridge.agents.json_values import Json, arr, obj, patched, text
 from bridge.agents.lines import Line, Written, as_text, kept_response, request_settings, view
 from bridge.agents.media import as_file_text, text_in
 from bridge.agents.native import Piece, cut_at_results, pieces_of, reasoning_text
+from bridge.agents.results import blocks_of, with_documents, with_texts
 from bridge.agents.schemas import lowered
 from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
 from bridge.content.agent_parts import CITATIONS, DOCUMENT
@@ -249,10 +250,14 @@ def _result(part: ToolResultPart) -> Json:
 
 
 def result_content(content: JsonValue) -> JsonValue:
-    """A string or blocks of the API as they are, all else as JSON."""
+    """A string or blocks of the API as they are, documents as its documents, all else as JSON."""
     if isinstance(content, str):
         return content
     blocks = [obj(one) for one in arr(content)]
     if blocks and all(text(one.get("type")) in _RESULT_BLOCKS for one in blocks):
         return content
-    return "" if content is None else json.dumps(content, ensure_ascii=False)
+    told = with_documents(content, lambda one: _document(text(one.get("title")), text(one["text"])))
+    blocks = blocks_of(told)
+    if blocks and all(one.get("type") in ("text", "document") for one in blocks):
+        return list[JsonValue](blocks)
+    return "" if content is None else json.dumps(with_texts(content), ensure_ascii=False)

@@ -23,6 +23,7 @@ from bridge.agents.lines import (
 )
 from bridge.agents.media import MediaPart, as_file_text, name_of, text_in
 from bridge.agents.native import Piece, cut_at_results, pieces_of, reasoning_text
+from bridge.agents.results import with_texts
 from bridge.agents.schemas import lowered
 from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
 from bridge.content.agent_parts import CITATIONS
@@ -205,7 +206,7 @@ def _id(call_id: str) -> Json:
 
 def _result(part: ToolResultPart, names: Mapping[str, str]) -> Json:
     name = names.get(part.tool_call_id, "tool")  # the API wants one
-    said = part.content
+    said = with_texts(part.content)
     if part.is_error:
         said = {"error": said}
     return {

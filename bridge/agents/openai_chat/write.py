@@ -15,6 +15,7 @@ from bridge.agents.json_values import Json, arr, obj, patched, text
 from bridge.agents.lines import Line, Written, as_text, kept_response, request_settings, view
 from bridge.agents.media import as_file_text, data_url, text_in
 from bridge.agents.native import Piece, cut_at_results, pieces_of, reasoning_text
+from bridge.agents.results import text_of_result
 from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
 from bridge.model import Loss
 from bridge.uacs import (
@@ -144,16 +145,6 @@ def result_text(part: ToolResultPart, path: str, losses: list[Loss]) -> str:
         losses.append(Loss(path=path, kind="error_as_text", what="is_error", shown_as="Error:"))
         return content if content.startswith("Error:") else f"Error: {content}"
     return content
-
-
-def text_of_result(content: JsonValue) -> str:
-    """A string as it is, texts joined, all else as JSON."""
-    if isinstance(content, str):
-        return content
-    blocks = [obj(one) for one in arr(content)]
-    if blocks and all(one.get("type") == "text" for one in blocks):
-        return "\n".join(text(one.get("text")) for one in blocks)
-    return json.dumps(content, ensure_ascii=False)
 
 
 def _agents_message(run: Sequence[Piece], line: Line, losses: list[Loss]) -> Json:

@@ -16,6 +16,7 @@ from bridge.agents.json_values import Json, arr, obj, patched, text
 from bridge.agents.lines import Line, Written, as_text, kept_response, request_settings, view
 from bridge.agents.media import as_file_text, data_url, text_in
 from bridge.agents.native import Piece, pieces_of, reasoning_text
+from bridge.agents.results import text_of_result
 from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
 from bridge.content.agent_parts import CITATIONS
 from bridge.model import Loss
@@ -182,7 +183,7 @@ def _output(content: JsonValue, *, failed: bool) -> JsonValue:
     blocks = [obj(one) for one in arr(content)]
     if blocks and all(text(one.get("type")) in _RESULT_BLOCKS for one in blocks):
         return content
-    said = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    said = text_of_result(content)
     return f"Error: {said}" if failed and not said.startswith("Error:") else said
 
 
