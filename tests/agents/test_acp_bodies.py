@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,12 +10,21 @@ import pytest
 from bridge.agents.acp.read import read_response
 from bridge.agents.acp.write import write_request, write_response
 from bridge.model import MessageId
-from bridge.model.turns import AgentEvent, AnswerRecorded, PartGiven, TurnDone, TurnFailed
+from bridge.model.turns import (
+    AgentEvent,
+    AnswerRecorded,
+    MessageGiven,
+    PartGiven,
+    TurnDone,
+    TurnFailed,
+)
 from bridge.router.answers import Answer as GrowingAnswer
 from bridge.uacs import ImagePart, MediaSource, TextPart, read_message, write
 from tests.agents.model_server import Answer, model_server, sse
-from tests.agents.talking import room, said, text_of
-from tests.agents.test_acp import answer, build, run
+from tests.agents.talking import room, said, text_of, turn
+from tests.agents.test_acp import answer, answered, build, run
+from tests.agents.test_model_agent import told as steering
+from tests.agents.vendors import JSON
 
 SOURCE: Any = {"name": "/src/a.py", "content_type": "text/x-python", "content": "cHJpbnQoKQ==",
                "content_encoding": "base64"}  # fmt: skip
@@ -97,6 +107,60 @@ async def test_an_agent_is_not_asked_without_what_it_requires() -> None:
     assert requests == []
     assert isinstance(refused[-1], TurnFailed)
     assert "is not asked without a part 'image/*'" in refused[-1].reason
+
+
+async def test_an_agent_that_accepts_nothing_of_what_was_said_is_not_asked() -> None:
+    events, requests = await asked(
+        room(said("slack:T:U1", "What is it?", "Alice")),
+        accepts=[{"content_type": "image/*"}, {"content_type": "audio/wav"}],
+    )
+
+    assert requests == []
+    assert isinstance(events[-1], TurnFailed)
+    wanted = "accepts nothing of what was said, only a part 'image/*' and a part 'audio/wav'"
+    assert wanted in events[-1].reason
+
+
+NEEDS_PICTURE = [*WORDS, {"content_type": "image/*", "required": True}]
+LATER = said("slack:T:U2", "And now?", "Bob")
+
+
+async def test_a_session_that_goes_on_is_not_asked_without_what_the_agent_requires() -> None:
+    known = Answer([json.dumps({"id": "s", "history": ["/messages/1"]}).encode()], 200, JSON)
+    async with model_server(Answer(told({"content": "A sky."})), known) as api:
+        agent = build(api.url, accepts=NEEDS_PICTURE)
+        first = await answer(agent, WITH_PICTURE)
+        second = await answer(agent, answered(WITH_PICTURE, first, LATER))
+
+    assert isinstance(first[-1], TurnDone)
+    assert isinstance(second[-1], TurnFailed)
+    assert "is not asked without a part 'image/*'" in second[-1].reason
+    assert [head.split(" HTTP")[0] for head in api.heads] == ["POST /runs", "GET /sessions/s1"]
+
+
+async def test_what_is_said_meanwhile_is_held_against_what_the_agent_requires() -> None:
+    async with model_server(Answer(told({"content": "A sky."}))) as api:
+        agent = build(api.url, accepts=NEEDS_PICTURE)
+        steered = steering(MessageGiven(message=LATER))
+        events = [event async for event in agent.run(turn(WITH_PICTURE), steered)]
+
+    assert text_of(events) == "A sky."
+    assert isinstance(events[-1], TurnFailed)
+    assert "is not asked without a part 'image/*'" in events[-1].reason
+    assert len(api.requests) == 1
+
+
+async def test_an_answer_to_what_a_run_asks_needs_no_part_that_its_input_needs() -> None:
+    question = {"type": "message", "message": {"role": "agent", "parts": [{"content": "Sure?"}]}}
+    waits = sse(run("awaiting", await_request=question))
+    async with model_server(Answer(waits), Answer(told({"content": "A sky."}))) as api:
+        agent = build(api.url, accepts=NEEDS_PICTURE)
+        steered = steering(MessageGiven(message=said("slack:T:U2", "Yes.", "Bob")))
+        events = [event async for event in agent.run(turn(WITH_PICTURE), steered)]
+
+    assert text_of(events) == "Sure?\n\nA sky."
+    assert isinstance(events[-1], TurnDone)
+    assert "Yes." in str(api.requests[1]["await_resume"])
 
 
 @pytest.mark.parametrize(("gives", "faults"), [

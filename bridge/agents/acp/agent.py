@@ -31,6 +31,7 @@ from bridge.agents.probe import probe
 from bridge.agents.records import record_of
 from bridge.agents.running import key_of, one_turn, tried
 from bridge.agents.streams import BROKEN
+from bridge.content.negotiate import told as in_words
 from bridge.errors import AgentError, BridgeError, Refused
 from bridge.model.turns import AgentEvent, AgentInput, AnswerRecorded, PartGiven, Turn, TurnDone
 from bridge.ports.agent import AgentTools
@@ -132,7 +133,7 @@ class AcpAgent:
             run_id = text(known.ids.get("run_id"))
             new = continuing(conversation, known.unheard)
             if run_id and await self._waits(run_id, headers, http):
-                return self._resumed(*await self._told(new), session, run_id)
+                return self._resumed(*await self._told(new, resumes=True), session, run_id)
             if (
                 not run_id
                 and self._settings.sessions
@@ -164,9 +165,10 @@ class AcpAgent:
         return obj(found).get("status") == "awaiting"
 
     async def _next(self, conversation: Conversation, run: _Run, more: list[Message]) -> _Run:
-        new, record = await self._told(continuing(conversation, more))
+        resumes = run.reader.awaited is not None
+        new, record = await self._told(continuing(conversation, more), resumes=resumes)
         session = run.reader.session_id or run.session
-        if run.reader.awaited is not None:
+        if resumes:
             return self._resumed(new, record, session, run.reader.run_id)
         return self._continued(new, record, session)
 
@@ -186,8 +188,12 @@ class AcpAgent:
         path = f"/runs/{quote(run_id, safe='')}"
         return _Run(path, again, session, {**record, "continued": True}, resumed=True)
 
-    async def _told(self, conversation: Conversation, *, whole: bool = False) -> tuple[Json, Json]:
-        """A part of the room as the protocol has it, and the record of it."""
+    async def _told(
+        self, conversation: Conversation, *, whole: bool = False, resumes: bool = False
+    ) -> tuple[Json, Json]:
+        """A part of the room as the protocol has it, and the record of it. An answer to what a run
+        asks (`resumes`) needs not have what the input of a run must have. Raises AgentError where
+        the agent accepts nothing of it, and where it lacks what the agent requires."""
         settings = self._settings
         room = within(conversation, self.name, settings.history_tokens)
         limit = int(settings.inline_mb * 1_000_000)
@@ -195,7 +201,10 @@ class AcpAgent:
         told = with_notice(room, self.name) if whole else room
         written = write_request(told, self.name)
         found, unfit = fitted(items_of(written.body, "input"), settings.accepts)
-        if whole and (lacking := missing(found, settings.accepts)):
+        if settings.accepts and not found:
+            accepted = " and ".join(map(in_words, settings.accepts))
+            raise AgentError(f"it accepts nothing of what was said, only {accepted}")
+        if not resumes and (lacking := missing(found, settings.accepts)):
             raise AgentError(f"it is not asked without {', '.join(lacking)}")
         losses = (*losses, *written.losses, *unfit)
         for loss in losses:
