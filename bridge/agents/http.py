@@ -137,7 +137,7 @@ class Http:
                     yield _event_of(line)
                 return
             async for event in answer.sent():
-                for one in _events_of(event.data):
+                for one in read_events(event.data):
                     yield one
 
 
@@ -274,9 +274,10 @@ def _line(line: bytes, fields: dict[bytes, list[bytes]]) -> ServerSent | None:
     return ServerSent(data, own_id, event) if data else None
 
 
-def _events_of(data: bytes) -> list[JsonValue]:
-    """The JSON of one server-sent event. Some servers leave out the empty line between two events:
-    where the data is no JSON as a whole, each of its lines is read by itself."""
+def read_events(data: bytes) -> list[JsonValue]:
+    """The JSON of one server-sent event; `BROKEN` stands for what is no JSON. Some servers leave
+    out the empty line between two events: where the data is no JSON as a whole, each of its lines
+    is read by itself."""
     whole = _event_of(data)
     if whole != BROKEN or b"\n" not in data:
         return [whole]

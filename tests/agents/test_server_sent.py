@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bridge.agents.a2a.agent import agent_type as a2a
 from bridge.agents.http import server_sent
 from bridge.errors import AgentError
 from bridge.model.turns import ToolCalled, TurnDone, TurnFailed
 from tests.agents.model_server import Answer, model_server, sse
-from tests.agents.talking import answer, text_of
-from tests.agents.vendors import VENDORS, Vendor, chat_calls, chat_says
+from tests.agents.talking import HELLO, answer, nothing, text_of, tools, turn
+from tests.agents.vendors import JSON, VENDORS, Vendor, chat_calls, chat_says
 
 every_vendor = pytest.mark.parametrize("vendor", VENDORS.values(), ids=list(VENDORS))
 CHAT = VENDORS["openai-chat"]
@@ -106,3 +108,62 @@ async def test_a_stream_of_broken_lines_alone_is_no_answer() -> None:
         events = await answer(CHAT, api.url)
 
     assert isinstance(events[-1], TurnFailed)
+
+
+LATE = {"statusUpdate": {"taskId": "t", "contextId": "c", "status": {
+    "state": "TASK_STATE_WORKING", "timestamp": "2026-01-01T00:00:00"}}}  # fmt: skip
+SAID = {"message": {"messageId": "m", "role": "ROLE_AGENT",
+                    "parts": [{"text": "Hello\u2028you\x85!"}]}}  # fmt: skip
+
+
+def _written(event: Any, **style: Any) -> bytes:
+    """An event of A2A, each line of its JSON as a line of data."""
+    body = json.dumps({"jsonrpc": "2.0", "id": "1", "result": event}, **style)
+    return b"".join(b"data: %s\n" % line.encode() for line in body.split("\n")) + b"\n"
+
+
+WRITTEN = [_written(LATE), _written(SAID, ensure_ascii=False)]
+PRETTY = [_written(one, indent=1, ensure_ascii=False) for one in (LATE, SAID)]
+
+
+@pytest.mark.parametrize("pieces", [
+    pytest.param(WRITTEN, id="one line"),
+    pytest.param([one.replace(b"\n", b"\r") for one in WRITTEN], id="cr"),
+    pytest.param([one.replace(b"\n", b"\r\n") for one in WRITTEN], id="crlf"),
+    pytest.param([b"\xef\xbb\xbf" + WRITTEN[0], *WRITTEN[1:]], id="byte order mark"),
+    pytest.param([WRITTEN[0], b'data: {"broken\n\n', WRITTEN[1]], id="a broken line"),
+    pytest.param(PRETTY, id="several lines"),
+    pytest.param([one.replace(b"\n", b"\r") for one in PRETTY], id="several lines, cr"),
+    pytest.param([one.removesuffix(b"\n") for one in WRITTEN], id="no empty lines"),
+    pytest.param([*WRITTEN, b"data: [DONE]\n\n"], id="an end that is no JSON"),
+])  # fmt: skip
+async def test_streams_of_a2a_are_read_as_those_of_other_apis(pieces: list[bytes]) -> None:
+    pytest.importorskip("a2a", reason="the extra a2a is not installed")
+    async with model_server(Answer(())) as api:
+        api.answers = [_card(api.url), Answer(pieces)]
+        settings = a2a.settings.model_validate({"base_url": api.url, "retries": 0})
+        agent = a2a.build("bot", settings, tools())
+        events = [event async for event in agent.run(turn(HELLO), nothing())]
+
+    assert text_of(events) == "Hello\u2028you\x85!"
+    assert isinstance(events[-1], TurnDone)
+
+
+async def test_an_error_event_of_a2a_is_told_and_not_passed_over() -> None:
+    pytest.importorskip("a2a", reason="the extra a2a is not installed")
+    async with model_server(Answer(())) as api:
+        api.answers = [_card(api.url), Answer([b"event: error\ndata: oh\ndata: no\n\n"])]
+        settings = a2a.settings.model_validate({"base_url": api.url, "retries": 0})
+        agent = a2a.build("bot", settings, tools())
+        events = [event async for event in agent.run(turn(HELLO), nothing())]
+
+    assert isinstance(events[-1], TurnFailed)
+    assert "refused" in events[-1].reason
+
+
+def _card(url: str) -> Answer:
+    ways = [{"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]
+    body = {"name": "x", "description": "x", "version": "1", "capabilities": {"streaming": True},
+            "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
+            "skills": [], "supportedInterfaces": ways}  # fmt: skip
+    return Answer([json.dumps(body).encode()], 200, JSON)

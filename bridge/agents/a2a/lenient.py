@@ -1,18 +1,26 @@
 """What A2A servers answer, in the form that the SDK can read. The SDK refuses timestamps without a
-time zone, which pydantic-ai's server writes, and ends the answer there (2026-11)."""
+time zone, which pydantic-ai's server writes, and events that are no JSON, and ends the answer there
+(2026-11)."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from datetime import UTC, datetime
 
 import httpx
 import orjson
+import structlog
 from pydantic import JsonValue
 
+from bridge.agents.http import read_events, read_json, server_sent
 from bridge.agents.json_values import text
+from bridge.agents.streams import BROKEN, DONE
+from bridge.errors import AgentError
 
-_LARGEST = 64_000_000  # bytes of one event: a picture in base64 is one
+log = structlog.get_logger()
+
+_LARGEST = 64_000_000  # bytes of one answer: a picture in base64 may be in it
 _FREE = frozenset(("data", "metadata", "raw", "text"))  # the agent's own, and not the protocol's
 _Reader = Callable[[httpx.Response], AsyncGenerator[bytes]]
 _UNREAD = frozenset(("content-encoding", "content-length", "transfer-encoding"))
@@ -82,35 +90,27 @@ async def _whole(answer: httpx.Response) -> AsyncGenerator[bytes]:
     body = bytearray()
     async for piece in answer.aiter_bytes():
         body += piece
-        _check(len(body))
+        if len(body) > _LARGEST:
+            raise httpx.ReadError("the answer is too large")
     yield _json(bytes(body))
 
 
 async def _events(answer: httpx.Response) -> AsyncGenerator[bytes]:
-    held = b""
-    async for piece in answer.aiter_bytes():
-        held += piece
-        _check(len(held))
-        *lines, held = held.split(b"\n")
-        for line in lines:
-            yield _line(line) + b"\n"
-    if held:
-        yield _line(held)
-
-
-def _line(line: bytes) -> bytes:
-    """A line of an event stream; data that spans several lines stays as it is."""
-    name, _, value = line.partition(b":")
-    return b"data: " + _json(value.strip()) if name == b"data" else line
+    """Each event with its data on one line and in ASCII: the SDK takes other ends of lines, and the
+    line separators of Unicode within a text, for the end of a line. What is no JSON is left out."""
+    async for sent in server_sent(answer.aiter_bytes()):
+        if sent.event == "error":
+            yield b"event: error\ndata: " + b" ".join(sent.data.splitlines()) + b"\n\n"
+            continue
+        for event in read_events(sent.data):
+            if event == BROKEN:
+                log.warning("agent_stream_broken", api="a2a", lines=1)
+            elif event != DONE:
+                yield b"data: " + json.dumps(mended(event)).encode() + b"\n\n"
 
 
 def _json(body: bytes) -> bytes:
     try:
-        return orjson.dumps(mended(orjson.loads(body)))
-    except orjson.JSONDecodeError:
+        return orjson.dumps(mended(read_json(body)))
+    except AgentError:
         return body
-
-
-def _check(size: int) -> None:
-    if size > _LARGEST:
-        raise httpx.ReadError("the answer is too large")
