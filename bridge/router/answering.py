@@ -144,7 +144,8 @@ class Answering:
             failure = await self._outcome(agent, work)
         finally:
             await work.calls.close()
-        await work.calls.over()
+        for not_made in await work.calls.over(answer.parts):
+            answer.take(not_made)
         return await self._finish(work, failure)
 
     async def _outcome(self, agent: Agent, work: Work) -> TurnFailed | None:
@@ -289,15 +290,17 @@ class Answering:
     async def interrupt(self, turn: StoredTurn) -> None:
         """It was cut off by a stop and may not run again by itself: say so where it had begun."""
         reason = "it was interrupted by a restart"
-        await self._tools.interrupted(turn.id)
+        begun = await self._store.message(answer_id(turn))
+        answer = Answer(answer_id(turn), turn.agent, self._clock.time())
+        if begun is not None:
+            answer.resume(begun.message)
+        for not_made in await self._tools.interrupted(turn, answer.parts):
+            answer.take(not_made)
         room = self._rooms.by_id.get(turn.room)
         trigger = await self._store.message(turn.trigger)
         if room and trigger:
-            answer = Answer(answer_id(turn), turn.agent, self._clock.time())
             origin = await self._store.message(turn.origin or turn.trigger)
             answer.note(await self._asking.kept(turn, room, origin or trigger))
-            if begun := await self._store.message(answer_id(turn)):
-                answer.resume(begun.message)
             answer.fail(reason, MessageId(trigger.message.message_id))
             await self._voice.keep(room, trigger, answer, "interrupted")
             metrics.TURNS.labels(turn.agent, "failed").inc()

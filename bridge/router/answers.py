@@ -76,6 +76,11 @@ class Answer:
         """Whether there is anything to keep."""
         return bool(self._parts) or self.visible
 
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """All parts so far, without the text that still grows."""
+        return tuple(self._parts)
+
     def _is_seen(self, part: Any) -> bool:
         kind, name = _field(part, "type"), _field(part, "name")
         if kind in ("tool_call", "tool_result"):

@@ -13,13 +13,13 @@ import orjson
 import structlog
 
 from bridge.content.tool_names import HAND_OVER
-from bridge.model import TurnId
 from bridge.model.refs import BRIDGE
 from bridge.model.turns import (
     AgentEvent,
     ApprovalGiven,
     ApprovalWanted,
     PartGiven,
+    ToolAnswered,
     ToolCalled,
     ToolResultGiven,
     TurnState,
@@ -69,9 +69,18 @@ class Tools:
         asked = _Asked(turn, room, trigger)
         return Calls(self._box, self._approvals, self._store, tools, asked, inputs, patience)
 
-    async def interrupted(self, turn: TurnId) -> None:
-        """A turn that was cut off goes on no more: what was to be allowed for it is not."""
-        await self._approvals.withdraw(turn)
+    async def interrupted(self, turn: StoredTurn, said: Sequence[object]) -> Sequence[ToolAnswered]:
+        """A turn that was cut off goes on no more: what was to be allowed for it is not. `said` are
+        the parts of its answer. Returns results for those of its calls that were not made."""
+        calls = _unanswered(said)
+        if turn.tool_called:
+            keys = _CallKeys()
+            key_of = {part.id: keys.next(part) for part in _calls(said)}
+            asked = await self._store.approvals(turn=turn.id)
+            not_allowed = {one.call for one in asked if one.state != "allowed"}
+            calls = [part for part in calls if key_of[part.id] in not_allowed]
+        await self._approvals.withdraw(turn.id)
+        return list(map(_not_made, calls))
 
 
 class _Asked:
@@ -81,24 +90,34 @@ class _Asked:
         self.turn = turn
         self.room = room
         self.trigger = trigger
-        self._seen: Counter[str] = Counter()
+        self._keys = _CallKeys()
 
     def wanted(self, part: ToolCallPart, rule: ApprovalRule, reason: str) -> Wanted:
-        """The same for the same call in the same order, should the turn run again."""
-        arguments = orjson.dumps(dict(part.arguments), option=orjson.OPT_SORT_KEYS)
-        digest = hashlib.sha256(part.name.encode() + b"\0" + arguments).hexdigest()[:32]
-        self._seen[digest] += 1
         shown = orjson.dumps(dict(part.arguments), option=orjson.OPT_INDENT_2).decode()
         return Wanted(
             turn=self.turn,
             room=self.room,
             trigger=self.trigger,
             tool=part.name,
-            call=f"{digest}.{self._seen[digest]}",
+            call=self._keys.next(part),
             arguments=shown[:_LONGEST_ARGUMENTS],
             reason=reason,
             rule=rule,
         )
+
+
+class _CallKeys:
+    """Names the calls of a turn: the same call in the same order has the same key, should the turn
+    run again."""
+
+    def __init__(self) -> None:
+        self._seen: Counter[str] = Counter()
+
+    def next(self, part: ToolCallPart) -> str:
+        arguments = orjson.dumps(dict(part.arguments), option=orjson.OPT_SORT_KEYS)
+        digest = hashlib.sha256(part.name.encode() + b"\0" + arguments).hexdigest()[:32]
+        self._seen[digest] += 1
+        return f"{digest}.{self._seen[digest]}"
 
 
 class Calls:
@@ -123,6 +142,8 @@ class Calls:
         self._patience = patience
         self._handed = False
         self._waiting = 0
+        self._begun: set[str] = set()  # ids of calls that may have been made
+        self._not_allowed: set[str] = set()  # ids of the agent's own calls that wait for leave
         self._tasks: set[asyncio.Task[None]] = set()
 
     def runs(self, call: ToolCallPart) -> bool:
@@ -148,6 +169,7 @@ class Calls:
             return None
         handed, result = handed_over(tool, event.part, again=self._handed)
         self._handed = self._handed or handed is not None
+        self._begun.add(event.part.id)
         self._inputs.give(ToolResultGiven(part=result))
         return handed
 
@@ -157,9 +179,16 @@ class Calls:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def over(self) -> None:
-        """The turn ended by itself: what it had asked for is not wanted any more."""
+    async def over(self, said: Sequence[object]) -> Sequence[ToolAnswered]:
+        """The turn ended or was stopped: what it had asked for is not wanted any more. `said` are
+        the parts of its answer. Returns results for those of its calls that were not made."""
         await self._approvals.withdraw(self._asked.turn.id)
+        return [_not_made(part) for part in _unanswered(said) if self._is_not_made(part)]
+
+    def _is_not_made(self, part: ToolCallPart) -> bool:
+        if self.runs(part):
+            return part.id not in self._begun
+        return part.id in self._not_allowed
 
     def _begin(self, work: Coroutine[Any, Any, None], call: ToolCallPart) -> None:
         self._patience.hold()
@@ -175,10 +204,13 @@ class Calls:
 
     async def _allow(self, event: ApprovalWanted) -> None:
         """For an agent that runs its tools by itself."""
+        self._not_allowed.add(event.part.id)
         wanted = self._asked.wanted(event.part, _USUAL, event.reason)
         decided = await self._decided(wanted)
         by = next((one.actor for one in reversed(decided.decisions)), BRIDGE)
         allowed = decided.state == "allowed"
+        if allowed:
+            self._not_allowed.discard(event.part.id)
         given = ApprovalGiven(tool_call_id=event.part.id, allowed=allowed, by=by)
         self._inputs.give(given)
 
@@ -197,6 +229,7 @@ class Calls:
                 metrics.TOOL_CALLS.labels(tool.server, decided.state).inc()
                 return _refusal(part, _WHY_NOT.get(decided.state, _WHY_NOT["refused"]))
         await self._store.set_turn(self._asked.turn.id, "running", tool_called=True)
+        self._begun.add(part.id)
         result = await self._box.call(tool, part)
         metrics.TOOL_CALLS.labels(tool.server, "failed" if result.is_error else "done").inc()
         log.info("tool_called", tool=tool.name, turn=self._asked.turn.id, error=result.is_error)
@@ -217,9 +250,23 @@ class Calls:
 _WHY_NOT = {
     "refused": "A person refused this call. Do not make it again unless you are asked to.",
     "expired": "Nobody allowed this call in time. Say so, and do not make it again by yourself.",
-    "withdrawn": "This call is not wanted any more.",
+    "withdrawn": "This call was not made: it is not wanted any more.",
 }
 
 
 def _refusal(part: ToolCallPart, text: str) -> ToolResultPart:
     return ToolResultPart(tool_call_id=part.id, content=text, is_error=True)
+
+
+def _not_made(part: ToolCallPart) -> ToolAnswered:
+    return ToolAnswered(part=_refusal(part, _WHY_NOT["withdrawn"]))
+
+
+def _calls(said: Sequence[object]) -> list[ToolCallPart]:
+    return [part for part in said if isinstance(part, ToolCallPart)]
+
+
+def _unanswered(said: Sequence[object]) -> list[ToolCallPart]:
+    """Calls that have no result."""
+    known = {part.tool_call_id for part in said if isinstance(part, ToolResultPart)}
+    return [part for part in _calls(said) if part.id not in known]

@@ -21,6 +21,7 @@ from bridge.model.turns import (
     ToolResultGiven,
     Turn,
     TurnDone,
+    TurnFailed,
 )
 from bridge.ports.cards import Cards
 from bridge.ports.tools import ApprovalRule, Tool
@@ -59,7 +60,8 @@ class Bench:
 
 
 class Caller:
-    """Calls the tools that it is told to all at once, waits for their results, and says them."""
+    """Calls the tools that it is told to all at once, waits for their results, and says them; or
+    fails instead, once `breaks` is set."""
 
     name = "helper"
 
@@ -67,6 +69,7 @@ class Caller:
         self.tools = tools
         self.turns: list[Turn] = []
         self.results: list[JsonValue] = []
+        self.breaks: asyncio.Event | None = None
 
     async def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
@@ -78,6 +81,10 @@ class Caller:
         ]
         for part in calls:
             yield ToolCalled(part=part)
+        if self.breaks is not None:
+            await self.breaks.wait()
+            yield TurnFailed(reason="its API broke")
+            return
         waiting = {part.id for part in calls}
         while waiting:
             given = await anext(inputs)

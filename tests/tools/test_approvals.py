@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+from pydantic import JsonValue
+
+from bridge.agents.history import within
 from bridge.model import actor_id_of
 from bridge.uacs import ToolResultPart
 from tests.router.conftest import House
@@ -14,6 +17,17 @@ from tests.tools.bench import ALLOW, REFUSE, Asker, Bench, Caller, bench_house, 
 
 def paper(house: House, account: str) -> PaperConnector:
     return next(one for name, one in house.connectors.items() if name == account)
+
+
+NOT_MADE = "This call was not made: it is not wanted any more."
+NOBODY_KNOWS = "This call was interrupted; nobody knows whether it was made."
+
+
+def told_of_calls(agent: Caller) -> dict[str, JsonValue]:
+    """What the agent's model reads, in its latest turn, of the calls of its turns before."""
+    messages = within(agent.turns[-1].conversation, "helper", 100_000).messages
+    parts = [part for message in messages for part in message.content]
+    return {one.tool_call_id: one.content for one in parts if isinstance(one, ToolResultPart)}
 
 
 async def asked(house: House, author: str = "ann") -> None:
@@ -232,7 +246,8 @@ async def test_a_call_that_had_begun_is_not_made_again_after_a_restart(clock: Fa
 
 
 async def test_a_stopped_turn_wants_nothing_any_more(clock: FakeClock) -> None:
-    house, bench = bench_house(clock, Caller("cal__remove"))
+    agent = Caller("cal__remove")
+    house, bench = bench_house(clock, agent)
 
     async with house.run():
         await asked(house)
@@ -241,9 +256,84 @@ async def test_a_stopped_turn_wants_nothing_any_more(clock: FakeClock) -> None:
         await clock.advance(5)
         await request.press("slate", ALLOW)
         await clock.advance(2)
+        await paper(house, "slate").say("s", "and now?")
+        await clock.advance(5)
 
     assert bench.made == []
     assert all("not wanted any more" in text for text in request.shown())
+    assert told_of_calls(agent) == {"c0.1": NOT_MADE}
+
+
+async def test_a_call_that_had_begun_when_its_turn_was_stopped_may_have_been_made(
+    clock: FakeClock,
+) -> None:
+    agent = Caller("cal__read", "cal__remove")
+    house, bench = bench_house(clock, agent)
+    bench.hold = asyncio.Event()
+
+    async with house.run():
+        await asked(house)
+        await paper(house, "slate").say("s", "@helper stop")
+        await clock.advance(5)
+        await paper(house, "slate").say("s", "and now?")
+        await clock.advance(5)
+
+    assert bench.made == ["read", "read"]
+    assert told_of_calls(agent) == {"c0.1": NOBODY_KNOWS, "c1.1": NOT_MADE}
+
+
+async def test_a_failed_turn_tells_which_of_its_calls_were_not_made(clock: FakeClock) -> None:
+    agent = Caller("cal__read", "cal__remove")
+    agent.breaks = asyncio.Event()
+    house, bench = bench_house(clock, agent)
+    bench.hold = asyncio.Event()
+
+    async with house.run():
+        await asked(house)
+        agent.breaks.set()
+        await clock.advance(5)
+        await paper(house, "slate").say("s", "and now?")
+        await clock.advance(5)
+
+    assert told_of_calls(agent) == {"c0.1": NOBODY_KNOWS, "c1.1": NOT_MADE}
+
+
+async def test_a_turn_that_a_restart_cut_off_tells_which_of_its_calls_were_not_made(
+    clock: FakeClock,
+) -> None:
+    agent = Caller("cal__read", "cal__remove")
+    house, bench = bench_house(clock, agent)
+    bench.hold = asyncio.Event()
+
+    async with house.run():
+        await asked(house)
+        assert bench.made == ["read"]
+    async with house.run():
+        await clock.advance(5)
+        await paper(house, "slate").say("s", "and now?")
+        await clock.advance(5)
+
+    assert told_of_calls(agent) == {"c0.1": NOBODY_KNOWS, "c1.1": NOT_MADE}
+
+
+async def test_a_turn_given_up_after_restarts_made_no_call_that_waited_for_leave(
+    clock: FakeClock,
+) -> None:
+    agent = Caller("cal__remove")
+    house, bench = bench_house(clock, agent)
+
+    async with house.run():
+        await asked(house)
+    (turn,) = await house.store.open_turns()
+    for state in ("running", "waiting", "running"):  # killed before it waited again
+        await house.store.set_turn(turn.id, state)
+    async with house.run():
+        await clock.advance(5)
+        await paper(house, "slate").say("s", "and now?")
+        await clock.advance(5)
+
+    assert bench.made == []
+    assert told_of_calls(agent) == {"c0.1": NOT_MADE}
 
 
 async def test_calls_are_made_beside_each_other_and_described_in_the_conversation(
