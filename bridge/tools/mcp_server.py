@@ -143,7 +143,7 @@ class McpServer:
             text = f"The tool did not answer within {self._settings.timeout:g} s; nobody knows "
             return _failed(call, text + "whether it did what it was asked.")
         except Exception as error:  # noqa: BLE001 - whatever the SDK raises is told to the model
-            return _failed(call, self._told(error))
+            return _failed(call, self._told(error, sending))
         finally:
             current.reset(context)
         return await self._result(call, found)
@@ -164,7 +164,7 @@ class McpServer:
         """Until it is connected, or the attempt has failed."""
         await _first_of((self._connected, self._failed), seconds)
 
-    def _told(self, error: Exception) -> str:
+    def _told(self, error: Exception, sending: Sending) -> str:
         """A fault of a call, for the model."""
         from mcp import MCPError
 
@@ -175,7 +175,13 @@ class McpServer:
                     "The connection to the tool broke; nobody knows whether it did what it was "
                     "asked."
                 )
-            return f"The tool refused the call: {self._redaction.text(error.message)[:1000]}"
+            said = self._redaction.text(error.message)[:1000]
+            if sending.may_have_run:
+                return (
+                    f"The tool's server failed with HTTP status {sending.status} ({said}); nobody "
+                    "knows whether the tool did what it was asked."
+                )
+            return f"The tool refused the call: {said}"
         log.warning("tool_failed", server=self.name, error=self._reason(error))
         return f"The tool was called, but its answer cannot be read ({type(error).__name__})."
 
@@ -199,7 +205,8 @@ class McpServer:
             except Exception as error:  # noqa: BLE001 - the SDK's transports raise all kinds
                 self.problem = self._reason(error)
                 log.warning("tool_server_failed", server=self.name, error=self.problem)
-                self._failed.set()
+                if began is None:  # a connection that broke is made anew: calls wait for that
+                    self._failed.set()
             finally:
                 self._client = None
                 self._connected.clear()
@@ -259,7 +266,7 @@ class McpServer:
         if bearer:
             secrets["Authorization"] = f"Bearer {bearer}"
         timeout = httpx2.Timeout(_CONNECT_S, read=settings.timeout + _LOOK_S)
-        http = NotingClient(headers=secrets, timeout=timeout, follow_redirects=False)
+        http = NotingClient(secrets, timeout)
         await stack.enter_async_context(http)
         return _noted(streamable_http_client(settings.url or "", http_client=http))
 

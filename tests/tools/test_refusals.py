@@ -8,10 +8,12 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import uvicorn
+from httpcore2._async import http11
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -108,6 +110,8 @@ class OldServer:
     def __init__(self) -> None:
         self.called = 0
         self.sessions = 0
+        self.ports: list[int] = []  # of the client, one for each request
+        self.refusal: Response | None = None
 
     async def answer(self, request: Request) -> Response:
         if request.method != "POST":
@@ -125,6 +129,10 @@ class OldServer:
             return self._said(body, {"error": {"code": -32601, "message": "Method not found"}})
         if request.headers.get("mcp-session-id") != f"s{id(self)}-{self.sessions}":
             return Response(status_code=404)
+        assert request.client is not None
+        self.ports.append(request.client.port)
+        if self.refusal is not None and body["method"] == "tools/call":
+            return self.refusal
         if body["method"] == "tools/list":
             return self._said(body, {"result": {"tools": [ADD]}})
         self.called += 1
@@ -171,4 +179,97 @@ async def test_a_call_that_a_new_server_knows_no_session_for_is_made_in_a_new_on
             back = await held.call(tool, ToolCallPart(id="c1", name="x", arguments={}))
 
     assert back.content == "added"
+    assert server.called == 1
+
+
+async def test_an_idle_connection_is_given_up_before_servers_close_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(http11, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    port = free_port()
+    settings = ToolServerSettings(url=f"http://127.0.0.1:{port}/mcp")
+    async with old_server(port) as server, box(settings) as held:
+        await call(held, "add")
+        now[0] = 3.5
+        await call(held, "add")
+        now[0] = 8.0
+        await call(held, "add")
+
+    before, soon, later = server.ports[-3:]
+    assert before == soon != later
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 405, 413, 429])
+async def test_a_call_answered_with_a_status_of_refusal_is_told_as_refused(status: int) -> None:
+    answer = await answered_with(Response("no", status_code=status))
+
+    assert answer == "The tool refused the call: Server returned an error response"
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+async def test_a_call_on_which_the_server_failed_may_have_run(status: int) -> None:
+    answer = await answered_with(Response("no", status_code=status))
+
+    assert answer == (
+        f"The tool's server failed with HTTP status {status} (Server returned an error response); "
+        "nobody knows whether the tool did what it was asked."
+    )
+
+
+async def answered_with(refusal: Response) -> Any:
+    """What is told of a call that is answered so."""
+    port = free_port()
+    settings = ToolServerSettings(url=f"http://127.0.0.1:{port}/mcp")
+    async with old_server(port) as server, box(settings) as held:
+        server.refusal = refusal
+        return (await call(held, "add")).content
+
+
+@asynccontextmanager
+async def cutting(port: int, before: int) -> AsyncGenerator[None]:
+    """Passes connections to `port` on to the server `before`; closes that of the first call."""
+    passing: set[asyncio.Task[None]] = set()
+    cut = False
+
+    async def passed_on(
+        reader: asyncio.StreamReader, writer: asyncio.StreamWriter, calls_end: bool
+    ) -> None:
+        nonlocal cut
+        while piece := await reader.read(65536):
+            if calls_end and b"tools/call" in piece and not cut:
+                cut = True
+                break
+            writer.write(piece)
+            await writer.drain()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        behind, to_server = await asyncio.open_connection("127.0.0.1", before)
+        ways = [
+            asyncio.create_task(passed_on(reader, to_server, calls_end=True)),
+            asyncio.create_task(passed_on(behind, writer, calls_end=False)),
+        ]
+        passing.update(ways)
+        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        to_server.close()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", port):
+        yield
+        for one in passing:
+            one.cancel()
+        await asyncio.gather(*passing, return_exceptions=True)
+
+
+async def test_the_call_after_a_broken_connection_waits_for_the_next_one() -> None:
+    port, before = free_port(), free_port()
+    settings = ToolServerSettings(url=f"http://127.0.0.1:{port}/mcp")
+    async with old_server(before) as server, cutting(port, before), box(settings) as held:
+        tool = (await tools_of(held))["add"]
+        part = ToolCallPart(id="c1", name="x", arguments={})
+        cut = await held.call(tool, part)
+        after = await held.call(tool, part)
+
+    assert "The connection to the tool broke; nobody knows" in str(cut.content)
+    assert after.content == "added"
     assert server.called == 1
