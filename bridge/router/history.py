@@ -133,6 +133,21 @@ class History:
                 return None
 
 
+async def shown_meanwhile(
+    store: Store,
+    room: Room,
+    seat: AgentSeat,
+    asked: StoredMessage,
+    before: Sequence[Message],
+    message: Message,
+) -> Message:
+    """A message that is said while the agent works, as the agent is shown it. `before` are the
+    question and what was said since, `asked` is what a person said that led to the question."""
+    threads = ThreadsTold(store, room.conversation, view_of(room, seat, asked))
+    told = await threads.tell([*before, message])
+    return own_view(threads.settle(told)[-1], seat.agent)
+
+
 def _take(
     window: Window, page: Sequence[Message], question: MessageId, since: datetime | None
 ) -> bool:

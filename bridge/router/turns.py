@@ -15,11 +15,13 @@ from bridge.model.turns import Steered
 from bridge.ports.clock import Clock
 from bridge.ports.store import Admission, Change, NewTurn, Store, StoredTurn
 from bridge.router.answering import Answering
+from bridge.router.history import shown_meanwhile
 from bridge.router.inputs import Inputs
 from bridge.router.policy import Policy
 from bridge.router.reception import Reception
 from bridge.router.rooms import AgentSeat, Rooms
 from bridge.router.voice import Voice, answer_id
+from bridge.uacs import Message
 
 log = structlog.get_logger()
 
@@ -95,7 +97,7 @@ class Turns:
         if session is None or session.running is None:
             self._enqueue(turn)
         elif session.seat.busy == "steer":
-            await self._steer(session.running, turn)
+            await self._steer(session, session.running, turn)
         else:
             self._enqueue(turn)
             if session.seat.busy == "interrupt":
@@ -173,14 +175,27 @@ class Turns:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _steer(self, running: _Running, turn: StoredTurn) -> None:
-        stored = await self._store.message(turn.trigger)
-        if stored is None:
+    async def _steer(self, session: _Session, running: _Running, turn: StoredTurn) -> None:
+        message = await self._said_meanwhile(session.seat, running, turn)
+        if message is None or session.running is not running:
             self._enqueue(turn)
             return
-        told = Steered(message=stored.message)
+        told = Steered(message=message)
         running.told.append((told, turn))
         running.inputs.give(told)
+
+    async def _said_meanwhile(
+        self, seat: AgentSeat, running: _Running, turn: StoredTurn
+    ) -> Message | None:
+        """What the turn asks, as the agent at work is shown it; None where it cannot be."""
+        room = self._rooms.by_id.get(turn.room)
+        new = await self._store.message(turn.trigger)
+        question = await self._store.message(running.turn.trigger)
+        asked = await self._store.message(running.turn.origin or running.turn.trigger)
+        if room is None or new is None or question is None or asked is None:
+            return None
+        before = [question.message, *(told.message for told, _ in running.told)]
+        return await shown_meanwhile(self._store, room, seat, asked, before, new.message)
 
     def _enqueue(self, turn: StoredTurn) -> None:
         key = _key(turn)
@@ -214,8 +229,8 @@ class Turns:
                 if session.running.outdated:
                     await self._voice.withdraw(turn)
                 await self._call_others(called, withdrawn=session.running.outdated)
-                unheard = await self._heard_of(session.running)
-                session.running = None
+                over, session.running = session.running, None
+                unheard = await self._heard_of(over)
                 session.waiting.extendleft(reversed(unheard))
         finally:
             del self._sessions[key]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 
 import pytest
 
+from bridge.agents.speakers import header
 from bridge.content.interactions import action_token
 from bridge.model import MessageId
 from bridge.model.turns import (
@@ -18,6 +20,7 @@ from bridge.model.turns import (
     TurnFailed,
 )
 from bridge.ports.cards import Cards
+from bridge.ports.store import StoredMessage
 from bridge.router import AgentSeat
 from bridge.router.rooms import Busy, Scope
 from bridge.store.memory import MemoryStore
@@ -153,6 +156,104 @@ async def test_what_an_agent_did_not_listen_to_is_asked_afterwards(clock: FakeCl
         await clock.advance(0.5)
         await plaza.slate.say("s", "two")
         await clock.advance(20)
+
+    assert plaza.last_words == ["one", "two"]
+
+
+class Listener:
+    """Answers when it is told `enough`; `told` are the headers of what it is told before."""
+
+    name = "helper"
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        del turn
+        self.told = []
+        async for given in inputs:
+            if isinstance(given, Steered) and words(given.message) == "enough":
+                break
+            if isinstance(given, Steered):
+                self.told.append(header(given.message))
+        yield TurnDone()
+
+
+async def steered(clock: FakeClock, *said: tuple[str, str, str]) -> list[str]:
+    """An agent is asked in the thread "Deploy?", and told these meanwhile, each in a thread and in
+    reply to a message: the headers that it sees."""
+    plaza = Plaza(clock, busy="steer")
+    listener = Listener()
+    plaza.house.agents = {"helper": listener}
+    ids: dict[str, str] = {}
+    async with plaza.house.run():
+        for text in ("Deploy?", "Lunch?"):
+            ids[text] = await plaza.slate.say("s", text)
+            await clock.advance(1)
+        await plaza.slate.say("s", "enough")
+        await clock.advance(1)
+        ids["Monday"] = await plaza.slate.say("s", "Monday", thread=ids["Deploy?"])
+        await clock.advance(1)
+        for text, thread, reply in said:
+            more = {"reply_to": ids[reply]} if reply else {}
+            ids[text] = await plaza.slate.say("s", text, thread=ids.get(thread), **more)
+            await clock.advance(1)
+        return listener.told
+
+
+async def test_an_agent_at_work_is_told_in_which_thread_and_to_what_something_is_said(
+    clock: FakeClock,
+) -> None:
+    told = await steered(
+        clock, ("Pizza", "Lunch?", ""), ("Really?", "Deploy?", "Monday"), ("Hi all", "", "")
+    )
+
+    assert told == [
+        '[from "Ann of slate", in thread "Lunch?"]',
+        '[from "Ann of slate", in thread "Deploy?", to "Ann of slate": "Monday"]',
+        '[from "Ann of slate"]',
+    ]
+
+
+async def test_an_agent_at_work_is_not_told_of_the_thread_that_it_works_in(
+    clock: FakeClock,
+) -> None:
+    told = await steered(clock, ("Why?", "Deploy?", ""), ("Really?", "Deploy?", "Monday"))
+
+    assert told == ['[from "Ann of slate"]', '[from "Ann of slate", to "Ann of slate": "Monday"]']
+
+
+class SlowStore(MemoryStore):
+    """Reading the message that says `slow` ends when `read` is set."""
+
+    slow = ""
+
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__(clock)
+        self.read = asyncio.Event()
+
+    async def message(self, message: MessageId) -> StoredMessage | None:
+        found = await super().message(message)
+        if found is not None and words(found.message) == self.slow:
+            await self.read.wait()
+        return found
+
+
+async def test_what_is_read_from_the_store_when_the_answer_has_ended_is_asked_afterwards(
+    clock: FakeClock,
+) -> None:
+    plaza = Plaza(clock, busy="steer")
+    store = plaza.house.store = SlowStore(clock)
+    async with plaza.house.run():
+        await plaza.slate.say("s", "one")
+        await clock.advance(0.5)
+        store.slow = "two"
+        await plaza.slate.say("s", "two")
+        await clock.advance(5)
+        store.read.set()
+        await clock.advance(5)
 
     assert plaza.last_words == ["one", "two"]
 
