@@ -1,7 +1,7 @@
 """Sources of an answer as Teams' own citations: `[1]` in the text, the source behind it. Pure.
 
 Source: msteams-docs, "Bot messages with AI-generated content" (2026-08): at most 20 in a message,
-names of 80 and extracts of 160 characters; in texts, not in cards.
+names of 80 and extracts of 160 characters; in texts, not in cards: there they are a list of links.
 """
 
 from __future__ import annotations
@@ -11,9 +11,13 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
+from bridge.content.markdown import markdown_to_text
+from bridge.content.sources import with_list
 from bridge.content.split import cut_text
+from bridge.content.text import List
 from bridge.model import Loss
 from bridge.model.operations import CITED, Source
+from bridge.uacs import ContentPart, Message, TextPart
 from connectors.teams.capabilities import CITATION_NAME, CITATION_QUOTE, CITATIONS
 from connectors.teams.rich import Body
 
@@ -23,6 +27,36 @@ _MARK = re.compile(CITED.format(r"(\d{1,4})"))
 def with_marks(text: str) -> str:
     """The written text with its marks as Teams reads them: brackets that are no references."""
     return _MARK.sub(r"[\1]", text)
+
+
+def with_list_of(message: Message, sources: Sequence[Source]) -> tuple[Message, tuple[Loss, ...]]:
+    """The message for a card: numbers in its words, the sources as a list of links below them and
+    above those that are listed already, as there are more than Teams cites."""
+    if not sources:
+        return message, ()
+    content = [_with_numbers(part) for part in message.content]
+    rest = content[-1:] if _lists_from(content[-1], len(sources) + 1) else []
+    words = content[: len(content) - len(rest)]
+    listed, losses = with_list(message.model_copy(update={"content": tuple(words)}), sources)
+    whole = listed.model_copy(update={"content": (*listed.content, *rest)})
+    return whole, losses
+
+
+def _with_numbers(part: ContentPart) -> ContentPart:
+    if not isinstance(part, TextPart):
+        return part
+    number = r"\\[\1\\]" if part.is_markdown else r"[\1]"
+    return part.model_copy(update={"text": _MARK.sub(number, part.text)})
+
+
+def _lists_from(part: ContentPart, number: int) -> bool:
+    if not isinstance(part, TextPart):
+        return False
+    match markdown_to_text(part.text):
+        case (List(start=first),):
+            return first == number
+        case _:
+            return False
 
 
 def with_citations(body: Body, sources: Sequence[Source]) -> tuple[Body, tuple[Loss, ...]]:

@@ -36,7 +36,7 @@ from connectors.teams.above import Above
 from connectors.teams.ai_label import marked_as_ai
 from connectors.teams.capabilities import APP_AND_TENANT, CONVERSATION, TEXT_LIMIT
 from connectors.teams.cards.write_text import knows_language
-from connectors.teams.citations import with_citations, with_marks
+from connectors.teams.citations import with_citations, with_list_of, with_marks
 from connectors.teams.feedback import with_question
 from connectors.teams.marks import encode_mark
 from connectors.teams.mentions import with_mentions
@@ -102,17 +102,18 @@ def _rich(
     rich = is_rich(message)
     if not rich and not _has_native_tables(delivery):
         return None
+    message, unquoted = with_list_of(message, delivery.sources)
     apart = isinstance(operation, EditMessage) or operation.grows
-    found = rich_bodies(
+    bodies, losses = rich_bodies(
         message, above, operation.channel, cards, files, delivery.counterparts, apart=apart
     )
-    return found if rich or len(found[0]) == 1 else None
+    return (bodies, (*losses, *unquoted)) if rich or len(bodies) == 1 else None
 
 
 def _has_native_tables(delivery: Delivery) -> bool:
     """Whether a text has tables, which only a card shows as such, and nothing that a card would
-    lose: sources, code in a language that cards do not know. A text that grows has none yet."""
-    if delivery.operation.grows or delivery.sources:
+    lose: code in a language that cards do not know. A text that grows has none yet."""
+    if delivery.operation.grows:
         return False
     document = markdown_to_text(message_text(delivery.message)[0])
     if Table not in _kinds(document):

@@ -33,7 +33,7 @@ from bridge.model import (
     Receipt,
     RoomId,
 )
-from bridge.model.operations import Source
+from bridge.model.operations import CITED, Source
 from bridge.ports.cards import Cards
 from bridge.uacs import Actor, FilePart, MediaSource, Message, StructuredDataPart, TextPart
 from connectors.teams import cards as codec
@@ -331,12 +331,34 @@ def test_a_table_is_one_of_teams_and_style_and_language_stay() -> None:
     assert encoded.losses == ()
 
 
+def test_sources_beside_a_table_are_numbers_and_a_list_of_links_in_its_card() -> None:
+    text = f"It costs 3.{CITED.format(1)} All of it:{CITED.format(2)}\n\n| Name |\n|---|\n| A |"
+    sources = tuple(
+        Source(number=n, title=f"Page {n}", url=f"https://x.example/{n}", quote=quote)
+        for n, quote in ((1, "three"), (2, ""))
+    )
+    made = delivery(text, sources=sources)
+    later = TextPart(text="3. [Page 3](https://x.example/3)")  # beyond what Teams would cite
+    message = made.message.model_copy(update={"content": (*made.message.content, later)})
+
+    encoded = encode(made.model_copy(update={"message": message}), APP_ID, CARDS)
+
+    (call,) = encoded.calls
+    (attached,) = cast("Any", call.body["attachments"])
+    body = attached["content"]["body"]
+    written = json.dumps(body, ensure_ascii=False)
+    assert body[1]["text"] == r"It costs 3.\[1\] All of it:\[2\]"
+    assert [one["type"] for one in body].count("Table") == 1
+    places = [written.index(f"https://x.example/{n}") for n in (1, 2, 3)]
+    assert places == sorted(places)
+    assert places[0] > written.index('"Table"')
+    assert [loss.kind for loss in encoded.losses] == ["citation_quote"]
+
+
 @pytest.mark.parametrize("made", [
     pytest.param(delivery(TABLE.replace("python", "rust")), id="a language that no card knows"),
     pytest.param(delivery(TABLE, "edit").model_copy(update={"operation": EditMessage(
         **COMMON, byline=Byline(name="Ann"), stream=True)}), id="a text that grows"),
-    pytest.param(delivery(TABLE, sources=(Source(number=1, title="S", url="https://x.example"),)),
-                 id="sources"),
     pytest.param(delivery(TABLE + "\n\n" + "word " * 6000), id="more than a card holds"),
 ])  # fmt: skip
 def test_a_table_is_lines_where_a_card_would_lose_something(made: Delivery) -> None:
