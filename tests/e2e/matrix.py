@@ -264,6 +264,13 @@ KINDS: tuple[Aside, ...] = (
         "a notice with a button, a whisper, or a mark on it, until it has",
         "tests/e2e/test_told.py::test_a_refused_message_bears_a_mark_until_it_has_arrived",
     ),
+    Aside(
+        "what an agent does just now",
+        "a status in threads of Slack; Discord and chats of Teams show that the bot types, "
+        "channels of Teams nothing",
+        "tests/e2e/test_working.py::"
+        "test_what_an_agent_does_just_now_is_a_status_on_slack_and_typing_elsewhere",
+    ),
 )
 
 

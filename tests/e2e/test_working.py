@@ -23,6 +23,7 @@ from bridge.model.turns import (
     Turn,
     TurnDone,
 )
+from bridge.sandbox.discord.local import LocalDiscord
 from bridge.sandbox.slack.local import LocalSlack
 from bridge.sandbox.teams.local import LocalTeams
 from bridge.uacs import ToolCallPart, ToolResultPart
@@ -61,6 +62,24 @@ class Worker:
             yield TurnDone()
         finally:
             self.ended = True
+
+
+class Reporter:
+    """Says what it does just now, which is no part of its plan, then speaks when it is told to."""
+
+    name = "echo"
+
+    def __init__(self) -> None:
+        self.speak = asyncio.Event()
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        title = "Look at the map"
+        yield PlanStep(id="progress", title=title, status="in_progress", transient=True)
+        await self.speak.wait()
+        yield TextDelta(text=WORDS)
+        yield TurnDone()
 
 
 async def asked_in_a_thread(town: Street) -> str:
@@ -227,3 +246,38 @@ async def test_teams_stop_ends_an_agent_that_has_said_nothing_yet(tmp_path: Path
         await town.until(lambda: agent.ended and bridge.router.turns.idle)
 
         assert await bridge.store.dead_letters() == []
+
+
+async def test_what_an_agent_does_just_now_is_a_status_on_slack_and_typing_elsewhere(
+    tmp_path: Path,
+) -> None:
+    """Nothing is posted for it, so nothing is to be taken away."""
+    agent = Reporter()
+    async with street(channels=1) as town:
+        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
+        chat = with_personal_chat(town, settings)
+        slack = cast("LocalSlack", town.platforms["slack"])
+        discord = cast("LocalDiscord", town.platforms["discord"])
+        teams = cast("LocalTeams", town.platforms["teams"])
+        who = teams.world().people[0]
+        async with running(town, settings) as (bridge, _):
+            bridge.agents["echo"] = agent
+            root = await asked_in_a_thread(town)
+            await teams.post_as(who.workspace, chat, who.id, "what is the weather?")
+            place = town.place("slack", "general")
+            await town.until(lambda: "working on: Look at the map" in slack.status(*place, root))
+            await town.until(lambda: town.place("discord", "general")[1] in dict(discord.typed))
+            await town.until(lambda: chat in dict(teams.typed))
+            agent.speak.set()
+            await town.until(lambda: bridge.router.turns.idle and bridge.router.lanes.idle)
+
+            standing = [
+                *(one for name in town.platforms for one in town.standing(name, "general")),
+                *teams.messages(who.workspace, chat),
+            ]
+
+    assert town.place("teams", "general")[1] not in dict(teams.typed)
+    assert slack.status(*place, root) == ""
+    assert teams.informed(chat) == []
+    assert sum(WORDS in one.text for one in standing) == 4
+    assert "Look at the map" not in str([one.raw for one in standing])
