@@ -1,13 +1,11 @@
-"""The store: SQLite by default, and its in-memory twin for tests."""
+"""The store: SQLite, in a file or, for tests, in memory."""
 
 from __future__ import annotations
 
-from bridge.store.memory import MemoryStore
 from bridge.store.seal import load_or_make_key, text_to_key
 from bridge.store.sqlite import SqliteStore, open_sqlite, open_sqlite_to_read
 
 __all__ = [
-    "MemoryStore",
     "SqliteStore",
     "load_or_make_key",
     "open_sqlite",

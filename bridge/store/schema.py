@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -81,6 +82,21 @@ def connect(path: Path, mode: Literal["rw", "ro"]) -> sqlite3.Connection:
         cached_statements=256,
     )
     db.execute("PRAGMA busy_timeout = 5000")
+    return db
+
+
+def connect_in_memory() -> sqlite3.Connection:
+    """A new database of the newest schema that no file holds."""
+    db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    _newest_schema().backup(db)
+    return db
+
+
+@cache
+def _newest_schema() -> sqlite3.Connection:
+    """An empty store to copy from: the migrations cost more than the copy."""
+    db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    migrate(db, migrations())
     return db
 
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TypeVar, TypeVarTuple
+from typing import Self, TypeVar, TypeVarTuple
 from uuid import UUID
 
 from pydantic import JsonValue
@@ -94,13 +94,21 @@ from bridge.store.faults import translated
 from bridge.store.late_check import LateCheck
 from bridge.store.lock import StoreLock
 from bridge.store.place import begin, check_same, identity, must_not_be_gone, standing
-from bridge.store.schema import Synchronous, copy_to, is_small, open_to_read, open_to_write
+from bridge.store.schema import (
+    Synchronous,
+    connect_in_memory,
+    copy_to,
+    is_small,
+    open_to_read,
+    open_to_write,
+)
 from bridge.store.seal import Seal, check_key
 from bridge.store.status import lanes_waiting, read_pulse, read_status, write_proof
-from bridge.store.writer import Writer
+from bridge.store.writer import InlineWriter, Writer
 from bridge.uacs import Conversation, Message
 
 _LITTLE, _MUCH = 16, 1024 * 1024  # bytes that prove that something is taken
+_KEY_IN_MEMORY = bytes(32)  # what it seals is read by nobody else
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -183,7 +191,7 @@ def _open_to_read(path: Path) -> _Files:
 
 
 class SqliteStore:
-    """Made by `open_sqlite`. Belongs to the event loop it was opened in.
+    """Made by `open_sqlite`, or by `in_memory`. Belongs to the event loop it was opened in.
 
     Writes go to the writer's thread. Look-ups that touch a few rows are read in the loop's own
     thread: 5-20 us, where a hop to another thread and back costs 110 us of CPU. Reads of any
@@ -192,12 +200,25 @@ class SqliteStore:
 
     def __init__(self, path: Path, clock: Clock, seal: Seal, files: _Files) -> None:
         self.path = path
-        self.writer = None if files.writing is None else Writer(files.writing, path, files.same)
+        self.writer: Writer | InlineWriter | None = None
+        if files.writing is files.near:
+            self.writer = InlineWriter(files.near, path)
+        elif files.writing is not None:
+            self.writer = Writer(files.writing, path, files.same)
         self._files = files
         self._clock = clock
         self._seal = seal
         self._far_thread = ThreadPoolExecutor(1, thread_name_prefix="store-reader")
         self._closed = False
+
+    @classmethod
+    def in_memory(cls, clock: Clock, *, key: bytes | None = _KEY_IN_MEMORY) -> Self:
+        """A store that ends with the process; it does all its work in the caller's thread, without
+        ever giving way to another task. For tests."""
+        db = connect_in_memory()
+        seal = Seal(key)
+        check_key(db, seal)
+        return cls(Path(":memory:"), clock, seal, _Files(db, db, db))
 
     @property
     def late_check(self) -> LateCheck | None:
@@ -221,6 +242,8 @@ class SqliteStore:
 
     async def _read(self, read: Callable[[sqlite3.Connection, *Ts], T], *args: *Ts) -> T:
         """In the reading thread, from one snapshot."""
+        if self._files.far is self._files.near:
+            return self._look(read, *args)
         self._must_be_open()
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._far_thread, lambda: self._snapshot(read, *args))

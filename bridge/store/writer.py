@@ -159,6 +159,34 @@ class Writer:
             return
 
 
+class InlineWriter:
+    """Writes in the caller's thread, one unit per COMMIT: for a database in memory."""
+
+    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
+        self.failure: StoreError | None = None
+        self._db = db
+        self._path = path
+        self._closed = False
+
+    async def run(self, unit: Callable[[sqlite3.Connection, *Ts], T], *args: *Ts) -> T:
+        """The unit's result; nothing of a unit that raises stays."""
+        if self._closed:
+            raise StoreError(f"The store {str(self._path)!r} is closed")
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            result = unit(self._db, *args)
+        except Exception as error:
+            self._db.execute("ROLLBACK")
+            if _of_sqlite(error):
+                raise store_error(error, self._path) from error
+            raise
+        self._db.execute("COMMIT")
+        return result
+
+    async def close(self) -> None:
+        self._closed = True
+
+
 def _run(db: sqlite3.Connection, job: _Job) -> bool:
     """False when it raised, whatever it was: the fenced run tells."""
     try:

@@ -21,7 +21,7 @@ from bridge.ports.blobs import Blobs
 from bridge.ports.clock import Clock
 from bridge.ports.store import Store
 from bridge.router import Router
-from bridge.store.memory_blobs import MemoryBlobs
+from bridge.testing.memory_blobs import MemoryBlobs
 from bridge.uacs import ContentPart, Message
 from tests.router.conftest import House
 

@@ -23,7 +23,7 @@ from bridge.ports.cards import Cards
 from bridge.ports.store import Admission, NewMessage
 from bridge.router import AgentSeat, Router
 from bridge.router.options import RoomOptions, Sieve
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from bridge.uacs import (
     Actor,
     Message,
@@ -70,7 +70,7 @@ class Served:
 async def served(options: RoomOptions | None = None, **changes: Any) -> AsyncGenerator[Served]:
     clock = FakeClock()
     slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.cards = Cards({}, KEY)
     house.agents = {"deployer": Deployer()}
     house.seats = (AgentSeat("deployer", "mentions"),)

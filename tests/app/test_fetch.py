@@ -34,8 +34,8 @@ from bridge.errors import (
 from bridge.ports.blobs import BlobRef, BlobTotal
 from bridge.ports.clock import SystemClock
 from bridge.ports.fetch import Bearer, Fetched
-from bridge.store.memory_blobs import MemoryBlobs
 from bridge.testing.blobs_contract import PNG, read
+from bridge.testing.memory_blobs import MemoryBlobs
 from tests.app.hosts import Handler, Names, certificate_for, repeats, says, serving, speaking
 
 # Patient, so that a busy machine decides nothing; what is about patience has its own limits.

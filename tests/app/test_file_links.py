@@ -23,8 +23,8 @@ from bridge.content.card import Asset
 from bridge.errors import ConfigError
 from bridge.ports.blobs import BlobRef, Blobs
 from bridge.store.blobs import open_blobs
-from bridge.store.memory_blobs import MemoryBlobs
 from bridge.testing.blobs_contract import NO_IDS, PNG, numbers, put
+from bridge.testing.memory_blobs import MemoryBlobs
 from bridge.testing.store_contract import START, HandClock
 from tests.app.running import write
 

@@ -26,7 +26,7 @@ from bridge.ports import discovery
 from bridge.ports.clock import SystemClock
 from bridge.ports.connector import ChannelInfo
 from bridge.router.rooms import Member, Room, Rooms
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.benchmarks.many_rooms import Size, configuration, listed, running
 
 ROOT = Path(__file__).parents[2]
@@ -66,7 +66,7 @@ def settings(size: Size) -> Settings:
 def found(size: Size, wanted: Settings) -> Rooms:
     towns: Any = {AccountId(name): Town(listed(name, size)) for name in wanted.accounts}
     problems: list[str] = []
-    rooms = asyncio.run(find_rooms(wanted, towns, MemoryStore(SystemClock()), problems))
+    rooms = asyncio.run(find_rooms(wanted, towns, SqliteStore.in_memory(SystemClock()), problems))
     assert [one for one in problems if "19:" not in one] == []
     return rooms
 

@@ -12,7 +12,7 @@ from bridge.errors import FileDamaged, FileError, FileMissing, FileRefused
 from bridge.ports.connector import Files
 from bridge.ports.fetch import Bearer, Fetched
 from bridge.ports.opening import open_named, open_part
-from bridge.store.memory_blobs import MemoryBlobs
+from bridge.testing.memory_blobs import MemoryBlobs
 from bridge.uacs import Message, read_message
 from tests.router.fake_clock import FakeClock
 

@@ -18,7 +18,7 @@ from bridge.ports.tools import Toolbox
 from bridge.router import AgentSeat, Member, Policy, Room, Rooms, Router
 from bridge.router.purses import Allowances
 from bridge.router.rooms import Talk
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector
 
@@ -95,6 +95,6 @@ class House:
 def house(clock: FakeClock) -> House:
     """Three accounts, one channel each, all in one room."""
     slate, board, wall = (PaperConnector(name, clock) for name in ("slate", "board", "wall"))
-    house = House(clock, MemoryStore(clock), (slate, board, wall))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board, wall))
     house.room("all", (slate, "s", "both"), (board, "b", "both"), (wall, "w", "both"))
     return house

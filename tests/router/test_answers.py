@@ -28,7 +28,7 @@ from bridge.ports.cards import NO_CARDS, is_rich
 from bridge.ports.store import Store
 from bridge.router import AgentSeat
 from bridge.router.answers import Answer
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from bridge.uacs import Message, TextPart, ToolCallPart
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -64,7 +64,7 @@ class Scripted:
 
 def plaza(clock: FakeClock, *agents: Scripted, **seat: Any) -> tuple[House, PaperConnector]:
     slate = PaperConnector("slate", clock)
-    house = House(clock, MemoryStore(clock), (slate,))
+    house = House(clock, SqliteStore.in_memory(clock), (slate,))
     house.agents = {one.name: one for one in agents}
     house.seats = tuple(AgentSeat(one.name, **seat) for one in agents)
     house.room("plaza", (slate, "s", "both"))

@@ -10,13 +10,13 @@ from bridge.errors import StoreError
 from bridge.model import CommandGiven, Raw
 from bridge.ports.store import InboxRow
 from bridge.router import arrivals
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector, PaperWithHistory
 
 
-class Failing(MemoryStore):
+class Failing(SqliteStore):
     """Keeps nothing while `broken`."""
 
     broken = False
@@ -31,7 +31,7 @@ def two(
     clock: FakeClock, kind: type[PaperConnector] = PaperConnector
 ) -> tuple[House, Failing, PaperConnector, PaperConnector]:
     slate, board = kind("slate", clock), kind("board", clock)
-    store = Failing(clock)
+    store = Failing.in_memory(clock)
     house = House(clock, store, (slate, board))
     house.room("all", (slate, "s", "both"), (slate, "t", "both"), (board, "b", "both"))
     return house, store, slate, board

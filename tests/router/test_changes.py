@@ -9,7 +9,7 @@ import pytest
 from bridge.content.additions import read_bridge_metadata
 from bridge.errors import RateLimited, Unavailable
 from bridge.model import Call
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector, PaperWithHistory
@@ -19,7 +19,7 @@ from tests.router.test_routing import said
 @pytest.fixture
 def trio(clock: FakeClock) -> tuple[House, PaperConnector, PaperConnector]:
     slate, board = PaperWithHistory("slate", clock), PaperWithHistory("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"), (board, "c", "both"))
     return house, slate, board
 
@@ -196,7 +196,7 @@ async def test_a_channel_that_joined_later_gets_no_edit_of_what_it_never_had(
     clock: FakeClock,
 ) -> None:
     slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    store = MemoryStore(clock)
+    store = SqliteStore.in_memory(clock)
     house = House(clock, store, (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     async with house.run():

@@ -8,7 +8,7 @@ from typing import Any
 from bridge.model import RoomId
 from bridge.ports.tools import Tool
 from bridge.router import AgentSeat
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from bridge.uacs import ToolCallPart, ToolResultPart
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -46,7 +46,7 @@ async def described(house: House) -> list[Any]:
 
 def plaza(clock: FakeClock) -> tuple[House, PaperConnector, Shed, list[Scripted]]:
     slate = PaperConnector("slate", clock)
-    house = House(clock, MemoryStore(clock), (slate,))
+    house = House(clock, SqliteStore.in_memory(clock), (slate,))
     shed = house.tools = Shed()
     agents = [Scripted(name, clock, lambda _: []) for name in ("bot", "clerk", "plain")]
     house.agents = {one.name: one for one in agents}

@@ -10,7 +10,7 @@ from bridge.errors import NotFound, RateLimited, Refused
 from bridge.model import ActorId, Call, ChannelRef, CommandGiven, Raw, Receipt, actor_id_of
 from bridge.ports.store import View
 from bridge.router.directs import Directs
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector
@@ -52,7 +52,7 @@ class Garden:
     def __init__(self, clock: FakeClock) -> None:
         self.clock = clock
         self.slate, self.board = WhisperingPaper("slate", clock), WhisperingPaper("board", clock)
-        self.house = House(clock, MemoryStore(clock), (self.slate, self.board))
+        self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board))
         self.house.room("garden", (self.slate, "s", "both"), (self.board, "b", "both"))
 
     async def meet(self, *wanting: str) -> None:

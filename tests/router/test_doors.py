@@ -12,7 +12,7 @@ from bridge.model.turns import AgentEvent, AgentInput, Turn
 from bridge.ports.agent_store import PAIRING_TRIES
 from bridge.router import AgentSeat
 from bridge.router.doors import begin_pairing
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector
@@ -221,7 +221,7 @@ class Desk:
     def __init__(self, clock: FakeClock) -> None:
         self.clock = clock
         self.paper = Direct("slate", clock)
-        self.store = MemoryStore(clock)
+        self.store = SqliteStore.in_memory(clock)
         self.house = House(clock, self.store, (self.paper,))
         self.agent = Says("front")
         self.house.agents = {"front": self.agent}

@@ -14,7 +14,7 @@ from bridge.model.turns import AgentEvent, AgentInput, Feedback, TextDelta, Turn
 from bridge.policies.guarded import GuardedAgent
 from bridge.router import AgentSeat
 from bridge.router.options import Filter, RoomOptions, Sieve
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector
@@ -45,7 +45,7 @@ class Judged:
 @pytest.fixture
 def house(clock: FakeClock) -> House:
     slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.agents = {"judged": GuardedAgent(Judged(), [])}
     house.seats = (AgentSeat("judged", "always"),)
     house.room("plaza", (slate, "s", "both"), (board, "b", "both"))

@@ -17,8 +17,8 @@ from bridge.ports.blobs import BlobRef
 from bridge.ports.connector import FileAddress, Files
 from bridge.ports.fetch import Bearer, Fetched
 from bridge.router import Policy
-from bridge.store.memory import MemoryStore
-from bridge.store.memory_blobs import MemoryBlobs
+from bridge.store import SqliteStore
+from bridge.testing.memory_blobs import MemoryBlobs
 from bridge.uacs import Message, read_message
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -76,7 +76,7 @@ class PaperFetcher:
 async def told(clock: FakeClock, fetcher: PaperFetcher) -> Message:
     """What the archive has after one post with two pictures."""
     slate, board = PaperWithFiles("slate", clock), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.files = Files(MemoryBlobs(clock), fetcher)
     house.room("plaza", (slate, "s", "both"), (board, "b", "both"))
     async with house.run():
@@ -121,7 +121,7 @@ class Gallery:
         self.fetcher = PaperFetcher()
         self.slate = PaperWithFiles("slate", clock)
         self.board = PaperConnector("board", clock)
-        self.house = House(clock, MemoryStore(clock), (self.slate, self.board))
+        self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board))
         self.house.files = Files(MemoryBlobs(clock), self.fetcher)
         self.house.room("plaza", (self.slate, "s", "both"), (self.board, "b", "both"))
 
@@ -316,7 +316,7 @@ class FullBlobs(MemoryBlobs):
 
 
 async def archived(clock: FakeClock, slate: PaperConnector, blobs: MemoryBlobs) -> Message:
-    house = House(clock, MemoryStore(clock), (slate,))
+    house = House(clock, SqliteStore.in_memory(clock), (slate,))
     house.files = Files(blobs, PaperFetcher())
     house.room("plaza", (slate, "s", "both"))
     async with house.run():

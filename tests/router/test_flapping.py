@@ -10,7 +10,7 @@ import pytest
 from bridge.errors import Unavailable
 from bridge.model import ChannelRef, Raw
 from bridge.router import Router
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector, PaperWithHistory
@@ -53,7 +53,7 @@ class Street:
     def __init__(self, clock: FakeClock) -> None:
         self.clock = clock
         self.slate, self.board = Slow("slate", clock), PaperConnector("board", clock)
-        self.house = House(clock, MemoryStore(clock), (self.slate, self.board))
+        self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board))
         for name in CHANNELS:
             self.house.room(name, (self.slate, name, "both"), (self.board, name, "both"))
 

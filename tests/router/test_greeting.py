@@ -9,7 +9,7 @@ import pytest
 
 from bridge.errors import Unavailable
 from bridge.model import ChannelRef
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector
@@ -34,7 +34,7 @@ Pair = tuple[House, OpenPaper, OpenPaper]
 def pair(clock: FakeClock) -> Pair:
     """Slate was there first; board has just joined."""
     slate, board = OpenPaper("slate", clock), OpenPaper("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     joined = {slate.channel("s").key: 0.0, board.channel("b").key: clock.time()}
     house.rooms = [replace(house.rooms[0], joined=joined)]

@@ -21,7 +21,7 @@ from bridge.model import (
 )
 from bridge.router.options import RoomOptions, Tells
 from bridge.router.rooms import AgentSeat, Member
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector
@@ -33,7 +33,7 @@ Duo = tuple[House, PaperConnector, PaperConnector]
 @pytest.fixture
 def duo(clock: FakeClock) -> Duo:
     slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     return house, slate, board
 

@@ -8,7 +8,7 @@ import pytest
 
 from bridge.model import Call, ChannelRef, Echo, Raw
 from bridge.ports.connector import Inbox
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector, PaperWithHistory
@@ -34,7 +34,7 @@ class PaperThatConnects(PaperWithHistory):
 @pytest.fixture
 def pair(clock: FakeClock) -> tuple[House, PaperThatConnects, PaperConnector]:
     slate, board = PaperThatConnects("slate", clock), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     return house, slate, board
 
@@ -84,7 +84,7 @@ async def test_an_account_that_stays_deaf_is_asked_less_and_less_and_says_what_t
 
 async def test_an_account_that_does_not_hear_its_own_post_is_probed_soon(clock: FakeClock) -> None:
     slate, board = PaperThatConnects("slate", clock, echo=True), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     async with house.run():
         await slate.say("s", "heard")
@@ -98,7 +98,7 @@ async def test_an_account_that_does_not_hear_its_own_post_is_probed_soon(clock: 
 
 async def test_an_echo_that_comes_before_its_answer_was_heard(clock: FakeClock) -> None:
     slate, board = PaperThatConnects("slate", clock, echo=True), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
 
     async def come_back(call: Call) -> None:

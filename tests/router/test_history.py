@@ -21,7 +21,6 @@ from bridge.router.answers import Answer, asked_again
 from bridge.router.history import History
 from bridge.router.options import RoomOptions
 from bridge.store import SqliteStore, archive, open_sqlite
-from bridge.store.memory import MemoryStore
 from bridge.uacs import Actor, Conversation, Message, TextPart, to_timestamp
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -70,7 +69,7 @@ def about(conversation: Conversation) -> Any:
 
 
 async def test_a_room_is_read_back_page_by_page_until_the_budget_is_full() -> None:
-    store = MemoryStore(FakeClock())
+    store = SqliteStore.in_memory(FakeClock())
     *_, last = await say(store, *(f"{n} " + "x" * 400 for n in range(300)))
 
     small = await read(store, last, history_tokens=1000)
@@ -85,7 +84,7 @@ async def test_a_room_is_read_back_page_by_page_until_the_budget_is_full() -> No
 
 
 async def test_what_is_newer_than_the_question_is_not_read() -> None:
-    store = MemoryStore(FakeClock())
+    store = SqliteStore.in_memory(FakeClock())
     news = await say(store, *(f"m{n}" for n in range(500)))
 
     found = await read(store, news[3])
@@ -96,7 +95,7 @@ async def test_what_is_newer_than_the_question_is_not_read() -> None:
 
 
 async def test_edited_messages_read_as_they_are_and_deleted_ones_are_gone() -> None:
-    store = MemoryStore(FakeClock())
+    store = SqliteStore.in_memory(FakeClock())
     news = await say(store, "one", "two", "three", "four")
     await store.change_message(news[1].message, "deleted")
     edited = news[2].message.model_copy(update={"content": (TextPart(text="3"),)})
@@ -109,7 +108,7 @@ async def test_edited_messages_read_as_they_are_and_deleted_ones_are_gone() -> N
     ("before", "known"), [(None, 500), (0, 1), (150, 3), (60 * 250, 251), (1e9, 500)]
 )
 async def test_how_far_back_it_reads_is_a_setting(before: float | None, known: int) -> None:
-    store = MemoryStore(FakeClock())
+    store = SqliteStore.in_memory(FakeClock())
     *_, last = await say(store, *("hello" for _ in range(500)))
 
     found = await read(store, last, before=before)
@@ -119,7 +118,7 @@ async def test_how_far_back_it_reads_is_a_setting(before: float | None, known: i
 
 
 async def test_no_more_places_are_looked_at_than_the_policy_allows() -> None:
-    store = MemoryStore(FakeClock())
+    store = SqliteStore.in_memory(FakeClock())
     *_, last = await say(store, *("hi" for _ in range(1000)))
 
     found = await read(store, last, Policy(history_page=50, history_rows=200))
@@ -218,7 +217,7 @@ async def test_an_agent_is_told_that_what_it_knew_was_changed_however_long_ago(
     clock: FakeClock, change: str
 ) -> None:
     slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     agent = Remembers()
     house.agents = {"bot": agent}
     house.seats = (AgentSeat("bot", history_tokens=500),)
@@ -254,7 +253,7 @@ async def test_an_agent_is_told_that_what_it_knew_was_changed_however_long_ago(
 
 @pytest.mark.parametrize("ends", ["failed", "stopped", "failed at once", "asked again"])
 async def test_what_the_bridge_says_in_an_agents_place_reaches_no_model(ends: str) -> None:
-    store = MemoryStore(FakeClock())
+    store = SqliteStore.in_memory(FakeClock())
     answer = Answer(MessageId("agent:other:1"), "other", START)
     if ends != "failed at once":
         answer.take(TextDelta(text="The plan is"))

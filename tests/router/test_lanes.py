@@ -21,7 +21,7 @@ from bridge.errors import (
 )
 from bridge.model import AccountId, Call, Delivery, Encoded, OperationId, Rate, Receipt, Upload
 from bridge.ports.store import DeadLetter
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector, PaperWithHistory, Post
@@ -50,7 +50,7 @@ def two(
     clock: FakeClock, kind: type[PaperConnector] = PaperConnector
 ) -> tuple[House, PaperConnector, PaperConnector]:
     slate, board = kind("slate", clock), kind("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"), (board, "c", "both"))
     return house, slate, board
 
@@ -188,7 +188,7 @@ async def test_an_answer_that_changes_while_its_thread_is_found_gone_begins_it_a
 ) -> None:
     slow = {"channel": (Rate(count=1, seconds=60.0),)}
     slate, board = PaperConnector("slate", clock), PaperConnector("board", clock, budgets=slow)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
 
     def harm(call: Call) -> None:
@@ -412,14 +412,14 @@ async def test_a_post_to_a_free_lane_is_begun_when_it_is_admitted_and_sent_once(
 async def test_what_waits_from_before_a_start_goes_before_what_is_said_while_it_starts(
     clock: FakeClock,
 ) -> None:
-    class Slow(MemoryStore):
+    class Slow(SqliteStore):
         async def dead_letters(self) -> Sequence[DeadLetter]:
             for _ in range(100):
                 await asyncio.sleep(0)
             return await super().dead_letters()
 
     slate, board = PaperConnector("slate", clock), PaperWithHistory("board", clock)
-    house = House(clock, Slow(clock), (slate, board))
+    house = House(clock, Slow.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     board.before_send = fail_always(Unavailable("gone"))
     async with house.run():
@@ -440,7 +440,7 @@ async def test_what_was_begun_and_never_sent_is_put_back_when_the_bridge_stops(
     slow = {"channel": (Rate(count=1, seconds=60.0),)}
     slate = PaperConnector("slate", clock)
     board = PaperWithHistory("board", clock, budgets=slow)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("plaza", (slate, "s", "both"), (board, "b", "both"))
 
     async with house.run():
@@ -640,7 +640,7 @@ def by_words(clock: FakeClock) -> tuple[House, PaperWithHistory, PaperWithHistor
     """A platform that knows our posts by their words alone."""
     slate, board = PaperWithHistory("slate", clock), PaperWithHistory("board", clock)
     board.knows_by_words = True
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     return house, slate, board
 

@@ -11,7 +11,7 @@ from bridge.errors import InvalidData, Unavailable
 from bridge.model import AccountId, ActorId, MessageId, Person, actor_id_of
 from bridge.router.linking import CODE_SECONDS, Linking
 from bridge.router.names import Names
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector
@@ -39,7 +39,7 @@ class PaperWithAddresses(PaperConnector):
 
 @pytest.fixture
 async def linking(clock: FakeClock) -> AsyncGenerator[Linking]:
-    store = MemoryStore(clock)
+    store = SqliteStore.in_memory(clock)
     linking = Linking(store, {}, Names(store), clock)
     yield linking
     await linking.close()
@@ -110,7 +110,7 @@ async def test_the_person_stands_beside_the_author_whose_id_never_changes(house:
 async def by_email(clock: FakeClock, key: bytes | None) -> tuple[Linking, PaperWithAddresses]:
     addresses = {ANN: "Ann@Acme.example", ALSO_ANN: " ann@acme.example", BOB: "bob@acme.example"}
     connector = PaperWithAddresses("slate", clock, addresses)
-    store = MemoryStore(clock)
+    store = SqliteStore.in_memory(clock)
     linking = Linking(store, {connector.account: connector}, Names(store), clock, key)
     return linking, connector
 
@@ -142,7 +142,8 @@ async def test_nobody_is_asked_for_addresses_unless_it_is_wanted(clock: FakeCloc
 
 
 async def test_whom_somebody_unlinked_stays_so(clock: FakeClock) -> None:
-    store, addresses = MemoryStore(clock), {ANN: "ann@acme.example", ALSO_ANN: "ann@acme.example"}
+    store = SqliteStore.in_memory(clock)
+    addresses = {ANN: "ann@acme.example", ALSO_ANN: "ann@acme.example"}
     connectors = {AccountId("slate"): PaperWithAddresses("slate", clock, addresses)}
     linking = Linking(store, connectors, Names(store), clock, b"key")
     await see(linking, clock, ANN, ALSO_ANN)

@@ -9,7 +9,7 @@ import pytest
 from bridge.errors import RateLimited
 from bridge.model import ChannelRef, Raw
 from bridge.ports.store import OWN_SHELF
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector, PaperWithHistory
@@ -51,7 +51,7 @@ class Street:
     def __init__(self, clock: FakeClock) -> None:
         self.clock = clock
         self.slate, self.board = Limited("slate", clock), PaperConnector("board", clock)
-        self.house = House(clock, MemoryStore(clock), (self.slate, self.board))
+        self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board))
         for name in CHANNELS:
             self.house.room(name, (self.slate, name, "both"), (self.board, name, "both"))
 

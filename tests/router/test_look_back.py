@@ -12,7 +12,7 @@ import pytest
 from bridge.errors import Refused, Unavailable
 from bridge.model import ActorId, ChannelRef, Raw, actor_id_of, split_key
 from bridge.ports.history import Reactions, Standing, Stretch, Unreadable
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector
@@ -94,7 +94,7 @@ class PaperReadBack(PaperThatFetches):
 def pair(clock: FakeClock) -> tuple[House, PaperReadBack, PaperConnector]:
     slate, board = PaperReadBack("slate", clock), PaperConnector("board", clock)
     slate.edits = {}
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     return house, slate, board
 
@@ -189,7 +189,7 @@ async def test_a_deletion_that_is_told_and_found_takes_its_copies_once(pair: Pai
 
 async def test_a_gap_that_cannot_be_read_is_said_once_in_its_rooms(clock: FakeClock) -> None:
     slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    store = MemoryStore(clock)
+    store = SqliteStore.in_memory(clock)
 
     def house() -> House:
         found = House(clock, store, (slate, board))
@@ -213,7 +213,7 @@ async def test_posts_beyond_the_budget_are_counted_and_said_to_be_missing(
     clock: FakeClock,
 ) -> None:
     slate, board = PaperThatFetches("slate", clock), PaperConnector("board", clock)
-    store = MemoryStore(clock)
+    store = SqliteStore.in_memory(clock)
     for most in (100, 2):
         house = House(clock, store, (slate, board))
         house.policy = type(house.policy)(settle_grace=1.0, drain=0.5, most_posts=most)

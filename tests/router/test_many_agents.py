@@ -29,7 +29,7 @@ from bridge.router import AgentSeat
 from bridge.router.gating import ambiguities
 from bridge.router.rooms import Talk
 from bridge.router.routes import Route
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from bridge.uacs import ToolCallPart
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -62,7 +62,7 @@ class Club:
     def __init__(self, clock: FakeClock, *seats: AgentSeat, talk: Talk = Talk()) -> None:  # noqa: B008
         self.clock = clock
         self.slate, self.board = PressedPaper("slate", clock), PressedPaper("board", clock)
-        self.house = House(clock, MemoryStore(clock), (self.slate, self.board))
+        self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board))
         self.house.cards = Cards({}, KEY)
         self.agents = {seat.agent: Says(seat.agent) for seat in seats}
         self.house.agents = dict(self.agents)

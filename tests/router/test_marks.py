@@ -13,7 +13,7 @@ from bridge.errors import FormRefused, RateLimited, Refused, Unavailable, Unsett
 from bridge.model import AddReaction, Call, MessageId, Rate, message_id_of
 from bridge.ports.store import Reacted
 from bridge.router import RoomOptions
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector, Post
@@ -22,7 +22,7 @@ from tests.router.paper import PaperConnector, Post
 @pytest.fixture
 def trio(clock: FakeClock) -> tuple[House, PaperConnector, PaperConnector]:
     slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"), (board, "c", "both"))
     return house, slate, board
 
@@ -149,7 +149,7 @@ async def test_our_own_reaction_coming_back_goes_nowhere(trio: Trio) -> None:
 async def test_what_is_taken_back_before_it_went_out_is_never_done(clock: FakeClock) -> None:
     slate = PaperConnector("slate", clock)
     board = PaperConnector("board", clock, budgets={"marks": (Rate(count=1, seconds=30),)})
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     async with house.run():
         said = await hello(house, slate)
@@ -168,7 +168,7 @@ async def test_what_is_taken_back_before_it_went_out_is_never_done(clock: FakeCl
 async def test_posts_never_wait_for_reactions(clock: FakeClock) -> None:
     slate = PaperConnector("slate", clock)
     board = PaperConnector("board", clock, budgets={"marks": (Rate(count=1, seconds=60),)})
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     async with house.run():
         said = await hello(house, slate)

@@ -12,7 +12,7 @@ from bridge.model.turns import AgentEvent, TextDelta, Turn, TurnDone
 from bridge.ports.store import RoomForm
 from bridge.router import AgentSeat, Room, RoomOptions
 from bridge.router.options import History
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector
@@ -44,7 +44,7 @@ class Square:
         self.slate, self.board, self.wall = (
             QuotingPaper(name, clock) for name in ("slate", "board", "wall")
         )
-        self.house = House(clock, MemoryStore(clock), (self.slate, self.board, self.wall))
+        self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board, self.wall))
         self.agent = Scripted("helper", _answer)
         self.house.agents = {"helper": self.agent}
         self.house.room(

@@ -18,7 +18,7 @@ from bridge.model.turns import (
 )
 from bridge.ports.cards import NO_CARDS
 from bridge.router import AgentSeat
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from bridge.uacs import Message, StructuredDataPart
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -59,7 +59,7 @@ class Mends:
 
 async def _answer(clock: FakeClock, agent: Mends) -> Message:
     slate = PaperConnector("slate", clock)
-    house = House(clock, MemoryStore(clock), (slate,))
+    house = House(clock, SqliteStore.in_memory(clock), (slate,))
     house.cards = NO_CARDS
     house.agents = {"bot": agent}
     house.seats = (AgentSeat("bot"),)

@@ -9,7 +9,7 @@ import pytest
 from bridge.model import AccountId, Person, RoomId, actor_id_of
 from bridge.router.names import Names
 from bridge.router.rooms import AgentSeat
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 
@@ -131,7 +131,8 @@ async def test_a_channel_may_want_names_in_a_form_of_its_own(house: House) -> No
 async def test_a_known_name_costs_no_look_into_the_store(
     clock: FakeClock, house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known, ann = Names(MemoryStore(clock)), Person(id=actor_id_of("paper", "slate", "u1"), name="A")
+    known = Names(SqliteStore.in_memory(clock))
+    ann = Person(id=actor_id_of("paper", "slate", "u1"), name="A")
     assert await known.shown(house.rooms[0], ann) == "A"
 
     monkeypatch.setattr(known, "_store", None)

@@ -12,7 +12,7 @@ from bridge.app.room_settings import RoomSettings, member_options, room_options
 from bridge.errors import Unavailable
 from bridge.model import ActorId, Person, RoomId, split_key
 from bridge.router import Room
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector
@@ -24,7 +24,7 @@ Trio = tuple[House, PaperConnector, PaperConnector]
 @pytest.fixture
 def trio(clock: FakeClock) -> Trio:
     slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"), (board, "c", "both"))
     return house, slate, board
 
@@ -98,7 +98,7 @@ async def test_authors_are_known_by_their_names_also_where_payloads_have_none(
     clock: FakeClock, at_room: str, passes: list[str]
 ) -> None:
     slate, board = PaperWithoutNames("slate", clock), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     wanted(house, {at_room: [{"authors": ["Ann*"]}]})
     async with house.run():

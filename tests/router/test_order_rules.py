@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bridge.model import Raw, message_id_of
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector
@@ -81,7 +81,7 @@ def test_the_final_state_does_not_depend_on_how_events_arrive(
 async def _play(history: list[Happened], heard: list[tuple[Happened, float]]) -> None:
     clock = FakeClock()
     slate, board, wall = (PaperConnector(name, clock) for name in ("slate", "board", "wall"))
-    house = House(clock, MemoryStore(clock), (slate, board, wall))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board, wall))
     house.room("all", (slate, "s", "both"), (board, "b", "both"), (wall, "w", "both"))
     start = clock.now
     async with house.run() as router:

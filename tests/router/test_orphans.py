@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from bridge.model import ChannelRef, Raw
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector, PaperWithHistory
@@ -53,7 +53,7 @@ def deleted(slate: PaperConnector, *native_ids: str, at: float = 1.0) -> Raw:
 @pytest.fixture
 def pair(clock: FakeClock) -> tuple[House, PaperThatFetches, PaperConnector]:
     slate, board = PaperThatFetches("slate", clock), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     return house, slate, board
 
@@ -106,7 +106,7 @@ async def test_what_was_said_before_we_came_is_not_fetched_into_the_room(pair: P
 
 async def test_an_orphan_waits_through_a_restart(clock: FakeClock) -> None:
     slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    store = MemoryStore(clock)
+    store = SqliteStore.in_memory(clock)
     first = House(clock, store, (slate, board))
     first.room("all", (slate, "s", "both"), (board, "b", "both"))
     async with first.run() as router:
@@ -125,7 +125,7 @@ async def test_an_edit_that_was_given_up_happens_when_its_post_comes_after_all(
     clock: FakeClock,
 ) -> None:
     slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    store = MemoryStore(clock)
+    store = SqliteStore.in_memory(clock)
     house = House(clock, store, (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     async with house.run() as router:
@@ -143,7 +143,7 @@ async def test_an_edit_that_was_given_up_happens_when_its_post_comes_after_all(
 
 async def test_a_post_that_comes_after_its_deletion_is_never_shown(clock: FakeClock) -> None:
     slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    store = MemoryStore(clock)
+    store = SqliteStore.in_memory(clock)
     for late in ("900001", "900002"):
         house = House(clock, store, (slate, board))
         house.room("all", (slate, "s", "both"), (board, "b", "both"))

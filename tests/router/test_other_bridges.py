@@ -9,7 +9,7 @@ from bridge.model import Call, Echo, OperationId, Raw, Receipt
 from bridge.ports.store import OWN_SHELF
 from bridge.router import Router
 from bridge.router.other_bridges import instance_of, resume_sending
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector, PaperWithHistory
@@ -22,7 +22,7 @@ class Pair:
         self.clock = clock
         self.slate = PaperConnector("slate", clock)
         self.board = PaperWithHistory("board", clock, echo=True)
-        self.house = House(clock, MemoryStore(clock), (self.slate, self.board))
+        self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board))
         self.house.room("all", (self.slate, "s", "both"), (self.board, "b", "both"))
 
     def foreign(self, *, other: str, named: bool = True, at: float | None = None) -> Raw:
@@ -199,7 +199,7 @@ async def test_a_restart_with_its_own_store_is_not_another_bridge(pair: Pair) ->
 
 
 async def test_the_id_of_a_store_is_made_once(clock: FakeClock) -> None:
-    store = MemoryStore(clock)
+    store = SqliteStore.in_memory(clock)
     assert await instance_of(store, lambda: "one") == "one"
     assert await instance_of(store, lambda: "two") == "one"
     assert await store.shelf_get(OWN_SHELF, "instance") == "one"

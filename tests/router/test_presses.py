@@ -13,7 +13,7 @@ from bridge.model import ActionPressed, Event, Raw
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
 from bridge.ports.cards import Cards
 from bridge.router import AgentSeat
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from bridge.uacs import StructuredDataPart, TextPart
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -78,7 +78,7 @@ class PressedPaper(PaperConnector):
 @pytest.fixture
 def house(clock: FakeClock) -> House:
     slate, board = PressedPaper("slate", clock), PressedPaper("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.cards = Cards({}, KEY)
     house.agents = {"deployer": Deployer()}
     house.seats = (AgentSeat("deployer", "always"),)

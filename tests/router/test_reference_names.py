@@ -15,7 +15,7 @@ from bridge.ports.cards import NO_CARDS
 from bridge.router.people import People
 from bridge.router.reference_names import ReferenceNames
 from bridge.router.rooms import Member, Room, Rooms
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from bridge.uacs import Actor, Message, StructuredDataPart, TextPart
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -65,14 +65,14 @@ def names(slate: Directory, clock: FakeClock, house: House) -> ReferenceNames:
               (Member(SLATE, slate.channel("s"), name="general"),))]
     )  # fmt: skip
     known: dict[AccountId, Any] = {SLATE: slate}
-    people = People(MemoryStore(clock), known, clock)
+    people = People(SqliteStore.in_memory(clock), known, clock)
     return ReferenceNames(people, known, rooms, NO_CARDS, clock)
 
 
 @pytest.fixture
 def house(clock: FakeClock, slate: Directory) -> House:
     board = PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     return house
 

@@ -9,7 +9,7 @@ import pytest
 from bridge.errors import AuthFailed, BridgeError, StoreError, Unavailable, Unsettled
 from bridge.model import Call, Echo, Raw, Receipt
 from bridge.router import Policy
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector, PaperWithHistory
@@ -24,7 +24,7 @@ def channel_of(
 ) -> tuple[House, PaperConnector, PaperConnector]:
     """One channel of each platform: nothing else tells how the platform is."""
     slate, board = kind("slate", clock), kind("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     return house, slate, board
 

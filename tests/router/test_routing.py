@@ -12,7 +12,7 @@ from bridge.model import AccountId, Call, ChannelRef, Echo, Raw, Receipt, RoomId
 from bridge.ports.connector import Inbox
 from bridge.ports.store import InboxRow, Store
 from bridge.router import Member, Room
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from bridge.uacs import TextPart
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -64,7 +64,7 @@ async def test_the_same_message_from_two_deliveries_is_carried_once(house: House
     assert connector(house, "board").texts("b") == ["once"]
 
 
-class SlowToAnswer(MemoryStore):
+class SlowToAnswer(SqliteStore):
     """Keeps at once, and says so a moment later."""
 
     async def accept(self, raw: Raw, *, advance: bool) -> InboxRow | None:
@@ -75,7 +75,7 @@ class SlowToAnswer(MemoryStore):
 
 async def test_what_is_kept_while_its_socket_breaks_is_worked_on(clock: FakeClock) -> None:
     slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    house = House(clock, SlowToAnswer(clock), (slate, board))
+    house = House(clock, SlowToAnswer.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
 
     async with house.run() as router:
@@ -107,7 +107,7 @@ async def test_an_echo_is_no_news_it_is_not_kept_but_tells_how_far_we_have_heard
 ) -> None:
     slate = PaperWithHistory("slate", clock, echo=True)
     board = PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("plaza", (slate, "s", "both"), (board, "b", "both"))
 
     async with house.run():
@@ -124,7 +124,7 @@ async def test_an_echo_is_no_news_it_is_not_kept_but_tells_how_far_we_have_heard
 async def test_an_echo_settles_at_once_the_post_whose_answer_was_lost(clock: FakeClock) -> None:
     slate = PaperConnector("slate", clock)
     board = PaperWithHistory("board", clock, echo=True)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("plaza", (slate, "s", "both"), (board, "b", "both"))
     board.after_send = _echo_and_break(board)
 
@@ -170,7 +170,7 @@ async def test_a_member_in_is_heard_and_not_told_a_member_out_is_told_and_not_he
     clock: FakeClock,
 ) -> None:
     ear, mouth = PaperConnector("ear", clock), PaperConnector("mouth", clock)
-    house = House(clock, MemoryStore(clock), (ear, mouth))
+    house = House(clock, SqliteStore.in_memory(clock), (ear, mouth))
     house.room("one way", (ear, "e", "in"), (mouth, "m", "out"))
 
     async with house.run():
@@ -186,7 +186,7 @@ async def test_a_channel_in_two_rooms_shows_a_message_once_and_both_rooms_rememb
     clock: FakeClock,
 ) -> None:
     one, two = PaperConnector("one", clock), PaperConnector("two", clock)
-    house = House(clock, MemoryStore(clock), (one, two))
+    house = House(clock, SqliteStore.in_memory(clock), (one, two))
     house.room("first", (one, "a", "both"), (two, "b", "both"))
     house.room("second", (one, "a", "both"), (two, "b", "both"), (two, "c", "both"))
 
@@ -270,7 +270,7 @@ async def test_what_was_said_while_nobody_listened_comes_before_what_is_said_now
     clock: FakeClock,
 ) -> None:
     slate, board = PaperWithHistory("slate", clock), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     async with house.run():
         await slate.say("s", "before")
@@ -287,7 +287,7 @@ async def test_what_was_said_while_nobody_listened_comes_before_what_is_said_now
 
 async def test_nothing_said_before_a_channel_joined_is_carried(clock: FakeClock) -> None:
     slate, board = PaperWithHistory("slate", clock), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.rooms.append(
         Room(RoomId("r"), UUID(int=9), (
             Member(slate.account, slate.channel("s")), Member(board.account, board.channel("b")),
@@ -308,7 +308,7 @@ async def test_rows_kept_before_a_crash_wait_for_what_was_missed_before_them(
     clock: FakeClock,
 ) -> None:
     slate, board = PaperWithHistory("slate", clock), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     async with house.run():
         await slate.say("s", "before")
@@ -330,7 +330,7 @@ async def test_rows_do_not_wait_for_ever_for_an_account_that_cannot_connect(
             await asyncio.Event().wait()
 
     slate, board = Unreachable("slate", clock), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     await house.store.accept(slate.raw("s", "kept"), advance=False)
 
@@ -359,7 +359,7 @@ async def test_catch_up_obeys_a_platform_that_asks_to_wait_however_often(clock: 
                 yield raw
 
     slate, board = Busy("slate", clock), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     async with house.run():
         await slate.say("s", "before")
@@ -394,7 +394,7 @@ async def test_a_channel_that_cannot_be_read_goes_on_and_is_read_later(clock: Fa
                 yield raw
 
     slate, board = Broken("slate", clock), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     async with house.run():
         await slate.say("s", "before")
@@ -425,7 +425,7 @@ async def test_a_receiver_may_tidy_up_in_peace_when_the_bridge_stops(clock: Fake
                 tidied.append("in peace")
 
     slate = Tidy("slate", clock)
-    house = House(clock, MemoryStore(clock), (slate,))
+    house = House(clock, SqliteStore.in_memory(clock), (slate,))
     house.room("all", (slate, "s", "both"))
 
     async with house.run():
@@ -454,7 +454,7 @@ async def test_a_missed_reply_is_found_though_its_root_was_kept_just_before_the_
                     yield raw
 
     slate, board = TellsRepliesOfKnownRoots("slate", clock), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     async with house.run():
         await slate.say("s", "before")
@@ -471,7 +471,7 @@ async def test_a_missed_reply_is_found_though_its_root_was_kept_just_before_the_
 
 async def test_the_cursor_waits_for_live_events_that_may_be_on_their_way(clock: FakeClock) -> None:
     slate, board = PaperWithHistory("slate", clock), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     async with house.run():
         await clock.advance(5)

@@ -23,7 +23,7 @@ from bridge.ports.cards import Cards
 from bridge.ports.store import StoredMessage
 from bridge.router import AgentSeat
 from bridge.router.rooms import Busy, Scope
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from bridge.uacs import Message, TextPart
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -73,7 +73,7 @@ class Plaza:
     ) -> None:  # fmt: skip
         self.clock = clock
         self.slate, self.board = PressedPaper("slate", clock), PressedPaper("board", clock)
-        self.house = House(clock, MemoryStore(clock), (self.slate, self.board))
+        self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board))
         self.house.cards = Cards({}, KEY)
         self.agent = Slow(clock, listens=listens)
         self.house.agents = {"helper": self.agent}

@@ -12,7 +12,7 @@ from bridge.model import Call, Delivery, Rate, Receipt
 from bridge.model.turns import AgentEvent, PlanStep, TextDelta, Turn, TurnDone
 from bridge.router import AgentSeat
 from bridge.router.options import MemberOptions
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector
@@ -72,7 +72,7 @@ class PaperStreams(PaperConnector):
 
 
 def house_of(clock: FakeClock, script: Script, *connectors: PaperConnector) -> House:
-    house = House(clock, MemoryStore(clock), connectors)
+    house = House(clock, SqliteStore.in_memory(clock), connectors)
     house.agents = {"helper": Scripted("helper", script)}
     house.seats = (AgentSeat("helper", "mentions"),)
     house.room("all", *((one, one.account[0], "both") for one in connectors))

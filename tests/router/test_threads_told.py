@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,20 +14,14 @@ from bridge.ports.store import Admission, NewMessage, Relation, RoomForm, Store,
 from bridge.router import AgentSeat, Policy, Room
 from bridge.router.history import History
 from bridge.router.options import RoomOptions
-from bridge.store import open_sqlite
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.fake_clock import FakeClock
 from tests.router.test_history import LOBBY, START, said
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    if request.param == "memory":
-        yield MemoryStore(FakeClock())
-    else:
-        opened = await open_sqlite(tmp_path / "bridge.sqlite3", clock=FakeClock(), key=None)
-        yield opened
-        await opened.close()
+@pytest.fixture
+def store() -> Store:
+    return SqliteStore.in_memory(FakeClock())
 
 
 class Plaza:

@@ -13,7 +13,7 @@ from bridge.model import Call, MessageId
 from bridge.ports.cards import Cards
 from bridge.router.lost_marks import MARK
 from bridge.router.notices import notice_id
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.test_presses import KEY, PressedPaper
@@ -24,7 +24,7 @@ Pair = tuple[House, PressedPaper, PressedPaper]
 @pytest.fixture
 def pair(clock: FakeClock) -> Pair:
     slate, board = PressedPaper("slate", clock), PressedPaper("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.cards = Cards({}, KEY)
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     return house, slate, board
@@ -120,7 +120,7 @@ async def test_a_notice_that_is_refused_itself_leads_to_no_other(pair: Pair) -> 
 
 async def test_several_channels_that_missed_it_stand_in_one_notice(clock: FakeClock) -> None:
     slate, board = PressedPaper("slate", clock), PressedPaper("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.cards = Cards({}, KEY)
     house.room("all", (slate, "s", "both"), (board, "b", "both"), (board, "c", "both"))
     board.before_send = refusing()

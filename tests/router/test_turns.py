@@ -24,7 +24,7 @@ from bridge.model.turns import (
 )
 from bridge.router import AgentSeat
 from bridge.router.rooms import Listen
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from bridge.uacs import ToolCallPart
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -52,7 +52,7 @@ def house_with(
     clock: FakeClock, script: Script, listen: Listen = "mentions"
 ) -> tuple[House, PaperConnector, PaperConnector, Scripted]:
     slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     agent = Scripted("helper", script)
     house.agents = {"helper": agent}
     house.seats = (AgentSeat("helper", listen),)

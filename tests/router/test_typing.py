@@ -15,7 +15,7 @@ from bridge.model.events import TypingStarted
 from bridge.model.refs import actor_id_of
 from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone
 from bridge.router import AgentSeat
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector
@@ -64,7 +64,7 @@ class PaperThatTypes(PaperConnector):
 @pytest.fixture
 def pair(clock: FakeClock) -> tuple[House, PaperThatTypes, PaperThatTypes]:
     slate, board = PaperThatTypes("slate", clock), PaperThatTypes("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"), (board, "mute", "both"))
     return house, slate, board
 
@@ -93,7 +93,7 @@ async def test_it_is_shown_elsewhere_at_most_every_few_seconds_and_not_kept(pair
 async def test_a_short_budget_and_a_broken_platform_drop_it(clock: FakeClock) -> None:
     slate = PaperThatTypes("slate", clock)
     board = PaperThatTypes("board", clock, budgets={"typing": (Rate(count=1, seconds=60),)})
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"), (board, "c", "both"))
     async with house.run():
         await slate.type("s")

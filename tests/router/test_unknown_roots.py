@@ -10,7 +10,7 @@ from bridge.errors import NotFound
 from bridge.model import Call, message_id_of
 from bridge.model.turns import AgentEvent, TextDelta, Turn, TurnFailed
 from bridge.router.notices import notice_id
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector, Post
@@ -71,7 +71,7 @@ async def test_all_that_is_said_in_such_a_thread_stands_in_one_thread_in_every_c
     clock: FakeClock,
 ) -> None:
     slate, board, wall = (PaperConnector(name, clock) for name in ("slate", "board", "wall"))
-    house = House(clock, MemoryStore(clock), (slate, board, wall))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board, wall))
     house.room("all", (slate, "s", "both"), (board, "b", "both"), (wall, "w", "both"))
 
     async with house.run():

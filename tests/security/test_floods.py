@@ -14,7 +14,7 @@ from bridge.router import reference_names
 from bridge.router.people import People
 from bridge.router.reference_names import ReferenceNames
 from bridge.router.rooms import Rooms
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from connectors.teams.validate import SigningKeys, TokenValidator
 from tests.connectors.teams.test_validate import KEY, SETTINGS, Publisher, StillClock, token
 from tests.router.fake_clock import FakeClock
@@ -99,7 +99,7 @@ class Directory(PaperConnector):
 
 def names_of(directory: Directory, clock: FakeClock) -> ReferenceNames:
     connectors = {AccountId("slate"): directory}
-    known = People(MemoryStore(clock), connectors, clock)
+    known = People(SqliteStore.in_memory(clock), connectors, clock)
     return ReferenceNames(known, connectors, Rooms(()), NO_CARDS, clock)
 
 

@@ -8,7 +8,7 @@ from bridge.app.build import check_once
 from bridge.app.room_settings import MemberSettings
 from bridge.errors import ConfigError
 from bridge.model import AccountId, ChannelRef
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from tests.router.conftest import House, clock, house
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector
@@ -36,7 +36,7 @@ async def test_an_echo_of_an_operation_that_the_store_does_not_know_blocks_nothi
 async def test_what_another_account_hears_in_a_channel_goes_nowhere(clock: FakeClock) -> None:
     """Two apps in one workspace: each hears the other's posts, as those of a stranger."""
     slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     async with house.run() as router:
         await slate.say("s", "hello")
@@ -68,7 +68,7 @@ async def test_rooms_that_share_a_channel_carry_what_is_said_once(
 ) -> None:
     """However rooms overlap, each channel shows a message once, and no copy is carried on."""
     a, b, c = (PaperConnector(name, clock) for name in "abc")
-    house = House(clock, MemoryStore(clock), (a, b, c))
+    house = House(clock, SqliteStore.in_memory(clock), (a, b, c))
     house.room("one", (a, "a", "both"), (b, "b", "both"))
     house.room("two", (b, "b", "both"), (c, "c", "both"), (a, "a", "both"))
     house.room("three", (c, "c", "both"), (b, "b", "in"))

@@ -8,7 +8,7 @@ from bridge.content.names import NAME_LIMIT, shown_name
 from bridge.model import AccountId, ActorId, Person
 from bridge.ports.clock import SystemClock
 from bridge.router.people import People
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_name_is_one_line_without_anything_hidden(name: str, shown: str) -> No
 
 async def test_the_router_never_hands_on_a_name_that_hides_something() -> None:
     clock = SystemClock()
-    people = People(MemoryStore(clock), {}, clock)
+    people = People(SqliteStore.in_memory(clock), {}, clock)
     ann = Person(id=ActorId("slack:T1:U1"), name="Boss\u202e\n**Ann**")
 
     known, _news = await people.complete(AccountId("slack"), ann)

@@ -20,7 +20,6 @@ from bridge.ports.clock import SystemClock
 from bridge.store import open_sqlite
 from bridge.store.blobs import DiskBlobs, open_blobs
 from bridge.store.file_use import files_in_use
-from bridge.store.memory_blobs import MemoryBlobs
 from bridge.testing.blobs_contract import (
     NO_IDS,
     PNG,
@@ -30,6 +29,7 @@ from bridge.testing.blobs_contract import (
     read,
     stream,
 )
+from bridge.testing.memory_blobs import MemoryBlobs
 from bridge.testing.store_contract import HandClock
 
 LARGE = numbers(1_000_000)

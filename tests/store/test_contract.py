@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bridge.ports.store import Store
-from bridge.store import MemoryStore, open_sqlite
+from bridge.store import SqliteStore, open_sqlite
 from bridge.testing.store_contract import HandClock, StoreContract
 from bridge.testing.store_contract_catch_up import CatchUpContract
 from bridge.testing.store_contract_directs import DirectsContract
@@ -28,9 +28,9 @@ class TestSqliteStore(
         await store.close()
 
 
-class TestMemoryStore(
+class TestSqliteInMemory(
     StoreContract, CatchUpContract, ReadingContract, DirectsContract, FeedbackContract
 ):
     @pytest.fixture
     async def store(self, clock: HandClock) -> Store:
-        return MemoryStore(clock)
+        return SqliteStore.in_memory(clock)

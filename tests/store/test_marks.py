@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bridge.ports.store import Store
-from bridge.store import MemoryStore, open_sqlite
+from bridge.store import SqliteStore, open_sqlite
 from bridge.testing.store_contract import AWAY, HandClock
 from bridge.testing.store_contract_marks import (
     MarksContract,
@@ -28,10 +28,10 @@ class TestSqliteStore(MarksContract):
         await store.close()
 
 
-class TestMemoryStore(MarksContract):
+class TestSqliteInMemory(MarksContract):
     @pytest.fixture
     async def store(self, clock: HandClock) -> Store:
-        return MemoryStore(clock)
+        return SqliteStore.in_memory(clock)
 
 
 async def test_waiting_reactions_survive_a_restart(clock: HandClock, path: Path) -> None:

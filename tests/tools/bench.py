@@ -26,7 +26,7 @@ from bridge.model.turns import (
 from bridge.ports.cards import Cards
 from bridge.ports.tools import ApprovalRule, Tool
 from bridge.router import AgentSeat
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from bridge.uacs import ToolCallPart, ToolResultPart
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -119,7 +119,7 @@ class Asker:
 
 def bench_house(clock: FakeClock, agent: Caller | Asker) -> tuple[House, Bench]:
     slate, board = PressedPaper("slate", clock), PressedPaper("board", clock)
-    house = House(clock, MemoryStore(clock), (slate, board))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.cards = Cards({}, KEY)
     house.agents = {"helper": agent}
     house.seats = (AgentSeat("helper", "always", tools=("cal",)),)

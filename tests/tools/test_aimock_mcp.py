@@ -20,7 +20,7 @@ import pytest
 
 from bridge.ports.clock import SystemClock
 from bridge.ports.connector import Files
-from bridge.store.memory_blobs import MemoryBlobs
+from bridge.testing.memory_blobs import MemoryBlobs
 from bridge.tools.settings import ToolServerSettings
 from tests.e2e.town import free_port
 from tests.tools.test_servers import box, call, tools_of

@@ -20,7 +20,7 @@ from bridge.ports.clock import SystemClock
 from bridge.ports.connector import Files
 from bridge.ports.tokens import SecretRef
 from bridge.ports.tools import Tool
-from bridge.store.memory_blobs import MemoryBlobs
+from bridge.testing.memory_blobs import MemoryBlobs
 from bridge.tools.mcp_server import asks
 from bridge.tools.settings import ToolServerSettings
 from bridge.tools.toolbox import McpToolbox, open_toolbox

@@ -38,7 +38,7 @@ from bridge.ports.cards import Cards
 from bridge.ports.clock import SystemClock
 from bridge.ports.connector import Files
 from bridge.ports.fetch import Fetched
-from bridge.store.memory_blobs import MemoryBlobs
+from bridge.testing.memory_blobs import MemoryBlobs
 from bridge.uacs import Actor, Message, TextPart, read_message
 from connectors.slack import cards
 from connectors.slack.capabilities import CAPABILITIES, NOTIFICATION, TEXT_LIMIT

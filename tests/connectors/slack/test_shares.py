@@ -14,7 +14,7 @@ from bridge.ports.connector import Files
 from bridge.ports.fetch import Fetcher
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.feed import Shown
-from bridge.store.memory_blobs import MemoryBlobs
+from bridge.testing.memory_blobs import MemoryBlobs
 from connectors.slack import shares
 from connectors.slack.capabilities import SHARE_FILES
 from connectors.slack.connector import SlackConnector

@@ -9,7 +9,7 @@ import pytest
 
 from bridge.content.card import Asset
 from bridge.errors import FileMissing, Refused
-from bridge.store.memory_blobs import MemoryBlobs
+from bridge.testing.memory_blobs import MemoryBlobs
 from connectors.teams.cards.schemas import FILE_CONSENT, FILE_INFO
 from connectors.teams.consent import Consent, answer_of, outcome, questions
 from connectors.teams.files import bring
