@@ -196,8 +196,9 @@ class DeliverySettings(StrictSettings):
     retry_for: float = Field(
         default=86400.0,
         gt=0,
-        description="Seconds after which a post, an edit or a deletion that its platform answers "
-        "with errors (5xx, no connection) becomes a dead letter.",
+        description="Seconds after which a post, an edit or a deletion that its platform does "
+        "not take (5xx, no connection, rate limits, refused tokens, missing permissions) becomes a "
+        "dead letter.",
     )
     retry_marks_for: float = Field(
         default=3600.0, gt=0, description="The same for reactions and pins."

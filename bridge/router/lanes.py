@@ -19,6 +19,7 @@ from bridge.errors import (
     Refused,
     StoreError,
     ThreadClosed,
+    TokenRefused,
     Unsettled,
 )
 from bridge.model import (
@@ -574,11 +575,13 @@ class Lanes:
         match error:
             case RateLimited():
                 self._obey(call, item.delivery.operation.account, error)
-                await self._again(item, error, 0.0, "rate_limited")
-            case AuthFailed():
-                pause = min(self._policy.auth_pause, self._policy.backoff(item.attempts))
+                await self._wait_in_order(item, error, 0.0, "rate_limited")
+            case TokenRefused():
                 self._lanes[item.delivery.operation.lane].aside.clear()
-                await self._again(item, error, pause, "auth_failed")
+                await self._wait_in_order(item, error, self._auth_pause(item), "token_refused")
+            case AuthFailed():
+                pause = self._auth_pause(item)
+                await self._retry(item, error, "auth_failed", item.attempts, pause=pause)
             case Unsettled():
                 operation = item.delivery.operation
                 log.warning("operation_unsettled", operation=operation.id, error=str(error))
@@ -592,25 +595,49 @@ class Lanes:
                 await self._retry(item, error, "unavailable", item.attempts)
 
     async def _retry(
-        self, item: OutboxItem, error: BridgeError, why: str, attempts: int, *, pause: bool = True
+        self,
+        item: OutboxItem,
+        error: BridgeError,
+        why: str,
+        attempts: int,
+        *,
+        pause: float | None = None,
     ) -> None:
         """Try it again after a pause, or give it up: after `retry_for` in any case, earlier where
         the lane's other operations show that the platform refuses this one alone. `attempts`: how
-        often it was tried before this failure."""
+        often it was tried before this failure; `pause`: seconds, where the backoff is not meant."""
         operation = item.delivery.operation
         lane, now = self._lanes[operation.lane], self._clock.time()
         since = lane.failing.setdefault(operation.id, now)
-        marks = isinstance(operation, Mark)
-        limit = self._policy.retry_marks_for if marks else self._policy.retry_for
         if operation.id in lane.proved:
             await self._dead(item, f"{error}; given up: the platform took what was sent after it")
-        elif attempts + 1 >= self._policy.odd_failures and now - item.created >= limit:
+        elif self._too_old(item, attempts):
             await self._dead(item, f"{error}; given up after {attempts + 1} attempts")
         else:
-            seconds = self._policy.backoff(attempts) if pause else 0.0
+            seconds = self._policy.backoff(attempts) if pause is None else pause
             await self._again(item, error, seconds, why)
             if lane.aside or now - since >= self._policy.retry_alone_for:
                 self._let_others_go_first(lane, operation, str(error))
+
+    async def _wait_in_order(
+        self, item: OutboxItem, error: BridgeError, pause: float, why: str
+    ) -> None:
+        """Try it again before anything behind it, which would not pass either; after `retry_for`
+        it is given up."""
+        if self._too_old(item, item.attempts):
+            await self._dead(item, f"{error}; given up after {item.attempts + 1} attempts")
+        else:
+            await self._again(item, error, pause, why)
+
+    def _too_old(self, item: OutboxItem, attempts: int) -> bool:
+        """Whether it has been tried often and for long enough; `attempts` before this failure."""
+        marks = isinstance(item.delivery.operation, Mark)
+        limit = self._policy.retry_marks_for if marks else self._policy.retry_for
+        age = self._clock.time() - item.created
+        return attempts + 1 >= self._policy.odd_failures and age >= limit
+
+    def _auth_pause(self, item: OutboxItem) -> float:
+        return min(self._policy.auth_pause, self._policy.backoff(item.attempts))
 
     def _let_others_go_first(self, lane: _Lane, operation: Operation, error: str) -> None:
         """Whether the request or its channel is at fault, the requests behind it tell: a few of
@@ -722,7 +749,8 @@ class Lanes:
             await self._store.postpone(operation.id, 0.0, "it never arrived")
         else:
             tried = item.attempts - 1
-            await self._retry(item, doubt, "never_arrived", tried, pause=tried > 0)
+            pause = None if tried > 0 else 0.0
+            await self._retry(item, doubt, "never_arrived", tried, pause=pause)
 
     async def _look_again_later(self, item: OutboxItem, error: BridgeError | TimeoutError) -> None:
         """The platform cannot be asked just now whether the post arrived, or never will tell."""

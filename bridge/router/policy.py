@@ -23,10 +23,10 @@ class Policy:
       between them; an account that cannot connect by then lets them go.
     - `keep_patience`: how long a payload that the store does not take is waited for, before its
       platform is told that it was not kept.
-    - `retry_for`, `retry_marks_for`: how old an operation (a reaction or a pin) may get whose
-      platform answers with errors, before it is given up; `retry_alone_for`: how long one may fail
-      before the operations behind it in its lane are tried: where one of them is taken, the
-      failing one is given up.
+    - `retry_for`, `retry_marks_for`: how old an operation (a reaction or a pin) may get that its
+      platform does not take, whatever the error, before it is given up; `retry_alone_for`: how long
+      one may fail before the operations behind it in its lane are tried: where one of them is
+      taken, the failing one is given up.
     - `odd_failures`: attempts after which an operation that fails in ways no connector should
       have is given up, so that it does not block its lane for ever.
     - `catch_up_tries`, `catch_up_grace`: failures after which a channel goes on unread; how long

@@ -6,7 +6,15 @@ from collections.abc import Callable
 
 import pytest
 
-from bridge.errors import AuthFailed, BridgeError, StoreError, Unavailable, Unsettled
+from bridge.errors import (
+    AuthFailed,
+    BridgeError,
+    RateLimited,
+    StoreError,
+    TokenRefused,
+    Unavailable,
+    Unsettled,
+)
 from bridge.model import Call, Echo, Raw, Receipt
 from bridge.router import Policy
 from bridge.store import SqliteStore
@@ -42,7 +50,7 @@ async def letters(house: House) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("kind", [PaperConnector, PaperWithHistory])
-@pytest.mark.parametrize("error", [Unavailable("503"), Unsettled("500")])
+@pytest.mark.parametrize("error", [Unavailable("503"), Unsettled("500"), AuthFailed("403")])
 async def test_a_post_that_always_fails_holds_its_channel_up_for_minutes_and_not_for_ever(
     clock: FakeClock, kind: type[PaperConnector], error: BridgeError
 ) -> None:
@@ -62,7 +70,16 @@ async def test_a_post_that_always_fails_holds_its_channel_up_for_minutes_and_not
         assert letter.state == ("unproved" if unproved else "dead")
 
 
-@pytest.mark.parametrize("error", [Unavailable("503"), Unsettled("500")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        Unavailable("503"),
+        Unsettled("500"),
+        AuthFailed("403"),
+        TokenRefused("revoked"),
+        RateLimited("429", retry_after=30),
+    ],
+)
 async def test_an_outage_of_hours_loses_nothing_and_keeps_the_order(
     clock: FakeClock, error: BridgeError
 ) -> None:
@@ -72,7 +89,7 @@ async def test_an_outage_of_hours_loses_nothing_and_keeps_the_order(
     async with house.run():
         for number in range(8):
             await slate.say("s", f"post {number}")
-            await clock.advance(HOUR)
+            await clock.advance(HOUR / 2)
         board.before_send = None
         await clock.advance(120)
 
@@ -117,25 +134,67 @@ async def test_a_request_that_recovers_while_others_went_first_is_shown_after_al
     assert await letters(house) == []
 
 
-async def test_after_a_day_even_the_last_post_of_a_channel_is_given_up(clock: FakeClock) -> None:
+@pytest.mark.parametrize(
+    "error",
+    [
+        Unavailable("503"),
+        AuthFailed("403"),
+        TokenRefused("revoked"),
+        RateLimited("429", retry_after=30),
+    ],
+)
+async def test_when_retry_for_is_over_even_the_last_post_of_a_channel_is_given_up(
+    clock: FakeClock, error: BridgeError
+) -> None:
     house, slate, board = channel_of(clock)
-    board.before_send = fail_always(Unavailable("503"))
+    house.policy = Policy(retry_for=2 * HOUR)
+    board.before_send = fail_always(error)
 
     async with house.run():
         await slate.say("s", "nobody takes it")
-        await clock.advance(23 * HOUR)
+        await clock.advance(1.9 * HOUR)
         assert await letters(house) == []
-        await clock.advance(2 * HOUR)
+        await clock.advance(0.2 * HOUR)
 
     assert await letters(house) == [("dead", "nobody takes it")]
 
 
-async def test_a_reaction_is_given_up_earlier_than_a_post(clock: FakeClock) -> None:
+@pytest.mark.parametrize("error", [TokenRefused("revoked"), RateLimited("429", retry_after=30)])
+async def test_what_fails_for_the_whole_account_is_waited_for_in_order_until_retry_for_is_over(
+    clock: FakeClock, error: BridgeError
+) -> None:
+    house, slate, board = channel_of(clock)
+    house.policy = Policy(retry_for=2 * HOUR)
+    board.before_send = refusing("poison", error=error)
+
+    async with house.run():
+        await slate.say("s", "poison")
+        await slate.say("s", "next")
+        await clock.advance(1.9 * HOUR)
+        assert board.texts("b") == []
+        await clock.advance(0.2 * HOUR)
+
+    assert board.texts("b") == ["next"]
+    assert await letters(house) == [("dead", "poison")]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Unavailable("503"),
+        AuthFailed("403"),
+        TokenRefused("revoked"),
+        RateLimited("429", retry_after=30),
+    ],
+)
+async def test_a_reaction_is_given_up_earlier_than_a_post(
+    clock: FakeClock, error: BridgeError
+) -> None:
     house, slate, board = channel_of(clock)
 
     def harm(call: Call) -> None:
         if call.kind == "other":
-            raise Unavailable("503")
+            raise error
 
     async with house.run():
         said = await slate.say("s", "hello")
