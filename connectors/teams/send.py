@@ -45,8 +45,8 @@ from connectors.teams.settings import TeamsSettings
 
 DEADLINE = 15.0  # seconds for a request that nobody's `send_deadline` bounds
 STREAM_METHOD = "STREAM"  # a POST to the conversation, whatever message it is about
-_CONNECT = 5.0
-_TOKEN_WITHIN = 8.0  # with _CONNECT less than a lane waits: what never left is never "unsettled"
+_LONGEST_CONNECT = 5.0
+_LONGEST_TOKEN_WAIT = 8.0
 # Seconds: servers close an idle connection after 5 (uvicorn, Node.js) or more, and a request that
 # crosses with that is lost without a sign of whether it was taken.
 _IDLE = 4.0
@@ -66,6 +66,21 @@ _TODO = {
     "MessageSizeTooBig": "the message is too large for Teams",
     "InvalidBotApiHost": "the service address is of another cloud; check service_hosts",
 }
+
+
+# --- deadlines --------------------------------------------------------------------------------
+
+
+def token_within(deadline: float) -> float:
+    """Seconds to wait for the bot's token where the whole request may take `deadline`. With twice
+    `connect_within` (before a token is fetched anew, and after) it is less than `deadline`: a
+    request that never left fails before its lane gives it up as one that may have been taken."""
+    return min(_LONGEST_TOKEN_WAIT, deadline / 4)
+
+
+def connect_within(deadline: float) -> float:
+    """Seconds to wait for a connection, its name's look-up included."""
+    return min(_LONGEST_CONNECT, deadline / 4)
 
 
 # --- errors -----------------------------------------------------------------------------------
@@ -278,7 +293,7 @@ class HttpClient:
 
     @staticmethod
     def _timeout(seconds: float) -> aiohttp.ClientTimeout:
-        return aiohttp.ClientTimeout(total=seconds, sock_connect=_CONNECT)
+        return aiohttp.ClientTimeout(total=seconds, connect=connect_within(seconds))
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -327,8 +342,15 @@ class BotToken:
     """
 
     def __init__(
-        self, settings: TeamsSettings, tokens: TokenSource, http: HttpClient, clock: Clock
+        self,
+        settings: TeamsSettings,
+        tokens: TokenSource,
+        http: HttpClient,
+        clock: Clock,
+        deadline: float = DEADLINE,
     ) -> None:
+        """`deadline`: seconds that a request which needs the token may take as a whole."""
+        self._within = token_within(deadline)
         self._settings = settings
         self._tokens = tokens
         self._http = http
@@ -341,12 +363,12 @@ class BotToken:
         """Raises AuthFailed when the app id or password is refused, Unavailable when nobody is
         there: in either case nothing has been sent."""
         try:
-            async with asyncio.timeout(_TOKEN_WITHIN), self._fetching:
+            async with asyncio.timeout(self._within), self._fetching:
                 if not self._token or self._clock.monotonic() >= self._until:
                     await self._renew()
                 return self._token
         except TimeoutError as error:
-            text = f"No token from {self._settings.login_url} within {_TOKEN_WITHIN:g} s"
+            text = f"No token from {self._settings.login_url} within {self._within:g} s"
             raise Unavailable(text) from error
 
     def drop(self, token: str) -> None:
@@ -396,9 +418,9 @@ class Sender:
         references: References,
         token: BotToken,
         http: HttpClient,
-        deadline: float | None = None,
+        deadline: float = DEADLINE,
     ) -> None:
-        """`deadline`: seconds that a request may take, where it is not the client's own."""
+        """`deadline`: seconds that a request may take."""
         self.credential = Credential()
         self._settings = settings
         self._references = references
@@ -501,7 +523,7 @@ class Sender:
                 method, url, data=data, headers=headers, repeatable=repeatable,
                 deadline=self._deadline,
             )  # fmt: skip
-            late = asyncio.get_running_loop().time() - began > _CONNECT
+            late = asyncio.get_running_loop().time() - began > connect_within(self._deadline)
             if answer.status != 401 or refused or late:
                 return answer
             self._token.drop(token)

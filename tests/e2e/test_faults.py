@@ -124,6 +124,7 @@ async def test_a_post_that_slack_takes_after_it_was_sent_again_does_not_stay(
     ("target", "method", "body"),
     [
         ("slack", "chat.postMessage", {"text": "hi"}),
+        ("discord", "webhook.execute", {"content": "hi"}),
         ("teams", "POST", {"type": "message", "text": "hi"}),
     ],
 )

@@ -32,7 +32,14 @@ from bridge.ports.clock import SystemClock
 from bridge.ports.tokens import SecretRef
 from bridge.sandbox.teams.refusals import BrokenAnswer
 from connectors.teams.references import Reference, References
-from connectors.teams.send import BotToken, HttpClient, Sender, error_of
+from connectors.teams.send import (
+    BotToken,
+    HttpClient,
+    Sender,
+    connect_within,
+    error_of,
+    token_within,
+)
 from connectors.teams.settings import TeamsSettings
 from tests.connectors.teams.local import FixedTokens, MemoryShelf, serving
 from tests.connectors.teams.payloads import APP_ID, CHANNEL, TENANT
@@ -75,6 +82,13 @@ class Wire:
     references: References
     http: HttpClient
     base: str
+    settings: TeamsSettings
+
+    def sender_within(self, deadline: float) -> Sender:
+        """One whose requests may take so many seconds."""
+        tokens = FixedTokens({"PW": "s3cret"})
+        token = BotToken(self.settings, tokens, self.http, SystemClock(), deadline)
+        return Sender(self.settings, self.references, token, self.http, deadline)
 
 
 @pytest.fixture
@@ -96,7 +110,8 @@ async def wire() -> AsyncIterator[Wire]:
             Reference(conversation=CHANNEL, tenant=TENANT, service_url=f"{base}/svc/")
         )
         token = BotToken(settings, FixedTokens({"PW": "s3cret"}), http, SystemClock())
-        yield Wire(script, Sender(settings, references, token, http), token, references, http, base)
+        sender = Sender(settings, references, token, http, deadline=0.5)
+        yield Wire(script, sender, token, references, http, base, settings)
         await http.close()
 
 
@@ -382,15 +397,28 @@ async def test_without_a_token_nothing_is_sent(
     assert wire.script.asked == []
 
 
-async def test_many_that_wait_for_a_token_give_up_together(
-    wire: Wire, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("connectors.teams.send._TOKEN_WITHIN", 0.2)
+@pytest.mark.parametrize("deadline", [0.05, 0.4, 3.0, 15.0, 30.0, 600.0])
+def test_a_post_that_has_not_left_fails_before_its_deadline(deadline: float) -> None:
+    """As long as it may take: to connect, be refused, fetch a token and connect once more."""
+    assert token_within(deadline) + 2 * connect_within(deadline) < deadline
+
+
+async def test_a_post_that_still_waits_for_its_token_was_certainly_not_taken(wire: Wire) -> None:
+    wire.script.token_answers = [_Late()]
+
+    with pytest.raises(Unavailable, match=r"No token from .* within 0\.1 s"):
+        await wire.sender_within(0.4).send(call())
+
+    assert wire.script.asked == []
+
+
+async def test_many_that_wait_for_a_token_give_up_together(wire: Wire) -> None:
+    sender = wire.sender_within(0.8)
     wire.script.token_answers = [_Late(), _Late(), _Late()]
     began = asyncio.get_running_loop().time()
 
     sent = await asyncio.gather(
-        *(wire.sender.send(call()) for _ in range(3)), return_exceptions=True
+        *(sender.send(call()) for _ in range(3)), return_exceptions=True
     )
 
     assert [type(error) for error in sent] == [Unavailable] * 3
