@@ -14,6 +14,7 @@ from collections.abc import (
 )
 from dataclasses import replace
 
+import structlog
 from slack_bolt.async_app import AsyncApp
 from starlette.routing import BaseRoute
 
@@ -67,6 +68,12 @@ from connectors.slack.shares import Shares
 from connectors.slack.status import working_call
 from connectors.slack.streams import Streaming
 from connectors.slack.words import in_words, without_files
+
+log = structlog.get_logger(__name__)
+_SHARED = (
+    "another program is connected with this app token, and Slack hands each event to one of the "
+    "two; stop it, or give it an app of its own"
+)
 
 
 class SlackConnector:
@@ -291,7 +298,18 @@ class SlackConnector:
 
         app = self._bolt(inbox)
         clock = self._tools.clock
-        await listen_on_socket(app, self._socket_address, self._settings.api_url, clock, connected)
+        await listen_on_socket(
+            app, self._socket_address, self._settings.api_url, clock, connected, self._is_shared
+        )
+
+    def _is_shared(self, shared: bool) -> None:
+        note = _SHARED if shared else ""
+        if note != self._health.note:
+            self._health = replace(self._health, note=note)
+            if shared:
+                log.warning("slack_app_token_shared", account=self.account, why=note)
+            else:
+                log.info("slack_app_token_not_shared", account=self.account)
 
     async def _run_http(self, inbox: Inbox) -> None:
         now = self._tools.clock.time()

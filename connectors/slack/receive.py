@@ -11,7 +11,7 @@ import hashlib
 import hmac
 import json
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from typing import TypeVar, cast
 
 import aiohttp
@@ -32,7 +32,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bridge.errors import AuthFailed, PlatformError, RateLimited, Unauthorized
+from bridge.errors import AuthFailed, PlatformError, RateLimited, Unauthorized, Unavailable
 from bridge.model import AccountId, Raw
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Inbox
@@ -49,6 +49,9 @@ PING_SECONDS = 5.0  # between two signs of life; after four without an answer th
 _CLOSE_SECONDS = 2.0
 _JOINS = frozenset({"member_joined_channel", "channel_join", "group_join"})
 _LOOK_SECONDS = 0.5
+# Slack counts a connection that broke without a goodbye for some time more.
+_OTHERS_AFTER = 60.0
+_OTHERS_AGAIN = 300.0
 CONNECT_SECONDS = 15.0
 SIGNATURE_SECONDS = 300  # docs.slack.dev "Verifying requests", 2026-08
 _LONGEST_NUMBER = 18
@@ -267,6 +270,7 @@ class Socket(SocketModeClient):
         self.proxy = proxy_for(address)
         self.wss_uri = address
         self.greeted = False
+        self.connections = 0  # of the app, this one included, as Slack's hello tells
         self.decided = asyncio.Event()  # greeted or lost
         self.lost = asyncio.Event()
         self._app = app
@@ -292,6 +296,7 @@ class Socket(SocketModeClient):
         frame = json.loads(message)
         if frame.get("type") == "hello":
             self.greeted = True
+            self.connections = whole_at(frame, "num_connections") or 0
             self.decided.set()
         task = asyncio.create_task(self.run_message_listeners(frame, message))
         self._frames.add(task)
@@ -325,16 +330,72 @@ async def listen_on_socket(
     api_url: str,
     clock: Clock,
     connected: Callable[[bool], None],
+    shared: Callable[[bool], None],
 ) -> None:
-    """Hold one connection after another until cancelled. Raises AuthFailed; waits all else out."""
+    """Hold one connection after another until cancelled. Raises AuthFailed; waits all else out.
+
+    `shared` is told whether another program is connected with the same app token.
+    """
+
+    async def others() -> int:
+        return await _count_others(await open_address(), app, api_url)
+
+    async def watch(connections: int) -> None:
+        await watch_for_others(connections, others, clock, shared)
+
     failures = 0
     while True:
         address = await patiently(open_address, clock)
-        if await _one_connection(address, app, api_url, connected):
+        if await _one_connection(address, app, api_url, connected, watch):
             failures = 0
         else:
             await _wait_after("the socket did not open", failures, clock)
             failures += 1
+
+
+async def watch_for_others(
+    connections: int,
+    count: Callable[[], Awaitable[int]],
+    clock: Clock,
+    shared: Callable[[bool], None],
+) -> None:
+    """Until there are none: tell whether other programs hold connections of our app.
+
+    `connections`: how many it had when ours was greeted. One more than ours may be one that we lost
+    just now, so it is believed only if `count`, a minute later, still finds others.
+    """
+    if connections <= 1:
+        shared(False)
+        return
+    pause = _OTHERS_AFTER
+    while True:
+        await clock.sleep(pause)
+        pause = _OTHERS_AGAIN
+        try:
+            found = await count()
+        except PlatformError as error:
+            log.info("slack_connections_not_counted", reason=str(error))
+            continue
+        shared(found > 0)
+        if not found:
+            return
+
+
+async def _count_others(address: str, app: AsyncApp, api_url: str) -> int:
+    """How many connections the app has besides the one that we hold. Only a hello tells it, so one
+    more is opened for a moment; what Slack hands over there is kept like everything else."""
+    socket = Socket(address, app, api_url)
+    try:
+        async with asyncio.timeout(CONNECT_SECONDS):
+            await socket.connect()
+            await socket.decided.wait()
+        if not socket.greeted:
+            raise Unavailable("Slack did not greet a second connection")
+        return max(0, socket.connections - 2)
+    except (TimeoutError, aiohttp.ClientError, OSError) as error:
+        raise Unavailable(f"a second connection did not open: {type(error).__name__}") from error
+    finally:
+        await socket.close()
 
 
 async def patiently(work: Callable[[], Awaitable[Result]], clock: Clock) -> Result:
@@ -358,22 +419,31 @@ async def _wait_after(reason: str, failures: int, clock: Clock, at_least: float 
 
 
 async def _one_connection(
-    address: str, app: AsyncApp, api_url: str, connected: Callable[[bool], None]
+    address: str,
+    app: AsyncApp,
+    api_url: str,
+    connected: Callable[[bool], None],
+    watch: Callable[[int], Coroutine[None, None, None]],
 ) -> bool:
     """From hello to the end of one connection; False when it never came to a hello."""
     socket = Socket(address, app, api_url)
+    watching: asyncio.Task[None] | None = None
     try:
         async with asyncio.timeout(CONNECT_SECONDS):
             await socket.connect()
             await socket.decided.wait()
         if socket.greeted:
             connected(True)
+            watching = asyncio.create_task(watch(socket.connections), name="other connections")
             await socket.until_lost()
             log.info("slack_socket_lost")
     except TimeoutError:
         log.warning("slack_socket_silent", after_s=CONNECT_SECONDS)
     finally:
         connected(False)
+        if watching is not None:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
         await socket.close()
     return socket.greeted
 

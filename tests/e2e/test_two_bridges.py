@@ -9,10 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from bridge.app import build
 from bridge.app.build import Bridge
 from bridge.app.settings import Settings
+from bridge.app.web import account_facts
 from bridge.model import AccountId
 from bridge.router import Policy
 from tests.app.running import cli, write
@@ -87,6 +89,27 @@ async def test_two_bridges_with_the_same_tokens_both_know_and_stop(tmp_path: Pat
             wrong = await asyncio.to_thread(cli, "account", "resume", "slick", "-c", str(config))
             assert wrong.exit_code == 1
             assert "slack, discord" in wrong.stderr
+
+
+async def test_a_second_bridge_on_slack_is_noticed_before_anybody_posts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("connectors.slack.receive._OTHERS_AFTER", 0.1)
+    async with street(limits=False, names=NAMES) as local:
+        one = configuration(local, tmp_path / "one.sqlite3", channels=("general",))
+        other = configuration(local, tmp_path / "other.sqlite3", channels=("general",))
+        with capture_logs() as logs:
+            async with running(local, one), running(local, other) as (second, _):
+                await local.until(lambda: bool(account_facts(second, SLACK)["note"]))
+                facts = account_facts(second, SLACK)
+                config = write(tmp_path / "other.yaml", json.dumps(other))
+                status = await asyncio.to_thread(cli, "status", "--json", "-c", str(config))
+
+    assert facts["state"] == "connected"
+    assert "another program is connected with this app token" in facts["note"]
+    assert "another program is connected with this app token" in status.stdout
+    assert [log["account"] for log in logs if log["event"] == "slack_app_token_shared"] == ["slack"]
+    assert not _stopped(second)
 
 
 async def test_a_bridge_that_is_started_again_with_its_store_goes_on(tmp_path: Path) -> None:

@@ -214,6 +214,11 @@ class LocalSlack(Deeds):
         app.request_url = url
         app.listening = True
 
+    @property
+    def connections(self) -> int:
+        """How many sockets of all apps are open."""
+        return len(self._sockets.of())
+
     async def disconnect(self, reason: str = "") -> None:
         """Close every app's socket; `reason` as in `Delivery.disconnect`."""
         self.delivery.disconnect(reason=reason)

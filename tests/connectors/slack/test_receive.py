@@ -16,6 +16,7 @@ import orjson
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from slack_sdk.web.async_client import AsyncWebClient
 
 from bridge.errors import AuthFailed, PlatformError, StoreError, Unavailable
 from bridge.model import MessagePosted, Raw, actor_id_of
@@ -24,7 +25,13 @@ from bridge.testing.inbox import ListInbox
 from connectors.slack import ids, receive
 from connectors.slack.decode import CREDENTIALS, decode
 from connectors.slack.payload import parse_payload
-from connectors.slack.receive import LARGEST_BODY, Keeper, patiently, raw_of
+from connectors.slack.receive import (
+    LARGEST_BODY,
+    Keeper,
+    patiently,
+    raw_of,
+    watch_for_others,
+)
 from tests.connectors.slack.conftest import GENERAL, RANDOM, Sandbox
 from tests.connectors.slack.payloads import ACCOUNT, CHANNEL, TEAM, TS, US, envelope, post, raw
 from tests.connectors.slack.test_encode import post as encoded
@@ -312,6 +319,113 @@ async def test_two_accounts_in_one_workspace_know_each_other(sandbox: Sandbox) -
     assert isinstance(theirs, MessagePosted)
     assert (mine.own, mine.operation) == (True, "op-1")
     assert (theirs.own, theirs.operation) == (True, None)
+
+
+# --- other programs with our app token --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("greeted_with", "counts", "told", "slept"),
+    [
+        (0, [], [False], []),  # an old Slack that tells no number
+        (1, [], [False], []),
+        (2, [0], [False], [60.0]),  # a connection that we had lost just before
+        (2, [1], [True], [60.0, 300.0]),
+        (3, [1, 2, 0], [True, True, False], [60.0, 300.0, 300.0]),
+    ],
+)
+async def test_another_connection_is_believed_when_it_is_still_there_a_minute_later(
+    greeted_with: int, counts: list[int], told: list[bool], slept: list[float]
+) -> None:
+    clock, heard = FakeClock(), list[bool]()
+    enough = asyncio.Event()
+
+    async def count() -> int:
+        if not counts:
+            enough.set()
+            await asyncio.Event().wait()
+        return counts.pop(0)
+
+    watching = asyncio.create_task(watch_for_others(greeted_with, count, clock, heard.append))
+    waiting = asyncio.create_task(enough.wait())
+    await asyncio.wait({watching, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    for task in (watching, waiting):
+        task.cancel()
+
+    assert (heard, clock.slept) == (told, slept)
+
+
+async def test_a_count_that_fails_is_made_again_and_tells_nothing() -> None:
+    clock, heard = FakeClock(), list[bool]()
+    answers: list[int | PlatformError] = [Unavailable("down"), AuthFailed("no"), 0]
+
+    async def count() -> int:
+        answer = answers.pop(0)
+        if isinstance(answer, PlatformError):
+            raise answer
+        return answer
+
+    await watch_for_others(2, count, clock, heard.append)
+
+    assert (heard, clock.slept) == ([False], [60.0, 300.0, 300.0])
+
+
+async def test_a_second_program_with_our_app_token_shows_and_no_event_is_lost_over_it(
+    sandbox: Sandbox, inbox: ListInbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(receive, "_OTHERS_AFTER", 0.05)
+    monkeypatch.setattr(receive, "_OTHERS_AGAIN", 0.05)
+    other_inbox = ListInbox()
+    first, second = sandbox.connector("one"), sandbox.connector("two")
+    await sandbox.start(first, inbox)
+    await sandbox.start(second, other_inbox)
+
+    async with asyncio.timeout(10):
+        while not second.health().note:  # noqa: ASYNC110 - a connector's health is asked for
+            await asyncio.sleep(0.01)
+    shared = second.health()
+    for number in range(20):
+        await sandbox.say(str(number))
+    await inbox.until(lambda: len(inbox.raws) + len(other_inbox.raws) == 20)
+
+    assert shared.state == "connected"
+    assert "another program is connected with this app token" in shared.note
+
+
+async def test_our_own_connection_that_is_not_gone_yet_is_no_other_program(
+    sandbox: Sandbox, inbox: ListInbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Slack counts the old one when it greets the new one."""
+    gone, counted = asyncio.Event(), asyncio.Event()
+    watch = receive.watch_for_others
+
+    class Minute(FakeClock):
+        async def sleep(self, seconds: float) -> None:
+            await gone.wait()
+
+    async def watched(connections: int, count: Any, _clock: object, shared: Any) -> None:
+        greeted.append(connections)
+        await watch(connections, count, Minute(), shared)
+        counted.set()
+
+    greeted: list[int] = []
+    monkeypatch.setattr(receive, "watch_for_others", watched)
+    connector = sandbox.connector()
+    app = sandbox.app()
+    opened = await AsyncWebClient(base_url=f"{sandbox.around.base_url}/slack/api/").api_call(
+        "apps.connections.open", headers={"Authorization": f"Bearer {app['app_token']}"}
+    )
+    async with aiohttp.ClientSession() as session:
+        async with session.ws_connect(str(opened["url"])) as old:
+            await old.receive()
+            await sandbox.start(connector, inbox)
+        async with asyncio.timeout(10):
+            while sandbox.slack.connections > 1:  # noqa: ASYNC110 - the sandbox is asked
+                await asyncio.sleep(0.01)
+            gone.set()
+            await counted.wait()
+
+    assert (greeted, connector.health().note) == ([2], "")
 
 
 # --- patience -------------------------------------------------------------------------------

@@ -417,9 +417,7 @@ async def test_many_that_wait_for_a_token_give_up_together(wire: Wire) -> None:
     wire.script.token_answers = [_Late(), _Late(), _Late()]
     began = asyncio.get_running_loop().time()
 
-    sent = await asyncio.gather(
-        *(sender.send(call()) for _ in range(3)), return_exceptions=True
-    )
+    sent = await asyncio.gather(*(sender.send(call()) for _ in range(3)), return_exceptions=True)
 
     assert [type(error) for error in sent] == [Unavailable] * 3
     assert asyncio.get_running_loop().time() - began < 2
