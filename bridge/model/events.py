@@ -198,7 +198,7 @@ class ChannelRenamed(_Event):
 
 
 class TopicChanged(_Event):
-    """A channel has a new topic."""
+    """A channel has a new topic, in UACS Markdown."""
 
     type: Literal["topic_changed"] = "topic_changed"
     topic: str

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from bridge.content.markdown import markdown_to_text
+from bridge.content.plain import text_to_plain
 from bridge.model import (
     ChannelRef,
     ChannelRenamed,
@@ -114,4 +116,7 @@ def _key(event: Event) -> str:
 
 
 def _value(event: TopicChanged | ChannelRenamed) -> str:
-    return event.topic if isinstance(event, TopicChanged) else event.name
+    """What it says: markup, and names that are looked up later, make it no other one."""
+    if isinstance(event, TopicChanged):
+        return text_to_plain(markdown_to_text(event.topic))
+    return event.name

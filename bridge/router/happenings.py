@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bridge.content.markdown import text_to_markdown
+from bridge.content.markdown import markdown_to_text, text_to_markdown
 from bridge.content.parts import message_text
+from bridge.content.plain import text_to_plain
 from bridge.content.text import (
     Block,
     Document,
@@ -66,14 +67,16 @@ async def tell_happening(passage: Passage, around: Surroundings) -> str | None:
 
 
 async def _words(event: Happening, around: Surroundings) -> Document:
-    """Names and topics are characters, never markup, and mention nobody."""
+    """Names and topics are characters, never markup, and mention nobody: who and what a topic
+    mentions is named."""
     match event:
         case MemberJoined() | MemberLeft():
             verb = "joined" if isinstance(event, MemberJoined) else "left"
             where = event.place.channel.platform.title()
             return _line(Strong((await _name(event, around),)), Text(f" {verb} ({where})"))
         case TopicChanged(topic=topic):
-            shown = _plain(topic)
+            named = await around.reference_names.named_in(event.account, topic)
+            shown = _plain(text_to_plain(markdown_to_text(named)))
             said = Text("The topic is now: "), Strong((Text(shown),))
             return _line(*said) if shown else _line(Text("The topic was taken away"))
         case ChannelRenamed(name=name):

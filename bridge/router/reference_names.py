@@ -81,6 +81,13 @@ class ReferenceNames:
         both = {**additions.names, **noted}
         return with_bridge_metadata(message, additions.model_copy(update={"names": both}))
 
+    async def named_in(self, account: AccountId, markdown: str) -> str:
+        """Text with the names of whom and what it mentions. `account` heard it."""
+        mentioned = mentions_named(markdown)
+        if not mentioned:
+            return markdown
+        return rename_mentions(markdown, await self.names(account, mentioned))
+
     async def names(
         self, account: AccountId | None, mentioned: Sequence[Named]
     ) -> Mapping[str, str]:

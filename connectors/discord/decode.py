@@ -12,7 +12,6 @@ from bridge.content.additions import BridgeMetadata, with_bridge_metadata
 from bridge.content.card_message import Content
 from bridge.content.counterparts import Reference, with_references
 from bridge.content.markdown import text_to_markdown
-from bridge.content.plain import text_to_plain
 from bridge.content.text import Broadcast, GroupMention, Heading, Inline, Mention, Text
 from bridge.errors import InvalidData, UndecodableEvent
 from bridge.model import (
@@ -362,7 +361,8 @@ def _channel_updated(origin: _Origin, payload: bytes) -> list[Event]:
         name = wrapped.d.name or ""
         news.append(ChannelRenamed(account=origin.account, place=place, time=time, name=name))
     if "topic" in wrapped.changed:
-        topic = _plain(origin, wrapped.d.topic or "", wrapped.names)
+        names = Names(origin.channel, {}, wrapped.names)
+        topic = text_to_markdown(tuple(discord_to_text(wrapped.d.topic or "", names)))
         news.append(TopicChanged(account=origin.account, place=place, time=time, topic=topic))
     if not news:
         reason = "neither its name nor its topic changed"
@@ -566,10 +566,6 @@ def _if_it_pinged(node: Reference, data: MessageData) -> Inline:
             return node if split_key(actor)[-1] in pinged else Text(f"@{name}")
         case _:
             return node
-
-
-def _plain(origin: _Origin, content: str, names: dict[str, str]) -> str:
-    return text_to_plain(tuple(discord_to_text(content, Names(origin.channel, {}, names))))
 
 
 def _emoji(emoji: EmojiData | None) -> str | None:

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from bridge.content.additions import BridgeMetadata, with_bridge_metadata
 from bridge.content.card_message import Content
 from bridge.content.markdown import text_to_markdown
-from bridge.content.plain import text_to_plain
 from bridge.errors import InvalidData, UndecodableEvent
 from bridge.model import (
     AccountRevoked,
@@ -229,7 +228,7 @@ def _content(post: Json) -> tuple[object, ...]:
 
 def _topic(payload: Payload) -> Event:
     written = mrkdwn_to_text(text_at(payload.inner, "topic"), payload.team)
-    return TopicChanged(topic=text_to_plain(written), **payload.common())
+    return TopicChanged(topic=text_to_markdown(written), **payload.common())
 
 
 def _reaction(payload: Payload) -> Event:

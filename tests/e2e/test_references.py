@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from bridge.sandbox.discord.local import LocalDiscord
 from bridge.sandbox.slack.local import LocalSlack
 from bridge.sandbox.teams.local import LocalTeams
 from tests.e2e.house import Street, configuration, running, street
-from tests.e2e.test_mentions import actor, last, pinged, typed, workspace_of
+from tests.e2e.test_mentions import actor, last, name, pinged, typed, workspace_of
 
 
 def discord_role(local: Street) -> str:
@@ -92,3 +94,25 @@ async def test_people_with_one_address_are_linked_where_it_is_wanted(tmp_path: P
             await local.say("slack", "general", f"{typed(local, 'slack', 0)}, a word")
             await local.until(lambda: "a word" in last(local, "teams"))
             assert pinged(local, "teams")[-1] == {person.id}
+
+
+@pytest.mark.parametrize("origin", ["slack", "discord"])
+async def test_a_topic_shows_the_names_of_whom_and_what_it_mentions(
+    tmp_path: Path, origin: str
+) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3")
+        settings["rooms"]["general"]["tells"] = ["topics"]
+        workspace, channel = local.place(origin, "general")
+        _, random = local.place(origin, "random")
+        of_random = f"<#{random}>" if origin == "discord" else "#random"
+        topic = f"On call: {typed(local, origin, 1)} see {of_random}"
+        async with running(local, settings):
+            there = local.platforms[origin]
+            assert isinstance(there, LocalSlack | LocalDiscord)
+            person = local.person(origin, workspace)
+            await there.set_topic_as(workspace, channel, person, topic)
+            for platform in {"slack", "discord", "teams"} - {origin}:
+                await local.until(lambda platform=platform: "On call" in last(local, platform))
+                assert f"On call: @{name(local, origin, 1)} see #random" in last(local, platform)
+                assert pinged(local, platform)[-1] == set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,8 +11,9 @@ from bridge.content.additions import read_bridge_metadata
 from bridge.content.card import Card, Prose
 from bridge.content.card_json import SCHEMA_ID, card_to_json
 from bridge.content.text import ChannelLink, GroupMention, Mention, Paragraph, Text
-from bridge.model import AccountId, ActorId, ChannelRef, Person
+from bridge.model import AccountId, ActorId, ChannelRef, Person, TopicChanged
 from bridge.ports.cards import NO_CARDS
+from bridge.router.options import RoomOptions
 from bridge.router.people import People
 from bridge.router.reference_names import ReferenceNames
 from bridge.router.rooms import Member, Room, Rooms
@@ -106,6 +108,21 @@ async def test_people_channels_and_groups_in_a_text_have_names(
             "[#its own](uacs:channel/paper:slate:C8), `[@U1](uacs:actor/x)`"
         )
     assert sorted(slate.asked) == ["C8", "C9", "groups", "paper:slate:U1"]
+
+
+async def test_a_topic_names_whom_and_what_it_mentions_and_notifies_nobody(house: House) -> None:
+    slate, board = house.connectors.values()
+    house.rooms = [replace(house.rooms[0], options=RoomOptions(tells=frozenset({"topics"})))]
+    topic = (
+        "On call: [@U1](uacs:actor/paper:slate:U1) see [#C9](uacs:channel/paper:slate:C9) "
+        "[@G7](uacs:group/paper:slate:G7)"
+    )
+    async with house.run():
+        await slate.happen(TopicChanged, "s", topic=topic)
+        await slate.happen(TopicChanged, "s", topic="On call: @U1 see #C9 @G7")  # as once noted
+        await house.clock.let_work()
+
+    assert board.texts("b") == ["The topic is now: **On call: @Ann see #quiet @ops**"]
 
 
 async def test_whom_a_payload_mentions_is_noted_and_read_with_it(names: ReferenceNames) -> None:

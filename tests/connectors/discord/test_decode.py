@@ -425,7 +425,10 @@ def test_of_a_channel_and_a_thread_that_is_told_which_changed() -> None:
 
     assert decode(raw(channel, "CHANNEL_UPDATE", **changed)) == [
         ChannelRenamed(**ON_MESSAGE, name="plans"),
-        TopicChanged(**ON_MESSAGE, topic="Friday with @crew"),
+        TopicChanged(
+            **ON_MESSAGE,
+            topic=f"**Friday** with [@crew](uacs:group/discord:{GUILD}:{THREAD})",
+        ),
     ]
     (renamed,) = decode(raw(thread, "THREAD_UPDATE", changed=["name"]))
     assert isinstance(renamed, ChannelRenamed)

@@ -488,6 +488,19 @@ OTHERS: dict[str, tuple[Json, Event]] = {
         post("<@UADA> set the channel topic: cats", subtype="channel_topic", topic="cats"),
         TopicChanged(topic="cats", **at()),
     ),
+    "a topic that mentions": (
+        post(
+            "<@UADA> set the channel topic",
+            subtype="channel_topic",
+            topic="*On call*: <@UADA> see <#C0QUIET> <!subteam^S1>",
+        ),
+        TopicChanged(
+            topic=f"**On call**: [@UADA](uacs:actor/slack:{TEAM}:UADA) "
+            f"see [#C0QUIET](uacs:channel/slack:{TEAM}:C0QUIET) "
+            f"[@S1](uacs:group/slack:{TEAM}:S1)",
+            **at(),
+        ),
+    ),
     "a line that an event tells too": (
         post("<@UADA> has joined", subtype="channel_join"),
         Ignored(reason="member_joined_channel tells it", **at()),
