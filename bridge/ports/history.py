@@ -113,7 +113,8 @@ class ReadsBack(Protocol):
         ...
 
     def order_key(self, native_id: str) -> str:
-        """Where a post stands among the others. Pure."""
+        """Where a post stands among the others; empty for an id that is no post's of the platform
+        (what the bridge tells of a channel stands in the archive alone). Pure."""
         ...
 
     def gone(self, channel: ChannelRef, native_id: str, thread: str | None, at: float) -> Raw:

@@ -177,7 +177,7 @@ class DiscordConnector:
         return gone_raw(self._receiver.raw, channel, native_id, thread, at)
 
     def order_key(self, native_id: str) -> str:
-        return ids.order_key(native_id)
+        return ids.order_key(native_id) if native_id.isdecimal() else ""
 
     def takes_reaction(self, emoji: str) -> bool:
         """Every Unicode emoji; whether a custom one is in the server, Discord says."""

@@ -223,7 +223,7 @@ class SlackConnector:
         return gone_raw(self.account, channel, native_id, thread, at)
 
     def order_key(self, native_id: str) -> str:
-        return ids.order_key(native_id)
+        return ids.order_key(native_id) if ids.is_ts(native_id) else ""
 
     async def find_sent(
         self, call: Call, after: str | None, *, since: float | None = None, changed: bool = False

@@ -422,6 +422,38 @@ async def test_pins_names_topics_and_polls_of_the_meantime_are_found(tmp_path: P
             assert sum(words in text for text in shown) == 1
 
 
+@pytest.mark.parametrize("origin", READ_BACK)
+async def test_a_channel_whose_topic_was_told_is_compared_after_a_restart_all_the_same(
+    tmp_path: Path, origin: str
+) -> None:
+    """What the bridge tells of a topic is archived at that place, and stands nowhere there."""
+    async with street() as local:
+        settings: dict[str, Any] = configuration(
+            local, tmp_path / "bridge.sqlite3", channels=("general",)
+        ) | {"catch_up": {"requests_per_minute": 6000}}
+        settings["rooms"]["general"]["tells"] = ["topics"]
+        there, person = local.platforms[origin], _person_of(local, origin)
+        assert isinstance(there, LocalSlack | LocalDiscord)
+        (other,) = set(READ_BACK) - {origin}
+
+        def shown() -> str:
+            return "\n".join(one.text for one in local.standing(other, "general"))
+
+        async with running(local, settings):
+            await local.say(origin, "general", "this stays")
+            goes = await local.say(origin, "general", "this goes")
+            await there.set_topic_as(*person, "Friday")
+            await local.say(origin, "general", "the last one")
+            await local.until(lambda: "the last one" in shown() and "Friday" in shown())
+        await there.delete_as(*person, goes)
+        async with running(local, settings) as (bridge, _):
+            await local.until(lambda: "this goes" not in shown())
+            await local.until(lambda: not bridge.router.looking_back)
+
+        for text in ("this stays", "Friday", "the last one"):
+            assert text in shown()
+
+
 def _person_of(local: Street, platform: str) -> tuple[str, str, str]:
     workspace, channel = local.place(platform, "general")
     return workspace, channel, local.person(platform, workspace)
