@@ -11,7 +11,13 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from uuid import UUID
 
-from bridge.content.additions import InThread, RepliesTo, read_bridge_metadata, with_place
+from bridge.content.additions import (
+    InThread,
+    RepliesTo,
+    read_bridge_metadata,
+    with_place,
+    without_notices,
+)
 from bridge.content.markdown import markdown_to_text
 from bridge.content.parts import message_text
 from bridge.content.plain import text_to_plain
@@ -108,8 +114,9 @@ def _digest(root: str) -> str:
 
 
 def _words(message: Message | None) -> str:
-    """Its first words in one line; empty where it may not be seen."""
-    if message is None:
+    """Its first words in one line, none of them the bridge's; empty where it may not be seen."""
+    said = None if message is None else without_notices(message)
+    if said is None:
         return ""
-    document = markdown_to_text(message_text(message)[0])
+    document = markdown_to_text(message_text(said)[0])
     return cut_text(" ".join(text_to_plain(document).split()), _WORDS)

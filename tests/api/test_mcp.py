@@ -26,6 +26,10 @@ from bridge.app.api.marked import LONGEST, MOST, UNTRUSTED, marked
 from bridge.app.api.problems import Problem
 from bridge.app.build import Bridge
 from bridge.errors import StoreError
+from bridge.model import MessageId
+from bridge.model.turns import TextDelta
+from bridge.ports.cards import NO_CARDS
+from bridge.router.answers import Answer
 from tests.api.served import ROOM, token_for
 from tests.app.running import cli
 from tests.e2e.house import Street, configuration, running, street
@@ -168,6 +172,20 @@ async def test_what_a_model_is_shown_is_bounded_and_says_who_said_it() -> None:
     assert "8000 more characters" in shown[-1]["cut"]
     assert shown[0]["text"] == ""
     assert {len(one["said_by"]["name"]) for one in shown} == {80}
+
+
+async def test_what_the_bridge_says_in_an_agents_place_is_not_among_the_agents_words() -> None:
+    answer = Answer(MessageId("agent:other:1"), "other", 1_700_000_000.0)
+    answer.take(TextDelta(text="The plan is"))
+    answer.fail("the model is overloaded", MessageId("q"))
+    whole = NO_CARDS.with_fallbacks(answer.message())
+
+    (shown,) = marked([orjson.loads(whole.model_dump_json(exclude_none=True))])
+
+    assert shown["text"] == "The plan is"
+    assert shown["bridge_notice"] == (
+        "⚠️ other could not finish this answer: the model is overloaded"
+    )
 
 
 # --- nothing goes on without its caller ---------------------------------------------------------

@@ -12,6 +12,8 @@ from uuid import UUID
 
 import pytest
 
+from bridge.agents.speakers import header
+from bridge.content.additions import read_bridge_metadata
 from bridge.model import ActorId, MessageId, Person, Place, RoomId, TurnId, message_id_of
 from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone
 from bridge.ports.cards import NO_CARDS
@@ -267,10 +269,17 @@ async def test_what_the_bridge_says_in_an_agents_place_reaches_no_model(ends: st
     author = Person(id=ActorId("agent:other"), name="other", bot=True)
     new = NewMessage(whole, author, START)
     await store.admit(Admission("answer", message=new, timelines=(LOBBY.timeline,)))
-    (last,) = await say(store, "what now?")
+    await say(store, "lunch?")
+    failed = MessageId(whole.message_id)
+    last = replace(said(1, "what now?", START + 60), root=failed, reply_to=failed)
+    await store.admit(Admission("routed", message=last, timelines=(LOBBY.timeline,)))
 
-    read_back = await read(store, last)
+    read_back = await read(store, last, session="room")
 
     begun = [] if ends == "failed at once" else ["The plan is"]
-    assert words(read_back) == [*begun, "what now?"]
+    assert words(read_back) == [*begun, "lunch?", "what now?"]
+    place, _ = read_bridge_metadata(read_back.messages[-1])
+    assert place.in_thread is not None
+    assert place.in_thread.words.partition("#")[0].strip() == "".join(begun)
+    assert not any(sign in header(read_back.messages[-1]) for sign in ("⚠️", "⏹️"))
     assert not [p for m in read_back.messages for p in m.content if not isinstance(p, TextPart)]
