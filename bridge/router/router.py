@@ -138,7 +138,8 @@ class Router:
             reference_names.name_of,
         )  # fmt: skip
         self.lanes.say_instead = notes.bring_up_to_date
-        self._typing = Typing(rooms, connectors, self._budgets, clock, store)
+        bylines = Bylines(pictures)
+        self._typing = Typing(rooms, connectors, self._budgets, clock, store, bylines)
         self.feed = Feed()
         self.approvals = Approvals(
             store, rooms, connectors, people, self.notices, clock, new_id, self.admins
@@ -147,7 +148,6 @@ class Router:
         self._described = Described(store, rooms, running)
         if isinstance(tools, TellsChanges):
             tools.on_change = self._tools_changed
-        bylines = Bylines(pictures)
         voice = Voice(store, self.lanes, clock, new_id, cards, files, reference_names, bylines)
         showing = Showing(
             store, connectors, self._budgets, clock, encoding.edits, encoding.growing_calls,

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 import structlog
 
 from bridge.errors import PlatformError
-from bridge.model import AccountId, Byline, Call, ChannelRef, MessageId, Raw, TypingStarted
+from bridge.model import AccountId, Call, ChannelRef, MessageId, Raw, TypingStarted
 from bridge.model.refs import native_id_in
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, ShowsTyping, ShowsWork
 from bridge.ports.store import Store
 from bridge.router.admission import admitting
 from bridge.router.budgets import Budgets, Priority
+from bridge.router.bylines import Bylines
 from bridge.router.options import seen_event
 from bridge.router.people import nameless
 from bridge.router.rooms import Member, Rooms
@@ -48,8 +49,10 @@ class Typing:
         budgets: Budgets,
         clock: Clock,
         store: Store,
+        bylines: Bylines,
     ) -> None:
         self._store = store
+        self._bylines = bylines
         self._rooms = rooms
         self._connectors = connectors
         self._budgets = budgets
@@ -115,7 +118,7 @@ class Typing:
             return
         if (thread := await self._thread_in(member.channel, work.root)) is None:
             return
-        byline = Byline(name=work.agent, agent=True)
+        byline = self._bylines.of_agent(work.agent)
         call = connector.working_call(member.account, member.channel, thread, byline, words)
         if call is None or not self._budgets.has_room(member.account, call.budgets):
             return

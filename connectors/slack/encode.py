@@ -259,7 +259,7 @@ def _post(delivery: Delivery, operation: PostMessage | EditMessage, slot: int, s
     body: dict[str, JsonValue] = {
         "channel": operation.channel.channel,
         **shown.content,
-        **_byline(operation.byline),
+        **byline_fields(operation.byline),
         **_harmless(),
         "unfurl_links": False,
         # A preview asks the address for it: an agent's words may carry what they should not.
@@ -364,7 +364,8 @@ def _harmless() -> dict[str, JsonValue]:
     return {"mrkdwn": True, "parse": "none", "link_names": False}
 
 
-def _byline(byline: Byline) -> dict[str, JsonValue]:
+def byline_fields(byline: Byline) -> dict[str, JsonValue]:
+    """Name and picture as the methods take them that speak in somebody's name."""
     shown: dict[str, JsonValue] = {"username": _name(byline.name) or _NAMELESS}
     if byline.picture and byline.picture.lower().startswith(("https://", "http://")):
         shown["icon_url"] = byline.picture

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from bridge.model import AccountId, BudgetKey, Byline, Call, ChannelRef, OperationId
 from connectors.slack import ids
 from connectors.slack.capabilities import SET_STATUS
+from connectors.slack.encode import byline_fields
 
 _LONGEST = 100  # characters: it is one line
 
@@ -25,9 +26,8 @@ def working_call(
         "channel_id": channel.channel,
         "thread_ts": thread,
         "status": words[:_LONGEST],
+        **byline_fields(byline),
     }
-    if byline.name.strip():
-        body["username"] = " ".join(byline.name.split())
     return Call(
         kind="other",
         method=SET_STATUS,

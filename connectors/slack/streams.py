@@ -87,7 +87,7 @@ class Streaming:
         chunks = [*(_task(step) for step in steps), *_said(_text(delivery, call.slot))]
         if recipient is None or not chunks or not self._has_room():
             return None
-        kept = ("channel", "thread_ts", "username", "icon_url")
+        kept = ("channel", "thread_ts", "username", "icon_url", "icon_emoji")
         body = {name: call.body[name] for name in kept if name in call.body}
         body |= {**recipient, "task_display_mode": "plan", "chunks": [*chunks]}
         return call.model_copy(

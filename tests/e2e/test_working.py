@@ -23,10 +23,12 @@ from bridge.model.turns import (
     Turn,
     TurnDone,
 )
+from bridge.router.bylines import Bylines
 from bridge.sandbox.discord.local import LocalDiscord
 from bridge.sandbox.slack.local import LocalSlack
 from bridge.sandbox.teams.local import LocalTeams
 from bridge.uacs import ToolCallPart, ToolResultPart
+from connectors.slack.encode import byline_fields
 from tests.e2e.house import Street, configuration, running, street
 from tests.e2e.test_streaming import with_personal_chat
 
@@ -132,12 +134,20 @@ async def test_slack_shows_a_status_then_tasks_then_the_exact_answer(
         root = await asked_in_a_thread(town)
         place = town.place("slack", "general")
         await town.until(lambda: "working on: Look at" in local.status(*place, root))
+        workspace, own_id = place
+        channel = local.slack.workspaces[workspace].channels[own_id]
+        ((_, status),) = channel.statuses.items()
+        shown = byline_fields(Bylines().of_agent("echo"))
+        face = {"username": "echo", "icons": {"emoji": shown["icon_emoji"]}}
+        assert status.identity == face
 
         agent.think.set()
         if show != "off":
             await town.until(lambda: raws(town).count('"task_card"') == 3)
             assert local.status(*place, root) == ""
             assert '"title":"weather: look up"' in raws(town)
+            (streamed,) = [one for one in channel.messages.values() if one.live]
+            assert {"username": streamed.username, "icons": streamed.icons} == face
         agent.speak.set()
         await town.until(lambda: bridge.router.turns.idle)
         await town.until(lambda: '"in_progress"' not in raws(town) and WORDS in raws(town))

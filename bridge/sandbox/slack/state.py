@@ -161,6 +161,15 @@ class Message:
         return self.parent if self.parent is not None else (self.at if self.replies else None)
 
 
+@dataclass(frozen=True)
+class Status:
+    """What a thread says of an app that works there, and the name and picture it has for that."""
+
+    text: str
+    since: float
+    identity: Json
+
+
 @dataclass(slots=True)
 class Channel:
     """A channel, private channel (group) or direct message, with everything said in it."""
@@ -181,12 +190,12 @@ class Channel:
     timeline: list[int] = field(default_factory=list[int])  # what the channel itself shows
     whispers: dict[int, Message] = field(default_factory=dict[int, Message])
     last_at: int = 0
-    statuses: dict[int, tuple[str, float]] = field(default_factory=dict[int, tuple[str, float]])
+    statuses: dict[int, Status] = field(default_factory=dict[int, "Status"])
 
     def status(self, thread: str, now: float) -> str:
         """What the thread says of an app that works there; it fades after two minutes."""
-        said, since = self.statuses.get(at_of(thread) or 0, ("", 0.0))
-        return said if now - since < STATUS_LIFE else ""
+        status = self.statuses.get(at_of(thread) or 0)
+        return status.text if status and now - status.since < STATUS_LIFE else ""
 
     def next_at(self, now: float) -> int:
         """A moment that no message of this channel has: now, or one tick after the last one."""

@@ -472,5 +472,9 @@ def test_who_has_no_picture_has_an_emoji_of_their_colour(
     byline: Byline, shown: dict[str, str]
 ) -> None:
     (call,) = post("hi", byline=byline).calls
+    account, channel = COMMON["account"], COMMON["channel"]
+    status = working_call(account, channel, "1700000000.000100", byline, "is thinking…")
 
-    assert {key: one for key, one in call.body.items() if key.startswith("icon")} == shown
+    assert status
+    for body in (call.body, status.body):
+        assert {key: one for key, one in body.items() if key.startswith("icon")} == shown

@@ -165,7 +165,8 @@ async def test_a_plain_program_streams_its_answers(running: Running) -> None:
 
 async def test_a_thread_says_that_an_app_works_there_until_it_answers(desk: Desk) -> None:
     root = await desk.says("a question")
-    status = {"channel_id": GENERAL, "thread_ts": root, "status": "is thinking…"}
+    face = {"username": "Helper", "icon_emoji": ":red_circle:"}
+    status = {"channel_id": GENERAL, "thread_ts": root, "status": "is thinking…", **face}
 
     answer = await desk.call("assistant.threads.setStatus", **status)
     before = desk.slack.status("T0ACME", GENERAL, root)
@@ -183,6 +184,7 @@ async def test_a_thread_says_that_an_app_works_there_until_it_answers(desk: Desk
         ({"channel_id": "C404"}, "channel_not_found"),
         ({"status": None}, "invalid_arguments"),
         ({"loading_messages": ["x"] * 11}, "invalid_arguments"),
+        ({"icon_url": "data:image/png;base64,AA"}, "invalid_arguments"),
     ],
 )
 async def test_a_status_that_slack_would_refuse(desk: Desk, wanted: Json, error: str) -> None:

@@ -6,8 +6,9 @@ messages; a reply of the app takes the status away, as do two minutes.
 
 from __future__ import annotations
 
+from bridge.sandbox.slack.methods import chat
 from bridge.sandbox.slack.methods.call import ApiError, Call, Json
-from bridge.sandbox.slack.state import at_of
+from bridge.sandbox.slack.state import Status, at_of
 
 MOST_LOADING_MESSAGES = 10
 
@@ -23,10 +24,12 @@ def set_status(call: Call) -> Json:
         raise ApiError("invalid_arguments")
     if len(call.args.items("loading_messages", "invalid_arguments") or ()) > MOST_LOADING_MESSAGES:
         raise ApiError("invalid_arguments")
-    if call.args.text("username"):
+    if any(call.args.text(name) for name in ("username", "icon_url", "icon_emoji")):
         call.need("chat:write.customize")
+    if (icon := call.args.text("icon_url")) and not icon.startswith(("https://", "http://")):
+        raise ApiError("invalid_arguments")
     status = call.args.text("status")
     channel.statuses.pop(root.at, None)
     if status:
-        channel.statuses[root.at] = (status, call.acts.now())
+        channel.statuses[root.at] = Status(status, call.acts.now(), chat.identity(call))
     return {}
