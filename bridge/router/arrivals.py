@@ -127,6 +127,7 @@ class Arrivals:
         pause = 0.1
         while waiting.raws:
             raw, kept = next(iter(waiting.raws.values()))
+            own = (raw.account, raw.dedupe_key)
             try:
                 fresh = await self._keep(raw)
             except StoreError as error:
@@ -134,13 +135,17 @@ class Arrivals:
                 await self._clock.sleep(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE)
                 continue
+            except Exception as error:  # of this payload alone: those behind it go on
+                log.exception("payload_not_kept", account=raw.account, key=raw.dedupe_key)
+                kept.set_exception(error)
+                kept.exception()  # its sender may have been refused before
+            else:
+                kept.set_result(fresh)
+                if own in self._refused:
+                    self._refused[own] = fresh
             del waiting.raws[raw.dedupe_key]
             self._count -= 1
             self._bytes -= len(raw.payload)
-            kept.set_result(fresh)
-            own = (raw.account, raw.dedupe_key)
-            if own in self._refused:
-                self._refused[own] = fresh
         del self._waiting[key]
         if waiting.lost:
             self._read_back(waiting.first)

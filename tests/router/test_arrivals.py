@@ -166,3 +166,34 @@ async def test_a_sender_that_offers_a_payload_again_itself_learns_that_it_is_kep
 
         assert await slate.inbox.accept(raw) is True
         assert await slate.inbox.accept(raw) is False
+
+
+@pytest.mark.parametrize("within_a_moment", [True, False])
+async def test_a_payload_that_no_store_can_keep_does_not_stop_those_behind_it(
+    clock: FakeClock, *, within_a_moment: bool
+) -> None:
+    house, store, slate, board = two(clock)
+    take = store.accept
+
+    async def accept(raw: Raw, *, advance: bool) -> InboxRow | None:
+        row = await take(raw, advance=advance) if store.broken else None
+        if raw.dedupe_key == poison.dedupe_key:
+            raise ValueError("surrogates not allowed")
+        return row or await take(raw, advance=advance)
+
+    async with house.run():
+        store.broken, store.accept = True, accept  # pyright: ignore[reportAttributeAccessIssue]
+        raws = [slate.raw("s", f"{number}") for number in range(101, 104)]
+        poison = raws[1]
+        assert slate.inbox is not None
+        telling = [asyncio.create_task(slate.inbox.accept(raw)) for raw in raws]
+        await clock.advance(0.5 if within_a_moment else 6)
+        store.broken = False
+        await clock.advance(3)
+        told = await asyncio.gather(*telling, return_exceptions=True)
+        await hand_over(slate, slate.raw("s", "104"))
+        await clock.advance(1)
+
+    refused = ValueError if within_a_moment else StoreError
+    assert isinstance(told[1], refused)
+    assert board.texts("b") == ["101", "103", "104"]
