@@ -1,4 +1,4 @@
-"""After a start, live Slack messages do not wait until every channel has been read back.
+"""After a start, live messages do not wait until every channel has been read back.
 
 Each room has one channel of one Slack workspace and one of one Discord server; the platforms keep
 their published limits. Right after the start somebody writes in every room, which is more than
@@ -115,7 +115,7 @@ async def test_live_messages_do_not_wait_for_the_channels_that_are_read_back(
         await bridge.start()
         await bridge.connected(300)
         clean = _told("clean restart, Slack to Discord", await meter.post("slack"))
-        _told("clean restart, Discord to Slack", await meter.post("discord"))
+        clean_back = _told("clean restart, Discord to Slack", await meter.post("discord"))
         began = time.monotonic()
         await meter.is_current(ROOMS * 3 + 120)
         print(f"every channel read after {time.monotonic() - began:.0f} s more")
@@ -124,8 +124,8 @@ async def test_live_messages_do_not_wait_for_the_channels_that_are_read_back(
         await bridge.start()
         await bridge.connected(300)
         killed = _told("kill, Slack to Discord", await meter.post("slack"))
-        _told("kill, Discord to Slack", await meter.post("discord"))
+        killed_back = _told("kill, Discord to Slack", await meter.post("discord"))
         print(bridge.log.read_text().count("live_events_go_on_unread"), "channels went on unread")
 
-    assert clean <= CLEAN_P95
-    assert killed <= KILLED_P95
+    assert max(clean, clean_back) <= CLEAN_P95
+    assert max(killed, killed_back) <= KILLED_P95

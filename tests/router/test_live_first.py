@@ -20,12 +20,14 @@ BACKGROUND, LIVE = 20.0, 0.2  # seconds until a reading has its turn
 
 class Limited(PaperWithHistory):
     """Readings wait long for their turn, those that live events wait for but a moment. `refuses`:
-    the limit does not even allow those, for so many seconds."""
+    the limit does not even allow those, for so many seconds; `each`: seconds by which each of those
+    has its turn later than the one before."""
 
     def __init__(self, account: str, clock: FakeClock) -> None:
         super().__init__(account, clock)
         self.reads: list[tuple[str, float | None]] = []
         self.refuses = 0.0
+        self.each = 0.0
         self.live = LIVE
         self._fake = clock
 
@@ -40,7 +42,9 @@ class Limited(PaperWithHistory):
         self.reads.append((channel.channel, patience))
         if patience is not None and self.refuses > patience:
             raise RateLimited("later", retry_after=self.refuses)
-        await self._fake.sleep(BACKGROUND if patience is None else self.live)
+        if patience is not None:
+            self.refuses += self.each
+        await self._fake.sleep(BACKGROUND if patience is None else self.live + self.refuses)
         async for raw in super().read_after(channel, cursor, threads):
             yield raw
 
@@ -113,6 +117,22 @@ async def test_every_channel_may_have_live_events_at_once(street: Street) -> Non
         shown = [street.board.texts(name) for name in CHANNELS]
 
     assert shown == [["before", "missed", "live"]] * len(CHANNELS)
+
+
+async def test_after_a_clean_stop_no_live_event_waits_two_seconds_however_many_channels_speak(
+    street: Street,
+) -> None:
+    await street.begin()
+    street.slate.each = 0.3  # the last of the channels could be read after nine seconds
+    async with street.house.run():
+        for name in CHANNELS:
+            await street.slate.say(name, "live")
+        await street.clock.advance(2)
+        shown = [street.board.texts(name) for name in CHANNELS]
+        await street.clock.advance(BACKGROUND * len(CHANNELS))
+
+    assert shown == [["before", "live"]] * len(CHANNELS)
+    assert street.board.texts(CHANNELS[-1]) == ["before", "live"]
 
 
 async def test_where_the_limits_allow_no_reading_live_events_go_on_and_nothing_is_lost(
