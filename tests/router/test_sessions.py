@@ -225,14 +225,11 @@ async def test_an_agent_at_work_is_not_told_of_the_thread_that_it_works_in(
     assert told == ['[from "Ann of slate"]', '[from "Ann of slate", to "Ann of slate": "Monday"]']
 
 
-class SlowStore(MemoryStore):
+class SlowStore(SqliteStore):
     """Reading the message that says `slow` ends when `read` is set."""
 
     slow = ""
-
-    def __init__(self, clock: FakeClock) -> None:
-        super().__init__(clock)
-        self.read = asyncio.Event()
+    read: asyncio.Event
 
     async def message(self, message: MessageId) -> StoredMessage | None:
         found = await super().message(message)
@@ -245,7 +242,8 @@ async def test_what_is_read_from_the_store_when_the_answer_has_ended_is_asked_af
     clock: FakeClock,
 ) -> None:
     plaza = Plaza(clock, busy="steer")
-    store = plaza.house.store = SlowStore(clock)
+    store = plaza.house.store = SlowStore.in_memory(clock)
+    store.read = asyncio.Event()
     async with plaza.house.run():
         await plaza.slate.say("s", "one")
         await clock.advance(0.5)
