@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
@@ -202,6 +203,56 @@ async def test_a_full_disk_is_noticed_though_a_small_write_would_pass(bridge: Br
     await _pages(store, lambda _: 1_000_000)
     await bridge.watch.look()
     assert (await ask(bridge, "/healthz"))[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        ("read-only", "cannot be written (attempt to write a readonly database)"),
+        ("disk", "The disk of the store"),
+    ],
+)
+async def test_a_disk_that_fails_while_the_bridge_runs_is_noticed(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch, failure: str, told: str
+) -> None:
+    """A disk that is mounted read-only, and one that gives an error, while the store is open."""
+    store = bridge.store
+    assert isinstance(store, SqliteStore)
+    assert store.writer is not None
+    db: sqlite3.Connection = vars(store.writer)["_db"]
+    if failure == "read-only":
+        db.execute("PRAGMA query_only = ON")
+    else:
+        monkeypatch.setattr(store.writer, "_db", _FailingDisk(db))
+
+    await bridge.watch.look()
+    broken = [await ask(bridge, path) for path in ("/healthz", "/readyz")]
+    with pytest.raises(StoreError, match=re.escape(told)):
+        await store.accept(raw(1), advance=False)
+
+    assert told in bridge.watch.trouble
+    assert [status for status, _ in broken] == [503, 503]
+    monkeypatch.undo()
+    db.execute("PRAGMA query_only = OFF")
+    await bridge.watch.look()
+    assert (await ask(bridge, "/healthz"))[0] == 200
+
+
+class _FailingDisk:
+    """A connection whose COMMIT ends as where the disk gives EIO."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
+        if statement == "COMMIT":
+            error = sqlite3.OperationalError("disk I/O error")
+            error.sqlite_errorcode = sqlite3.SQLITE_IOERR_WRITE
+            raise error
+        return self._db.execute(statement, *values)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._db, name)
 
 
 async def _pages(store: SqliteStore, most: Callable[[int], int]) -> None:
