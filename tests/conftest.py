@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -24,6 +25,7 @@ settings.register_profile("search", _UNHURRIED, derandomize=False)
 settings.load_profile("search" if os.environ.get("UACS_SEARCH") else "same")
 
 _HERE = Path(__file__).parent
+_DEFAULT_PORT = 8080  # of `web.port`
 # What a folder's tests need beside Python; modules elsewhere say it themselves.
 _FOLDERS = {"demo": "browser", "pictures": "browser", "corpus": "corpus", "e2e": "process"}
 
@@ -35,6 +37,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             folder = item.path.relative_to(_HERE).parts[0]
             if marker := _FOLDERS.get(folder):
                 item.add_marker(marker)
+
+
+def _refuse_the_default_port(event: str, args: tuple[object, ...]) -> None:
+    """Another program may listen at the default of `web.port` while tests run."""
+    if event == "socket.bind" and isinstance(args[1], tuple) and args[1][1] == _DEFAULT_PORT:
+        raise RuntimeError(f"A test listens at port {_DEFAULT_PORT}; give it web: {{port: 0}}")
+
+
+sys.addaudithook(_refuse_the_default_port)
 
 
 @pytest.fixture(autouse=True)

@@ -74,6 +74,7 @@ async def test_status_tells_accounts_queues_and_counts(house: House) -> None:
 async def test_rooms_tells_members_agents_and_counts(house: House) -> None:
     found = await house.json("rooms", "--json")
 
+    assert "  1 message, conversation " in (await house.cli("rooms")).stdout
     assert list(found) == ["general"]
     assert (found["general"]["messages"], len(found["general"]["members"])) == (1, 2)
     (seat,) = found["general"]["agents"]
@@ -440,7 +441,8 @@ async def test_archive_show_between_two_people_is_of_them_alone(house: House) ->
 
 
 def test_a_store_that_is_gone_is_begun_anew_when_somebody_says_so(tmp_path: Path) -> None:
-    config = write(tmp_path / "bridge.yaml", "store: {path: data/bridge.sqlite3}\n")
+    text = "store: {path: data/bridge.sqlite3}\nweb: {port: 0}\n"
+    config = write(tmp_path / "bridge.yaml", text)
     path = tmp_path / "data" / "bridge.sqlite3"
     made = cli("db", "new", "-c", str(config))
     again = cli("db", "new", "-c", str(config))

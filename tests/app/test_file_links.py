@@ -464,7 +464,9 @@ async def test_check_says_what_becomes_of_files(
     tmp_path: Path, settings: dict[str, object], said: str, level: str
 ) -> None:
     store = {"path": str(tmp_path / "b.sqlite3")}
-    config = write(tmp_path / "bridge.yaml", json.dumps({**settings, "store": store}))
+    config = write(
+        tmp_path / "bridge.yaml", json.dumps({**settings, "store": store, "web": {"port": 0}})
+    )
 
     chapters = dict(await examine(config, read_settings(config)))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bridge.app.commands.options import config_option, json_option, settings_from
-from bridge.app.commands.show import heading, nothing, print_json, table
+from bridge.app.commands.show import heading, many, nothing, print_json, table
 
 if TYPE_CHECKING:
     from bridge.app.room_settings import MemberSettings
@@ -92,7 +92,7 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     for name, room in found.items():
         yield heading(name)
         if room["conversation"]:
-            yield f"  {room['messages']} messages, conversation {room['conversation']}"
+            yield f"  {many(room['messages'], 'message')}, conversation {room['conversation']}"
         else:
             yield "  nothing was said yet"
         yield table(
