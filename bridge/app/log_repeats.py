@@ -24,9 +24,12 @@ MOST_EVENTS = 500
 LOOK = 5.0  # seconds between two looks for counts that are due
 _COUNTED = ("warning", "error", "critical")
 # Whom an event is about: told apart, for each is another trouble.
-_ABOUT = ("logger", "account", "agent", "server", "room", "channel", "lane", "platform", "path")
-_WHY = ("error", "reason", "why")
-_WHICH = ("code", "kind", "status")
+ABOUT = (
+    "logger", "account", "agent", "server", "room", "channel", "lane", "platform", "path", "part",
+    "tool", "endpoint",
+)  # fmt: skip
+WHY = ("error", "reason", "why", "problem")
+WHICH = ("code", "kind", "status")
 # Quoted values, ids and numbers; but a number that may be an HTTP status is a cause of its own.
 _NEW_EACH_TIME = re.compile(
     r"'[^'\n]{0,400}'|\"[^\"\n]{0,400}\"|<[^<>\n]{0,400}>|\b[0-9a-fA-F-]{8,}\b"
@@ -92,9 +95,9 @@ class Repeats:
 
     def _key(self, event: Event) -> Key:
         name = (_text(event.get("event")), event["level"])
-        about = tuple((one, str(event[one])[:_LONGEST]) for one in _ABOUT if one in event)
-        why = tuple((one, _text(event[one])) for one in _WHY if one in event)
-        why += tuple((one, str(event[one])[:_LONGEST]) for one in _WHICH if one in event)
+        about = tuple((one, str(event[one])[:_LONGEST]) for one in ABOUT if one in event)
+        why = tuple((one, _text(event[one])) for one in WHY if one in event)
+        why += tuple((one, str(event[one])[:_LONGEST]) for one in WHICH if one in event)
         key: Key = (name, about, why, _cause(event.get("exc_info")))
         if key in self._told:
             return key

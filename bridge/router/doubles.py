@@ -108,6 +108,12 @@ class Doubles:
                 for call in connector.encode(delivery).calls:
                     await self._send(connector, call)
             except BridgeError as error:
-                log.warning("double_stands", operation=operation.id, error=str(error))
+                log.warning(
+                    "double_stands", account=operation.account, channel=operation.channel.key,
+                    operation=operation.id, error=str(error),
+                )  # fmt: skip
             else:
-                log.warning("double_taken_away", operation=operation.id, native_id=native_id)
+                log.warning(
+                    "double_taken_away", account=operation.account,
+                    channel=operation.channel.key, operation=operation.id, native_id=native_id,
+                )  # fmt: skip

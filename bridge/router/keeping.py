@@ -131,7 +131,7 @@ class Keeping:
                 break
             pause = max(self._policy.backoff(attempts), self._policy.file_patience, found.pause)
         if found.late:
-            log.warning("files_given_up", row=event.row, attempts=attempts)
+            log.warning("files_given_up", account=event.account, row=event.row, attempts=attempts)
         self._found[row.id] = kept
         self._put(row)
 
@@ -142,7 +142,9 @@ class Keeping:
                 return Found()
             return await self._look(event.message, event.account, row, known, 0.0)
         except StoreError as error:
-            log.warning("files_not_looked_for", row=event.row, error=str(error))
+            log.warning(
+                "files_not_looked_for", account=event.account, row=event.row, error=str(error)
+            )
             return Found(late=True)
 
     async def _look(
@@ -166,10 +168,10 @@ class Keeping:
                 if kept is not None:
                     found.kept[key] = kept
             except _NOT_NOW as error:
-                log.warning("file_awaited", row=row.id, reason=str(error))
+                log.warning("file_awaited", account=account, row=row.id, reason=str(error))
                 found.late, found.pause = True, max(found.pause, _pause_of(error))
             except (FileError, PlatformError) as error:
-                log.warning("file_not_kept", row=row.id, reason=str(error))
+                log.warning("file_not_kept", account=account, row=row.id, reason=str(error))
         return found
 
     async def _patiently(

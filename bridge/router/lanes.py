@@ -535,7 +535,13 @@ class Lanes:
             other = await way(call)
             if other is None:
                 continue
-            log.warning("said_otherwise", operation=operation.id, why=kind, error=str(error))
+            log.warning(
+                "said_otherwise",
+                lane=operation.lane,
+                operation=operation.id,
+                why=kind,
+                error=str(error),
+            )
             work.losses.append(Loss(path="", kind=kind, what=str(error), shown_as=shown_as))
             call = other
             index = len(work.receipts)
@@ -584,7 +590,12 @@ class Lanes:
                 await self._retry(item, error, "auth_failed", item.attempts, pause=pause)
             case Unsettled():
                 operation = item.delivery.operation
-                log.warning("operation_unsettled", operation=operation.id, error=str(error))
+                log.warning(
+                    "operation_unsettled",
+                    lane=operation.lane,
+                    operation=operation.id,
+                    error=str(error),
+                )
                 lane = self._lanes[operation.lane]
                 lane.doubtful, lane.doubt = call, error
                 lane.doubted_at = self._clock.time()
@@ -665,7 +676,11 @@ class Lanes:
         except StoreError:
             raise
         except Exception as error:
-            log.exception("message_not_encoded", operation=item.delivery.operation.id)
+            log.exception(
+                "message_not_encoded",
+                lane=item.delivery.operation.lane,
+                operation=item.delivery.operation.id,
+            )
             await self._dead(item, f"it cannot be encoded: {_fault(error)}")
             return None
 
@@ -755,7 +770,9 @@ class Lanes:
     async def _look_again_later(self, item: OutboxItem, error: BridgeError | TimeoutError) -> None:
         """The platform cannot be asked just now whether the post arrived, or never will tell."""
         operation = item.delivery.operation
-        log.warning("settling_failed", operation=operation.id, error=str(error))
+        log.warning(
+            "settling_failed", lane=operation.lane, operation=operation.id, error=str(error)
+        )
         refused = isinstance(error, Refused)
         limit = self._policy.retry_alone_for if refused else self._policy.retry_for
         if self._clock.time() - (item.began or item.created) >= limit:
@@ -809,7 +826,12 @@ class Lanes:
         metrics.LATENCY.labels(operation.account).observe(self._clock.time() - item.created)
 
     async def _dead(self, item: OutboxItem, error: str) -> None:
-        log.error("operation_dead", operation=item.delivery.operation.id, error=error)
+        log.error(
+            "operation_dead",
+            lane=item.delivery.operation.lane,
+            operation=item.delivery.operation.id,
+            error=error,
+        )
         await self._end(item, Settlement(item.delivery.operation.id, "dead", error=error))
 
     async def _unproved(self, item: OutboxItem) -> None:
@@ -817,7 +839,11 @@ class Lanes:
             "the answer was lost, and this platform cannot be asked whether the post arrived; "
             "look there, then replay it with `uacs-bridge dead-letters replay` if it is missing"
         )
-        log.warning("operation_unproved", operation=item.delivery.operation.id)
+        log.warning(
+            "operation_unproved",
+            lane=item.delivery.operation.lane,
+            operation=item.delivery.operation.id,
+        )
         await self._end(item, Settlement(item.delivery.operation.id, "unproved", error=error))
 
     async def _end(self, item: OutboxItem, settlement: Settlement) -> None:
@@ -840,7 +866,13 @@ class Lanes:
 
     async def _again(self, item: OutboxItem, error: BridgeError, pause: float, why: str) -> None:
         operation = item.delivery.operation
-        log.warning("operation_postponed", operation=operation.id, why=why, error=str(error))
+        log.warning(
+            "operation_postponed",
+            lane=operation.lane,
+            operation=operation.id,
+            why=why,
+            error=str(error),
+        )
         metrics.RETRIED.labels(operation.account, why).inc()
         until = self._clock.time() + pause if pause else 0.0
         await self._store.postpone(operation.id, until, str(error))

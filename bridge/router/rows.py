@@ -69,7 +69,7 @@ class Rows:
                 await self._pass_through_or_fail(row)
             except StoreError as error:
                 attempts += 1
-                log.error("store_in_trouble", row=row.id, error=str(error))  # noqa: TRY400
+                log.error("store_in_trouble", account=row.raw.account, row=row.id, error=str(error))  # noqa: TRY400
                 await self._clock.sleep(self._policy.backoff(attempts))
             else:
                 self._orphans.trust(row)
@@ -82,7 +82,7 @@ class Rows:
             raise
         except Exception as error:
             if not isinstance(error, InvalidData):
-                log.exception("stage_broke", row=row.id, kind=row.raw.kind)
+                log.exception("stage_broke", account=row.raw.account, row=row.id, kind=row.raw.kind)
             await self._fail(row, error)
 
     async def _pass_through(self, row: InboxRow) -> None:

@@ -50,7 +50,9 @@ def without_credentials(raw: Raw) -> Raw:
 
 def _keep_credentials(db: sqlite3.Connection, row: int, raw: Raw, seal: Seal, now: float) -> None:
     if not seal.has_key:
-        log.warning("credentials_not_kept", row=row, why="the store has no key")
+        log.warning(
+            "credentials_not_kept", account=raw.account, row=row, why="the store has no key"
+        )
         return
     text = _CREDENTIALS.dump_json(raw.credentials).decode()
     sealed = seal.close(text, _credentials_of(row))

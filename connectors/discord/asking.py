@@ -12,7 +12,7 @@ from typing import Any
 import structlog
 
 from bridge.errors import AuthFailed, PlatformError, RateLimited, Refused
-from bridge.model import Call
+from bridge.model import AccountId, Call
 from bridge.ports.clock import Clock
 from connectors.discord.capabilities import EPHEMERAL
 from connectors.discord.commands import COMMAND, Json, is_known
@@ -25,7 +25,7 @@ _WAITING = 1000
 _AGAIN_S = (5.0, 30.0, 300.0)
 
 
-async def register(rest: Rest, us: Self, clock: Clock) -> None:
+async def register(account: AccountId, rest: Rest, us: Self, clock: Clock) -> None:
     """Tell Discord of the command unless it knows it so. Commands that others made for the same
     application stay. Ends when it is done, or only a person can mend it."""
     failures = 0
@@ -33,12 +33,12 @@ async def register(rest: Rest, us: Self, clock: Clock) -> None:
         try:
             await _register_once(rest, us)
         except (AuthFailed, Refused) as error:
-            log.warning("command_not_registered", error=str(error))
+            log.warning("command_not_registered", account=account, error=str(error))
             return
         except PlatformError as error:
             wanted = error.retry_after if isinstance(error, RateLimited) else 0.0
             pause = max(wanted, _AGAIN_S[min(failures, len(_AGAIN_S) - 1)])
-            log.warning("command_not_registered", error=str(error), pause=pause)
+            log.warning("command_not_registered", account=account, error=str(error), pause=pause)
             await clock.sleep(pause)
             failures += 1
         else:

@@ -103,7 +103,8 @@ class DiscordConnector:
 
     async def run(self, inbox: Inbox) -> None:
         use_gateway(self._settings.api_url, self._settings.gateway_url)
-        registering = asyncio.create_task(register(self._rest, self._us, self._tools.clock))
+        work = register(self.account, self._rest, self._us, self._tools.clock)
+        registering = asyncio.create_task(work)
         try:
             await self._receiver.run(inbox)
         finally:

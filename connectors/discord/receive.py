@@ -361,7 +361,7 @@ class Receiver:
         try:
             await self._places.learn_name_of(thread)
         except PlatformError as error:
-            log.warning("title_unknown", thread=thread, error=str(error))
+            log.warning("title_unknown", account=self._account, thread=thread, error=str(error))
 
     async def _channel_of(self, kind: str, data: dict[str, Any]) -> ChannelRef | None:
         """None when it cannot be known now: catch-up will read what was said there."""
@@ -380,7 +380,9 @@ class Receiver:
             try:
                 return await self._places.channel_of(guild, channel_id)
             except PlatformError as error:
-                log.warning("channel_unknown", channel=channel_id, error=str(error))
+                log.warning(
+                    "channel_unknown", account=self._account, channel=channel_id, error=str(error)
+                )
                 await self._clock.sleep(min(2.0**attempt, _LONGEST_PAUSE_S))
         self._missed += 1
         return None

@@ -106,7 +106,7 @@ class SlackConnector:
         self._health = Health("connecting")
         state = "failed"
         try:
-            await patiently(self._identity, self._tools.clock)
+            await patiently(self.account, self._identity, self._tools.clock)
             if self._settings.receive == "socket":
                 await self._run_socket(inbox)
             else:
@@ -171,7 +171,7 @@ class SlackConnector:
         if signing_secret is None:
             raise ConfigError(f"Account {self.account!r}: receive: http needs signing_secret")
         secret = self._secret(signing_secret)
-        return [events_route(self._bolt(inbox), secret, self._tools.clock)]
+        return [events_route(self.account, self._bolt(inbox), secret, self._tools.clock)]
 
     async def newest(self, channel: ChannelRef) -> str:
         return await newest_post(self._api, channel)
@@ -299,8 +299,9 @@ class SlackConnector:
         app = self._bolt(inbox)
         clock = self._tools.clock
         await listen_on_socket(
-            app, self._socket_address, self._settings.api_url, clock, connected, self._is_shared
-        )
+            self.account, app, self._socket_address, self._settings.api_url, clock, connected,
+            self._is_shared,
+        )  # fmt: skip
 
     def _is_shared(self, shared: bool) -> None:
         note = _SHARED if shared else ""

@@ -173,7 +173,7 @@ class Keeper(AsyncMiddleware):
         clock: Clock,
         heard: Callable[[], None],
     ) -> None:
-        self._account = account
+        self.account = account
         self._inbox = inbox
         self._identity = identity
         self._clock = clock
@@ -196,9 +196,9 @@ class Keeper(AsyncMiddleware):
         """Hand one payload over; those of one channel wait for one another."""
         async with self._in_turn(channel_of(body)):
             us = await self._identity()
-            raw = raw_of(self._account, body, us, self._clock.time())
+            raw = raw_of(self.account, body, us, self._clock.time())
             if raw.channel is not None and _lets_in(body, us.user):
-                self._inbox.session_began(self._account, raw.channel)
+                self._inbox.session_began(self.account, raw.channel)
             await self._inbox.accept(raw)
         self._heard()
 
@@ -240,18 +240,21 @@ def bolt_app(keeper: Keeper, api_url: str) -> AsyncApp:
         request_verification_enabled=False,
         ignoring_self_events_enabled=False,
     )
-    app.error(_not_kept)
+
+    async def not_kept(error: Exception) -> BoltResponse:
+        log.error(
+            "slack_event_not_kept", account=keeper.account, error=type(error).__name__,
+            reason=str(error),
+        )  # fmt: skip
+        return BoltResponse(status=503, body="")
+
+    app.error(not_kept)
     return app
 
 
 async def _authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult:
     """Nothing that reaches Bolt's authorization needs a token."""
     return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id)
-
-
-async def _not_kept(error: Exception) -> BoltResponse:
-    log.error("slack_event_not_kept", error=type(error).__name__, reason=str(error))
-    return BoltResponse(status=503, body="")
 
 
 # --- Socket Mode ----------------------------------------------------------------------------
@@ -325,6 +328,7 @@ class Socket(SocketModeClient):
 
 
 async def listen_on_socket(
+    account: AccountId,
     app: AsyncApp,
     open_address: Callable[[], Awaitable[str]],
     api_url: str,
@@ -345,11 +349,11 @@ async def listen_on_socket(
 
     failures = 0
     while True:
-        address = await patiently(open_address, clock)
-        if await _one_connection(address, app, api_url, connected, watch):
+        address = await patiently(account, open_address, clock)
+        if await _one_connection(account, address, app, api_url, connected, watch):
             failures = 0
         else:
-            await _wait_after("the socket did not open", failures, clock)
+            await _wait_after(account, "the socket did not open", failures, clock)
             failures += 1
 
 
@@ -398,7 +402,9 @@ async def _count_others(address: str, app: AsyncApp, api_url: str) -> int:
         await socket.close()
 
 
-async def patiently(work: Callable[[], Awaitable[Result]], clock: Clock) -> Result:
+async def patiently(
+    account: AccountId, work: Callable[[], Awaitable[Result]], clock: Clock
+) -> Result:
     """Try until it succeeds. Raises AuthFailed: only a person can mend that."""
     failures = 0
     while True:
@@ -408,17 +414,20 @@ async def patiently(work: Callable[[], Awaitable[Result]], clock: Clock) -> Resu
             raise
         except PlatformError as error:
             wanted = error.retry_after if isinstance(error, RateLimited) else 0.0
-            await _wait_after(str(error), failures, clock, at_least=wanted)
+            await _wait_after(account, str(error), failures, clock, at_least=wanted)
             failures += 1
 
 
-async def _wait_after(reason: str, failures: int, clock: Clock, at_least: float = 0.0) -> None:
+async def _wait_after(
+    account: AccountId, reason: str, failures: int, clock: Clock, at_least: float = 0.0
+) -> None:
     wait = max(at_least, _RETRY_SECONDS[min(failures, len(_RETRY_SECONDS) - 1)])
-    log.warning("slack_connection_failed", reason=reason, retry_in_s=wait)
+    log.warning("slack_connection_failed", account=account, reason=reason, retry_in_s=wait)
     await clock.sleep(wait)
 
 
 async def _one_connection(
+    account: AccountId,
     address: str,
     app: AsyncApp,
     api_url: str,
@@ -436,9 +445,9 @@ async def _one_connection(
             connected(True)
             watching = asyncio.create_task(watch(socket.connections), name="other connections")
             await socket.until_lost()
-            log.info("slack_socket_lost")
+            log.info("slack_socket_lost", account=account)
     except TimeoutError:
-        log.warning("slack_socket_silent", after_s=CONNECT_SECONDS)
+        log.warning("slack_socket_silent", account=account, after_s=CONNECT_SECONDS)
     finally:
         connected(False)
         if watching is not None:
@@ -452,7 +461,10 @@ async def _one_connection(
 
 
 def events_route(
-    app: AsyncApp, signing_secret: Callable[[], Awaitable[str]], clock: Clock
+    account: AccountId,
+    app: AsyncApp,
+    signing_secret: Callable[[], Awaitable[str]],
+    clock: Clock,
 ) -> Route:
     """`POST /events`: what is not signed by Slack within 300 s is answered 401 and not kept."""
 
@@ -463,7 +475,7 @@ def events_route(
                 body=body.decode(), query=str(request.query_params), headers=dict(request.headers)
             )
         except Unauthorized as error:
-            log.warning("slack_request_refused", reason=str(error))
+            log.warning("slack_request_refused", account=account, reason=str(error))
             return JSONResponse({"error": str(error)}, status_code=401)
         except (ValueError, AttributeError, TypeError, RecursionError):
             return JSONResponse({"error": "the body is neither JSON nor a form"}, status_code=400)

@@ -22,6 +22,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from bridge.errors import BridgeError, PlatformError, Unauthorized
+from bridge.model import AccountId
 from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.connector import Inbox
 from connectors.teams import ids
@@ -66,7 +67,7 @@ class Receiver:
         self._validator = validator
         self._heard = heard
         self._cards = cards
-        self._turns = _Turns(consented)
+        self._turns = _Turns(us.account, consented)
 
     def routes(self) -> list[Route]:
         return [Route("/messages", self._messages, methods=["POST"])]
@@ -190,8 +191,9 @@ def _problem(status: int, text: str) -> Response:
 class _Turns(BotAdapter):
     """Runs botbuilder's turn without its network parts: posts go out through our own sender."""
 
-    def __init__(self, consented: Callable[[Json], bool]) -> None:
+    def __init__(self, account: AccountId, consented: Callable[[Json], bool]) -> None:
         super().__init__()
+        self._account = account
         self._consented = consented
 
     async def run(self, json: Json) -> Response:
@@ -199,7 +201,7 @@ class _Turns(BotAdapter):
             activity: Activity = Activity().deserialize(json)
         except DeserializationError as error:
             # It is in the inbox; only its turn is left out.
-            log.warning("activity_without_turn", reason=type(error).__name__)
+            log.warning("activity_without_turn", account=self._account, reason=type(error).__name__)
             return Response(status_code=201)
         context = TurnContext(self, activity)
         await self.run_pipeline(context, _Bot(self._consented, json).on_turn)

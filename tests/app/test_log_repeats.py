@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import errno
 import logging
 from collections.abc import Generator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
 import structlog
 from pydantic import TypeAdapter, ValidationError
 
-from bridge.app.log_repeats import MOST_CAUSES, MOST_EVENTS, WINDOW, Repeats, tell_repeats
+from bridge.app.log_repeats import (
+    ABOUT,
+    MOST_CAUSES,
+    MOST_EVENTS,
+    WHICH,
+    WHY,
+    WINDOW,
+    Repeats,
+    tell_repeats,
+)
 from bridge.app.logs import route_standard_logging
+
+ROOT = Path(__file__).parents[2]
 
 
 @dataclass
@@ -223,3 +236,58 @@ async def test_when_the_bridge_stops_all_counts_are_told(log: Log) -> None:
     await asyncio.gather(telling, return_exceptions=True)
 
     assert log.names() == [("broken", None), ("broken", 6)]
+
+
+# --- every line of the code ---------------------------------------------------------------------
+
+# Of the whole bridge, and the same whenever they come.
+OF_THE_BRIDGE = {"store_takes_again"}
+
+
+def _lines_of_the_code() -> list[tuple[str, str, set[str]]]:
+    """Where it is, its event, and its keys: of every warning and error that is logged."""
+    found: list[tuple[str, str, set[str]]] = []
+    for path in sorted([*ROOT.glob("bridge/**/*.py"), *ROOT.glob("connectors/**/*.py")]):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(
+                        value=ast.Name(id="log"),
+                        attr="warning" | "error" | "exception" | "critical" as level,
+                    ),
+                    args=[ast.Constant(value=str(event))],
+                ):
+                    keys = {one.arg for one in node.keywords if one.arg}
+                    keys |= {"exc_info"} if level == "exception" else set()
+                    found.append((f"{path.relative_to(ROOT)}:{node.lineno}", event, keys))
+                case _:
+                    pass
+    return found
+
+
+def test_every_warning_has_a_key_by_which_it_is_told_apart() -> None:
+    """Else trouble of one account hides that of another behind "repeated"."""
+    lines = _lines_of_the_code()
+    known = {*ABOUT, *WHY, *WHICH, "exc_info"}
+
+    alike = [
+        (where, event) for where, event, keys in lines
+        if not keys & known and event not in OF_THE_BRIDGE
+    ]  # fmt: skip
+    nobodys = [
+        (where, event) for where, event, keys in lines
+        if not keys & set(ABOUT)
+        and (where.startswith("connectors/") or keys & {"operation", "row", "native_id"})
+    ]  # fmt: skip
+
+    assert len(lines) > 100
+    assert alike == []
+    assert nobodys == []  # what is of an account names it, or its channel
+
+
+def test_parts_that_are_not_ready_are_told_one_by_one(log: Log) -> None:
+    for _ in range(2):
+        for name in ("a", "b", "c"):
+            log.logger.warning("not_ready", part=f"agents.{name}", problem="it cannot be reached")
+
+    assert [line["part"] for line in log.lines] == ["agents.a", "agents.b", "agents.c"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bridge.errors import Refused
-from bridge.model import ActorId, Call
+from bridge.model import AccountId, ActorId, Call
 from bridge.ports.clock import SystemClock
 from bridge.sandbox.discord.state import App
 from bridge.sandbox.faults import Fault
@@ -56,15 +56,15 @@ def rest_of(local: Local) -> tuple[Rest, App]:
 async def test_it_is_registered_once_and_mended_when_it_differs(local: Local) -> None:
     rest, app = rest_of(local)
     us = Self(rest)
-    await register(rest, us, SystemClock())
+    await register(AccountId("discord"), rest, us, SystemClock())
     first = dict(next(iter(app.commands.values())))
-    await register(rest, us, SystemClock())
+    await register(AccountId("discord"), rest, us, SystemClock())
     (kept,) = app.commands.values()
     assert kept == first
 
     kept["description"] = "Older words"
     app.commands[7] = {"id": "7", "name": "of-another-program", "version": "1"}
-    await register(rest, us, SystemClock())
+    await register(AccountId("discord"), rest, us, SystemClock())
     await rest.close()
 
     assert app.commands[int(first["id"])]["description"] == COMMAND["description"]
@@ -86,7 +86,7 @@ async def test_a_server_in_trouble_is_asked_again_later(local: Local) -> None:
     local.around.faults.add(Fault(where="discord:commands.list:*", kind="status", status=502))
     clock = Hasty()
 
-    await register(rest, Self(rest), clock)
+    await register(AccountId("discord"), rest, Self(rest), clock)
     await rest.close()
 
     assert clock.slept == [5.0]

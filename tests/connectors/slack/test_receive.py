@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bridge.errors import AuthFailed, PlatformError, StoreError, Unavailable
-from bridge.model import MessagePosted, Raw, actor_id_of
+from bridge.model import AccountId, MessagePosted, Raw, actor_id_of
 from bridge.sandbox.faults import Fault
 from bridge.testing.inbox import ListInbox
 from connectors.slack import ids, receive
@@ -439,7 +439,7 @@ async def test_patience_has_growing_pauses_and_ends_with_the_credentials() -> No
         raise errors.pop(0)
 
     with pytest.raises(AuthFailed):
-        await patiently(work, clock)
+        await patiently(AccountId("acme"), work, clock)
 
     assert clock.slept == [1.0, 2.0]
 
