@@ -111,11 +111,12 @@ def _configuration(config: Path, settings: Settings) -> list[Finding]:
 def _store(settings: Settings) -> list[Finding]:
     path = settings.store.path
     try:
+        known_key(path)
         if standing(path) != "store":
             must_not_be_gone(path)
             return [_new_store(path)]
         version, newest = schema_version(path), newest_version()
-    except (StoreError, OSError) as error:
+    except (ConfigError, StoreError, OSError) as error:
         return [Finding("error", str(error))]  # it says what to do
     if version > newest:
         what = f"{path} has schema {version}, this version of the bridge knows up to {newest}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import stat
 from collections.abc import Sequence
@@ -17,6 +18,8 @@ APPLICATION_ID = 0x55414353  # "UACS": says that an SQLite file is a store of ou
 _MAGIC = b"SQLite format 3\0"  # sqlite.org/fileformat2.html, section 1.3
 _APPLICATION_ID_AT = 68
 _HEADER = 100
+_KEY_TEXT = re.compile(rb"[A-Za-z0-9_-]{43}=\n")  # 32 bytes in URL-safe base64
+_KEY_FILE = 45  # bytes
 Standing = Literal["nothing", "empty", "store"]
 Identity = tuple[int, int]
 
@@ -76,11 +79,27 @@ def must_not_be_gone(path: Path) -> None:
 
 def traces(path: Path) -> Sequence[Path]:
     """What shows that a store of ours stood, or stands, at this path."""
+    key = path.with_suffix(".key")
+    return [*_left_by_use(path), *([key] if is_key(key) else [])]
+
+
+def is_key(path: Path) -> bool:
+    """Whether the file is a key as the bridge writes it. Other programs name keys so, too, as the
+    one of a certificate: server.pem and server.key."""
+    if _size(path) != _KEY_FILE:
+        return False
+    try:
+        return bool(_KEY_TEXT.fullmatch(path.read_bytes()))
+    except OSError:
+        return True  # nobody can say that it is none
+
+
+def _left_by_use(path: Path) -> list[Path]:
+    """What stands beside a store that was opened once, less its key."""
     lock = path.with_name(f"{path.name}.lock")
     log = path.with_name(f"{path.name}-wal")
-    found = [one for one in (lock, log) if _size(one)]
-    return [*found, *(one for one in (path.with_suffix(".key"), path.with_suffix(".blobs"))
-                      if one.exists())]  # fmt: skip
+    blobs = path.with_suffix(".blobs")
+    return [*(one for one in (lock, log) if _size(one)), *([blobs] if blobs.is_dir() else [])]
 
 
 def identity(path: Path) -> Identity | None:
@@ -153,7 +172,7 @@ def _check_header(path: Path, wanted: str) -> None:
         tables = _tables(path)
     if tables == 0:
         return  # a store that was not begun: a crash came before its first table
-    if tables is None and traces(path):
+    if tables is None and _left_by_use(path):
         raise corrupt(path, "it does not begin as a store does")
     what = "an SQLite file" if tables else "a file"
     todo = (

@@ -81,18 +81,29 @@ def text_to_key(text: str) -> bytes:
 
 
 def load_or_make_key(path: Path) -> bytes:
-    """The key in the file; a new one, readable by its owner alone, when there is no file."""
+    """The key in the file; a new one, readable by its owner alone, when there is no file. Raises
+    ConfigError for a file that holds no key."""
     make_folder(path.parent)
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        return text_to_key(path.read_text("utf-8"))
+        return _key_in(path)
     key = make_key()
     with os.fdopen(file, "w", encoding="utf-8") as out:
         out.write(key_to_text(key) + "\n")
         out.flush()
         os.fsync(out.fileno())
     return key
+
+
+def _key_in(path: Path) -> bytes:
+    try:
+        return text_to_key(path.read_text("utf-8"))
+    except (ConfigError, UnicodeDecodeError):
+        raise ConfigError(
+            f"{str(path)!r} holds no key of a store; it was not touched. Put the store's key back, "
+            "or give store.path another name if the file belongs to another program"
+        ) from None
 
 
 def check_key(db: sqlite3.Connection, seal: Seal) -> None:

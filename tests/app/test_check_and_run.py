@@ -105,6 +105,10 @@ def _store_in_nowhere(settings: dict[str, Any]) -> None:
     settings["store"]["path"] = "/dev/null/nowhere/bridge.sqlite3"
 
 
+def _key_of_another_program(settings: dict[str, Any]) -> None:
+    Path(settings["store"]["path"]).with_suffix(".key").write_text("-----BEGIN PRIVATE KEY-----\n")
+
+
 def _closed_port() -> int:
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
@@ -138,6 +142,7 @@ BROKEN = {
     "an address without TLS": _public_url,
     "nobody can call us": _account(receive="http"),
     "no place for the store": _store_in_nowhere,
+    "a key of another program": _key_of_another_program,
     "a dead model's API": _dead("openai-chat", model="m"),
     "a dead ACP server": _dead("acp", agent_name="a"),
     "a dead A2A server": _dead("a2a"),

@@ -17,11 +17,12 @@ import pytest
 
 from bridge.app.build import open_store
 from bridge.app.settings import settings_of
-from bridge.errors import SchemaTooNew, StoreCorrupt, StoreError, StoreFull, StoreGone
+from bridge.errors import ConfigError, SchemaTooNew, StoreCorrupt, StoreError, StoreFull, StoreGone
 from bridge.store import SqliteStore, open_sqlite, open_sqlite_to_read
 from bridge.store.blobs import open_blobs
 from bridge.store.maintenance import backup, create, restore, schema_version
 from bridge.store.maintenance import migrate as migrate_store
+from bridge.store.place import standing, traces
 from bridge.store.schema import migrate, migrations, newest_version, version_of
 from bridge.testing.store_contract import ACME, HOME, HandClock, admit, raw, said, stored
 from tests.store.conftest import KEY
@@ -323,6 +324,43 @@ async def test_a_store_whose_file_is_gone_is_not_begun_anew_in_silence(
     assert _names(path.parent) == before
     assert create(path) is None
     await (await open_store(settings, clock)).close()
+
+
+@pytest.mark.parametrize(
+    "foreign", [b"-----BEGIN PRIVATE KEY-----\n", b"k" * 44 + b"\n", b"\xff" * 45]
+)
+async def test_a_key_of_another_program_is_not_taken_for_one_of_a_store(
+    tmp_path: Path, clock: HandClock, foreign: bytes
+) -> None:
+    path, certificate = tmp_path / "server.sqlite3", tmp_path / "server.pem"
+    _write(tmp_path / "server.key", foreign)
+    _write(certificate, b"-----BEGIN CERTIFICATE-----\n" * 10)
+
+    assert traces(path) == []
+    await (await open_sqlite(path, clock=clock, key=KEY)).close()
+    with pytest.raises(ConfigError, match=r"server\.key' holds no key of a store"):
+        await open_store(settings_of({"store": {"path": str(path)}}), clock)
+    for refused in (lambda: standing(certificate), lambda: restore(path, certificate)):
+        with pytest.raises(StoreError, match="a file of another program") as told:
+            refused()
+        assert not isinstance(told.value, StoreCorrupt)
+    assert _bytes(certificate).startswith(b"-----BEGIN CERTIFICATE")
+
+
+async def test_a_file_beside_a_key_of_ours_alone_is_not_a_damaged_store(
+    path: Path, clock: HandClock
+) -> None:
+    """Damaged is a store that was in use: it left a lock, a log or files."""
+    await _used(path, clock)
+    _write(path, b"written by another program" * 10)
+    with pytest.raises(StoreCorrupt):
+        standing(path)
+    _keep_only(path.parent, (path.suffix, ".key"))
+
+    with pytest.raises(StoreError, match="a file of another program") as told:
+        standing(path)
+
+    assert not isinstance(told.value, StoreCorrupt)
 
 
 async def test_a_store_that_is_gone_can_be_restored(path: Path, clock: HandClock) -> None:
