@@ -217,7 +217,7 @@ class Rest:
             with translated(doing):
                 answer = await self._ask(method, path, query, _data(body, files), headers)
             self._learn(bucket, answer.headers)
-            return read_answer(answer, doing)
+            return read_answer(answer, doing, authorised=authorised)
 
     async def read(
         self, path: str, *, bucket: str, doing: str, query: Mapping[str, str | int] | None = None
@@ -306,7 +306,7 @@ class _Bucket:
     reset_at: float
 
 
-def read_answer(answer: ApiAnswer, doing: str) -> Any:
+def read_answer(answer: ApiAnswer, doing: str, *, authorised: bool = True) -> Any:
     """The JSON of a success; for everything else the error that says what to do."""
     if 200 <= answer.status < 300:
         if answer.status == 204 or not answer.body:
@@ -316,13 +316,16 @@ def read_answer(answer: ApiAnswer, doing: str) -> Any:
         except orjson.JSONDecodeError:
             text = f"{doing}: Discord's answer was no JSON; nobody knows whether it took it"
             raise Unsettled(text, code="broken") from None
-    raise refusal(answer, doing)
+    raise refusal(answer, doing, authorised=authorised)
 
 
-def refusal(answer: ApiAnswer, doing: str) -> PlatformError:
-    """What an error answer means for us."""
+def refusal(answer: ApiAnswer, doing: str, *, authorised: bool = True) -> PlatformError:
+    """What an error answer means for us. `authorised`: the request bore the bot's token; else a 401
+    is about the token in its path, and says nothing of the bot's."""
     body = _json_object(answer.body)
     code = str(body.get("code") or "") or str(answer.status)
+    if answer.status == 401 and not authorised:
+        code = BAD_WEBHOOK_TOKEN
     said = str(body.get("message") or f"HTTP {answer.status}")
     if answer.status == 429:
         return _rate_limited(answer, body, doing)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
@@ -13,13 +14,14 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import replace
+from functools import partial
 
 import structlog
 from slack_bolt.async_app import AsyncApp
 from starlette.routing import BaseRoute
 
 from bridge.content.card import Asset
-from bridge.errors import BridgeError, ConfigError, Unavailable
+from bridge.errors import AuthFailed, BridgeError, ConfigError, Unavailable
 from bridge.model import (
     AccountId,
     ActorId,
@@ -56,12 +58,19 @@ from connectors.slack.files import address_of
 from connectors.slack.groups import groups_of, list_groups
 from connectors.slack.history import find_post, newest_post, posts_after
 from connectors.slack.ids import Identity
-from connectors.slack.json_values import text_at
+from connectors.slack.json_values import Json, text_at
 from connectors.slack.marks import takes_reaction
 from connectors.slack.outsiders import outsiders
 from connectors.slack.people import direct_channel, look_up, look_up_email
 from connectors.slack.read_back import ReadBack, gone_raw, reaction_raw, unpinned_raw
-from connectors.slack.receive import Keeper, bolt_app, events_route, listen_on_socket, patiently
+from connectors.slack.receive import (
+    Keeper,
+    bolt_app,
+    events_route,
+    listen_on_socket,
+    patiently,
+    tells_of_a_revoked_token,
+)
 from connectors.slack.send import WebApi
 from connectors.slack.settings import SlackSettings
 from connectors.slack.shares import Shares
@@ -99,6 +108,7 @@ class SlackConnector:
         self._us: Identity | None = None
         self._asking = asyncio.Lock()
         self._health = Health("stopped")
+        self._proving: set[asyncio.Task[None]] = set()
 
     # --- Connector ------------------------------------------------------------------------------
 
@@ -139,6 +149,9 @@ class SlackConnector:
         return ids.is_direct(channel.channel)
 
     async def close(self) -> None:
+        for task in self._proving:
+            task.cancel()
+        await asyncio.gather(*self._proving, return_exceptions=True)
         await self._api.close()
         if self._app_api is not None:
             await self._app_api.close()
@@ -351,8 +364,18 @@ class SlackConnector:
         keeper = Keeper(self.account, inbox, self._identity, clock, self._was_heard)
         return bolt_app(keeper, self._settings.api_url)
 
-    def _was_heard(self) -> None:
+    def _was_heard(self, body: Json) -> None:
         self._health = replace(self._health, heard=self._tools.clock.time())
+        if tells_of_a_revoked_token(body):
+            task = asyncio.create_task(self._prove_token())
+            self._proving.add(task)
+            task.add_done_callback(self._proving.discard)
+
+    async def _prove_token(self) -> None:
+        """Ask with the bot's token: `health` shows whether Slack still takes it."""
+        ask = partial(self._api.read, "auth.test")
+        with contextlib.suppress(AuthFailed):
+            await patiently(self.account, ask, self._tools.clock)
 
     def _secret(self, ref: SecretRef) -> Callable[[], Awaitable[str]]:
         return lambda: self._tools.tokens.secret(ref)

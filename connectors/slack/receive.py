@@ -48,6 +48,7 @@ log = structlog.get_logger(__name__)
 PING_SECONDS = 5.0  # between two signs of life; after four without an answer the socket is dead
 _CLOSE_SECONDS = 2.0
 _JOINS = frozenset({"member_joined_channel", "channel_join", "group_join"})
+_REVOKED = frozenset({"app_uninstalled", "tokens_revoked"})
 _LOOK_SECONDS = 0.5
 # Slack counts a connection that broke without a goodbye for some time more.
 _OTHERS_AFTER = 60.0
@@ -171,7 +172,7 @@ class Keeper(AsyncMiddleware):
         inbox: Inbox,
         identity: Callable[[], Awaitable[Identity]],
         clock: Clock,
-        heard: Callable[[], None],
+        heard: Callable[[Json], None],
     ) -> None:
         self.account = account
         self._inbox = inbox
@@ -200,7 +201,7 @@ class Keeper(AsyncMiddleware):
             if raw.channel is not None and _lets_in(body, us.user):
                 self._inbox.session_began(self.account, raw.channel)
             await self._inbox.accept(raw)
-        self._heard()
+        self._heard(body)
 
     @contextlib.asynccontextmanager
     async def _in_turn(self, channel: str) -> AsyncGenerator[None]:
@@ -214,6 +215,11 @@ class Keeper(AsyncMiddleware):
             turn.waiting -= 1
             if not turn.waiting:
                 del self._turns[channel]
+
+
+def tells_of_a_revoked_token(body: Json) -> bool:
+    """Whose token it is does not always stand there: it may be a person's."""
+    return text_at(object_at(body, "event"), "type") in _REVOKED
 
 
 def _lets_in(body: Json, user: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
 
@@ -55,6 +56,7 @@ from connectors.teams.validate import SigningKeys, TokenValidator
 from connectors.teams.words import in_words
 
 _PEOPLE_REMEMBERED = 10_000
+_PROVE_AGAIN = 300.0  # seconds, at least, after which the credentials are proved again
 
 log = structlog.get_logger(__name__)
 
@@ -89,13 +91,17 @@ class TeamsConnector:
         self._bringing: set[asyncio.Task[None]] = set()
 
     async def run(self, inbox: Inbox) -> None:
-        """Teams calls us (see `routes`), so this only proves the credentials and stays."""
+        """Teams calls us (see `routes`), so this only proves the credentials, again each time the
+        token runs out: an account in which nothing is said would not notice that they expired."""
         inbox.session_began(self.account)
         self._health = Health(state="connecting")
         try:
             await self._prove_credentials()
             self._health = Health(state="listening", connected_since=self._tools.clock.time())
-            await asyncio.Event().wait()
+            while True:
+                await self._tools.clock.sleep(max(self._token.lasts, _PROVE_AGAIN))
+                with contextlib.suppress(AuthFailed):  # `health` shows it
+                    await self._prove_credentials()
         except AuthFailed as error:
             self._health = Health(state="failed", note=str(error))
             raise
@@ -225,7 +231,8 @@ class TeamsConnector:
 
     async def _prove_credentials(self) -> None:
         try:
-            await self._token.get()
+            with self._sender.credential.watched():
+                await self._token.get()
         except AuthFailed:
             raise
         except PlatformError as error:

@@ -371,6 +371,11 @@ class BotToken:
             text = f"No token from {self._settings.login_url} within {self._within:g} s"
             raise Unavailable(text) from error
 
+    @property
+    def lasts(self) -> float:
+        """Seconds until the next `get` fetches a new one; 0 where there is none."""
+        return max(self._until - self._clock.monotonic(), 0.0) if self._token else 0.0
+
     def drop(self, token: str) -> None:
         """Forget a token that was refused."""
         if self._token == token:

@@ -289,6 +289,35 @@ def test_each_refusal_becomes_an_error_that_says_what_to_do(
         raise error
 
 
+def test_a_401_to_a_request_without_the_bots_token_is_about_the_webhook() -> None:
+    error = refusal(answer(401, {"code": 0, "message": "401: Unauthorized"}), "Posting",
+                    authorised=False)  # fmt: skip
+
+    assert (type(error), error.code) == (Refused, "50027")
+    assert "the webhook was made anew" in str(error)
+    assert "bot token" not in str(error)
+
+
+async def test_a_webhook_whose_token_holds_no_more_is_found_anew(
+    local: Local, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connector = local.connector()
+    await send(connector, in_channel(local, "one"))
+    refused = [answer(401, {"code": 0, "message": "401: Unauthorized"})]
+    real = vars(Rest)["_ask"]
+
+    async def ask(rest: Rest, method: str, path: str, *more: Any) -> ApiAnswer:
+        if path.startswith("/webhooks/") and refused:
+            return refused.pop()
+        return await real(rest, method, path, *more)
+
+    monkeypatch.setattr(Rest, "_ask", ask)
+    await send(connector, in_channel(local, "two"))
+
+    assert refused == []
+    assert texts(local) == ["one", "two"]
+
+
 async def test_a_token_that_is_refused_shows_until_it_is_taken(
     local: Local, monkeypatch: pytest.MonkeyPatch
 ) -> None:

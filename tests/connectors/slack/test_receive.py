@@ -21,6 +21,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bridge.errors import AuthFailed, PlatformError, StoreError, Unavailable
 from bridge.model import AccountId, MessagePosted, Raw, actor_id_of
 from bridge.sandbox.faults import Fault
+from bridge.sandbox.slack.events import Event
 from bridge.testing.inbox import ListInbox
 from connectors.slack import ids, receive
 from connectors.slack.decode import CREDENTIALS, decode
@@ -32,7 +33,7 @@ from connectors.slack.receive import (
     raw_of,
     watch_for_others,
 )
-from tests.connectors.slack.conftest import GENERAL, RANDOM, Sandbox
+from tests.connectors.slack.conftest import ADA, GENERAL, RANDOM, Sandbox
 from tests.connectors.slack.payloads import ACCOUNT, CHANNEL, TEAM, TS, US, envelope, post, raw
 from tests.connectors.slack.test_encode import post as encoded
 from tests.connectors.slack.test_send import FakeClock
@@ -125,7 +126,7 @@ async def _us() -> ids.Identity:
 
 
 def keeper(inbox: ListInbox) -> Keeper:
-    return Keeper(ACCOUNT, inbox, _us, FakeClock(), lambda: None)
+    return Keeper(ACCOUNT, inbox, _us, FakeClock(), lambda _body: None)
 
 
 async def test_one_channel_keeps_its_order_and_holds_no_other_up() -> None:
@@ -266,6 +267,33 @@ async def test_a_bot_token_that_is_revoked_shows_though_the_socket_is_open(
 
     assert (revoked.state, "invalid_auth" in revoked.note) == ("failed", True)
     assert (connector.health().state, connector.health().note) == ("connected", "")
+
+
+@pytest.mark.parametrize("kind", ["tokens_revoked", "app_uninstalled"])
+async def test_a_revoked_token_shows_as_soon_as_slack_tells_of_it(
+    sandbox: Sandbox, inbox: ListInbox, kind: str
+) -> None:
+    """A person's token may be revoked, too: the bot's own is asked with."""
+    connector = sandbox.connector()
+    await sandbox.start(connector, inbox)
+    (app,) = [
+        one for one in sandbox.slack.slack.bot_tokens.values() if one.id == sandbox.app()["app_id"]
+    ]
+
+    async def told(number: int) -> str:
+        body = {"type": kind, "tokens": {"oauth": [ADA]}, "event_ts": f"170000000{number}.000000"}
+        sandbox.slack.delivery.tell(app, Event(kind, "C0ACME001", body))
+        await inbox.until(lambda: len(inbox.raws) == number)
+        proving: set[asyncio.Task[None]] = vars(connector)["_proving"]
+        await asyncio.gather(*proving)
+        return connector.health().state
+
+    persons = await told(1)
+    sandbox.tokens.values = dict.fromkeys(sandbox.tokens.values, "xoxb-revoked")
+    bots = await told(2)
+
+    assert (persons, bots) == ("connected", "failed")
+    assert "invalid_auth" in connector.health().note
 
 
 async def test_a_slack_that_is_down_is_waited_for(

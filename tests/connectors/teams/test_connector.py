@@ -172,6 +172,54 @@ async def test_a_wrong_password_stops_the_account(made: Bench) -> None:
     await connector.close()
 
 
+class TurnedClock(SystemClock):
+    """Sleeps until it is turned."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.slept: asyncio.Queue[float] = asyncio.Queue()
+        self._turned = asyncio.Event()
+
+    def monotonic(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.put_nowait(seconds)
+        await self._turned.wait()
+        self._turned.clear()
+
+    def turn(self, seconds: float) -> None:
+        self.now += seconds
+        self._turned.set()
+
+
+async def test_a_secret_that_expires_shows_though_nobody_says_anything(made: Bench) -> None:
+    secrets, name = FixedTokens({}), made.settings.app_password.env or ""
+    good = vars(made.connector)["_tools"].tokens.values[name]
+    secrets.values[name] = good
+    clock = TurnedClock()
+    connector = TeamsConnector(
+        AccountId("teams"), made.settings, ConnectorTools(clock, secrets, MemoryShelf())
+    )
+    running = asyncio.create_task(connector.run(ListInbox()))
+    found: list[tuple[str, str]] = []
+    async with asyncio.timeout(10):
+        first = await clock.slept.get()
+        for secret in (good, "expired", good):
+            found.append((connector.health().state, connector.health().note[-52:]))
+            secrets.values[name] = secret
+            clock.turn(first)
+            pause = await clock.slept.get()
+    found.append((connector.health().state, ""))
+
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    await connector.close()
+    assert [state for state, _ in found] == ["listening", "listening", "failed", "listening"]
+    assert "check app_id, app_password and tenant_id" in found[2][1]
+    assert pause == first > 300
+
+
 async def test_an_identity_provider_that_is_away_does_not_stop_the_account(made: Bench) -> None:
     made.around.faults.add(Fault(kind="status", where="teams:token:*", status=503, times=None))
     secrets = FixedTokens({made.settings.app_password.env or "": "x"})
