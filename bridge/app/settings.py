@@ -18,7 +18,7 @@ from bridge.app.redaction import hide_secrets
 from bridge.app.room_settings import RoomSettings
 from bridge.app.seat_settings import DirectSettings, seat_problems
 from bridge.app.strict import NativeId, StrictSettings
-from bridge.app.yaml_file import read_yaml
+from bridge.app.yaml_file import DEFAULT_STORE, read_yaml
 from bridge.content.globs import Glob, matches
 from bridge.errors import ConfigError
 from bridge.ports.discovery import (
@@ -87,18 +87,13 @@ class PolicySettings(StrictSettings):
 
 
 # `path` below `store`, whatever the rest of the file is.
-_STORE = re.compile(
-    r"^store:[ \t]*(?:\{.*?|(?:#.*)?\n(?:[ \t]+.*\n|[ \t]*\n)*?[ \t]+)"
-    r"path:[ \t]*[\"']?([^\"'\s#,}]+)",
-    re.MULTILINE,
-)
 
 
 class StoreSettings(StrictSettings):
     """Where everything is kept."""
 
     path: Path = Field(
-        default=Path("data/bridge.sqlite3"),
+        default=DEFAULT_STORE,
         description="The SQLite file; relative paths are relative to the configuration file.",
     )
     synchronous: Literal["FULL", "NORMAL"] = Field(
@@ -291,17 +286,6 @@ def _with_picture(agent: AgentSettings, path: Path) -> AgentSettings:
         return agent
     picture = str(path.parent / Path(agent.picture).expanduser())
     return agent.model_copy(update={"picture": picture})
-
-
-def store_named_in(path: Path) -> Path:
-    """The store of a configuration file that may be wrong: as far as it is named there, else the
-    default."""
-    try:
-        found = _STORE.search(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError):
-        found = None
-    named = Path(found[1]) if found else StoreSettings().path
-    return path.parent / named.expanduser()
 
 
 def settings_of(data: object, source: str = "configuration") -> Settings:

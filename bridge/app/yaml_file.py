@@ -19,6 +19,12 @@ from yaml.reader import ReaderError
 from bridge.errors import ConfigError
 
 _DEEPEST = 100  # levels of nesting; libyaml overruns the stack of the process at about 30,000
+DEFAULT_STORE = Path("data/bridge.sqlite3")
+_STORE = re.compile(
+    r"^store:[ \t]*(?:\{.*?|(?:#.*)?\n(?:[ \t]+.*\n|[ \t]*\n)*?[ \t]+)"
+    r"path:[ \t]*[\"']?([^\"'\s#,}]+)",
+    re.MULTILINE,
+)
 _UNQUOTED = re.compile(r"[-:\[,{]\s*([@*&!%`])")
 _OPENS = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
 _CLOSES = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
@@ -54,6 +60,17 @@ class _StrictLoader(_Strict, yaml.SafeLoader):
 
 class _FastLoader(_Strict, _Fast):
     pass
+
+
+def store_named_in(path: Path) -> Path:
+    """The store of a configuration file that may be wrong: as far as it is named there, else the
+    default."""
+    try:
+        found = _STORE.search(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError):
+        found = None
+    named = Path(found[1]) if found else DEFAULT_STORE
+    return path.parent / named.expanduser()
 
 
 def read_yaml(path: Path) -> object:

@@ -13,7 +13,8 @@ from pydantic import BaseModel
 
 from bridge.app.build import seat_with
 from bridge.app.seat_settings import SeatSettings
-from bridge.app.settings import Settings, read_settings, settings_of, store_named_in
+from bridge.app.settings import Settings, read_settings, settings_of
+from bridge.app.yaml_file import store_named_in
 from bridge.errors import ConfigError
 from bridge.ports.discovery import (
     AGENTS,

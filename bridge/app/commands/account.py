@@ -34,13 +34,14 @@ def resume(name: str, config: Path) -> None:
 
 
 async def _resume(config: Path, name: str) -> bool:
+    settings = settings_from(config)
+
     from bridge.app.admin import running_bridge
     from bridge.app.commands.stores import writing
     from bridge.errors import InvalidData
     from bridge.model import AccountId
     from bridge.router.other_bridges import resume_sending
 
-    settings = settings_from(config)
     if name not in settings.accounts:
         known = ", ".join(settings.accounts) or "none"
         raise InvalidData(f"There is no account {name!r}; the configuration has: {known}")

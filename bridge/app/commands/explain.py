@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from bridge.app.commands.options import config_option, json_option, settings_from
 from bridge.app.commands.show import print_json
 from bridge.errors import StoreError
+
+if TYPE_CHECKING:
+    from bridge.app.settings import Settings
 
 
 @click.command("explain")
@@ -56,21 +60,22 @@ def command(
 
 
 def _explain(config: Path, message: str, *, as_json: bool, markdown: bool) -> None:
+    settings = settings_from(config)  # before the SDKs are imported
+
     from bridge.app.commands.way import as_markdown, as_text
 
-    way = asyncio.run(_way(config, message))
+    way = asyncio.run(_way(settings, message))
     if as_json:
         print_json(way)
     else:
         click.echo(as_markdown(way) if markdown else as_text(way))
 
 
-async def _way(config: Path, wanted: str) -> dict[str, object]:
+async def _way(settings: Settings, wanted: str) -> dict[str, object]:
     from bridge.app.commands.find_message import find_messages
     from bridge.app.commands.stores import reading
     from bridge.app.commands.way import way_of
 
-    settings = settings_from(config)
     async with reading(settings) as store:
         found = await find_messages(store, settings, wanted)
         if len(found) > 1:
@@ -85,10 +90,11 @@ async def _way(config: Path, wanted: str) -> dict[str, object]:
 
 
 async def _sequence(config: Path, room: str, newest: int) -> str:
+    settings = settings_from(config)
+
     from bridge.app.commands.sequence import sequence_of
     from bridge.app.commands.stores import reading
 
-    settings = settings_from(config)
     async with reading(settings) as store:
         accounts = {name: entry.platform for name, entry in settings.accounts.items()}
         return await sequence_of(store, room, newest, accounts)

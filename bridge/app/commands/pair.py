@@ -77,12 +77,13 @@ def revoke(who: str, agent: str | None, config: Path) -> None:
 
 
 async def _new(config: Path, agent: str | None, minutes: float) -> str:
+    settings = settings_from(config)
+
     from bridge.app.admin import running_bridge
     from bridge.app.commands.stores import writing
     from bridge.ports.clock import SystemClock
     from bridge.router.doors import ALL, begin_pairing
 
-    settings = settings_from(config)
     if agent is not None and agent not in settings.agents:
         known = ", ".join(settings.agents) or "none"
         raise ConfigError(f"There is no agent {agent!r}; there are: {known}")

@@ -25,7 +25,7 @@ def command(config: Path) -> None:
       uacs-bridge reload -c bridge.yaml
     """
     from bridge.app.admin import running_bridge
-    from bridge.app.settings import store_named_in
+    from bridge.app.yaml_file import store_named_in
 
     try:
         store, wrong = settings_from(config).store.path, None

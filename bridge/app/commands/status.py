@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _QUIET = 600.0  # seconds without a word after which an open socket may be deaf
 _UP = ("connected", "listening")
+
+Facts: TypeAlias = dict[str, Any]
 
 
 @click.command("status")
@@ -42,15 +44,13 @@ def command(config: Path, as_json: bool) -> None:
 
 
 async def _facts(config: Path) -> dict[str, Any]:
+    settings, wrong, running, told = await asyncio.to_thread(_of_file, config)
+
     from bridge.app.commands.budget import spent_by
     from bridge.app.commands.stores import reading
 
-    settings, wrong = _of_file(config)
     accounts = {name: entry.platform for name, entry in settings.accounts.items()}
-    running, told = await asyncio.to_thread(_running, settings.store.path)
-    if wrong is not None:
-        if running is None:
-            raise wrong
+    if wrong:
         accounts = {name: facts["platform"] for name, facts in told.get("accounts", {}).items()}
     async with reading(settings) as store:
         status = await store.status()
@@ -83,18 +83,28 @@ async def _facts(config: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _of_file(config: Path) -> tuple[Settings, ConfigError | None]:
-    """Of a wrong file the store alone, and what is wrong: a bridge that runs goes on with what it
-    read before."""
-    from bridge.app.settings import Settings, StoreSettings, store_named_in
+def _of_file(config: Path) -> tuple[Settings, bool, Facts | None, Facts]:
+    """The settings, whether the file is wrong, and what `_running` tells. Of a wrong file the store
+    alone: a bridge that runs goes on with what it read before. Raises ConfigError where none does.
+    """
+    from bridge.app.yaml_file import store_named_in
 
     try:
-        return settings_from(config), None
-    except ConfigError as error:
-        return Settings(store=StoreSettings(path=store_named_in(config))), error
+        settings = settings_from(config)
+    except ConfigError:
+        store = store_named_in(config)
+        running, told = _running(store)
+        if running is None:
+            raise
+
+        from bridge.app.settings import Settings, StoreSettings
+
+        return Settings(store=StoreSettings(path=store)), True, running, told
+    running, told = _running(settings.store.path)
+    return settings, False, running, told
 
 
-def _running(store: Path) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+def _running(store: Path) -> tuple[Facts | None, Facts]:
     """Which bridge runs with this store, and its /healthz; None and nothing when none does."""
     from bridge.app.admin import running_bridge
     from bridge.errors import BridgeError

@@ -56,11 +56,12 @@ def add(
       uacs-bridge tokens add helper --room support --scope read,post
       uacs-bridge tokens add watcher --room 'team-*' --expires never
     """
+    settings = settings_from(config)
+
     from bridge.app.api.tokens import Wanted, new_token, scopes_of, seconds_of
     from bridge.content.globs import matches
     from bridge.ports.clock import SystemClock
 
-    settings = settings_from(config)
     wanted = Wanted(name, rooms, scopes_of(scope), role, seconds_of(expires), per_minute)
     kept, token = new_token(wanted, SystemClock().time(), settings.agents)
     for glob in rooms:
