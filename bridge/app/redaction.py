@@ -39,6 +39,16 @@ _LIKE_ASCII = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}  # to `re` they 
 _INPUTS = re.compile(r"input_value=.*?(?=, input_type=)", re.DOTALL)
 
 
+_PATHS = re.compile(
+    r"""
+      '(?:[^'\s]*/[^'\s]*|[.~]{0,2}/[^'\n]*)'
+    | "(?:[^"\s]*/[^"\s]*|[.~]{0,2}/[^"\n]*)"
+    | (?<![\w:/.~])[.~]{0,2}/[^\s/'",;)]+/[^\s'",;)]+  # one name alone is a command, as /invite
+    """,
+    re.VERBOSE,
+)
+
+
 def hide_inputs(text: str) -> str:
     """The text of an error without the values that a model refused."""
     return _INPUTS.sub(f"input_value={HIDDEN}", text) if "input_value=" in text else text
@@ -47,6 +57,12 @@ def hide_inputs(text: str) -> str:
 def hide_secrets(text: str) -> str:
     """The text with everything hidden that looks like a token or a signed link."""
     return _SECRETS.sub(HIDDEN, text) if may_hold_secret(text) else text
+
+
+def hide_paths(text: str) -> str:
+    """The text without the names of files: absolute paths, and what stands in quotes and has a
+    slash. Web addresses stay."""
+    return _PATHS.sub(lambda found: found[0] if "://" in found[0] else "(a file)", text)
 
 
 def may_hold_secret(text: str) -> bool:

@@ -32,7 +32,7 @@ from bridge.app.build import Bridge
 from bridge.app.file_links import file_routes
 from bridge.app.gauges import gauges_of
 from bridge.app.heads import BoundedHeads
-from bridge.app.redaction import hide_secrets
+from bridge.app.redaction import hide_paths, hide_secrets
 from bridge.errors import BridgeError, ConfigError, InvalidData, StoreError
 from bridge.model import AccountId, ActorId, OperationId, RoomId
 from bridge.ports.abilities import has
@@ -42,6 +42,7 @@ from bridge.ports.store import StorePulse, StoreStatus
 from bridge.router.doors import begin_pairing
 
 _FRESH = 1.0  # seconds for which counts are good enough: asking often costs the store nothing
+_SEE_STATUS = "`uacs-bridge status` says what is wrong"
 _SHARE = 20  # ... and so many times as long as counting took
 
 
@@ -49,15 +50,19 @@ def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
     """The ASGI app; `/admin` is there only with a door."""
     counts = _Counts(bridge)
 
-    async def healthz(_request: Request) -> Response:
+    async def healthz(request: Request) -> Response:
         """200 while the store takes what is written; the accounts' troubles are told and do not
-        fail it. Takes no longer in a large store."""
+        fail it. Takes no longer in a large store. Only commands, which have the door's token, are
+        told problems in their own words: those name files of this machine."""
+        ours = door is not None and door.admits(request.headers.get("authorization", ""))
         trouble, pulse = await _store_now(bridge)
-        accounts = {name: account_facts(bridge, name) for name in bridge.connectors}
+        accounts = {name: account_facts(bridge, name, ours=ours) for name in bridge.connectors}
         notes = {name: bridge.router.other_bridges.note(name) for name in bridge.connectors}
         found = [*bridge.problems, *bridge.unready.values()]
+        if not ours:
+            found = [f"{text.partition(': ')[0]}: {_SEE_STATUS}" for text in found]
         found += [f"account {name} {note}" for name, note in notes.items() if note]
-        problems = [hide_secrets(text) for text in found]
+        problems = [hide_secrets(text) for text in dict.fromkeys(found)]
         body: dict[str, Any] = {
             "ok": not trouble,
             "accounts": accounts,
@@ -187,16 +192,22 @@ def health_of(bridge: Bridge, name: AccountId) -> Health:
     return replace(health, note=deaf) if deaf and not health.note else health
 
 
-def account_facts(bridge: Bridge, name: AccountId) -> dict[str, Any]:
-    """For whoever asks: what platforms said may hold a token, so it is hidden again."""
+def account_facts(bridge: Bridge, name: AccountId, *, ours: bool) -> dict[str, Any]:
+    """What platforms said may hold a token, so it is hidden again; from all but commands, `ours`,
+    also where files are."""
     health = health_of(bridge, name)
     failed = bridge.router.receivers.failed.get(name)
     entry = bridge.settings.accounts.get(name)
-    facts = asdict(health) | {"note": hide_secrets(health.note)}
+    shown = hide_secrets if ours else _hide_all
+    facts = asdict(health) | {"note": shown(health.note)}
     facts |= {"platform": entry.platform} if entry else {}
     if progress := bridge.router.progress(name):
         facts["catching_up"] = asdict(progress)
-    return facts | ({"failed": hide_secrets(failed)} if failed else {})
+    return facts | ({"failed": shown(failed)} if failed else {})
+
+
+def _hide_all(text: str) -> str:
+    return hide_paths(hide_secrets(text))
 
 
 # --- /admin -------------------------------------------------------------------------------------

@@ -28,7 +28,11 @@ class SecretRef(BaseModel):
     def __str__(self) -> str:
         if self.env is not None:
             return f"environment variable {self.env}"
-        return f"file {self.file}" if self.file is not None else f"sealed secret {self.sealed!r}"
+        return (
+            f"file {str(self.file)!r}"
+            if self.file is not None
+            else f"sealed secret {self.sealed!r}"
+        )
 
 
 class TokenSource(Protocol):

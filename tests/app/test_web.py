@@ -6,6 +6,7 @@ import asyncio
 import json
 import stat
 from pathlib import Path
+from typing import cast
 
 import httpx
 import pytest
@@ -20,11 +21,13 @@ from bridge.app.admin import Door, RunningBridge, running_bridge
 from bridge.app.bodies import BoundedBodies
 from bridge.app.build import Bridge, build
 from bridge.app.gauges import gauges_of
+from bridge.app.redaction import hide_paths
+from bridge.app.reload import KEPT
 from bridge.app.settings import settings_of
 from bridge.app.web import WebServer, listen, web_app
 from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId, LaneId
-from bridge.ports.connector import Health
+from bridge.ports.connector import Connector, Health
 from bridge.ports.store import LaneStatus, StoreStatus
 
 
@@ -133,6 +136,80 @@ async def test_health_and_metrics_tell_counts(idle: Bridge) -> None:
     names = {family.name for family in text_string_to_metric_families(metrics)}
     assert {"bridge_inbox_rows", "bridge_outbox_rows", "bridge_lane_oldest_seconds",
             "bridge_account_up", "bridge_events_kept"} <= names  # fmt: skip
+
+
+def _names_files(bridge: Bridge) -> dict[str, str]:
+    """Every source of problems, with words that name files as each of them does."""
+    agent = "agents.echo.picture: 'sb/nope.png' cannot be read; correct the path"
+    tool = "tools.notes: there is no program '/srv/tools/notes' that may be run; correct `command`"
+    bridge.problems[:] = [
+        agent,
+        f"{KEPT}: /srv/bridge/bridge.yaml: accounts.x: Extra inputs",
+        "room 'general': The store '/srv/data/b.sqlite3' failed",
+    ]
+    bridge.unready.update({
+        "tools.notes": tool,
+        "agents.claude": "agents.claude: Cannot read the secret in '/run/secrets/key': no",
+        "accounts.slack": "accounts.slack: the bot is not in channel 'C1'; say /invite @bridge",
+    })  # fmt: skip
+    return {"agents.echo.picture": agent, "tools.notes": tool}
+
+
+async def test_only_commands_are_told_which_files_a_problem_is_about(idle: Bridge) -> None:
+    door, told = Door.new(), _names_files(idle)
+
+    async with _client(web_app(idle, door)) as http:
+        strangers = (await http.get("/healthz")).json()["problems"]
+        wrong = {"Authorization": "Bearer wrong"}
+        guessing = (await http.get("/healthz", headers=wrong)).json()["problems"]
+        ours = {"Authorization": f"Bearer {door.token}"}
+        commands = (await http.get("/healthz", headers=ours)).json()["problems"]
+
+    assert strangers == guessing == [
+        f"{part}: `uacs-bridge status` says what is wrong"
+        for part in (
+            "agents.echo.picture", KEPT, "room 'general'", "tools.notes", "agents.claude",
+            "accounts.slack",
+        )
+    ]  # fmt: skip
+    assert "/" not in "".join(strangers)
+    assert set(told.values()) <= set(commands)
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("Cannot read the secret in '/run/secrets/slack key': [Errno 13] Permission denied",
+         "Cannot read the secret in (a file): [Errno 13] Permission denied"),
+        ("The file ./secrets/slack is empty or not set", "The file (a file) is empty or not set"),
+        ("'sb/nope.png' and \"/a/o'b\" are gone", "(a file) and (a file) are gone"),
+        ("token from https://login.test/t/oauth2/v2.0/token: 401 'https://a.test/b'",
+         "token from https://login.test/t/oauth2/v2.0/token: 401 'https://a.test/b'"),
+        ("it isn't in #general; say /invite @bridge, it doesn't hear",
+         "it isn't in #general; say /invite @bridge, it doesn't hear"),
+    ],
+)  # fmt: skip
+def test_the_names_of_files_are_hidden_in_what_an_account_says(said: str, shown: str) -> None:
+    assert hide_paths(said) == shown
+
+
+async def test_why_an_account_failed_names_no_files_to_strangers(idle: Bridge) -> None:
+    class Failing:
+        def health(self) -> Health:
+            return Health("connecting", note="'/srv/tls/ca.pem' cannot be read")
+
+    name, door = AccountId("slack"), Door.new()
+    idle.connectors[name] = cast("Connector", Failing())
+    app, found = web_app(idle, door), list[str]()
+    for failed in ("", "Cannot read the secret in '/run/secrets/slack'"):
+        if failed:
+            idle.router.receivers.failed[name] = failed
+        for headers in ({}, {"Authorization": f"Bearer {door.token}"}):
+            async with _client(app) as http:
+                found.append(str((await http.get("/healthz", headers=headers)).json()["accounts"]))
+    idle.connectors.clear()
+
+    assert ["/" in one for one in found] == [False, True, False, True]
 
 
 async def test_health_is_503_when_the_store_does_not_answer(idle: Bridge) -> None:
