@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
+from bridge.app.account_checks import check_account
 from bridge.app.admin import running_bridge
 from bridge.app.build import (
     accounts_meant,
@@ -27,6 +28,7 @@ from bridge.app.pictures import agent_picture
 from bridge.app.places import Places
 from bridge.app.readiness import (
     REACHABLE,
+    TOOLS_TODO,
     UNREACHABLE,
     ask_agents,
     calls_us,
@@ -37,26 +39,21 @@ from bridge.app.settings import Settings
 from bridge.app.shelves import Overlay
 from bridge.app.tokens import Tokens
 from bridge.app.web import listen
-from bridge.content.globs import is_glob, matches, meet
+from bridge.content.globs import matches
 from bridge.errors import BridgeError, ConfigError, StoreError
 from bridge.model import AccountId, ChannelRef
 from bridge.ports.agent import Agent
 from bridge.ports.clock import SystemClock
-from bridge.ports.connector import (
-    ChecksItself,
-    Connector,
-    Finding,
-    KnowsOutsiders,
-    ListsGroups,
-    Use,
-)
+from bridge.ports.connector import Connector, Finding, KnowsOutsiders
 from bridge.ports.discovery import connector_type
 from bridge.ports.store import Store
+from bridge.ports.tokens import TokenSource
 from bridge.store.maintenance import schema_version
 from bridge.store.place import must_not_be_gone, standing
 from bridge.store.schema import newest_version
 from bridge.store.sqlite import open_sqlite_to_read
-from bridge.tools.mcp_server import check_installed, missing_program
+from bridge.tools.mcp_server import McpServer, check_installed, missing_program
+from bridge.tools.settings import ToolServerSettings
 
 Chapter: TypeAlias = tuple[str, Sequence[Finding]]
 
@@ -346,12 +343,29 @@ async def _tools(settings: Settings, store: Store | None, *, offline: bool) -> l
     chapters: list[Chapter] = []
     for name, server in settings.tools.items():
         found = secrets[name]
+        unmet_secrets = any(one.level == "error" for one in found)
         if problem := missing_program(server):
             found.append(Finding("error", problem, "install it, or correct `command`"))
-        elif server.url is not None and not offline:
-            found += await probe_address(server, Tokens(store))
+        elif not offline and not unmet_secrets:
+            found += await _asked_tools(name, server, Tokens(store))
         chapters.append((f"Tools {name}", found or [Finding("ok", "its program is there")]))
     return chapters
+
+
+async def _asked_tools(
+    name: str, settings: ToolServerSettings, tokens: TokenSource
+) -> Sequence[Finding]:
+    """What an address answers; then whether the server tells its tools, as it must in `run`."""
+    found = [] if settings.url is None else await probe_address(settings, tokens)
+    if any(one.level == "error" for one in found):
+        return found
+    server = McpServer(name, settings, tokens, SystemClock(), None)
+    try:
+        if problem := await server.proved():
+            return [Finding("error", problem, TOOLS_TODO)]
+        return [*found, Finding("ok", f"it tells {many(len(server.listed), 'tool')}")]
+    finally:
+        await server.close()
 
 
 async def _secrets(
@@ -374,79 +388,11 @@ async def _secrets(
 async def _account(
     name: str, connector: Connector, channels: Sequence[ChannelRef], settings: Settings
 ) -> list[Finding]:
-    found: list[Finding] = []
-    if isinstance(connector, ChecksItself):
-        try:
-            async with asyncio.timeout(_DEADLINE):
-                found += await connector.check(channels, _uses(name, connector, settings))
-        except TimeoutError:
-            what = f"its platform did not answer within {_DEADLINE:g} s"
-            found.append(Finding("error", what, "check the network, then try again"))
-        except BridgeError as error:
-            found.append(Finding("error", str(error), "correct it, then run check again"))
+    found = await check_account(name, connector, channels, settings, _DEADLINE)
     found += [one for channel in channels for one in await _outsiders(connector, channel)]
-    if wanted := _groups_named(name, connector, channels, settings):
-        found += await _groups(connector, channels, wanted)
     if calls_us(connector):
         found += _called(name, settings.web.public_url, found)
     return found
-
-
-def _uses(name: str, connector: Connector, settings: Settings) -> list[Use]:
-    """What the configuration asks this account about people."""
-    uses: list[Use] = ["emails"] if settings.people.link_by_email else []
-    form = f"group:{connector.capabilities.platform}:*:*"
-    listed = any(meet(glob, form) for glob in _seats_globs(settings) if glob.startswith("group:"))
-    mapped = any(name in accounts for accounts in settings.people.groups.values())
-    return [*uses, "groups"] if listed or mapped else uses
-
-
-def _seats_globs(settings: Settings) -> list[str]:
-    """Who reaches agents, and who does not."""
-    parts = (*settings.rooms.values(), *settings.direct)
-    return [glob for part in parts for seat in part.agents for glob in (*seat.allow, *seat.deny)]
-
-
-def _groups_named(
-    name: str, connector: Connector, channels: Sequence[ChannelRef], settings: Settings
-) -> list[tuple[str, str]]:
-    """Ids of groups that the configuration has, and where it has them."""
-    found = [
-        (f"people.groups.{group}", accounts[name])
-        for group, accounts in settings.people.groups.items()
-        if name in accounts
-    ]
-    here = {channel.workspace for channel in channels}
-    for glob in _seats_globs(settings):
-        match glob.split(":"):
-            case ["group", connector.capabilities.platform, workspace, own_id] if (
-                workspace in here and not is_glob(own_id)
-            ):
-                found.append((glob, own_id))
-            case _:
-                pass
-    return found
-
-
-async def _groups(
-    connector: Connector, channels: Sequence[ChannelRef], wanted: Sequence[tuple[str, str]]
-) -> list[Finding]:
-    """Whether there are such groups; where they cannot be listed, the scope that is missing is
-    found elsewhere."""
-    if not isinstance(connector, ListsGroups):
-        return []
-    try:
-        async with asyncio.timeout(_DEADLINE):
-            known = await connector.groups({channel.workspace for channel in channels})
-    except (BridgeError, TimeoutError):
-        return []
-    there = ", ".join(f"{own_id} ({name})" for own_id, name in list(known.items())[:20]) or "none"
-    todo = f"correct it; there are: {there}"
-    return [
-        Finding("error", f"{where}: there is no group {own_id!r}", todo)
-        for where, own_id in wanted
-        if own_id not in known
-    ]
 
 
 async def _outsiders(connector: Connector, channel: ChannelRef) -> list[Finding]:

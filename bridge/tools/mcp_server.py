@@ -99,6 +99,19 @@ class McpServer:
             self._closing = False
             self._keeping = asyncio.create_task(self._keep(), name=f"tools {self.name}")
 
+    @property
+    def trouble(self) -> str:
+        """Why it has no connection; empty while it has one, or nobody has asked for it."""
+        return "" if self._client is not None else self.problem
+
+    async def proved(self) -> str:
+        """Connect, if that has not begun, and say why it has no connection; empty where it has."""
+        self.start()
+        await self._wait(_CONNECT_S)
+        if self._client is not None:
+            return ""
+        return self.problem or f"it did not tell its tools within {_CONNECT_S:g} s"
+
     async def close(self) -> None:
         if self._keeping is not None:
             self._closing = True

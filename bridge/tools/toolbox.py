@@ -22,8 +22,8 @@ def open_toolbox(
     clock: Clock,
     files: Files | None,
 ) -> McpToolbox:
-    """Raises ConfigError where there are servers and no SDK. A server is connected when an agent
-    first asks for its tools."""
+    """Raises ConfigError where there are servers and no SDK. A server is connected when somebody
+    first asks whether it is there, or for its tools."""
     if settings:
         check_installed()
 

@@ -104,6 +104,9 @@ async def _channel_finding(api: WebApi, channel: ChannelRef, team: str, handle: 
     except NotFound as error:
         todo = f"check the id; in a private channel first say /invite @{handle}"
         return Finding("error", str(error), todo)
+    except (RateLimited, Unavailable, Unsettled) as error:
+        what = f"channel {channel.channel!r} was not looked at: {error}"
+        return Finding("warning", what, "try again later")
     except PlatformError as error:
         return Finding("error", str(error), _todo(error))
     return _membership(channel, object_at(answer, "channel"), handle)

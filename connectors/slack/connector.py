@@ -279,8 +279,10 @@ class SlackConnector:
     async def check(
         self, channels: Sequence[ChannelRef], uses: Collection[Use] = ()
     ) -> Sequence[Finding]:
+        # An open socket proves the app token; Slack counts how often one asks for another.
+        app_api = None if self._health.state == "connected" else self._app_api
         public_url = self._tools.public_url
-        return await findings(self._api, self._app_api, self._settings, public_url, channels, uses)
+        return await findings(self._api, app_api, self._settings, public_url, channels, uses)
 
     async def channel_name(self, channel: ChannelRef) -> str | None:
         return await channel_name(self._api, channel)

@@ -211,13 +211,20 @@ async def test_a_taken_port_is_found(settings: dict[str, Any], tmp_path: Path) -
     assert any("Cannot listen" in f["what"] and "web.port" in f["todo"] for f in findings)
 
 
-async def test_a_damaged_store_is_found(settings: dict[str, Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("used", "told"), [(False, "a file of another program"), (True, " is damaged (")]
+)
+async def test_a_store_that_is_none_is_found(
+    settings: dict[str, Any], tmp_path: Path, used: bool, told: str
+) -> None:
     (tmp_path / "bridge.sqlite3").write_bytes(b"not a store" * 1000)
+    if used:
+        (tmp_path / "bridge.sqlite3.lock").write_text("clean\n")
 
     code, findings = await check(settings, tmp_path)
 
     assert code == 1
-    assert any(f["about"] == "Store" and "damaged" in f["what"] for f in findings)
+    assert any(f["about"] == "Store" and told in f["what"] for f in findings)
 
 
 async def test_beside_a_running_bridge_its_own_port_is_no_error(

@@ -6,21 +6,28 @@ import asyncio
 import importlib
 import json
 import socket
+import sys
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 import pytest_asyncio
 
 from bridge.agents.a2a import agent as a2a
+from bridge.app import readiness
 from bridge.app.build import build
 from bridge.app.needs import check_purpose
-from bridge.app.readiness import not_ready, watch_readiness
+from bridge.app.readiness import not_ready, watch_readiness, wrong_with_account
 from bridge.app.reload import Reloader
 from bridge.app.settings import settings_of
 from bridge.errors import BridgeError, ConfigError
+from bridge.ports.clock import SystemClock
+from bridge.ports.findings import Finding
+from bridge.sandbox.discord.permissions import Permission
 from bridge.tools import mcp_server
+from connectors.discord.capabilities import INTENTS
 from tests.app.running import STARTED, child, cli, write
 from tests.e2e.house import Street, configuration, street
 
@@ -124,6 +131,21 @@ def _dead(kind: str, **options: Any) -> Change:
     return change
 
 
+# Programs of tools that answer, and that do not.
+ADDS = {"command": sys.executable, "args": ["-m", "tests.tools.plain_server", "none"]}
+TOOLS = {"folder": str(Path(__file__).parents[2])}
+
+
+def _unknown_group(settings: dict[str, Any]) -> None:
+    room = settings["rooms"]["general"]
+    (guild,) = [one["workspace"] for one in room["members"] if one["account"] == "discord"]
+    room["agents"] = [{"agent": "echo", "allow": [f"group:discord:{guild}:45"]}]
+
+
+def _dead_tool(settings: dict[str, Any]) -> None:
+    _tool(url=f"http://127.0.0.1:{_closed_port()}/mcp")(settings)
+
+
 BROKEN = {
     "nothing": _nothing,
     "no rooms": _no_rooms,
@@ -147,11 +169,15 @@ BROKEN = {
     "a dead ACP server": _dead("acp", agent_name="a"),
     "a dead A2A server": _dead("a2a"),
     "a dead webhook": _dead("webhook", private_addresses=True),
+    "a dead server of tools": _dead_tool,
+    "a tool's program that ends at once": _tool(command="true"),
+    "an unknown group": _unknown_group,
 }
 # What is found in the file, the environment and the packages alone.
 OFFLINE = set(BROKEN) - {
     "an unknown channel", "a dead model's API", "a dead ACP server", "a dead A2A server",
-    "a dead webhook", "nobody can call us",
+    "a dead webhook", "nobody can call us", "a dead server of tools",
+    "a tool's program that ends at once", "an unknown group",
 }  # fmt: skip
 
 
@@ -172,7 +198,10 @@ async def troubles_of_run(settings: Any) -> list[str]:
     except (BridgeError, OSError) as error:
         return [str(error)]
     try:
-        return [*bridge.problems, *(await not_ready(bridge)).values()]
+        found = await not_ready(bridge)
+        for name in bridge.connectors:
+            found |= await wrong_with_account(bridge, name)
+        return [*bridge.problems, *found.values()]
     finally:
         await bridge.close()
 
@@ -180,7 +209,7 @@ async def troubles_of_run(settings: Any) -> list[str]:
 async def test_a_good_configuration_is_good_for_both(
     settings: dict[str, Any], tmp_path: Path
 ) -> None:
-    _tool(command="true")(settings)
+    _tool(**ADDS, **TOOLS)(settings)
 
     assert await errors_of_check(settings, tmp_path) == []
     assert await errors_of_check(settings, tmp_path, "--offline") == []
@@ -196,6 +225,76 @@ async def test_what_check_calls_an_error_run_refuses_or_reports(
     assert await errors_of_check(settings, tmp_path)
     assert await troubles_of_run(settings)
     assert bool(await errors_of_check(settings, tmp_path, "--offline")) == (name in OFFLINE)
+
+
+def _slack_app(local: Street) -> Any:
+    slack: Any = local.platforms["slack"]
+    return next(app for app in slack.slack.apps.values() if app.name == "Bridge")
+
+
+def _not_in_the_channel(local: Street, settings: dict[str, Any]) -> None:
+    slack: Any = local.platforms["slack"]
+    workspace, channel = local.place("slack", "general")
+    slack.slack.workspaces[workspace].channels[channel].members.pop(_slack_app(local).bot_user)
+
+
+def _missing_scope(local: Street, settings: dict[str, Any]) -> None:
+    _slack_app(local).scopes -= {"chat:write.customize"}
+
+
+def _missing_intent(local: Street, settings: dict[str, Any]) -> None:
+    discord: Any = local.platforms["discord"]
+    for app in discord.state.apps.values():
+        app.granted &= ~INTENTS["MESSAGE_CONTENT"]
+
+
+def _missing_permission(local: Street, settings: dict[str, Any]) -> None:
+    discord: Any = local.platforms["discord"]
+    for guild in discord.state.guilds.values():
+        for role in guild.roles.values():
+            role.permissions &= ~int(Permission.MANAGE_WEBHOOKS | Permission.ADMINISTRATOR)
+
+
+def _another_tenant(local: Street, settings: dict[str, Any]) -> None:
+    settings["rooms"]["general"]["members"][-1]["workspace"] = str(UUID(int=7))
+
+
+# What the platforms alone know: how it is made, and what is said of it.
+BROKEN_THERE: dict[str, tuple[Callable[[Street, dict[str, Any]], None], str]] = {
+    "slack: not in the channel": (_not_in_the_channel, "the bot is not in channel"),
+    "slack: a scope": (_missing_scope, "scope chat:write.customize is missing"),
+    "discord: an intent": (_missing_intent, "The intent MESSAGE CONTENT is missing"),
+    "discord: a permission": (_missing_permission, "the bot lacks Manage Webhooks"),
+    "teams: another tenant": (_another_tenant, "not in tenant_id"),
+}
+
+
+@pytest_asyncio.fixture
+async def all_three() -> AsyncGenerator[Street]:
+    async with street() as found:
+        yield found
+
+
+def _with_teams(local: Street, tmp_path: Path) -> dict[str, Any]:
+    found = configuration(local, tmp_path / "bridge.sqlite3", channels=["general"])
+    found["web"]["public_url"] = "https://bridge.example.org"
+    return found
+
+
+@pytest.mark.parametrize("name", BROKEN_THERE)
+async def test_what_a_platform_refuses_is_told_by_check_and_by_a_bridge_that_runs(
+    all_three: Street, tmp_path: Path, name: str
+) -> None:
+    change, said = BROKEN_THERE[name]
+    settings = _with_teams(all_three, tmp_path)
+    before = [*await errors_of_check(settings, tmp_path), *await troubles_of_run(settings)]
+
+    change(all_three, settings)
+
+    assert [one for one in before if said in one] == []
+    assert any(said in one for one in await errors_of_check(settings, tmp_path))
+    assert any(said in one for one in await troubles_of_run(settings))
+    assert await errors_of_check(settings, tmp_path, "--offline") == []
 
 
 @pytest.mark.parametrize(
@@ -268,15 +367,95 @@ async def test_what_is_not_ready_is_reported_while_the_bridge_runs(
         await bridge.close()
 
 
-async def test_without_a_network_nothing_is_said_of_tokens(
-    settings: dict[str, Any], tmp_path: Path
+class TurnedClock(SystemClock):
+    """Whoever sleeps sleeps until it is turned."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.sleeping: list[tuple[float, asyncio.Future[None]]] = []
+
+    def monotonic(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        woken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.sleeping.append((self.now + seconds, woken))
+        await woken
+
+    async def turn(self, seconds: float) -> None:
+        """So many seconds pass; until everybody sleeps again."""
+        self.now += seconds
+        due = [one for one in self.sleeping if one[0] <= self.now]
+        self.sleeping = [one for one in self.sleeping if one[0] > self.now]
+        for _, woken in due:
+            woken.set_result(None)
+        wanted = len(self.sleeping) + len(due)
+        async with asyncio.timeout(10):
+            while len(self.sleeping) < wanted:  # noqa: ASYNC110 - nobody is told of it
+                await asyncio.sleep(0.01)
+
+
+async def test_accounts_are_looked_at_once_and_again_while_something_is_wrong(
+    local: Street, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Their platforms count the requests; an account that is not connected is left alone."""
+    looked: list[str] = []
+    wrong = {"slack": "scope x is missing"}
+    up = {"slack"}
+
+    async def check(name: str, *_: object) -> list[Finding]:
+        looked.append(name)
+        return [Finding("error", wrong[name], "add it")] if name in wrong else []
+
+    monkeypatch.setattr(readiness, "check_account", check)
+    monkeypatch.setattr(readiness, "_is_up", lambda _, name: name in up)
+    bridge = await build(settings_of(settings))
+    bridge.clock = clock = TurnedClock()
+    watching = asyncio.create_task(watch_readiness(bridge))
+    found: list[tuple[list[str], list[str]]] = []
+
+    async def after(*turns: float) -> None:
+        for seconds in turns:
+            await clock.turn(seconds)
+        found.append((looked[:], list(bridge.unready)))
+        looked.clear()
+
+    try:
+        async with asyncio.timeout(10):
+            while len(clock.sleeping) < 2:  # noqa: ASYNC110 - nobody is told of it
+                await asyncio.sleep(0.01)
+        await after()  # accounts connect first
+        await after(readiness._AFTER_START)
+        up.add("discord")
+        await after(60.0, 60.0)
+        await after(*[60.0] * 5)
+        wrong.clear()
+        await after(*[60.0] * 5)
+        await after(*[60.0] * 30)
+    finally:
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+        await bridge.close()
+
+    assert found == [
+        ([], []), (["slack"], ["accounts.slack"]), (["discord"], ["accounts.slack"]),
+        ([], ["accounts.slack"]), (["slack"], []), ([], []),
+    ]  # fmt: skip
+
+
+async def test_without_a_network_nothing_is_said_of_tokens(
+    all_three: Street, tmp_path: Path
+) -> None:
+    settings = _with_teams(all_three, tmp_path)
     dead = f"http://127.0.0.1:{_closed_port()}"
     settings["accounts"]["slack"]["api_url"] = f"{dead}/slack/api/"
     settings["accounts"]["discord"]["api_url"] = f"{dead}/discord/api/v10"
+    settings["accounts"]["teams"]["login_url"] = f"{dead}/login"
 
     told = " ".join(await errors_of_check(settings, tmp_path))
 
+    assert "The identity provider cannot be asked" in told
+    assert "No token for the bot" not in told
     assert "Slack cannot be asked" in told
     assert "token does not work" not in told
     assert "refuses the bot token" not in told

@@ -33,9 +33,10 @@ _COLOURS = {"ok": "green", "warning": "yellow", "error": "red"}
 def command(config: Path, env_file: Path | None, offline: bool, as_json: bool) -> None:
     """Find what is wrong before the start, and say what to do about it.
 
-    Asks the platforms for tokens, scopes, intents, permissions and channels, and the API of each
-    agent one cheap request; changes nothing, and may be run beside a running bridge. Exits with 1
-    if there is an error: then `run` would refuse to start, or would report it.
+    Asks the platforms for tokens, scopes, intents, permissions and channels, the API of each agent
+    one cheap request, and each server of tools for its tools (its program is started, and ended);
+    changes nothing, and may be run beside a running bridge. Exits with 1 if there is an error: then
+    `run` would refuse to start, or would report it.
 
     \b
     Examples:
