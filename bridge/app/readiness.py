@@ -36,7 +36,7 @@ _DEADLINE = 20.0  # seconds that one may take
 UNREACHABLE = "its platform calls the bridge, and public_url is not set"
 REACHABLE = "set web.public_url to the https:// address by which platforms reach this bridge"
 _AGAIN = 60.0  # seconds after which those that were not ready are asked again
-_AFTER_START = 30.0  # seconds for which accounts connect and catch up, before they are looked at
+AFTER_START = 30.0  # seconds for which accounts connect and catch up, before they are looked at
 _RARELY = 600.0  # ... after which accounts with which something is wrong are looked at again
 _ACCOUNT_DEADLINE = 1800.0  # ... that it may take: a connector waits until its limits let it ask
 _UP = ("connected", "listening")
@@ -78,7 +78,7 @@ class _Watch:
         seen: Settings | None = None
         wanted: set[AccountId] = set()
         again_at = 0.0
-        await clock.sleep(_AFTER_START)
+        await clock.sleep(AFTER_START)
         while True:
             if bridge.settings is not seen:
                 seen, wanted = bridge.settings, set(bridge.connectors)
@@ -92,7 +92,11 @@ class _Watch:
                 again_at = clock.monotonic() + _RARELY
             for name in [one for one in sorted(wanted) if _is_up(bridge, one)]:
                 wanted.discard(name)
-                found = await wrong_with_account(bridge, name)
+                try:
+                    found = await wrong_with_account(bridge, name)
+                except Exception:  # the others are looked at all the same
+                    log.exception("account_not_looked_at", account=name)
+                    found = {}
                 self._rarely.pop(f"accounts.{name}", None)
                 self._rarely |= found
                 self._tell()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
 
@@ -100,8 +99,10 @@ class TeamsConnector:
             self._health = Health(state="listening", connected_since=self._tools.clock.time())
             while True:
                 await self._tools.clock.sleep(max(self._token.lasts, _PROVE_AGAIN))
-                with contextlib.suppress(AuthFailed):  # `health` shows it
+                try:
                     await self._prove_credentials()
+                except AuthFailed as error:  # `health` shows it, until the secret is taken again
+                    log.warning("token_refused", account=self.account, reason=str(error))
         except AuthFailed as error:
             self._health = Health(state="failed", note=str(error))
             raise

@@ -425,7 +425,7 @@ async def test_accounts_are_looked_at_once_and_again_while_something_is_wrong(
             while len(clock.sleeping) < 2:  # noqa: ASYNC110 - nobody is told of it
                 await asyncio.sleep(0.01)
         await after()  # accounts connect first
-        await after(readiness._AFTER_START)
+        await after(readiness.AFTER_START)
         up.add("discord")
         await after(60.0, 60.0)
         await after(*[60.0] * 5)
