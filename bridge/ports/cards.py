@@ -148,8 +148,9 @@ class Cards:
         return ()
 
     def faults(self, parts: Iterable[ContentPart]) -> Iterator[CodecError]:
-        """What is wrong with the cards among the parts of a message: of each that cannot be read
-        the first mistake, with its pointer into the message. Parts of unknown schemas have none."""
+        """What is wrong with the cards among the parts of a message that is posted: of each that
+        cannot be read, or that its platform would refuse, the first mistake, with its pointer into
+        the message. Parts of unknown schemas have none."""
         for index, part in enumerate(parts):
             if not isinstance(part, StructuredDataPart):
                 continue
@@ -159,7 +160,9 @@ class Cards:
                 if part.schema_id == SCHEMA_ID:
                     card_from_json(data, at)
                 elif (codec := self.codecs.get(part.schema_id)) is not None:
-                    codec.read_payload(Payload(part.schema_id, data, at))
+                    payload = Payload(part.schema_id, data, at)
+                    codec.read_payload(payload)
+                    yield from codec.mistakes(payload)[:1]
             except CodecError as error:
                 yield CodecError(f"{at}{error.pointer.removeprefix(at)}", error.reason)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from pydantic import JsonValue
@@ -10,6 +11,7 @@ from bridge.content.card import Card
 from bridge.content.counterparts import Rule
 from bridge.content.interactions import Interaction
 from bridge.content.rendering import Payload, Rendering, Written
+from bridge.errors import CodecError
 from bridge.model import Loss
 
 
@@ -37,6 +39,12 @@ class Codec(Protocol):
 
     def read_message(self, native: JsonValue, workspace: str = "") -> Card:
         """A whole native message, or one bare payload, as one card."""
+        ...
+
+    def mistakes(self, payload: Payload) -> Sequence[CodecError]:
+        """What the platform would refuse in a payload that is posted, in its order, each with its
+        pointer and what is expected there; payloads that `read_payload` takes may have some. Never
+        raises."""
         ...
 
     def write_card(self, card: Card, rendering: Rendering) -> Written:

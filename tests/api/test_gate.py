@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,6 +32,9 @@ from bridge.uacs import (
     ToolCallPart,
     ToolResultPart,
 )
+from connectors.discord import cards as discord
+from connectors.slack import cards as slack
+from connectors.teams import cards as teams
 from tests.api.served import PaperGateway, in_process, token_for
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -67,11 +70,13 @@ class Served:
 
 
 @asynccontextmanager
-async def served(options: RoomOptions | None = None, **changes: Any) -> AsyncGenerator[Served]:
+async def served(
+    options: RoomOptions | None = None, codecs: Sequence[Any] = (), **changes: Any
+) -> AsyncGenerator[Served]:
     clock = FakeClock()
     slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
     house = House(clock, SqliteStore.in_memory(clock), (slate, board))
-    house.cards = Cards({}, KEY)
+    house.cards = Cards.over(codecs, KEY)
     house.agents = {"deployer": Deployer()}
     house.seats = (AgentSeat("deployer", "mentions"),)
     house.room(ROOM, (slate, "s", "both"), (board, "b", "both"))
@@ -332,6 +337,48 @@ async def test_a_card_with_a_mistake_is_refused_with_its_place_and_is_not_said()
         assert answer.status_code == 422
         assert "/content/1/data/nodes/1" in problem["detail"]
         assert "hologram" in problem["detail"] + problem["value"]
+    assert mended.status_code == 201
+
+
+NATIVE = [
+    pytest.param(
+        slack, "application/vnd.slack.blocks+json", [{"type": "divider"}, {"type": "hologram"}],
+        "/1/type", [{"type": "divider"}], id="slack",
+    ),
+    pytest.param(
+        discord, "application/vnd.discord.components+json", [{"type": 14}, {"type": 99}],
+        "/1/type", [{"type": 14}], id="discord",
+    ),
+    pytest.param(
+        teams, "application/vnd.microsoft.card.adaptive+json",
+        {"type": "AdaptiveCard", "version": "1.5", "body": [{"type": "TextBlock"}]},
+        "/body/0",
+        {"type": "AdaptiveCard", "version": "1.5", "body": [{"type": "TextBlock", "text": "x"}]},
+        id="teams",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("codec", "schema_id", "wrong", "place", "right"), NATIVE)
+async def test_a_native_payload_with_a_mistake_is_refused_with_its_place_and_is_not_said(
+    codec: Any, schema_id: str, wrong: Any, place: str, right: Any
+) -> None:
+    def body(data: Any) -> dict[str, Any]:
+        return {"content": [{"type": "structured_data", "schema_id": schema_id, "data": data}]}
+
+    async with served(codecs=[codec]) as town:
+        said = (await town.http.post(f"{WHERE}/messages", json={"text": "first"})).json()
+        own = quote(said["message_id"], safe="")
+        answers = [await town.http.post(f"{WHERE}/messages", json=body(wrong)),
+                   await town.http.put(f"{WHERE}/messages/{own}", json=body(wrong))]  # fmt: skip
+        await town.house.clock.advance(1)
+        shown = list(town.board)
+        mended = await town.http.post(f"{WHERE}/messages", json=body(right))
+
+    for answer in answers:
+        assert answer.status_code == 422
+        assert f"/content/0/data{place}: " in answer.json()["detail"]
+    assert shown == ["first"]
     assert mended.status_code == 201
 
 

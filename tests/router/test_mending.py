@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
+import pytest
+
 from bridge.content.card_json import SCHEMA_ID
 from bridge.content.parts import message_text
 from bridge.model.turns import (
@@ -16,10 +18,13 @@ from bridge.model.turns import (
     Turn,
     TurnDone,
 )
-from bridge.ports.cards import NO_CARDS
+from bridge.ports.cards import NO_CARDS, Cards
 from bridge.router import AgentSeat
 from bridge.store import SqliteStore
 from bridge.uacs import Message, StructuredDataPart
+from connectors.discord import cards as discord
+from connectors.slack import cards as slack
+from connectors.teams import cards as teams
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector
@@ -57,10 +62,10 @@ class Mends:
         yield TurnDone()
 
 
-async def _answer(clock: FakeClock, agent: Mends) -> Message:
+async def _answer(clock: FakeClock, agent: Mends, cards: Cards = NO_CARDS) -> Message:
     slate = PaperConnector("slate", clock)
     house = House(clock, SqliteStore.in_memory(clock), (slate,))
-    house.cards = NO_CARDS
+    house.cards = cards
     house.agents = {"bot": agent}
     house.seats = (AgentSeat("bot"),)
     house.room("plaza", (slate, "s", "both"))
@@ -87,6 +92,46 @@ async def test_a_card_with_a_mistake_is_given_back_once_and_mended(clock: FakeCl
     assert told.actor.role == "system"
     (shown,) = _cards(answer)
     assert shown == GOOD.model_dump()["part"]["data"]
+    assert "cannot be shown" not in message_text(answer)[0]
+
+
+def native(schema_id: str, data: Any) -> PartGiven:
+    return PartGiven(part={"type": "structured_data", "schema_id": schema_id, "data": data})
+
+
+SLACK = "application/vnd.slack.blocks+json"
+DISCORD = "application/vnd.discord.components+json"
+TEAMS = "application/vnd.microsoft.card.adaptive+json"
+
+
+@pytest.mark.parametrize(
+    ("codec", "wrong", "right", "place"),
+    [
+        pytest.param(
+            slack, native(SLACK, [{"type": "section"}]),
+            native(SLACK, [{"type": "divider"}]), "At /0:", id="slack",
+        ),
+        pytest.param(
+            discord, native(DISCORD, [{"type": 99}]), native(DISCORD, [{"type": 14}]),
+            "At /0/type:", id="discord",
+        ),
+        pytest.param(
+            teams, native(TEAMS, {"type": "AdaptivCard", "version": "1.5", "body": []}),
+            native(TEAMS, {"type": "AdaptiveCard", "version": "1.5", "body": []}),
+            "At /type:", id="teams",
+        ),
+    ],
+)  # fmt: skip
+async def test_a_native_card_with_a_mistake_is_given_back_once_and_mended(
+    codec: Any, wrong: PartGiven, right: PartGiven, place: str, clock: FakeClock
+) -> None:
+    agent = Mends(wrong, right)
+    answer = await _answer(clock, agent, Cards.over([codec], bytes(32)))
+
+    (told,) = agent.told
+    assert place in message_text(told)[0]
+    (shown,) = _cards(answer)
+    assert shown == right.model_dump()["part"]["data"]
     assert "cannot be shown" not in message_text(answer)[0]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from connectors.discord import ids
 from connectors.discord.cards.copies import as_copy
+from connectors.discord.cards.mistakes import mistakes
 from connectors.discord.cards.read import payloads, read_form, read_message, read_payload
 from connectors.discord.cards.read_shapes import wrong_shapes
 from connectors.discord.cards.schemas import SCHEMA_IDS
@@ -21,6 +22,7 @@ __all__ = [
     "as_copy",
     "chosen_values",
     "form_behind",
+    "mistakes",
     "native_press",
     "option_values",
     "payloads",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from connectors.slack import ids
 from connectors.slack.cards.copies import as_copy
+from connectors.slack.cards.mistakes import mistakes
 from connectors.slack.cards.read import payloads, read_form, read_message, read_payload
 from connectors.slack.cards.read_left_out import left_out, unexpanded
 from connectors.slack.cards.read_shapes import wrong_shapes
@@ -21,6 +22,7 @@ __all__ = [
     "SCHEMA_IDS",
     "as_copy",
     "left_out",
+    "mistakes",
     "native_press",
     "payloads",
     "read_form",

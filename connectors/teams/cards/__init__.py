@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from connectors.teams import ids
 from connectors.teams.cards.copies import as_copy
+from connectors.teams.cards.mistakes import mistakes
 from connectors.teams.cards.read import (
     left_out,
     payloads,
@@ -23,6 +24,7 @@ __all__ = [
     "SCHEMA_IDS",
     "as_copy",
     "left_out",
+    "mistakes",
     "native_press",
     "payloads",
     "read_message",

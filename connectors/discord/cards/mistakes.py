@@ -1,0 +1,124 @@
+"""What Discord refuses in components, embeds and polls that are posted: members that are missing or
+of another kind, unknown types. Data; lengths and numbers of items are the writer's.
+
+Source: Discord docs, components/reference, resources/message, resources/poll (2026-08).
+"""
+
+from __future__ import annotations
+
+from bridge.content.rendering import Payload
+from bridge.content.required import (
+    TEXT,
+    WORDS,
+    Families,
+    Family,
+    Kind,
+    Members,
+    Wanted,
+    mistakes_in,
+    one,
+    several,
+)
+from bridge.content.shapes import is_object
+from bridge.errors import CodecError
+from connectors.discord.cards import schemas
+
+
+def mistakes(payload: Payload) -> tuple[CodecError, ...]:
+    """Of components (a modal, too), embeds or a poll: a list, or one of them."""
+    data, at = payload.data, payload.at
+    match payload.schema_id:
+        case schemas.COMPONENTS:
+            if isinstance(data, dict) and "components" in data and "type" not in data:
+                data, at = data["components"], f"{at}/components"
+            wanted = _COMPONENT if isinstance(data, dict) else _COMPONENTS
+        case schemas.EMBEDS:
+            wanted = _EMBED if isinstance(data, dict) else _EMBEDS
+        case schemas.POLL:
+            wanted = _POLL
+        case _:
+            return ()
+    return mistakes_in(data, wanted, _FAMILIES, at)
+
+
+# --- values ---------------------------------------------------------------------------------
+
+_OBJECT = Wanted("an object", is_object)
+_COMPONENT = one("component", "a component: an object with a type")
+_COMPONENTS = several("component", _COMPONENT.says)
+_EMBED = one("embed", "an embed: an object")
+_EMBEDS = several("embed", _EMBED.says)
+_POLL = one("poll", "a poll: an object with question and answers")
+_OPTIONS = several("option", "an object with label and value")
+_MEDIA = one("media", "an object with url")
+
+# --- kinds ----------------------------------------------------------------------------------
+
+_ID: Members = {"custom_id": WORDS}
+_LABELLED: Members = {"label": TEXT, "emoji": _OBJECT}
+_SHOWN = ("label", "emoji")
+_PRESSED = Kind(_ID, _LABELLED, one_of=_SHOWN)
+_MENU = Kind(_ID, {"placeholder": TEXT})
+_CHOICE = Kind({**_ID, "options": _OPTIONS}, {"placeholder": TEXT})
+_BOX = Kind({"components": _COMPONENTS})
+
+_FAMILIES: Families = {
+    "component": Family("a component", {
+        schemas.ACTION_ROW: _BOX,
+        schemas.BUTTON: Kind(then="button"),
+        schemas.STRING_SELECT: _CHOICE,
+        schemas.TEXT_INPUT: Kind(_ID, {"label": TEXT, "placeholder": TEXT, "value": TEXT}),
+        schemas.USER_SELECT: _MENU,
+        schemas.ROLE_SELECT: _MENU,
+        schemas.MENTIONABLE_SELECT: _MENU,
+        schemas.CHANNEL_SELECT: _MENU,
+        schemas.SECTION: Kind({"components": _COMPONENTS, "accessory": _COMPONENT}),
+        schemas.TEXT_DISPLAY: Kind({"content": WORDS}),
+        schemas.THUMBNAIL: Kind({"media": _MEDIA}, {"description": TEXT}),
+        schemas.MEDIA_GALLERY: Kind({"items": several("item", "an object with media")}),
+        schemas.FILE: Kind({"file": _MEDIA}),
+        schemas.SEPARATOR: Kind(),
+        schemas.CONTAINER: _BOX,
+        schemas.LABEL: Kind({"label": WORDS, "component": _COMPONENT}, {"description": TEXT}),
+        schemas.FILE_UPLOAD: Kind(_ID),
+        schemas.RADIO_GROUP: _CHOICE,
+        schemas.CHECKBOX_GROUP: _CHOICE,
+        schemas.CHECKBOX: Kind(_ID),
+    }),
+    "button": Family("a button", {
+        **dict.fromkeys((1, 2, 3, 4), _PRESSED),
+        schemas.LINK_STYLE: Kind({"url": WORDS}, _LABELLED, one_of=_SHOWN),
+        schemas.PREMIUM_STYLE: Kind(one_of=("sku_id",)),
+    }, by="style"),
+    "option": Family("an option", untyped=Kind(
+        {"label": WORDS, "value": TEXT}, {"description": TEXT, "emoji": _OBJECT}
+    )),
+    "item": Family("an item of a gallery", untyped=Kind({"media": _MEDIA}, {"description": TEXT})),
+    "media": Family("a file", untyped=Kind({"url": WORDS})),
+    "embed": Family("an embed", untyped=Kind(
+        {},
+        {
+            **dict.fromkeys(("title", "description", "url", "timestamp"), TEXT),
+            "fields": several("field", "an object with name and value"),
+            "footer": one("footer", "an object with text"),
+            "author": one("author", "an object with name"),
+            **dict.fromkeys(("image", "thumbnail", "video", "provider"), _OBJECT),
+        },
+        one_of=(
+            *("title", "description", "fields", "image", "thumbnail", "author", "footer"),
+            *("timestamp", "url", "video", "provider"),
+        ),
+    )),
+    "field": Family("a field", untyped=Kind({"name": TEXT, "value": TEXT})),
+    "footer": Family("a footer", untyped=Kind({"text": TEXT})),
+    "author": Family("an author", untyped=Kind({"name": TEXT})),
+    "poll": Family("a poll", untyped=Kind({
+        "question": one("words", "an object with text"),
+        "answers": several("answer", "an object with poll_media"),
+    })),
+    "answer": Family("an answer", untyped=Kind(
+        {"poll_media": one("media of a poll", "an object with text or emoji")}
+    )),
+    "media of a poll": Family("an answer", untyped=Kind({}, {"text": TEXT}, ("text", "emoji"))),
+    "words": Family("a question", untyped=Kind({"text": WORDS})),
+}  # fmt: skip

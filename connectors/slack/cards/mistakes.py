@@ -1,0 +1,232 @@
+"""What Slack refuses in blocks and attachments that are posted: members that are missing or of
+another kind, unknown types. Data; lengths and numbers of items are the writer's.
+
+Sources: docs.slack.dev "Blocks", "Block elements", "Composition objects", npm @slack/types 3.2.0
+(2026-08).
+"""
+
+from __future__ import annotations
+
+from bridge.content.rendering import Payload
+from bridge.content.required import (
+    TEXT,
+    WORDS,
+    Families,
+    Family,
+    Kind,
+    Members,
+    Wanted,
+    mistakes_in,
+    one,
+    several,
+)
+from bridge.content.shapes import is_list, is_number, is_object
+from bridge.errors import CodecError
+from connectors.slack.cards.read_blocks import is_block
+from connectors.slack.cards.schemas import ATTACHMENTS, BLOCKS
+
+
+def mistakes(payload: Payload) -> tuple[CodecError, ...]:
+    """Of blocks or attachments: a list, one of them, or an object that has the list."""
+    data, at = payload.data, payload.at
+    if payload.schema_id == BLOCKS:
+        if isinstance(data, dict) and "blocks" in data and not is_block(data.get("type")):
+            data, at = data["blocks"], f"{at}/blocks"
+        wanted = _BLOCK if isinstance(data, dict) else _BLOCKS
+    elif payload.schema_id == ATTACHMENTS:
+        if isinstance(data, dict) and "attachments" in data:
+            data, at = data["attachments"], f"{at}/attachments"
+        wanted = _ATTACHMENT if isinstance(data, dict) else _ATTACHMENTS
+    else:
+        return ()
+    return mistakes_in(data, wanted, _FAMILIES, at)
+
+
+# --- values ---------------------------------------------------------------------------------
+
+_NUMBER = Wanted("a number", is_number)
+_OBJECT = Wanted("an object", is_object)
+_TEXT = one("text", "an object with type (plain_text or mrkdwn) and text")
+_PLAIN = one("plain", 'an object {"type": "plain_text", "text": ...}')
+_BLOCK = one("block", "a block: an object with a type")
+_BLOCKS = several("block", _BLOCK.says)
+_CARDS = several("card", "a block of the type card")
+_ELEMENT = one("element", "an element: an object with a type")
+_ELEMENTS = several("element", _ELEMENT.says)
+_PICTURE = one("picture", "an object with image_url (or slack_file) and alt_text")
+_RICH = one("rich", 'an object {"type": "rich_text", "elements": [...]}')
+_PARTS = several("part", "an object: rich_text_section, rich_text_list or another part")
+_INLINES = several("inline", "an object: text, link or another element of rich text")
+_ATTACHMENT = one("attachment", "an attachment: an object")
+_ATTACHMENTS = several("attachment", _ATTACHMENT.says)
+_OPTIONS = several("option", "an object with text and value")
+_CELL = Wanted(
+    "a cell: an object with a type, or null", lambda one: one is None or is_object(one),
+    family="cell",
+)  # fmt: skip
+_ROWS = Wanted("a list", is_list, Wanted("a list of cells", is_list, _CELL))
+_POINTS = several("point", "an object with label and value")
+_TEXTS = Wanted("a list", is_list, TEXT)
+
+# --- kinds ----------------------------------------------------------------------------------
+
+_ANY = Kind()
+_CONFIRM = one("confirm", "an object with text")
+_COMMON: Members = {"action_id": TEXT, "confirm": _CONFIRM}
+_ASKED: Members = {**_COMMON, "placeholder": _PLAIN}
+_IMAGE = Kind(
+    {"alt_text": TEXT},
+    {"image_url": TEXT, "slack_file": _OBJECT, "title": _PLAIN},
+    one_of=("image_url", "slack_file"),
+)
+_BOXES = Kind({"options": _OPTIONS}, {**_COMMON, "initial_options": _OPTIONS})
+_PICKER = Kind({}, _ASKED)
+_STATIC = Kind(
+    {},
+    {
+        **_ASKED, "options": _OPTIONS, "initial_options": _OPTIONS,
+        "option_groups": several("group", "an object with label and options"),
+    },
+    one_of=("options", "option_groups"),
+)  # fmt: skip
+_WRITTEN = Kind({}, {**_ASKED, "initial_value": TEXT})
+_HALF = one("half", "an object with text and value")
+_TASK = Kind(
+    {"task_id": TEXT, "title": TEXT},
+    {"details": _RICH, "output": _RICH, "sources": several("source", "an object with url")},
+)
+_CARD = Kind(
+    {},
+    {
+        **dict.fromkeys(("title", "subtitle", "body", "subtext"), _TEXT),
+        "hero_image": _PICTURE, "icon": _PICTURE, "actions": _ELEMENTS,
+    },
+    one_of=("hero_image", "title", "body", "actions"),
+)  # fmt: skip
+_TEXT_KINDS: dict[str | int, Kind] = {
+    "plain_text": Kind({"text": WORDS}),
+    "mrkdwn": Kind({"text": WORDS}),
+}
+_SERIES = Kind(
+    {"series": several("series", "an object with name and data"), "axis_config": _OBJECT}
+)
+_RICH_PART = Kind({"elements": _INLINES})
+
+_FAMILIES: Families = {
+    "text": Family("a text", _TEXT_KINDS),
+    "plain": Family("a plain text", {"plain_text": Kind({"text": WORDS})}),
+    "block": Family("a block", {
+        "section": Kind(
+            {},
+            {"text": _TEXT, "fields": several("text", _TEXT.says), "accessory": _ELEMENT},
+            one_of=("text", "fields"),
+        ),
+        "header": Kind({"text": _PLAIN}),
+        "divider": _ANY,
+        "image": _IMAGE,
+        "context": Kind({"elements": several("context", "a text or an image")}),
+        "actions": Kind({"elements": _ELEMENTS}),
+        "context_actions": Kind({"elements": _ELEMENTS}),
+        "input": Kind({"label": _PLAIN, "element": _ELEMENT}, {"hint": _PLAIN}),
+        "rich_text": Kind({"elements": _PARTS}),
+        "markdown": Kind({"text": WORDS}),
+        "alert": Kind({"text": _TEXT}),
+        "video": Kind(
+            {"video_url": TEXT, "thumbnail_url": TEXT, "alt_text": TEXT, "title": _PLAIN},
+            {"description": _PLAIN},
+        ),
+        "table": Kind({"rows": _ROWS}),
+        "data_table": Kind({"rows": _ROWS}, {"caption": TEXT}),
+        "data_visualization": Kind({"title": TEXT, "chart": one("chart", "a chart")}),
+        "card": _CARD,
+        "carousel": Kind({"elements": _CARDS}),
+        "container": Kind(
+            {"child_blocks": _BLOCKS},
+            {"title": _PLAIN, "rich_text_title": _RICH, "subtitle": _TEXT, "icon": _PICTURE},
+            one_of=("title", "rich_text_title"),
+        ),
+        "task_card": _TASK,
+        "plan": Kind({"title": TEXT}, {"tasks": several("task", "a task card")}),
+        # Slack makes these itself; a post may hold them as it was given them.
+        "file": _ANY,
+        "call": _ANY,
+        "share_shortcut": _ANY,
+    }),
+    "card": Family("an element of a carousel", {"card": _CARD}),
+    "task": Family("a task", {"task_card": _TASK}, untyped=_TASK),
+    "context": Family("an element of a context", {**_TEXT_KINDS, "image": _IMAGE}),
+    "picture": Family("a picture", untyped=_IMAGE),
+    "element": Family("an element", {
+        "button": Kind({"text": _PLAIN}, {**_COMMON, "url": TEXT, "value": TEXT}),
+        "workflow_button": Kind({"text": _PLAIN, "workflow": _OBJECT}),
+        "icon_button": Kind({"icon": TEXT, "text": _PLAIN}, _COMMON),
+        "feedback_buttons": Kind({"positive_button": _HALF, "negative_button": _HALF}),
+        "overflow": Kind({"options": _OPTIONS}, _COMMON),
+        "image": _IMAGE,
+        "checkboxes": _BOXES,
+        "radio_buttons": _BOXES,
+        "static_select": _STATIC,
+        "multi_static_select": _STATIC,
+        **dict.fromkeys(
+            (
+                *("external_select", "multi_external_select", "users_select"),
+                *("multi_users_select", "channels_select", "multi_channels_select"),
+                *("conversations_select", "multi_conversations_select"),
+                *("datepicker", "timepicker", "datetimepicker", "number_input"),
+            ),
+            _PICKER,
+        ),
+        **dict.fromkeys(("plain_text_input", "email_text_input", "url_text_input"), _WRITTEN),
+        "rich_text_input": Kind({}, {**_ASKED, "initial_value": _RICH}),
+        "file_input": Kind({}, {"filetypes": _TEXTS}),
+    }),
+    "confirm": Family("a confirmation", untyped=Kind(
+        {"text": _TEXT}, {"title": _PLAIN, "confirm": _PLAIN, "deny": _PLAIN}
+    )),
+    "option": Family("an option", untyped=Kind({"text": _TEXT}, {"description": _TEXT})),
+    "group": Family("a group of options", untyped=Kind({"label": _PLAIN, "options": _OPTIONS})),
+    "half": Family("a button for feedback", untyped=Kind({"text": _PLAIN})),
+    "source": Family("a source", untyped=Kind({"url": TEXT})),
+    "cell": Family("a cell", {
+        "raw_text": Kind({"text": TEXT}),
+        "raw_number": Kind({"value": _NUMBER}),
+        "rich_text": Kind({"elements": _PARTS}),
+    }),
+    "rich": Family("a rich text", {"rich_text": Kind({"elements": _PARTS})}),
+    "part": Family("a part of rich text", {
+        "rich_text_section": _RICH_PART,
+        "rich_text_quote": _RICH_PART,
+        "rich_text_preformatted": _RICH_PART,
+        "rich_text_list": Kind({"elements": _PARTS}),
+    }),
+    "inline": Family("an element of rich text", {
+        "text": Kind({"text": TEXT}),
+        "link": Kind({"url": TEXT}, {"text": TEXT}),
+        "emoji": Kind({"name": TEXT}),
+        "user": Kind({"user_id": TEXT}),
+        "channel": Kind({"channel_id": TEXT}),
+        "usergroup": Kind({"usergroup_id": TEXT}),
+        "team": Kind({"team_id": TEXT}),
+        "broadcast": Kind({"range": TEXT}),
+        "date": Kind({"timestamp": _NUMBER}),
+        "color": Kind({"value": TEXT}),
+    }),
+    "chart": Family("a chart", {
+        "pie": Kind({"segments": _POINTS}),
+        **dict.fromkeys(("bar", "line", "area"), _SERIES),
+    }),
+    "series": Family("a series", untyped=Kind({"name": TEXT, "data": _POINTS})),
+    "point": Family("a point", untyped=Kind({"label": TEXT, "value": _NUMBER})),
+    "attachment": Family("an attachment", untyped=Kind({}, {
+        "blocks": _BLOCKS,
+        "fields": several("field", "an object with title and value"),
+        "actions": several("legacy", "an object with type and text"),
+        **dict.fromkeys(("fallback", "pretext", "author_name", "title", "text", "footer"), TEXT),
+        **dict.fromkeys(("image_url", "thumb_url", "title_link", "color"), TEXT),
+    })),
+    "field": Family("a field of an attachment", untyped=_ANY),
+    "legacy": Family("an action of an attachment", {
+        "button": Kind({"text": TEXT}),
+        "select": _ANY,
+    }, untyped=Kind({"text": TEXT})),
+}  # fmt: skip
