@@ -66,6 +66,9 @@ def pings(platform: str, value: Any) -> list[str]:
 
 
 _CONTROL = re.compile(r"<(?:@|#|!(?!date\^))[^>]*>")
+# Slack looks for these in a mrkdwn text object that does not say `"verbatim": true`.
+_NAMES = re.compile(r"@(?:here|channel|everyone)\b|#")
+_LINK = re.compile(r"<[^<>]*>")
 _ATTACHED = ("text", "pretext", "fallback", "title", "author_name", "footer")
 
 
@@ -82,6 +85,8 @@ def _on_slack(value: Any) -> Iterator[str]:
         for text in texts:
             if isinstance(text, str):
                 yield from _CONTROL.findall(text)
+        if kind == "mrkdwn" and one.get("verbatim") is not True:
+            yield from _NAMES.findall(_LINK.sub("", str(one.get("text"))))
         if kind in ("user", "usergroup", "broadcast") and "elements" not in one:
             yield json.dumps(one)
 
@@ -115,7 +120,15 @@ def _objects(value: Any) -> Iterator[Json]:
 # --- payloads with mentions ---------------------------------------------------------------------
 
 _TOKENS = {
-    "slack": ("<!here>", "<!channel|x>", "<@U0ACME01>", "<!subteam^S1|@ops>", "<#C1>", "<@U2|b>"),
+    "slack": (
+        "<!here>",
+        "<!channel|x>",
+        "<@U0ACME01>",
+        "<!subteam^S1|@ops>",
+        "<#C1>",
+        "<@U2|b>",
+        "@here",
+    ),
     "discord": ("<@1>", "<@!2>", "<@&3>", "<#4>", "@everyone", "@here"),
     "teams": ("<at>Ann</at>", '<at id="0">Ann</at>', "<AT>Ann</AT>"),
 }
@@ -261,7 +274,8 @@ def test_a_linked_person_is_mentioned_in_blocks_as_in_text() -> None:
     body: Any = call.body
     section, rich = body["blocks"]
     assert section == {
-        "type": "section", "text": {"type": "mrkdwn", "text": "<@U9> @U2 @here `x`"},
+        "type": "section",
+        "text": {"type": "mrkdwn", "text": "<@U9> @U2 @here `x`", "verbatim": True},
     }  # fmt: skip
     assert rich["elements"][0]["elements"] == [{"type": "user", "user_id": "U9"}]
 

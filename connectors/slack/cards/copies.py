@@ -3,7 +3,9 @@
 Slack reads `<@U1>`, `<#C1>` and `<!here>` in every mrkdwn text, legacy attachments included, and
 the elements `user`, `usergroup`, `channel` and `broadcast` in rich text (docs.slack.dev "Formatting
 message text", "Rich text block", 2026-08). Each of them becomes what the rule makes of it. Texts
-that Slack shows literally (`plain_text`, rich text's `text`), ids, values and addresses stay.
+that Slack shows literally (`plain_text`, rich text's `text`), ids, values and addresses stay. A
+mrkdwn text object with bare names (`@here`, `#general`) becomes `verbatim`: else Slack would look
+for them.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ from connectors.slack.rich_text import element_to_inlines
 from connectors.slack.rich_text_writer import inlines_to_rich_text
 
 _CONTROL = re.compile(r"<[@#!][^<>]*>?")
+_LINK = re.compile(r"<[^<>]*>")
 _DATE = re.compile(r"<!date\^[^<>]*>")
+_NAMES = re.compile("[@#]")
 _MENTIONING = frozenset(("user", "usergroup", "channel", "broadcast", "team"))
 _LITERAL = frozenset(("plain_text", "text", "raw_text"))
 # Blocks are typed: what is literal in them is known. Legacy attachments are not: any text in them
@@ -77,6 +81,10 @@ class _Copying:
             after = self.value(before, _mode_below(key, mode), depth + 1)
             if after is not before:
                 changed[key] = after
+        if value.get("type") == "mrkdwn" and value.get("verbatim") is not True:
+            text = changed.get("text", value.get("text"))
+            if isinstance(text, str) and _NAMES.search(_LINK.sub("", text)):
+                changed["verbatim"] = True
         return {**value, **changed} if changed else value
 
     def value(self, value: JsonValue, mode: str, depth: int) -> JsonValue:
