@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -18,14 +19,19 @@ from bridge.content.card import (
     Button,
     Card,
     Choice,
+    Container,
     FileInput,
     Input,
     NumberInput,
     Picker,
+    Prose,
     Toggle,
 )
-from bridge.content.card_walk import actions_of
+from bridge.content.card_walk import actions_of, walk
+from bridge.content.forms import forms_of, texts_that_name
 from bridge.content.inlines import plain_inlines
+from bridge.content.input_rules import is_empty, why_missing, why_wrong
+from bridge.content.plain import blocks_as_line
 
 SCHEMA_ID = "application/vnd.uacs.interaction+json"
 TOKEN_LENGTH = 22  # characters: 128 bits, URL-safe
@@ -93,12 +99,12 @@ def interaction_with(
     message: str,
 ) -> Interaction:
     """`values` are what the platform tells, by token (or id, as for `find_action`): text, or the
-    list of what was chosen."""
+    list of what was chosen; None where the input was left empty."""
     inputs: dict[str, JsonValue] = {}
     for one in actions_of(card):
         if not isinstance(one, Button):
-            name = next((key for key in (token_of(one.at), one.id) if key and key in values), None)
-            if name is not None:
+            name = _name_in(values, one, token_of)
+            if name is not None and values[name] is not None:
                 inputs[one.id or one.at] = typed_value(one, values[name])
     if isinstance(action, Button):
         kind, value = ("submitted" if action.does == "submit" else "pressed"), action.value
@@ -110,6 +116,82 @@ def interaction_with(
         kind=kind, id=action.id, value=value, label=label, inputs=inputs,
         message=message, path=action.at,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class WrongInput:
+    """An input that does not take what was filled in: `label` is what people call it, `reason` the
+    bridge's words for what is wrong, `error` its author's."""
+
+    asked: Input
+    label: str
+    reason: str
+
+    @property
+    def error(self) -> str:
+        return self.asked.error.strip() or self.reason
+
+
+def wrong_inputs(
+    card: Card,
+    action: Action,
+    values: Mapping[str, JsonValue],
+    token_of: Callable[[str], str],
+    *,
+    all_told: bool,
+) -> list[WrongInput]:
+    """What must be filled in otherwise before this submit button counts, in the order of reading;
+    nothing for all other actions.
+
+    `values` are those of `interaction_with`. An input that is not among them was not shown where
+    somebody pressed, unless `all_told`: then it is empty.
+    """
+    if not isinstance(action, Button):
+        return []
+    found: list[WrongInput] = []
+    hidden: frozenset[int] | None = None
+    names = texts_that_name(card.nodes)
+    for one in forms_of(card).sent_by(action):
+        name = _name_in(values, one, token_of)
+        if one.disabled or (name is None and (one.dispatches or not all_told)):
+            continue
+        value = None if name is None else typed_value(one, values[name])
+        if not is_empty(value):
+            reason = why_wrong(one, value)
+        elif one.required and _can_be_answered(one):
+            hidden = _hidden_inputs(card) if hidden is None else hidden
+            reason = "" if id(one) in hidden else why_missing(one)
+        else:
+            reason = ""
+        if reason:
+            found.append(WrongInput(one, _label_of(one, names), reason))
+    return found
+
+
+def _name_in(
+    values: Mapping[str, JsonValue], asked: Input, token_of: Callable[[str], str]
+) -> str | None:
+    return next((key for key in (token_of(asked.at), asked.id) if key and key in values), None)
+
+
+def _can_be_answered(asked: Input) -> bool:
+    return not isinstance(asked, Choice) or bool(asked.options) or asked.external
+
+
+def _hidden_inputs(card: Card) -> frozenset[int]:
+    """Those in containers that nobody sees until a button shows them."""
+    hidden = (one for one in walk(card.nodes) if isinstance(one, Container) and one.hidden)
+    return frozenset(
+        id(node) for one in hidden for node in walk(one.nodes) if isinstance(node, Input)
+    )
+
+
+def _label_of(asked: Input, names: Mapping[int, Prose]) -> str:
+    title = asked.title if isinstance(asked, Toggle) else ()
+    label = plain_inlines(asked.label or title).strip()
+    if not label and (text := names.get(id(asked))) is not None:
+        label = plain_inlines(blocks_as_line(text.text)).strip()
+    return label or asked.placeholder.strip() or asked.id
 
 
 def typed_value(asked: Input, given: JsonValue) -> JsonValue:

@@ -213,8 +213,8 @@ class ChannelClosed(_Event):
 
 class ActionPressed(_OnMessage):
     """Somebody pressed a button, chose from a menu or sent a form; `values` are all inputs beside
-    it, or in it. `answers` is what an answer for them alone must name (`PostMessage.answers`),
-    where there can be one."""
+    it, or in it; None is one that was left empty. `answers` is what an answer for them alone must
+    name (`PostMessage.answers`), where there can be one."""
 
     type: Literal["action_pressed"] = "action_pressed"
     token: str

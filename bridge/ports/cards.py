@@ -23,13 +23,16 @@ from bridge.content.card_assets import key_of, with_assets
 from bridge.content.card_json import SCHEMA_ID, card_from_json
 from bridge.content.card_message import card_of, unknown_parts
 from bridge.content.card_parts import DetailedPart, card_parts
+from bridge.content.card_walk import actions_of
 from bridge.content.counterparts import Rule, reference_rule, with_names
 from bridge.content.honest_cards import honest_card, tells_all
 from bridge.content.interactions import (
     Interaction,
+    WrongInput,
     action_token,
     find_action,
     interaction_with,
+    wrong_inputs,
 )
 from bridge.content.rendering import Payload, Rendering, public_url
 from bridge.content.values_shown import is_value, value_nodes
@@ -189,6 +192,20 @@ class Cards:
             return None
         found = interaction_with(card, action, values, token_of, message.message_id)
         return found.model_copy(update={"native": self._at_home(message, found)})
+
+    def wrong_inputs(
+        self, message: Message, found: Interaction, values: Mapping[str, JsonValue], *,
+        all_told: bool,
+    ) -> list[WrongInput]:  # fmt: skip
+        """What this submission must have otherwise before it counts; see
+        `interactions.wrong_inputs`."""
+        if found.kind != "submitted":
+            return []
+        card, _ = self.read(message)
+        action = next((one for one in actions_of(card) if one.at == found.path), None)
+        if action is None:
+            return []
+        return wrong_inputs(card, action, values, self.tokens(message), all_told=all_told)
 
     def _at_home(self, message: Message, found: Interaction) -> JsonValue:
         """What the author would have received where the payload is at home."""

@@ -7,7 +7,7 @@ decision is a row; the first that is enough ends it, and every copy says who dec
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -20,10 +20,8 @@ from bridge.content.markdown import text_to_markdown
 from bridge.content.text import Block, CodeBlock, Inline, Paragraph, Strong, Text, Timestamp
 from bridge.content.tool_names import readable_tool
 from bridge.model import (
-    AccountId,
     ActionPressed,
     ActorId,
-    Level,
     MessageId,
     TurnId,
     split_key,
@@ -31,11 +29,11 @@ from bridge.model import (
 from bridge.model.refs import BRIDGE
 from bridge.ports.approval_store import Approval, Decision
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector
 from bridge.ports.store import Store, StoredMessage, StoredTurn
 from bridge.ports.tools import ADMINS, ASKER, ApprovalRule
 from bridge.router.notices import Notices, notice_id
 from bridge.router.people import People, nameless
+from bridge.router.press_answers import PressAnswers
 from bridge.router.rooms import Room, Rooms
 
 log = structlog.get_logger()
@@ -66,18 +64,18 @@ class Approvals:
         self,
         store: Store,
         rooms: Rooms,
-        connectors: Mapping[AccountId, Connector],
         people: People,
         notices: Notices,
+        answers: PressAnswers,
         clock: Clock,
         new_id: Callable[[], str],
         admins: Sequence[str],
     ) -> None:
         self._store = store
         self._rooms = rooms
-        self._connectors = connectors
         self._people = people
         self._notices = notices
+        self._answers = answers
         self._clock = clock
         self._new_id = new_id
         self._admins = admins
@@ -212,27 +210,9 @@ class Approvals:
         return False
 
     async def _tell(self, known: Approval, event: ActionPressed, key: str, text: str) -> None:
-        """To the one who pressed alone; in their channel where nobody can be whispered to."""
-        room = self._rooms.by_id.get(known.room)
-        member = room and room.member(event.place.channel)
-        if room is None or member is None:
-            return
-        connector = self._connectors.get(member.account)
-        features = connector.capabilities.features if connector else {}
-        whispers = features.get("whispers", Level.DROPPED) in (Level.FULL, Level.PARTIAL)
-        alone = whispers or event.answers is not None
-        line: list[Inline] = [Text(text)]
-        if not alone:
-            line = [Strong((Text(await self._name(event.actor)),)), Text(f": {text}")]
-        await self._notices.say(
-            notice_id("press", event.place.channel.key, key),
-            text_to_markdown((Paragraph(tuple(line)),)),
-            room.id,
-            [member],
-            reply_to=None if alone else _card_of(known.id),
-            to=event.actor if alone else None,
-            answers=event.answers,
-        )
+        if room := self._rooms.by_id.get(known.room):
+            card = _card_of(known.id)
+            await self._answers.say(event, key, room, card, (Text(text),))
 
     # --- what is shown --------------------------------------------------------------------------
 

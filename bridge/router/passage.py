@@ -54,6 +54,7 @@ from bridge.router.orphans import Orphans
 from bridge.router.other_bridges import OtherBridges
 from bridge.router.outside import is_outside
 from bridge.router.people import People
+from bridge.router.press_answers import PressAnswers
 from bridge.router.reference_names import ReferenceNames
 from bridge.router.rooms import Member, Room, Rooms
 from bridge.router.told import Told
@@ -111,6 +112,7 @@ class Surroundings:
     keeping: Keeping
     holdings: Holdings
     approvals: Approvals
+    press_answers: PressAnswers
     doors: Doors
     other_bridges: OtherBridges
     feedback: HearsFeedback

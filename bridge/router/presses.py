@@ -7,7 +7,8 @@ from typing import cast
 
 from bridge.content.additions import BridgeMetadata, with_bridge_metadata
 from bridge.content.interactions import SCHEMA_ID as INTERACTION
-from bridge.content.interactions import Interaction, told
+from bridge.content.interactions import Interaction, WrongInput, told
+from bridge.content.text import List, ListItem, Paragraph, Strong, Text
 from bridge.model import (
     ActionPressed,
     MessageId,
@@ -25,10 +26,14 @@ from bridge.router.answers import RETRY, asked_again
 from bridge.router.approvals import approval_of
 from bridge.router.handing import press_to_give_back
 from bridge.router.holdings import GIVE_BACK
+from bridge.router.outside import is_outside
 from bridge.router.passage import Passage, Press, Surroundings
 from bridge.router.rooms import Room
 from bridge.router.sessions import session_of
 from bridge.uacs import Actor, JsonTree, Message, StructuredDataPart, TextPart, to_timestamp
+
+_MOST_TOLD = 10  # inputs that are wrong
+_LONGEST = 300  # characters of a label, and of what is wrong
 
 
 async def press_heard(passage: Passage, event: ActionPressed, around: Surroundings) -> str | None:
@@ -52,9 +57,45 @@ async def press_heard(passage: Passage, event: ActionPressed, around: Surroundin
         return await around.told.retry(own_id)
     if agent is not None and found.id == RETRY:
         return await _ask_again(passage, event, stored, Press(found, agent), around)
+    if wrong := _wrong_inputs(event, stored, found, around):
+        return await _send_back(passage, event, own_id, wrong, around)
     passage.press = Press(found, agent)
     passage.event = _as_post(event, found, passage.row.raw.dedupe_key)
     return None
+
+
+def _wrong_inputs(
+    event: ActionPressed, stored: StoredMessage, found: Interaction, around: Surroundings
+) -> list[WrongInput]:
+    """Platforms tell the inputs that they showed, programs whatever they like."""
+    all_told = is_outside(event.place.channel)
+    return around.cards.wrong_inputs(stored.message, found, event.values, all_told=all_told)
+
+
+async def _send_back(
+    passage: Passage, event: ActionPressed, card: MessageId, wrong: Sequence[WrongInput],
+    around: Surroundings,
+) -> str:  # fmt: skip
+    """Its author hears nothing of it; whoever pressed is told what each input says of it."""
+    lines = [
+        ListItem((Paragraph((Strong((Text(_short(one.label) or "?"),)),
+                             Text(f": {_short(one.error)}"))),))
+        for one in wrong[:_MOST_TOLD]
+    ]  # fmt: skip
+    words = Text("This was not sent. Change what is wrong, and send it again:")
+    for room in passage.rooms:
+        if room.member(event.place.channel):
+            key = passage.row.raw.dedupe_key
+            told = List(tuple(lines))
+            await around.press_answers.say(event, key, room, card, (words,), told)
+            break
+    named = "; ".join(f"{one.asked.id or one.asked.at} {one.reason}" for one in wrong[:_MOST_TOLD])
+    return f"press: wrong input: {named}"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 
 def turns_for(

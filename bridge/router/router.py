@@ -68,6 +68,7 @@ from bridge.router.outside import raw_of
 from bridge.router.passage import Linker, NoLinker, Surroundings
 from bridge.router.people import People
 from bridge.router.policy import Policy
+from bridge.router.press_answers import PressAnswers
 from bridge.router.purses import Allowances, Purses
 from bridge.router.readings import Progress
 from bridge.router.receivers import Receivers
@@ -141,8 +142,9 @@ class Router:
         bylines = Bylines(pictures)
         self._typing = Typing(rooms, connectors, self._budgets, clock, store, bylines)
         self.feed = Feed()
+        press_answers = PressAnswers(connectors, people, self.notices)
         self.approvals = Approvals(
-            store, rooms, connectors, people, self.notices, clock, new_id, self.admins
+            store, rooms, people, self.notices, press_answers, clock, new_id, self.admins
         )
         running = Tools(tools or NoTools(), self.approvals, store)
         self._described = Described(store, rooms, running)
@@ -220,6 +222,7 @@ class Router:
             keeping=self._keeping,
             holdings=self.holdings,
             approvals=self.approvals,
+            press_answers=press_answers,
             doors=self.doors,
             other_bridges=self.other_bridges,
             feedback=self.feedback,

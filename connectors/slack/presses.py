@@ -5,11 +5,12 @@ Source: docs.slack.dev "block_actions payloads" (2026-08).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from bridge.content.interactions import Interaction
+from bridge.content.interactions import TOKEN_LENGTH, Interaction
 from bridge.content.json_tree import pointer
 from bridge.content.rendering import Payload
 from bridge.model import ActionPressed, Event
@@ -22,6 +23,7 @@ _ONE = (
     "selected_date", "selected_time", "selected_user", "selected_channel",
     "selected_conversation", "value",
 )  # fmt: skip
+_PART = re.compile(rf"([A-Za-z0-9_-]{{{TOKEN_LENGTH}}})~\d+")
 _MANY = ("selected_users", "selected_channels", "selected_conversations")
 
 
@@ -36,9 +38,11 @@ def pressed(kept: Kept) -> Event | None:
     first = actions[0]
     if judged := feedback_in(first, target, user, kept, object_at(body, "message")):
         return judged
-    token = text_at(first, "action_id")
-    values = dict(_filled_in(object_at(body, "state", "values")))
-    if (chosen := value_of(first)) is not None and first.get("type") != "button":
+    token = _own_name(text_at(first, "action_id"))
+    values = _filled_in(object_at(body, "state", "values"))
+    chosen = None if first.get("type") == "button" else value_of(first)
+    is_known = isinstance(chosen, list) and isinstance(values.get(token), list)
+    if chosen is not None and not is_known:  # of a menu in parts, `first` tells one part
         values[token] = chosen
     return ActionPressed(
         target=target, actor=ids.actor_id(kept.team, user), token=token, native=first,
@@ -85,12 +89,26 @@ def native_press(payload: Payload, interaction: Interaction) -> JsonValue:
     return {"type": "block_actions", "actions": [action], "state": {"values": values}}
 
 
-def _filled_in(values: Json) -> Iterator[tuple[str, JsonValue]]:
+def _filled_in(values: Json) -> dict[str, JsonValue]:
+    """By the names of the inputs; None where one was left empty. A menu in several parts has what
+    was chosen in all of them."""
+    found: dict[str, JsonValue] = {}
     for block in values.values():
-        if isinstance(block, dict):
-            for name, element in block.items():
-                if isinstance(element, dict) and (value := value_of(element)) is not None:
-                    yield name, value
+        for name, element in block.items() if isinstance(block, dict) else ():
+            if isinstance(element, dict):
+                own, value = _own_name(name), value_of(element)
+                before = found.get(own)
+                if isinstance(before, list) and isinstance(value, list):
+                    found[own] = [*before, *value]
+                elif before in (None, []) or value not in (None, []):
+                    found[own] = value
+    return found
+
+
+def _own_name(name: str) -> str:
+    """Without the number that the writer gives to the parts of one menu (`Writing.action_id`)."""
+    part = _PART.fullmatch(name)
+    return part[1] if part else name
 
 
 def _elements(value: JsonValue, at: str) -> Iterator[tuple[str, Json]]:

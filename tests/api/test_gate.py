@@ -477,6 +477,21 @@ async def test_a_form_that_a_program_submits_reaches_its_author_filled_in() -> N
     assert heard["inputs"] == {"why": "because", "many": 3}
 
 
+async def test_a_form_with_a_mistake_is_answered_with_the_inputs_that_are_wrong() -> None:
+    async with served() as town, await town.as_token("ann", role="human") as ann:
+        agent = town.house.agents["deployer"] = Asker()
+        await ann.post(f"{WHERE}/messages", json={"text": "@deployer please"})
+        await town.house.clock.advance(5)
+        form = (await ann.get(WHERE)).json()["messages"][-1]["message_id"]
+        body = {"message_id": form, "action": "send", "values": {"many": "three"}}
+        sent = await ann.post(f"{WHERE}/interactions", json=body)
+        await town.house.clock.advance(5)
+
+    assert sent.status_code == 422
+    assert sent.json()["detail"] == "The form was not sent: many must be a number"
+    assert agent.pressed == []
+
+
 async def test_pages_lead_back_to_the_beginning() -> None:
     async with served() as town:
         empty = (await town.http.get(WHERE)).json()

@@ -50,7 +50,9 @@ class Deployer:
 
 
 class PressedPaper(PaperConnector):
-    """Paper with buttons."""
+    """Paper with buttons; `answers` is what an answer for the presser alone names."""
+
+    answers: str | None = None
 
     def decode(self, raw: Raw) -> list[Event]:
         if raw.kind != "press":
@@ -61,14 +63,16 @@ class PressedPaper(PaperConnector):
             ActionPressed(
                 account=post.account, place=post.place, time=post.time, target=data["target"],
                 actor=post.author.id, token=data["token"], native=None,  # type: ignore[union-attr]
-                values=data["values"],
+                values=data["values"], answers=self.answers,
             )
         ]  # fmt: skip
 
-    async def press(self, channel: str, target: str, token: str, author: str = "ann") -> None:
+    async def press(
+        self, channel: str, target: str, token: str, author: str = "ann", **values: JsonValue
+    ) -> None:
         raw = self.raw(channel, "", target=target, token=token, author=author)
         self.channels[channel].pop()  # a press is no post
-        payload = {**orjson.loads(raw.payload), "values": {}}
+        payload = {**orjson.loads(raw.payload), "values": values}
         assert self.inbox
         await self.inbox.accept(
             raw.model_copy(update={"kind": "press", "payload": orjson.dumps(payload)})

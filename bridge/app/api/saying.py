@@ -397,6 +397,13 @@ def _refused(outcome: str | None, value: str | None = None) -> BridgeError:
             f"The room does not let it in: {text.removeprefix('not admitted: ')}",
             todo="the room's options and `uacs-bridge rooms` tell what it takes",
         )
+    if text.startswith("press: wrong input: "):
+        return Problem(
+            422,
+            f"The form was not sent: {text.removeprefix('press: wrong input: ')}",
+            value=value,
+            todo="give `values` that the inputs of the card take",
+        )
     if text.startswith("press: "):
         return Problem(
             422,

@@ -21,6 +21,8 @@ from connectors.discord.cards.write_inputs import (
 from connectors.discord.cards.write_state import Json, Writing, sound
 from connectors.discord.cards.write_text import bold, plain, say, say_line, say_small, written
 
+_SAID_LATER = "said when it is wrong"
+
 
 def stands_in_message(node: Input) -> bool:
     """Discord's messages hold menus; all else is asked in a form."""
@@ -135,7 +137,8 @@ def _add_menu(
 
 def tell_input_details(w: Writing, node: Input) -> None:
     if node.error:
-        w.lose(node.at, "input_error", node.error)
+        is_heard = w.rendering.token is not None
+        w.lose(node.at, "input_error", node.error, _SAID_LATER if is_heard else "")
     if node.confirm is not None:
         w.lose(node.at, "confirm_dialog", confirm_words(node.confirm) or "?", "asked when chosen")
 

@@ -31,6 +31,7 @@ _INPUTS = get_args(Input)
 _TEXT = "plain_text_input"
 _HINTING = frozenset(("datepicker", "timepicker", _TEXT))  # and all menus, but for overflow
 _NAMELESS = "✏️"
+_SAID_LATER = "said when it is wrong"
 
 
 def is_input(node: Node) -> TypeGuard[Input]:
@@ -106,7 +107,8 @@ def _write_notes(writing: Writing, node: Input, out: Pieces, *, with_hint: bool)
     if with_hint and words(node.hint):
         writing.write((degrade.line_prose(node.hint, node.at, subtle=True),), out)
     if error := one_line(node.error):
-        writing.lose(node.at, "input_error", error)  # Slack says what is wrong in its own words
+        # Slack says nothing of its own; the bridge does to whoever sends what is wrong.
+        writing.lose(node.at, "input_error", error, _SAID_LATER if writing.is_heard else "")
 
 
 # --- elements -------------------------------------------------------------------------------

@@ -437,7 +437,9 @@ def test_what_is_said_when_an_input_is_wrong_is_not_said_before() -> None:
     (block,) = blocks(node)
 
     assert block["type"] == "input"
-    assert [(one.kind, one.what) for one in losses(node)] == [("input_error", "Too short")]
+    assert [(one.kind, one.what, one.shown_as) for one in losses(node)] == [
+        ("input_error", "Too short", "said when it is wrong")
+    ]
 
 
 def test_inputs_that_nobody_would_hear_are_what_they_ask() -> None:

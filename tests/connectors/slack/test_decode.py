@@ -285,8 +285,25 @@ def test_a_press_tells_who_what_where_and_all_inputs() -> None:
 
     assert found == ActionPressed(
         target=TS, actor=ADA.id, token="tok1", native=press()["actions"][0],
-        values={"tok2": "because", "tok3": ["x"]}, **at(LATER, thread=ROOT),
+        values={"tok2": "because", "tok3": ["x"], "tok4": None}, **at(LATER, thread=ROOT),
     )  # fmt: skip
+
+
+def test_a_menu_in_two_parts_has_what_was_chosen_in_both() -> None:
+    name = "t" * 22
+    part = {"type": "multi_static_select", "selected_options": [{"value": "a"}]}
+    other = {"type": "multi_static_select", "selected_options": [{"value": "b"}]}
+    single = {"type": "static_select", "selected_option": {"value": "c"}}
+    empty = {"type": "static_select", "selected_option": None}
+    state = {"values": {"1": {name: part}, "2": {f"{name}~2": other},
+                        "3": {"u" * 22: single}, "4": {f"{'u' * 22}~2": empty}}}  # fmt: skip
+    pressed = {"action_id": f"{name}~2", "action_ts": LATER, **other}
+
+    (found,) = decode(raw(press(actions=[pressed], state=state)), US)
+
+    assert isinstance(found, ActionPressed)
+    assert found.token == name
+    assert found.values == {name: ["a", "b"], "u" * 22: "c"}
 
 
 def test_a_choice_from_a_menu_tells_what_was_chosen() -> None:

@@ -1,0 +1,108 @@
+"""Whoever sends a form with a mistake is told so alone; what is right reaches the agent."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from pydantic import JsonValue
+
+from bridge.content.interactions import SCHEMA_ID
+from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
+from bridge.sandbox.hands import Hand, Handled
+from bridge.uacs import StructuredDataPart
+from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.test_long_forms import until_known
+
+CARD: dict[str, JsonValue] = {
+    "type": "card",
+    "nodes": [
+        "# Release",
+        {"type": "text_input", "id": "version", "label": "Version", "required": True,
+         "pattern": "^[0-9]+[.][0-9]+$", "error": "Two numbers, as in 4.2"},
+        {"type": "button", "label": "Send", "id": "send", "does": "submit"},
+    ],
+}  # fmt: skip
+
+
+class Releaser:
+    """Shows a form when somebody speaks; keeps what was sent."""
+
+    name = "echo"
+
+    def __init__(self) -> None:
+        self.heard: list[dict[str, Any]] = []
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        first = turn.conversation.messages[-1].content[0]
+        if isinstance(first, StructuredDataPart) and first.schema_id == SCHEMA_ID:
+            self.heard.append(orjson.loads(first.model_dump_json())["data"])
+            yield TextDelta(text="Released")
+        else:
+            yield PartGiven(
+                part={
+                    "type": "structured_data", "data": CARD,
+                    "schema_id": "application/vnd.uacs.card+json",
+                }
+            )  # fmt: skip
+        yield TurnDone()
+
+
+@pytest.mark.parametrize("platform", ["slack", "discord"])
+async def test_what_an_input_says_when_it_is_wrong_is_said_to_the_presser_alone(
+    platform: str, tmp_path: Path
+) -> None:
+    async with street() as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
+        settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
+        async with running(local, settings) as (bridge, _):
+            agent = Releaser()
+            bridge.agents["echo"] = agent
+            await local.say("slack", "general", "please release")
+            await local.until(lambda: bool(_form(local, platform)))
+            hands = local.platforms[platform]
+            assert isinstance(hands, Handled)
+            workspace, channel = local.place(platform, "general")
+            person = local.person(platform, workspace)
+            hand = Hand(hands, workspace, channel, person)
+
+            def whispered() -> str:
+                return str([one.raw for one in hands.whispers(workspace, person)])
+
+            if platform == "discord":  # it is asked for the form before the press counts
+                await until_known(bridge.store, local, _form(local, platform))
+            await _send(local, platform, hand, "four")
+            await local.until(lambda: "Two numbers, as in 4.2" in whispered())
+            assert agent.heard == []
+            shown = [
+                one.text for name in local.platforms for one in local.standing(name, "general")
+            ]
+            assert not [text for text in shown if "was not sent" in text]
+            await _send(local, platform, hand, "4.2")
+            await local.until(lambda: len(agent.heard) == 1)
+
+    assert agent.heard[0]["inputs"] == {"version": "4.2"}
+
+
+def _form(local: Street, platform: str) -> str:
+    """The id of the message with the form."""
+    shown = local.standing(platform, "general")
+    return next((one.id for one in shown if '"Send"' in orjson.dumps(one.raw).decode()), "")
+
+
+async def _send(local: Street, platform: str, hand: Hand, version: str) -> None:
+    """Fill in what stands in the message, or the form that the button opens."""
+    message = _form(local, platform)
+    if platform == "slack":
+        outcome = await hand.press(message, "Send", {"Version": version})
+    else:
+        opened = await hand.press(message, "Send")
+        assert opened.form, opened
+        values = dict.fromkeys(opened.form.fields, version)
+        outcome = await hand.submit_form(opened.form.id, values)
+    assert outcome.sent, outcome
