@@ -13,7 +13,7 @@ from bridge.model import Level
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, Turn
 from bridge.ports.cards import Cards
 from bridge.router import AgentSeat
-from bridge.store.memory import MemoryStore
+from bridge.store import SqliteStore
 from connectors.discord import cards as discord
 from connectors.slack import cards as slack
 from connectors.teams import cards as teams
@@ -64,7 +64,7 @@ class Form:
 
     def __init__(self, clock: FakeClock, codec: Any, schema_id: str, data: JsonValue) -> None:
         self.slate, self.board = PressedPaper("slate", clock), PressedPaper("board", clock)
-        self.house = House(clock, MemoryStore(clock), (self.slate, self.board))
+        self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board))
         self.house.cards = Cards.over([codec], KEY)
         self.agent = Asker(schema_id, data)
         self.house.agents = {"deployer": self.agent}
