@@ -100,8 +100,8 @@ async def test_a_second_bridge_on_slack_is_noticed_before_anybody_posts(
         other = configuration(local, tmp_path / "other.sqlite3", channels=("general",))
         with capture_logs() as logs:
             async with running(local, one), running(local, other) as (second, _):
-                await local.until(lambda: bool(account_facts(second, SLACK)["note"]))
-                facts = account_facts(second, SLACK)
+                await local.until(lambda: bool(account_facts(second, SLACK, ours=True)["note"]))
+                facts = account_facts(second, SLACK, ours=True)
                 config = write(tmp_path / "other.yaml", json.dumps(other))
                 status = await asyncio.to_thread(cli, "status", "--json", "-c", str(config))
 
