@@ -4,12 +4,13 @@ a message are a form behind a button.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bridge.content.card import (
     Actions,
     Button,
+    Choice,
     Columns,
     Container,
     Context,
@@ -24,6 +25,7 @@ from bridge.content.card import (
 )
 from bridge.content.card_walk import walk, within
 from bridge.content.forms import forms_of, texts_that_name
+from bridge.content.input_text import words
 from bridge.content.plain import blocks_as_line
 from bridge.content.text import Break, Inline, Text
 from connectors.discord.cards import limits, schemas
@@ -36,18 +38,22 @@ from connectors.discord.cards.write_inputs import (
     with_room,
 )
 from connectors.discord.cards.write_menus import stands_in_message, write_as_text, write_menu
-from connectors.discord.cards.write_state import Asking, Json, Writing, content_of
-from connectors.discord.cards.write_text import bold, plain, say_line, say_small
+from connectors.discord.cards.write_state import Asking, Json, Writing, content_of, sound
+from connectors.discord.cards.write_text import bold, joined, lines_of, plain, say_line, say_small
 
 Line = tuple[Inline, ...]
 
 FILL_IN = "Fill in"
+_MOST_OPTIONS = 10  # of a menu in a form that the small print above its button lists
+_LONGEST_IN_LINE = 200  # characters of a text in a form that the small print repeats
 
 
 def write_actions(w: Writing, items: Iterable[Button | Input]) -> None:
-    """Buttons in rows of five, each menu in its own; inputs that stand together are one form."""
+    """Buttons in rows of five, each menu in its own; inputs that stand together are one form. The
+    small print of a form stands between the buttons before it and its own."""
     row = Row(w)
     asked: list[Input] = []
+    beside = False
     for item in items:
         if not isinstance(item, Button) and not stands_in_message(item):
             if asked and (item.dispatches or asked[-1].dispatches):
@@ -62,12 +68,16 @@ def write_actions(w: Writing, items: Iterable[Button | Input]) -> None:
             row.end()
             write_menu(w, item)
         elif item.does == "reveal" and (form := _form_in(w, item)) is not None:
+            if beside:
+                row.end()
+                beside = False
             _write_revealed_form(w, item, form, row)
         elif item.does in ("reveal", "toggle"):
             row.end()
             _write_shown(w, item)
         else:
             row.add(item)
+            beside = True
     if asked:
         _write_form_button(w, asked, row)
     row.end()
@@ -215,11 +225,13 @@ def _asking(w: Writing) -> Asking:
 
 @dataclass(slots=True)
 class _Form:
-    """What a button reveals, as a form has it: texts, those that are labels there, inputs, the
-    buttons that send them, and what no form holds."""
+    """What a button reveals, as a form has it: by `id(input)` the texts that are labels there, the
+    other texts, the inputs, both in order, the buttons that send them, and what no form holds."""
+
+    names: Mapping[int, Prose]
 
     texts: list[Node] = field(default_factory=list[Node])
-    labels: list[Node] = field(default_factory=list[Node])
+    asked: list[Node] = field(default_factory=list[Node])
     inputs: list[Input] = field(default_factory=list[Input])
     buttons: list[Button] = field(default_factory=list[Button])
     others: list[Node] = field(default_factory=list[Node])
@@ -244,8 +256,8 @@ def _form_in(w: Writing, node: Button) -> _Form | None:
 
 
 def _parted(button: Button) -> _Form:
-    form = _Form()
-    names = {id(text) for text in texts_that_name(button.nodes).values()}
+    form = _Form(texts_that_name(button.nodes))
+    names = {id(text) for text in form.names.values()}
     stack = [iter(button.nodes)]
     while stack:
         node = next(stack[-1], None)
@@ -255,9 +267,11 @@ def _parted(button: Button) -> _Form:
             form.buttons.append(node)
         elif isinstance(node, Input):
             form.inputs.append(node)
+            form.asked.append(node)
         elif isinstance(node, Prose | Fields | Divider) or _is_all_text(node):
-            if not isinstance(node, Divider):
-                (form.labels if id(node) in names else form.texts).append(node)
+            if not isinstance(node, Divider) and id(node) not in names:
+                form.texts.append(node)
+                form.asked.append(node)
         elif _is_bare(node):
             stack.append(within(node))
         else:
@@ -281,15 +295,16 @@ def _is_bare(node: Node) -> bool:
 
 
 def _write_revealed_form(w: Writing, node: Button, form: _Form, row: Row) -> None:
-    """A button that opens the form, called as the one that would have revealed it; its inputs in
-    small print above the row. Where several buttons send them, each opens it."""
+    """A button that opens the form, called as the one that would have revealed it. One line of
+    small print above the row says what the form asks. Where several buttons send the inputs, each
+    opens it."""
     sends = [one for one in form.buttons if one.does == "submit"]
-    if lines := [one for each in form.inputs if (one := _asked_line(w, each))]:
-        _say_asked(w, form.inputs, lines)
+    for text in form.texts:
+        if not _is_said_in_line(text):
+            w.lose(text.at, "text_in_form", _words_of(w, text), "in the form")
+    say_small(w, _form_line(w, node, form, sends), node.at)
     for each in form.inputs:
         _tell_asked(w, each)
-    for text in (*form.texts, *form.labels):
-        w.lose(text.at, "text_in_form", _words_of(w, text), "in the form")
     label = plain(node.label)
     for one in form.buttons:
         if one.does != "submit":
@@ -303,6 +318,68 @@ def _write_revealed_form(w: Writing, node: Button, form: _Form, row: Row) -> Non
     if form.others:
         row.end()
         w.write(form.others)
+
+
+def _form_line(w: Writing, node: Button, form: _Form, sends: Sequence[Button]) -> Line:
+    """`button: texts · inputs with their options → the button that sends them`; the last part only
+    where no button of the row says it."""
+    parts: list[Line] = []
+    for one in form.asked:
+        if isinstance(one, Input):
+            parts.append(_revealed_input(w, one, form.names.get(id(one))))
+        elif _is_said_in_line(one):
+            parts.append(_text_line(one))
+    label, inner = plain(node.label), plain(sends[0].label)
+    lead = bold(node.label)
+    if lead and any(parts):
+        lead = (*lead, Text(" " if label.endswith((":", "?")) else ": "))
+    run = (*lead, *joined(parts))
+    if len(sends) == 1 and inner.casefold() != label.casefold():
+        run = (*run, Text(" → "), *sends[0].label)
+    return tuple(Text(" ") if isinstance(one, Break) else one for one in run)
+
+
+def _revealed_input(w: Writing, node: Input, name: Prose | None) -> Line:
+    """What is asked, with all options of a short menu; a text that names it is its label."""
+    if name is not None:
+        node = replace(node, label=blocks_as_line(name.text))
+    if not isinstance(node, Choice) or not 0 < len(node.options) <= _MOST_OPTIONS:
+        return _asked_line(w, node)
+    placeholder = words(sound(node.placeholder).strip())
+    label, options = node.label or placeholder, _options_line(node)
+    colon = " " if plain(label).endswith((":", "?")) else ": "
+    found: Line = (*label, Text(colon), *options) if label else options
+    if node.label and placeholder:
+        found = (*found, Text(" ("), *placeholder, Text(")"))
+    return (*found, Text(" · "), *node.hint) if node.hint else found
+
+
+def _options_line(node: Choice) -> Line:
+    """`☑ one / another`: what is chosen already has a tick."""
+    found: list[Inline] = []
+    for option in node.options:
+        sign = f"{'☑ ' * (option.value in node.values)}{option.emoji and f'{option.emoji} '}"
+        found.append(Text(f"{' / ' if found else ''}{sign}"))
+        found += option.label or words(sound(option.value))
+    return tuple(found)
+
+
+def _is_said_in_line(node: Node) -> bool:
+    """Whether it is short enough for the small print: anything longer stands in the form alone."""
+    return len(plain(_text_line(node))) <= _LONGEST_IN_LINE
+
+
+def _text_line(node: Node) -> Line:
+    match node:
+        case Prose(text):
+            return blocks_as_line(text)
+        case Context(items):
+            return joined(lines_of(one) for one in items if isinstance(one, Prose))
+        case Fields(items):
+            pairs = ((*one.label, Text(": "), *blocks_as_line(one.value)) for one in items)
+            return joined(pairs)
+        case _:
+            return ()
 
 
 def _as_opener(node: Button, sends: Button, label: str) -> Button:

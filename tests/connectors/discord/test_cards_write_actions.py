@@ -640,21 +640,20 @@ def test_a_button_that_reveals_a_form_opens_a_modal_of_its_title() -> None:
     comment = TextInput(placeholder="Say it", at="/c")
     reveals = revealing(prose("Be polite."), comment, Actions((button("OK", does="submit"),)))
 
-    components, losses = write(Actions((button("Approve", at="/y"), reveals)))
+    components, losses = write(Actions((reveals, button("Approve", at="/y"))))
 
     assert components == [
-        {"type": 10, "content": "-# Say it"},
+        {"type": 10, "content": "-# **Comment**: Be polite. · Say it → OK"},
         {
             "type": 1,
             "components": [
-                {"type": 2, "style": 2, "custom_id": "token-y", "label": "Approve"},
                 {"type": 2, "style": 2, "custom_id": "token-b", "label": "Comment"},
+                {"type": 2, "style": 2, "custom_id": "token-y", "label": "Approve"},
             ],
         },
     ]
     assert [(loss.path, loss.kind, loss.what) for loss in losses] == [
         ("/c", "input_in_form", "Say it"),
-        ("", "text_in_form", "Be polite."),
         ("/r", "reveal_in_form", "OK"),
     ]
     send = next(one for one in walk((reveals,)) if isinstance(one, Button) and one.at == "/b")
@@ -663,14 +662,58 @@ def test_a_button_that_reveals_a_form_opens_a_modal_of_its_title() -> None:
     )
 
 
+def test_the_small_print_of_a_form_lists_options_and_is_led_by_its_button() -> None:
+    how = Choice(options=(Option(line("Squash"), "s"), Option(line("Rebase"), "r")),
+                 values=("r",), placeholder="How?", at="/h")  # fmt: skip
+    box = Toggle(title=line("Delete branch"), value=True, at="/d")
+    merge = button("Merge", does="reveal", nodes=(how, box, button("Confirm merge", does="submit")))
+    same = button("Ask", does="reveal", at="/a", nodes=(
+        prose("Who:"), TextInput(at="/w"), button("Ask", does="submit", at="/s")))  # fmt: skip
+
+    components = shown(merge, same)
+
+    assert [one["content"] for one in components[:-1]] == [
+        "-# **Merge**: How? Squash / ☑ Rebase · ☑ Delete branch → Confirm merge",
+        "-# **Ask**: Who:",
+    ]
+
+
+def test_a_menu_of_more_than_ten_options_is_not_listed() -> None:
+    choice = Choice(options=options(11), label=line("Which"), at="/c")
+
+    (text, _) = shown(revealing(choice, button("OK", does="submit")))
+
+    assert text["content"] == "-# **Comment**: Which → OK"
+
+
+def test_the_small_print_of_a_form_stands_between_the_buttons_before_and_its_own() -> None:
+    reveals = revealing(TextInput(label=line("Why"), at="/c"), button("Comment", does="submit"))
+
+    components = shown(Actions((button("Approve", at="/y"), reveals)))
+
+    assert [
+        one.get("content") or [it["label"] for it in one["components"]] for one in components
+    ] == [["Approve"], "-# **Comment**: Why", ["Comment"]]
+
+
+def test_a_long_text_of_a_revealed_form_is_named_and_stands_in_the_form() -> None:
+    reveals = revealing(prose("x" * 300), TextInput(placeholder="Say it", at="/c"), SEND)
+
+    components, losses = write(reveals)
+
+    assert components[0]["content"] == "-# **Comment**: Say it → Send"
+    assert ("text_in_form", "x" * 300) in [(loss.kind, loss.what) for loss in losses]
+
+
 def test_each_of_several_buttons_that_send_a_revealed_form_opens_it() -> None:
     comment = TextInput(label=line("Why"), at="/c")
     sends = (button("Yes", does="submit", at="/y"), button("No", does="submit", at="/n"))
     link = button("Help", does="open", url="https://acme.example/help")
     reveals = revealing(comment, Actions((*sends, link)))
 
-    (*_, row) = shown(reveals)
+    (text, row) = shown(reveals)
 
+    assert text["content"] == "-# **Comment**: Why"
     labels = [one["label"] for one in row["components"]]
     assert labels == ["Comment: Yes", "Comment: No", "Help"]
     form = form_behind(Card((reveals,)), sends[1])
