@@ -292,7 +292,13 @@ def _options(element: Any, at: str, seen: Seen) -> None:
     for one, place in each(element, "options", at):
         _at_text("text", "description")(one, place, seen)
     first = string(of(options[0][0], "text"), "text") if options else ""
-    seen.acts.append(Act(at, "input", plain.slack(first)))
+    links = 0
+    for one, place in options if kind == "overflow" else ():  # no other menu opens addresses
+        if is_web(url := string(one, "url")):
+            links += 1
+            seen.acts.append(Act(place, "link", string(of(one, "text"), "text"), url))
+    if not options or links < len(options):
+        seen.acts.append(Act(at, "input", plain.slack(first)))
 
 
 def _asked(element: Any, at: str, seen: Seen, label: str) -> None:

@@ -23,7 +23,6 @@ from connectors.discord.cards.write_inputs import (
     number_words,
     option_words,
     picker_body,
-    tell_groups,
 )
 from connectors.discord.cards.write_menus import tell_input_details
 from connectors.discord.cards.write_state import Json, Writing, sound
@@ -175,7 +174,6 @@ def _choice(w: Writing, node: Choice) -> list[Json]:
         words = " · ".join((node.source or "options found by typing", *known))
         w.lose(node.at, "choice_as_text", words, "any text")
         return [_label(w, node, _typed(w, node, ", ".join(node.values)))]
-    tell_groups(w, node)
     places = range(len(node.options))
     if node.form == "list" and len(places) <= limits.GROUP and (node.many or len(places) > 1):
         return [_label(w, node, _boxes(w, node))]

@@ -189,23 +189,25 @@ def _option(w: Writing, option: Option, value: str, *, emoji: bool) -> Json:
     elif sign:
         label = f"{sound(sign)} {label}".strip()
     body["label"] = w.cut(label or sound(value), limits.OPTION, option.at, "cut_option")
-    if description := plain(option.description):
+    if description := _description(w, option):
         body["description"] = w.cut(description, limits.OPTION, option.at, "cut_option")
     return body
+
+
+def _description(w: Writing, option: Option) -> str:
+    """Discord's menus have no headings: each option says its own in its description, where that
+    has room."""
+    description, group = plain(option.description), " ".join(sound(option.group).split())
+    both = " · ".join(one for one in (group, description) if one)
+    if not group or len(both) <= limits.OPTION:
+        return both
+    w.lose(option.at, "option_group", group)
+    return description
 
 
 def is_emoji(sign: str) -> bool:
     """Whether Discord takes it for an emoji: anything else is refused."""
     return short_name_of(sign) is not None
-
-
-def tell_groups(w: Writing, choice: Choice) -> None:
-    """Discord's menus have no headings."""
-    last = ""
-    for option in choice.options:
-        if option.group.strip() and option.group != last:
-            w.lose(option.at or choice.at, "option_group", option.group)
-        last = option.group
 
 
 def amounts(node: Choice | Picker, room: int) -> Json:

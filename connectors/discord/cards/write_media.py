@@ -143,7 +143,7 @@ def _unsaid(title: Line, *words: str) -> list[str]:
 
 def _other_urls(shown: str, *urls: str) -> list[str]:
     """Addresses that the line does not link to."""
-    other = [one for one in urls if one and one != shown]
+    other = [one for one in dict.fromkeys(urls) if one and one != shown]
     return [shown, *other] if shown and safe_url(shown) is None else other
 
 

@@ -16,7 +16,6 @@ from connectors.discord.cards.write_inputs import (
     input_words,
     most_chosen,
     picker_body,
-    tell_groups,
 )
 from connectors.discord.cards.write_state import Json, Writing, sound
 from connectors.discord.cards.write_text import bold, plain, say, say_line, say_small, written
@@ -57,7 +56,6 @@ def _write_links(w: Writing, node: Choice) -> None:
     """A menu of nothing but links is a row of buttons below what it is called."""
     say_line(w, bold(node.label), node.at)
     say_small(w, words(sound(node.placeholder).strip()), node.at)
-    tell_groups(w, node)
     _write_option_links(w, node, range(len(node.options)))
     say_small(w, node.hint, node.at)
     tell_input_details(w, node)
@@ -65,7 +63,6 @@ def _write_links(w: Writing, node: Choice) -> None:
 
 def _write_choice(w: Writing, node: Choice, custom_id: str, placeholder: str) -> None:
     """Menus of 25 options; options that are links are buttons."""
-    tell_groups(w, node)
     runs = list(_runs(node))
     menus = sum(1 for linked, _ in runs if not linked)
     if menus > 1:
@@ -111,8 +108,12 @@ def _is_link(url: str) -> bool:
 
 def _write_option_links(w: Writing, node: Choice, places: Sequence[int]) -> None:
     row = Row(w)
+    group = ""
     for place in places:
         option = node.options[place]
+        if option.group.strip() and option.group != group:
+            w.lose(option.at or node.at, "option_group", option.group)
+        group = option.group
         row.add(
             Button(
                 option.label, does="open", url=option.url, emoji=option.emoji,

@@ -47,6 +47,11 @@ def _with_inline(writing: Writing, asked: TextInput, button: Button) -> list[Ele
     return [*found, *row]
 
 
+def choice_elements(writing: Writing, node: Choice) -> list[Element]:
+    """A menu behind three dots is the row of its options wherever it stands; any other asks."""
+    return _row(writing, (node,))
+
+
 def button_row(writing: Writing, buttons: Iterable[Button]) -> list[Element]:
     return _row(writing, buttons)
 
@@ -68,7 +73,7 @@ class _Row:
     def add(self, item: Action) -> None:
         if isinstance(item, Button):
             self._button(item)
-        elif isinstance(item, Choice) and _is_overflow(self._writing, item):
+        elif isinstance(item, Choice) and is_overflow(self._writing, item):
             self._overflow(item)
         else:
             self.end()
@@ -106,7 +111,8 @@ class _Row:
         self._actions += [_option(writing, one, token or "", node.at) for one in node.options]
 
 
-def _is_overflow(writing: Writing, node: Choice) -> bool:
+def is_overflow(writing: Writing, node: Choice) -> bool:
+    """Whether its options stand behind the three dots of a row of actions."""
     heard = writing.rendering.token is not None
     return node.form == "overflow" and heard and bool(node.options) and not node.disabled
 

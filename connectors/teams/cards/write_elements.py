@@ -24,7 +24,7 @@ from bridge.content.card import (
 )
 from bridge.content.rendering import Rendering
 from bridge.content.text import Emoji, Text
-from connectors.teams.cards.write_actions import actions_row, button_row
+from connectors.teams.cards.write_actions import actions_row, button_row, choice_elements
 from connectors.teams.cards.write_charts import chart
 from connectors.teams.cards.write_inputs import input_elements, lose_confirm
 from connectors.teams.cards.write_media import file, gallery, image, player
@@ -198,7 +198,7 @@ _WRITERS: Mapping[type[Any], Callable[[Writing, Any], list[Element]]] = {
     card.NumberInput: input_elements,
     card.DateInput: input_elements,
     card.Toggle: input_elements,
-    card.Choice: input_elements,
+    card.Choice: choice_elements,
     card.Picker: input_elements,
     card.FileInput: input_elements,
 }

@@ -329,8 +329,7 @@ def _shown(node: Choice, option: Option, title: str) -> Element:
 def options_with(node: Choice, typed: str) -> Iterator[Element]:
     """The options that have all these words in them, as the menu shows options."""
     words = typed.casefold().split()
-    for option in node.options:
-        title = _title(option)
+    for option, title in zip(node.options, _titles(node), strict=True):
         if all(word in title.casefold() for word in words):
             yield _shown(node, option, title[:TITLE_LIMIT])
 
@@ -339,19 +338,46 @@ def _options(writing: Writing, node: Choice) -> list[tuple[Option, str]]:
     """The options with what is shown of them, as many as a card has room for."""
     found: list[tuple[Option, str]] = []
     room = _MOST_CHOICES
-    for index, option in enumerate(node.options):
-        title = writing.short(_title(option), option.at or node.at, "title_cut")
-        room -= len(title) + len(option.value) + 26
+    titles = _titles(node)
+    for index, (option, whole) in enumerate(zip(node.options, titles, strict=True)):
+        title = writing.short(whole, option.at or node.at, "title_cut")
+        room -= _room_of(option, title)
         if room < 0:
-            rest = [_title(one) for one in node.options[index:]]
+            rest = titles[index:]
             shown = f"the first {index} options; the others are found by typing"
             writing.lose(node.at, "options_cut", "\n".join(rest), shown)
             break
         found.append((option, title))
     groups = dict.fromkeys(one.group for one in node.options if one.group.strip())
-    if groups:
+    if groups and not _has_room_for_groups(node):
         writing.lose(node.at, "option_group", "\n".join(groups), "options without headings")
+    for option in node.options:
+        if option.url:
+            writing.lose(option.at or node.at, "address", option.url)
     return found
+
+
+def _titles(node: Choice) -> list[str]:
+    """What is shown of each option: Teams' menus have no headings, each option is led by its own,
+    where the card has room."""
+    if _has_room_for_groups(node):
+        return [_grouped_title(one) for one in node.options]
+    return [_title(one) for one in node.options]
+
+
+def _has_room_for_groups(node: Choice) -> bool:
+    titles = [_grouped_title(one) for one in node.options]
+    room = sum(_room_of(one, title) for one, title in zip(node.options, titles, strict=True))
+    return room <= _MOST_CHOICES and all(len(one) <= TITLE_LIMIT for one in titles)
+
+
+def _room_of(option: Option, title: str) -> int:
+    return len(title) + len(option.value) + 26
+
+
+def _grouped_title(option: Option) -> str:
+    group = " ".join(option.group.split())
+    return f"{group.removesuffix(':')}: {_title(option)}" if group else _title(option)
 
 
 def _title(option: Option) -> str:

@@ -110,6 +110,7 @@ def player(writing: Writing, node: Player) -> list[Element]:
     url = sound_url(writing.rendering.url_of(node.asset))
     for source in (url, node.link):
         if source.lower().startswith("https:") and _is_played(source):
+            _lose_addresses(writing, node, url, sound_url(source), sound_url(node.link))
             return _with_media(writing, node, sound_url(source))
     if not url and writing.travels(node.asset):
         writing.files.append((None, node.asset))
@@ -119,9 +120,17 @@ def player(writing: Writing, node: Player) -> list[Element]:
     target = sound_url(node.link) or url or sound_url(node.asset.page)
     what = _words(node, node.kind)
     writing.lose(node.at, "player_as_link", what, "a link" if target else "its name")
+    _lose_addresses(writing, node, url, target)
     *_, told = degrade.player_as_nodes(node, target)
     text = document_elements(told.text if isinstance(told, Prose) else (), writing, None, node.at)
     return [*_poster(writing, node, target), *text]
+
+
+def _lose_addresses(writing: Writing, node: Player, url: str, *shown: str) -> None:
+    """The addresses of the film itself, where another source is shown."""
+    for address in dict.fromkeys((url, sound_url(node.asset.page))):
+        if address and address not in shown:
+            writing.lose(node.at, "address", address)
 
 
 def _poster(writing: Writing, node: Player, target: str) -> list[Element]:

@@ -9,6 +9,7 @@ from itertools import groupby
 from bridge.content import degrade
 from bridge.content.card import (
     Carousel,
+    Choice,
     Column,
     Columns,
     Container,
@@ -27,6 +28,7 @@ from bridge.content.card import (
 )
 from bridge.content.card_walk import walk
 from bridge.content.text import Paragraph
+from connectors.teams.cards.write_actions import is_overflow
 from connectors.teams.cards.write_media import picture
 from connectors.teams.cards.write_presses import action_set, fold
 from connectors.teams.cards.write_state import Element, Writing
@@ -135,7 +137,8 @@ def section(writing: Writing, node: Section) -> list[Element]:
         aside = _aside(writing, node.accessory)
     if not main or not aside:
         return [*main, *aside]
-    width = "stretch" if isinstance(node.accessory, Input) else "auto"
+    dots = isinstance(node.accessory, Choice) and is_overflow(writing, node.accessory)
+    width = "stretch" if isinstance(node.accessory, Input) and not dots else "auto"
     columns = [_column(main, "stretch"), _column(aside, width)]
     return [{"type": "ColumnSet", "columns": columns[::-1] if node.leading else columns}]
 

@@ -320,11 +320,33 @@ def test_values_that_discord_does_not_take_are_numbered_and_found_again(
     assert chosen_values(node, ("other",)) == ("other",)
 
 
-def test_groups_of_options_and_long_words_are_named() -> None:
-    long = "l" * 150
-    node = Choice(options=(Option(line(long), "a", group="G"), Option(line("b"), "b", group="G")))
+def test_the_heading_of_an_option_is_in_its_description_where_it_fits() -> None:
+    long = "d" * 99
+    node = Choice(
+        options=(
+            Option(line("P1"), "1", group="High"),
+            Option(line("P2"), "2", line("soon"), group="High"),
+            Option(line("P3"), "3", line(long), group="Low"),
+        ),
+        at="/c",
+    )
 
-    assert lost(replace(node, at="/c")) == [("option_group", "G"), ("cut_option", long)]
+    described = [one["description"] for one in only(node)["options"]]
+    assert described == ["High", "High · soon", long]
+    assert lost(node) == [("option_group", "Low")]
+
+
+def test_the_headings_of_options_that_are_links_are_named() -> None:
+    url = "https://x.example/"
+    node = Choice(options=tuple(Option(line(n), n, url=url, group="G") for n in "ab"), at="/c")
+
+    assert lost(node) == [("option_group", "G")]
+
+
+def test_long_words_of_options_are_named() -> None:
+    long = "l" * 150
+
+    assert lost(Choice(options=(Option(line(long), "a"),), at="/c")) == [("cut_option", long)]
 
 
 @pytest.mark.parametrize(

@@ -337,6 +337,13 @@ def test_a_gallery_holds_ten_and_one_with_a_title_ends_a_run() -> None:
     assert shown(titled) == [gallery(URL, URL), text("-# T"), gallery(URL)]
 
 
+def test_an_address_that_a_link_to_a_film_does_not_open_is_named_once() -> None:
+    url = "https://embed.example/1"
+    film = Player("video", Asset(url=url, page=url), title=line("F"), link="https://x.example/p")
+
+    assert [loss.what for loss in write(film)[1]] == [url]
+
+
 def test_a_film_plays_in_a_gallery_below_its_title() -> None:
     film = Player(
         "video",

@@ -12,6 +12,7 @@ from bridge.content.card import (
     Confirm,
     Container,
     Option,
+    Section,
     TextInput,
 )
 from bridge.content.rendering import Rendering
@@ -206,6 +207,28 @@ def test_a_menu_behind_three_dots_is_the_rows_own() -> None:
             "url": "https://a.example/help",
         },
     ]
+
+
+def test_a_menu_behind_three_dots_at_the_side_of_a_text_opens_its_addresses() -> None:
+    menu = Choice(
+        form="overflow",
+        options=(
+            Option(line("Edit"), "edit"), Option(line("View"), "v", url="https://a.example/1"),
+        ),
+        dispatches=True,
+        at="/menu",
+    )  # fmt: skip
+
+    section = Section((said("x"),), menu)
+
+    (row,) = elements(section)
+    (_, aside) = row["columns"]
+    (dots,) = aside["items"]
+    assert aside["width"] == "auto"
+    assert [(one["type"], one["title"]) for one in dots["actions"]] == [
+        ("Action.Execute", "Edit"), ("Action.OpenUrl", "View"),
+    ]  # fmt: skip
+    assert kinds(write(section)) == []
 
 
 def test_one_button_after_one_text_stands_within_it() -> None:

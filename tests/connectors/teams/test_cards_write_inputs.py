@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from bridge.content.card import (
     Toggle,
 )
 from bridge.content.rendering import Rendering
-from connectors.teams.cards.write_inputs import typed_values_of, values_of
+from connectors.teams.cards.write_inputs import options_with, typed_values_of, values_of
 from tests.connectors.teams.teams_rules import objects
 from tests.connectors.teams.written import (
     FOREIGN,
@@ -261,11 +262,24 @@ def test_options_beyond_what_a_card_holds_are_named() -> None:
     ]
 
 
-def test_headings_of_options_are_named() -> None:
-    options = (Option(line("a"), "a", group="First"), Option(line("b"), "b", group="Second"))
+def test_headings_lead_their_options_where_they_fit_and_are_named_where_not() -> None:
+    options = (Option(line("P1"), "a", group="High"), Option(line("P2"), "b", group="Low:"))
+    long = tuple(replace(one, group="g" * 300) for one in options)
+
+    node = Choice(options=options, at="/c")
+
+    found = asked(node)
+    assert [one["title"] for one in found["choices"]] == ["High: P1", "Low: P2"]
+    assert kinds(write(node)) == []
+    assert [one["title"] for one in options_with(node, "high")] == ["High: P1"]
+    assert kinds(write(Choice(options=long, at="/c"))) == [("/c", "option_group", "g" * 300)]
+
+
+def test_addresses_of_options_are_named_where_a_menu_opens_none() -> None:
+    options = (Option(line("Ann"), "a", url="https://a.example/", at="/o"), BOB)
 
     assert kinds(write(Choice(options=options, at="/c"))) == [
-        ("/c", "option_group", "First\nSecond")
+        ("/o", "address", "https://a.example/")
     ]
 
 

@@ -168,6 +168,15 @@ def test_a_film_from_a_house_that_only_sounds_alike_is_a_link() -> None:
     assert only(film) == text("🎬 [x](https://notyoutube.com/1)")
 
 
+@pytest.mark.parametrize("link", ["https://youtu.be/1", "https://a.example/page"])
+def test_the_address_of_a_film_is_named_where_another_is_shown(link: str) -> None:
+    film = Player(
+        "video", Asset(page="https://embed.example/1"), title=line("x"), link=link, at="/v"
+    )
+
+    assert ("/v", "address", "https://embed.example/1") in kinds(write(film))
+
+
 def test_a_file_is_a_link() -> None:
     asset = Asset(url="https://a.example/a.pdf", name="a.pdf")
 
