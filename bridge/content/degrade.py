@@ -6,6 +6,7 @@ Every function keeps all words, in order. The writer that calls one adds the Los
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from bridge.content.card import (
@@ -142,13 +143,50 @@ def stack_columns(node: Columns) -> Nodes:
     return tuple(one for column in node.columns for one in column.nodes)
 
 
-def short_text(nodes: Nodes) -> Prose | None:
-    """The short text that is all of a column: one line, and no heading."""
+def is_decorative(node: Node) -> bool:
+    """Whether it is a small picture that says nothing: an icon between texts."""
+    if not isinstance(node, Image) or node.size not in ("icon", "small"):
+        return False
+    return not (node.title or node.link or node.asset.alt.strip() or node.asset.spoiler)
+
+
+def short_texts(columns: Sequence[Nodes]) -> list[Prose | None]:
+    """For each column the short text that is all of it: one line, and no large heading, except
+    where all columns have the same size. What is larger than usual is bold."""
+    sizes = {_size(nodes) for nodes in columns}
+    alike = len(columns) > 1 and len(sizes) == 1 and None not in sizes
+    return [
+        _short_text(nodes) if alike or _size(nodes) in _USUAL_SIZES else None for nodes in columns
+    ]
+
+
+_USUAL_SIZES = ("small", "normal", "medium")
+
+
+def _size(nodes: Nodes) -> str | None:
+    """How large a single line is shown; None for all else. A heading of the third level is
+    hardly larger than a text."""
     match nodes:
-        case (Prose((Paragraph(children),), size="normal" | "small") as only,):
+        case (Prose((Paragraph(),), size=size),):
+            return size
+        case (Prose((Heading(level),), size="normal" | "small"),):
+            return "medium" if level > 2 else f"heading {level}"
+        case _:
+            return None
+
+
+def _short_text(nodes: Nodes) -> Prose | None:
+    match nodes:
+        case (Prose((Paragraph(children) | Heading(_, children) as block,)) as only,):
             if any(isinstance(one, Break) for one in children):
                 return None
-            return only if 0 < len(plain_inlines(children).strip()) <= _SHORT else None
+            if not 0 < len(plain_inlines(children).strip()) <= _SHORT:
+                return None
+            if isinstance(block, Paragraph) and only.size in ("small", "normal"):
+                return only
+            strong = all(isinstance(one, Strong) for one in children)
+            line = children if strong else (Strong(children),)
+            return replace(only, text=(Paragraph(line),), size="normal")
         case _:
             return None
 
@@ -165,17 +203,17 @@ def columns_as_line(texts: Sequence[Prose]) -> Line:
 
 def is_row_of_texts(node: Columns) -> bool:
     """Whether it can be a row of a table in a fixed-width font: short texts without links."""
-    texts = [short_text(one.nodes) for one in node.columns if not one.link]
-    return len(texts) == len(node.columns) > 1 and all(
-        one is not None and _is_unlinked(one) for one in texts
-    )
+    if len(node.columns) < 2 or any(one.link for one in node.columns):
+        return False
+    texts = short_texts([one.nodes for one in node.columns])
+    return all(one is not None and _is_unlinked(one) for one in texts)
 
 
 def columns_as_table(rows: Sequence[Columns]) -> Table:
     """Neighbouring rows of short texts as one table. A first row that is all bold is its head."""
-    header = all(_is_bold(one.nodes) for one in rows[0].columns)
-    cells = tuple(tuple(one.nodes for one in row.columns) for row in rows)
-    return Table(cells, header=header, at=rows[0].at)
+    texts = [short_texts([one.nodes for one in row.columns]) for row in rows]
+    cells = tuple(tuple((one,) if one else () for one in row) for row in texts)
+    return Table(cells, header=all(map(_is_bold, cells[0])), at=rows[0].at)
 
 
 def _is_unlinked(cell: Prose) -> bool:

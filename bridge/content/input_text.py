@@ -11,6 +11,7 @@ from bridge.content.card import (
     Input,
     NumberInput,
     Option,
+    Picker,
     TextInput,
     Toggle,
 )
@@ -81,6 +82,22 @@ def _option(option: Option) -> Line:
 
 def _tick(option: Option, ticked: Set[str] | None) -> bool | None:
     return None if ticked is None else option.value in ticked
+
+
+def kind_of_input(node: Input) -> str:
+    """What an input is called that nothing else names."""
+    match node:
+        case DateInput(of=of):
+            return {"date": "Date", "time": "Time", "datetime": "Date and time"}[of]
+        case Picker(of=of):
+            return of.capitalize()
+        case NumberInput():
+            return "Rating" if node.stars else "Number"
+        case _:
+            return _KINDS[node.type]
+
+
+_KINDS = {"text_input": "Text", "toggle": "Yes or no", "choice": "Choice", "file_input": "File"}
 
 
 def words(text: str) -> Line:

@@ -187,6 +187,22 @@ def test_actions_elsewhere_carry_the_token_of_their_place(target: str) -> None:
     assert token("/blocks/1/elements/0") in json.dumps(done.messages)
 
 
+def test_the_total_of_a_flight_itinerary_is_one_line_on_discord() -> None:
+    label = {"type": "TextBlock", "text": "Total", "size": "medium", "isSubtle": True}
+    value = {
+        "type": "TextBlock", "horizontalAlignment": "right", "text": "$4,032.54",
+        "size": "medium", "weight": "bolder",
+    }  # fmt: skip
+    columns = [{"type": "Column", "width": 1, "items": [one]} for one in (label, value)]
+    body: Any = [{"type": "ColumnSet", "spacing": "medium", "columns": columns}]
+    card: Any = {"type": "AdaptiveCard", "version": "1.0", "body": body}
+
+    (message,) = translate(card, source="teams", target="discord").messages
+
+    assert isinstance(message, dict)
+    assert message["components"] == [{"type": 10, "content": "Total **$4,032.54**"}]
+
+
 @pytest.mark.parametrize("platform", ["slack", "discord", "teams"])
 @pytest.mark.parametrize("native", [None, 7, "text", [], {}, [[]], {"nothing": "of it"}])
 def test_what_is_no_message_is_refused_or_shows_nothing(platform: str, native: JsonValue) -> None:

@@ -25,7 +25,7 @@ from bridge.content.card import (
 )
 from bridge.content.card_walk import walk, within
 from bridge.content.forms import forms_of, texts_that_name
-from bridge.content.input_text import words
+from bridge.content.input_text import kind_of_input, words
 from bridge.content.plain import blocks_as_line
 from bridge.content.text import Break, Inline, Text
 from connectors.discord.cards import limits, schemas
@@ -34,7 +34,6 @@ from connectors.discord.cards.write_inputs import (
     filled_in,
     input_name,
     input_words,
-    kind_of_input,
     with_room,
 )
 from connectors.discord.cards.write_menus import stands_in_message, write_as_text, write_menu

@@ -15,10 +15,10 @@ from bridge.content.card import (
     TextInput,
     Toggle,
 )
+from bridge.content.input_text import kind_of_input
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.write_inputs import (
     Options,
-    kind_of_input,
     most_chosen,
     number_words,
     option_words,

@@ -21,8 +21,9 @@ from bridge.content.degrade import (
     columns_as_line,
     foot_of_container,
     head_of_container,
+    is_decorative,
     line_prose,
-    short_text,
+    short_texts,
     stack_section,
 )
 from bridge.content.urls import safe_url
@@ -30,7 +31,6 @@ from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.colors import color_of
 from connectors.discord.cards.write_buttons import button_body
 from connectors.discord.cards.write_media import (
-    is_decorative,
     is_small,
     linked,
     lose_decoration,
@@ -131,9 +131,9 @@ def _without_icons(
 def _write_side_by_side(w: Writing, node: Columns, columns: tuple[Column, ...]) -> bool:
     """Whether anything of it had to stand below what it stood beside."""
     groups: list[list[Prose] | Column] = []
-    for column in columns:
-        text = short_text(column.nodes) if not column.link else None
-        if text is None:
+    texts = short_texts([one.nodes for one in columns])
+    for column, text in zip(columns, texts, strict=True):
+        if column.link or text is None:
             groups.append(column)
         elif groups and isinstance(last := groups[-1], list):
             last.append(text)

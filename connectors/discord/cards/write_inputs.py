@@ -20,7 +20,7 @@ from bridge.content.card import (
 from bridge.content.degrade import timestamp
 from bridge.content.emoji import short_name_of
 from bridge.content.inlines import plain_inlines
-from bridge.content.input_text import words
+from bridge.content.input_text import kind_of_input, words
 from bridge.content.text import Inline, Text
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.read_inputs import ROLE
@@ -62,21 +62,6 @@ def input_name(node: Input, names: Mapping[int, Line]) -> str:
     title = node.title if isinstance(node, Toggle) else ()
     told = node.label or title or names.get(id(node), ())
     return plain(told) or sound(node.placeholder).strip() or kind_of_input(node)
-
-
-def kind_of_input(node: Input) -> str:
-    match node:
-        case DateInput(of=of):
-            return {"date": "Date", "time": "Time", "datetime": "Date and time"}[of]
-        case Picker(of=of):
-            return of.capitalize()
-        case NumberInput():
-            return "Rating" if node.stars else "Number"
-        case _:
-            return _KINDS[node.type]
-
-
-_KINDS = {"text_input": "Text", "toggle": "Yes or no", "choice": "Choice", "file_input": "File"}
 
 
 def filled_in(node: Input) -> Line:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bridge.content.card import Asset, File, Gallery, Image, Node, Player, Prose
+from bridge.content.card import Asset, File, Gallery, Image, Player, Prose
 from bridge.content.degrade import file_as_prose, image_as_prose, player_as_nodes
 from bridge.content.rendering import told_address
 from bridge.content.text import Document, Inline, Link, Paragraph, Spoiler, Text
@@ -238,13 +238,6 @@ def _file_as_link(w: Writing, node: File) -> None:
 
 
 # --- decoration -----------------------------------------------------------------------------
-
-
-def is_decorative(node: Node) -> bool:
-    """Whether it is a small picture that says nothing: Discord would show it as wide as a photo."""
-    if not isinstance(node, Image) or node.size not in ("icon", "small"):
-        return False
-    return not (node.title or node.link or node.asset.alt.strip() or node.asset.spoiler)
 
 
 def lose_decoration(w: Writing, node: Image) -> None:

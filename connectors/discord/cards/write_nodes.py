@@ -38,6 +38,7 @@ from bridge.content.card import (
 )
 from bridge.content.degrade import (
     columns_as_table,
+    is_decorative,
     is_row_of_texts,
     line_prose,
     stack_columns,
@@ -53,7 +54,6 @@ from connectors.discord.cards.write_boxes import (
     write_section,
 )
 from connectors.discord.cards.write_media import (
-    is_decorative,
     is_small,
     linked,
     lose_decoration,
@@ -110,12 +110,22 @@ def _gathered(w: Writing, nodes: Iterable[Node]) -> Iterator[Node]:
                 what = f"{len(table.rows)} rows of columns"
                 w.lose(node.at, "columns_as_table", what, "a table")
                 node = table
-        elif isinstance(node, Image) and is_decorative(node) and (node,) != w.card.nodes:
-            if not waiting or not isinstance(waiting[0], Prose) or not is_small(w, node):
-                lose_decoration(w, node)
+        elif (icons := _icons(node)) and (node,) != w.card.nodes:
+            first = icons[0]
+            beside = waiting and isinstance(waiting[0], Prose) and is_small(w, first)
+            for one in icons[1:] if beside else icons:
+                lose_decoration(w, one)
+            if not beside:
                 continue
-            node = Section((waiting.popleft(),), node, at=node.at)
+            node = Section((waiting.popleft(),), first, at=node.at)
         yield node
+
+
+def _icons(node: Node) -> list[Image]:
+    """The decorative pictures that are all of it."""
+    items = node.items if isinstance(node, Gallery) else (node,)
+    found = [one for one in items if isinstance(one, Image) and is_decorative(one)]
+    return found if len(found) == len(items) else []
 
 
 def _table_of(first: Columns, waiting: deque[Node]) -> Table | None:

@@ -29,6 +29,7 @@ from bridge.content.card import (
 from bridge.content.degrade import (
     alert_as_prose,
     badge_as_prose,
+    is_decorative,
     labelled,
     lead,
     line_prose,
@@ -41,7 +42,6 @@ from bridge.content.text import Break, Emoji, Inline, Paragraph, Text
 from connectors.discord.cards import schemas
 from connectors.discord.cards.colors import color_of
 from connectors.discord.cards.write_media import (
-    is_decorative,
     linked,
     lose_decoration,
     write_gallery,

@@ -3,19 +3,21 @@ hear, or Slack has none, text."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeGuard, get_args
 
 from bridge.content import degrade
 from bridge.content.card import Choice, Input, Node, Toggle
-from bridge.content.input_text import input_as_blocks
-from bridge.content.plain import text_to_plain
-from bridge.content.text import Inline
+from bridge.content.input_text import input_as_blocks, kind_of_input
+from bridge.content.plain import blocks_as_line, text_to_plain
+from bridge.content.text import Inline, Text
 from connectors.slack.capabilities import INPUT_LABEL, PLACEHOLDER
 from connectors.slack.cards.write_confirm import add_confirm, lose_confirm
 from connectors.slack.cards.write_elements import elements_of
 from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing
 from connectors.slack.cards.write_texts import (
     bold_mrkdwn,
+    document_to_mrkdwn,
     labelled,
     length,
     one_line,
@@ -30,7 +32,6 @@ Line = tuple[Inline, ...]
 _INPUTS = get_args(Input)
 _TEXT = "plain_text_input"
 _HINTING = frozenset(("datepicker", "timepicker", _TEXT))  # and all menus, but for overflow
-_NAMELESS = "✏️"
 _SAID_LATER = "said when it is wrong"
 
 
@@ -45,10 +46,25 @@ def write_input(writing: Writing, node: Input, out: Pieces) -> None:
         _write_words(writing, node, out)
         return
     first, *more = elements
+    if first["type"] == _TEXT and not words(_label(node)):
+        node = _named(writing, node, first, out)
     block = _block(writing, node, first)
     out.append(Piece(block))
     out += [Piece({"type": "actions", "elements": [one]}) for one in more]
     _write_notes(writing, node, out, with_hint="hint" not in block)
+
+
+def _named(writing: Writing, node: Input, element: Json, out: Pieces) -> Input:
+    """With a label, which Slack asks of every text to fill in: the text before that names it and
+    goes into the label, else what stands in the empty field, else its kind."""
+    name = writing.names.get(id(node))
+    if name is not None and out and out[-1].block == section(document_to_mrkdwn(name.text)):
+        out.pop()
+        return replace(node, label=blocks_as_line(name.text))
+    if one_line(node.placeholder):
+        element.pop("placeholder", None)
+        return replace(node, label=(Text(node.placeholder),))
+    return replace(node, label=(Text(kind_of_input(node)),))
 
 
 def element_in_row(writing: Writing, node: Input) -> Json | None:
@@ -88,7 +104,7 @@ def _block(writing: Writing, node: Input, element: Json) -> Json:
     shown = labelled(writing, label, INPUT_LABEL, node.at, "long_text")
     if kind == "overflow" or (shown is None and kind != _TEXT):
         return {"type": "actions", "elements": [element]}
-    block: Json = {"type": "input", "label": shown or plain(_NAMELESS), "element": element}
+    block: Json = {"type": "input", "label": shown or plain("…"), "element": element}
     if hint := labelled(writing, node.hint, INPUT_LABEL, node.at, "long_text"):
         block["hint"] = hint
     if not node.required:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from bridge.content.card import Asset, Button, Card, Container, Node
+from bridge.content.card import Asset, Button, Card, Container, Node, Prose
 from bridge.content.card_walk import walk
+from bridge.content.forms import texts_that_name
 from bridge.content.rendering import Rendering
 from bridge.content.urls import safe_url
 from bridge.model import Loss
@@ -128,6 +129,11 @@ class Writing:
         count = self._tokens.get(token, 0) + 1
         self._tokens[token] = count
         return token if count == 1 else f"{token}~{count}"
+
+    @cached_property
+    def names(self) -> Mapping[int, Prose]:
+        """By `id(input)` the texts that name inputs without a label."""
+        return texts_that_name(self._card.nodes)
 
     @cached_property
     def toggles(self) -> dict[str, list[Button]]:

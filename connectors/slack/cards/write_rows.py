@@ -7,7 +7,9 @@ from itertools import chain
 
 from bridge.content import degrade
 from bridge.content.card import (
+    Actions,
     Badge,
+    Button,
     Column,
     Columns,
     Container,
@@ -153,6 +155,8 @@ def write_columns(writing: Writing, node: Columns, out: Pieces) -> None:
     """A picture or button beside text; short texts side by side; else one below the other."""
     columns = [_with_link(writing, one, node.at) for one in node.columns]
     columns = [one for one in columns if one]
+    if len(columns) > 2 and _beside(columns, node.at) is None:
+        columns = _without_icons(writing, columns, out)
     if len(columns) == 1:
         writing.write(columns[0], out)
     elif (beside := _beside(columns, node.at)) is not None:
@@ -161,6 +165,29 @@ def write_columns(writing: Writing, node: Columns, out: Pieces) -> None:
         writing.lose(node.at, "stack_columns", f"{len(columns)} columns", "one below the other")
         for nodes in columns:
             writing.write(nodes, out)
+
+
+def _without_icons(writing: Writing, columns: list[Nodes], out: Pieces) -> list[Nodes]:
+    """The columns that say something: icons between texts, and what only folds, are no column."""
+    kept: list[Nodes] = []
+    for nodes in columns:
+        icons = [one for one in nodes if degrade.is_decorative(one)]
+        rest = tuple(one for one in nodes if not degrade.is_decorative(one))
+        if not icons or not all(map(_only_folds, rest)):
+            kept.append(nodes)
+            continue
+        for icon in icons:
+            if isinstance(icon, Image):
+                shown = icon.asset.name or writing.url_of(icon.asset) or "picture"
+                writing.lose(icon.at, "small_picture", shown)
+        writing.write(rest, out)
+    return kept
+
+
+def _only_folds(node: Node) -> bool:
+    """Whether it is nothing but buttons that show and hide: containers with titles do that."""
+    items = node.items if isinstance(node, Actions) else (node,)
+    return all(isinstance(one, Button) and one.does == "toggle" for one in items)
 
 
 def _with_link(writing: Writing, column: Column, at: str) -> Nodes:

@@ -470,6 +470,14 @@ def test_short_texts_side_by_side_are_one_line() -> None:
     assert kinds(total) == ["columns_as_line"]
 
 
+def test_texts_of_one_size_side_by_side_are_one_bold_line() -> None:
+    large = [Prose((Paragraph(line(one)),), size="huge") for one in ("SFO", "AMS")]
+    medium = Prose((Heading(3, line("$4,032.54")),))
+
+    assert shown(columns(*large)) == [text("**SFO** **AMS**")]
+    assert shown(columns(prose("Total"), medium)) == [text("Total **$4,032.54**")]
+
+
 def test_small_texts_side_by_side_are_small_print() -> None:
     small_ones = (replace(prose(said), subtle=True) for said in ("a", "b"))
 
@@ -543,6 +551,18 @@ def test_texts_in_columns_with_a_decorative_picture_are_a_section() -> None:
 
     assert section["components"] == [text("**Build 17** failed")]
     assert section["accessory"]["media"] == {"url": "https://files.acme.example/icon.png"}
+
+
+def test_decorative_pictures_side_by_side_are_no_wide_gallery() -> None:
+    pair = Gallery((ICON, replace(ICON, at="/2")))
+
+    (section,) = shown(pair, prose("text"))
+    assert section["components"] == [text("text")]
+    assert section["accessory"]["type"] == 11
+    components, losses = write(prose("text"), pair)
+    assert components == [text("text")]
+    assert [loss.kind for loss in losses] == ["small_picture", "small_picture"]
+    assert [one["type"] for one in shown(pair)] == [12]
 
 
 def test_a_column_of_text_and_a_small_picture_are_a_section() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from bridge.content.card import (
     Actions,
     Asset,
@@ -12,6 +14,7 @@ from bridge.content.card import (
     Confirm,
     DateInput,
     FileInput,
+    Input,
     NumberInput,
     Option,
     Picker,
@@ -421,7 +424,37 @@ def test_text_to_fill_in_leaves_the_row() -> None:
 
     assert blocks(node) == [
         row(button("A", "/b")),
-        asked({"type": "plain_text_input", **named(), "placeholder": plain("P")}, label="✏️"),
+        asked({"type": "plain_text_input", **named()}, label="P"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("node", "label"),
+    [
+        (TextInput(placeholder="Add a comment", at="/i"), "Add a comment"),
+        (TextInput(at="/i"), "Text"),
+        (NumberInput(at="/i"), "Number"),
+        (Picker(of="roles", placeholder="Who may?", at="/i"), "Who may?"),
+        (Picker(of="roles", at="/i"), "Roles"),
+        (FileInput(at="/i"), "File"),
+    ],
+)
+def test_an_input_without_a_label_is_called_by_what_stands_in_it_or_by_its_kind(
+    node: Input, label: str
+) -> None:
+    (block,) = blocks(node)
+
+    assert block["label"] == plain(label)
+
+
+def test_a_text_before_an_input_is_its_label() -> None:
+    found = blocks(prose("Your **name**:"), TextInput(placeholder="Ann", at="/i"))
+
+    assert found == [
+        asked(
+            {"type": "plain_text_input", **named(), "placeholder": plain("Ann")},
+            label="Your name:",
+        )
     ]
 
 

@@ -99,6 +99,26 @@ def test_columns_of_short_texts_are_fields() -> None:
     assert blocks(node) == [{"type": "section", "fields": [mrkdwn("*a*\n1"), mrkdwn("b")]}]
 
 
+def test_a_row_of_texts_with_an_icon_is_fields_without_the_icon() -> None:
+    icon = Image(Asset(url="https://a.example/down.png"), size="icon", at="/icon")
+    toggle = Actions((Button(said("More"), does="toggle", targets=("x",), at="/b"),))
+    texts = [Column((prose(one),)) for one in ("06/19", "Air travel", "$300")]
+    row = Columns((*texts, Column((icon, toggle))))
+    more = Container((prose("Leg 1"),), hidden=True, id="x")
+
+    found = blocks(row, more)
+
+    assert found[0] == {
+        "type": "section",
+        "fields": [mrkdwn("06/19"), mrkdwn("Air travel"), mrkdwn("$300")],
+    }
+    assert [one["type"] for one in found] == ["section", "container"]
+    assert [(one.path, one.kind) for one in losses(row, more)] == [
+        ("/icon", "small_picture"),
+        ("/b", "toggle"),
+    ]
+
+
 def test_a_picture_stands_beside_whatever_begins_with_text() -> None:
     group = Container((prose("a"), Divider()))
 
