@@ -4,6 +4,7 @@ a message are a form behind a button.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -191,8 +192,10 @@ def _name_on_button(node: Input) -> str:
 
 
 def _unlike_others(w: Writing, label: str) -> str:
-    """The label with a number, where another form of this message is called the same."""
-    number = w.button_labels[label] = w.button_labels.get(label, 0) + 1
+    """The label with a number, where another form or a button of this message is called the
+    same."""
+    number = w.labels.get(label, _asking(w).labels[label]) + 1
+    w.labels[label] = number
     return label if number == 1 else f"{label[: limits.LABEL - 8]} ({number})"
 
 
@@ -215,7 +218,8 @@ def _asking(w: Writing) -> Asking:
         hidden = frozenset(
             one.id for one in walk(w.card.nodes) if isinstance(one, Container) and one.hidden
         )
-        w.asking = Asking(names, frozenset(sent), frozenset(sent - kept), hidden)
+        labels = Counter(plain(one.label) for one in walk(w.card.nodes) if isinstance(one, Button))
+        w.asking = Asking(names, frozenset(sent), frozenset(sent - kept), hidden, labels)
     return w.asking
 
 

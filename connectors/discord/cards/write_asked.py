@@ -65,7 +65,7 @@ def _id(w: Writing, node: Input) -> str:
 def _label(w: Writing, node: Input, component: Json, number: int = 1, of: int = 1) -> Json:
     count = f" ({number}/{of})" if of > 1 else ""
     room = limits.MODAL_LABEL - len(count)
-    name = w.cut(_name(node), room, node.at, "cut_label") if number == 1 else "…"
+    name = w.cut(_unlike_others(w, node), room, node.at, "cut_label") if number == 1 else "…"
     body: Json = {"type": schemas.LABEL, "label": f"{name}{count}", "component": component}
     title, hint = plain(node.title) if isinstance(node, Toggle) else "", plain(node.hint)
     if title and plain(node.label):
@@ -73,6 +73,14 @@ def _label(w: Writing, node: Input, component: Json, number: int = 1, of: int = 
     if hint and number == 1:
         body["description"] = w.cut(hint, limits.MODAL_HINT, node.at, "cut_hint")
     return body
+
+
+def _unlike_others(w: Writing, node: Input) -> str:
+    """Its name; one that is none of its own has a number, where another input has the same."""
+    name = _name(node)
+    number = w.labels[name] = w.labels.get(name, 0) + 1
+    own = plain(node.label) or (plain(node.title) if isinstance(node, Toggle) else "")
+    return name if own or number == 1 else f"{name[: limits.MODAL_LABEL - 8]} ({number})"
 
 
 def _name(node: Input) -> str:

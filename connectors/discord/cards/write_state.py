@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -92,6 +93,7 @@ class Asking:
     sent: frozenset[int]
     roomless: frozenset[int]
     hidden: frozenset[str]
+    labels: Counter[str]
 
 
 @dataclass(slots=True)
@@ -108,7 +110,7 @@ class Writing:
     depth: int = 0
     asking: Asking | None = None  # None: not looked for yet
     unfolded: frozenset[str] = frozenset()  # hidden containers whose button was named
-    button_labels: dict[str, int] = field(default_factory=dict[str, int])  # of forms, and how often
+    labels: dict[str, int] = field(default_factory=dict[str, int])  # how often used
     _ids: dict[str, int] = field(default_factory=dict[str, int])  # how often a token was used
     _names: set[str] = field(default_factory=set[str])  # of files, in lower case
 

@@ -5,12 +5,23 @@ Total: CodecError for what is no such payload or is nested too deeply, for every
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Literal, cast
 
 from pydantic import JsonValue
 
-from bridge.content.card import Card, Form, Prose
+from bridge.content.card import (
+    Action,
+    Actions,
+    Button,
+    Card,
+    Container,
+    Form,
+    Node,
+    Prose,
+    Section,
+)
 from bridge.content.json_tree import check_nesting
 from bridge.content.plain import text_to_plain
 from bridge.content.rendering import Payload
@@ -182,13 +193,36 @@ def _card(payload: Payload, workspace: str) -> Card:
 
 def _blocks(data: object, at: str, team: str) -> Card:
     if isinstance(data, list):
-        return Card(tuple(read_blocks(cast("list[object]", data), at, team)), at=at)
+        return _blocks_in(cast("list[object]", data), at, team)
     if not isinstance(data, dict):
         raise CodecError(at, "must be a list of Slack blocks")
     found = cast("Json", data)
     if "blocks" in found and not is_block(found.get("type")):
-        return Card(tuple(read_blocks(items_at(found, "blocks"), f"{at}/blocks", team)), at=at)
+        return _blocks_in(items_at(found, "blocks"), f"{at}/blocks", team)
     return Card(tuple(read_block(found, at, team)), at=at)
+
+
+def _blocks_in(blocks: Sequence[object], at: str, team: str) -> Card:
+    """A press tells the author what is filled in, too (`state.values`): where blocks ask
+    something, their buttons submit it."""
+    nodes = tuple(read_blocks(blocks, at, team))
+    asks = any(isinstance(one, dict) and cast("Json", one).get("type") == "input" for one in blocks)
+    return Card(tuple(map(_submitting, nodes)) if asks else nodes, at=at)
+
+
+def _submitting(node: Node) -> Node:
+    match node:
+        case Button(does="press", secondary=False):
+            return replace(node, does="submit")
+        case Actions(items):
+            buttons = (_submitting(one) if isinstance(one, Button) else one for one in items)
+            return replace(node, items=cast("tuple[Action, ...]", tuple(buttons)))
+        case Section(accessory=accessory):
+            return replace(node, accessory=_submitting(accessory))
+        case Container(nodes):
+            return replace(node, nodes=tuple(map(_submitting, nodes)))
+        case _:
+            return node
 
 
 def _attachments(data: object, at: str, team: str) -> Card:

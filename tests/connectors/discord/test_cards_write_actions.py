@@ -488,6 +488,15 @@ def test_two_forms_of_one_message_are_never_called_the_same() -> None:
     assert labels == ["Comment", "Comment (2)"]
 
 
+def test_a_form_is_not_called_as_a_button_of_the_message() -> None:
+    components = shown(
+        TextInput(placeholder="Comment", at="/i"), prose("x"), button("Comment", "/b")
+    )
+
+    labels = [one["components"][0]["label"] for one in components if one["type"] == 1]
+    assert labels == ["Comment (2)", "Comment"]
+
+
 def test_an_input_that_tells_each_change_has_a_form_of_its_own() -> None:
     days = [DateInput(placeholder=word, dispatches=True, at=f"/{word}") for word in ("a", "b")]
     card = Card((Actions((days[0], days[1])),))
@@ -903,6 +912,17 @@ def test_an_input_without_a_label_is_called_by_what_stands_in_it() -> None:
 
     assert label["label"] == "Your name"
     assert "placeholder" not in label["component"]
+
+
+def test_inputs_without_labels_are_never_called_the_same_in_a_modal() -> None:
+    (modal,) = modals(
+        TextInput(label=line("Text"), at="/1"), TextInput(at="/2"), TextInput(at="/3"),
+        TextInput(label=line("Text"), at="/4"),
+    )  # fmt: skip
+
+    assert [one["label"] for one in modal["components"]] == [
+        "Text", "Text (2)", "Text (3)", "Text",
+    ]  # fmt: skip
 
 
 def test_words_that_are_too_long_for_a_modal_are_named() -> None:

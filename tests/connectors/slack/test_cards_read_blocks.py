@@ -397,6 +397,23 @@ def test_context_actions_are_quiet_buttons() -> None:
     ]
 
 
+def test_the_buttons_of_a_message_that_asks_something_submit_it() -> None:
+    asks: Any = {
+        "type": "input",
+        "label": plain("Why"),
+        "element": {"type": "plain_text_input", "action_id": "why"},
+    }
+    row: Any = {"type": "actions", "elements": [BUTTON, LINK_BUTTON]}
+    side: Any = {"type": "section", "text": plain("x"), "accessory": BUTTON}
+    quiet: Any = {"type": "context_actions", "elements": [ICON_BUTTON]}
+
+    def done(*blocks: Any) -> list[str]:
+        return [one.does for one in walk(read(*blocks)) if isinstance(one, Button)]
+
+    assert done(row, side, quiet) == ["press", "open", "press", "press"]
+    assert done(asks, row, side, quiet) == ["submit", "open", "submit", "press"]
+
+
 def test_an_input_whose_element_is_none_is_kept_with_its_words() -> None:
     block: Any = {
         "type": "input",
