@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from bridge.content.card import (
     Alert,
@@ -36,7 +35,7 @@ from bridge.content.card import (
     Tasks,
 )
 from bridge.content.graphemes import display_width
-from bridge.content.inlines import linked, plain_inlines
+from bridge.content.inlines import linked, moment_in_utc, plain_inlines
 from bridge.content.plain import blocks_as_line
 from bridge.content.text import (
     Block,
@@ -131,11 +130,7 @@ def credit_as_context(credit: Credit) -> Context:
 
 def timestamp(unix: int) -> Timestamp:
     """A moment in the reader's time, in UTC where that is not known."""
-    try:
-        shown = datetime.fromtimestamp(unix, UTC).strftime("%Y-%m-%d %H:%M UTC")
-    except (OverflowError, OSError, ValueError):
-        shown = str(unix)
-    return Timestamp(unix, "f", shown)
+    return Timestamp(unix, "f", moment_in_utc(unix))
 
 
 def stack_columns(node: Columns) -> Nodes:

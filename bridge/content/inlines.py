@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from itertools import groupby
 from operator import is_
 from typing import cast
@@ -106,7 +108,39 @@ def _plain(node: Inline) -> str:
             return f"#{name}"
         case Emoji(name, unicode):
             return unicode or f":{name}:"
-        case Timestamp(unix, _, fallback):
-            return fallback if fallback.strip() else str(unix)
+        case Timestamp(unix, style, fallback):
+            return fallback if fallback.strip() else moment_in_utc(unix, style)
         case _:
             return ""
+
+
+# --- moments --------------------------------------------------------------------------------
+
+_CLOCK = re.compile(r"\d[:.h]\d\d|\d\s*[ap]\.?m\b", re.IGNORECASE)
+
+
+def moment_in_words(node: Timestamp) -> str:
+    """What a reader sees of a moment where no client writes it in his own zone: its author's words
+    where they say as much, else the moment in UTC."""
+    fallback = node.fallback.strip()
+    if node.style in ("d", "D"):
+        says = any(map(str.isdigit, fallback))
+    else:
+        says = _CLOCK.search(fallback) is not None
+    return fallback if says else moment_in_utc(node.unix, node.style)
+
+
+def moment_in_utc(unix: int, style: str = "f") -> str:
+    """`2026-11-21 17:30 UTC`, or what of it the style shows; the number for a year that has no
+    date."""
+    try:
+        moment = datetime.fromtimestamp(unix, UTC)
+    except (OverflowError, OSError, ValueError):
+        return str(unix)
+    match style:
+        case "d" | "D":
+            return f"{moment:%Y-%m-%d}"
+        case "t" | "T":
+            return f"{moment:%H:%M} UTC"
+        case _:
+            return f"{moment:%Y-%m-%d %H:%M} UTC"

@@ -77,6 +77,8 @@ def date_style(form: str) -> str:
 def dated(unix: int, form: str, fallback: str) -> list[Inline]:
     """A date as Slack shows it by its form: the moment, and the words around it."""
     words, *moments = _MOMENT.split(form)
+    if words.strip() and not moments and "{" not in form:
+        return [Text(form)]
     if not moments or not any(map(str.isalpha, words + "".join(moments[1::2]))):
         return [Timestamp(unix, date_style(form), fallback)]
     found: list[Inline] = [Text(words)] if words else []

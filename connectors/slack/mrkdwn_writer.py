@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import cast
 
-from bridge.content.inlines import Style, plain_inlines
+from bridge.content.inlines import Style, moment_in_utc, plain_inlines
 from bridge.content.normal import MAX_DEPTH, flat_blocks
 from bridge.content.plain import aligned_table
 from bridge.content.text import (
@@ -252,7 +252,7 @@ def _own_node(node: Inline, before: str, within: str, *, more: bool) -> str:
             shown = unicode or f":{name}:"
         case Timestamp(unix, style, fallback) if 0 <= unix < 10**11:
             form = DATE_FORMS.get(style, DATE_FORMS["f"])
-            return f"<!date^{unix}^{form}|{_label(fallback) or unix}>"
+            return f"<!date^{unix}^{form}|{_label(fallback) or moment_in_utc(unix, style)}>"
         case _:
             shown = plain_inlines((node,))
     return _text(shown, before, within, more=more)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from bridge.content.inlines import plain_inlines
+from bridge.content.inlines import moment_in_words, plain_inlines
 from bridge.content.normal import normal
 from bridge.content.text import (
     Block,
@@ -34,7 +34,7 @@ from bridge.content.text import (
     Timestamp,
     Underline,
 )
-from connectors.teams.markdown_writer import BOXES, moment
+from connectors.teams.markdown_writer import BOXES
 
 _TAGS: dict[type[Inline], str] = {
     Strong: "strong", Emphasis: "em", Underline: "u", Strike: "s",
@@ -100,7 +100,7 @@ def _inline(node: Inline) -> str:
             return f"<code>{escape(value)}</code>"
         case Link(url, children):
             return f'<a href="{escape(url)}">{_line(children)}</a>'
-        case Timestamp(unix, _, fallback):
-            return escape(fallback or moment(unix))
+        case Timestamp():
+            return escape(moment_in_words(node))
         case _:
             return escape(plain_inlines((node,)))

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import cast
 
-from bridge.content.inlines import merge_texts, plain_inlines
+from bridge.content.inlines import merge_texts, moment_in_words, plain_inlines
 from bridge.content.normal import MAX_DEPTH, flat_blocks
 from bridge.content.text import (
     Block,
@@ -101,14 +100,6 @@ def escape_name(name: str, fallback: str = "Unknown") -> str:
 def at_tag(name: str) -> str:
     """A mention as it stands in a text; an entity with the same words says whom it means."""
     return f"<at>{' '.join(_NO_TAG.sub(' ', name).split()) or 'somebody'}</at>"
-
-
-def moment(unix: int) -> str:
-    """In UTC: Teams has no times in the reader's own zone."""
-    try:
-        return f"{datetime.fromtimestamp(unix, UTC):%Y-%m-%d %H:%M} UTC"
-    except (OverflowError, OSError, ValueError):
-        return str(unix)
 
 
 def _references(text: str) -> str:
@@ -257,8 +248,8 @@ def _inline(node: Inline, within: _Within) -> str:
             return f"&#35;{escape_name(name)}"
         case Emoji(name, unicode):
             return escape_text(_one_line(unicode or f":{name}:"))
-        case Timestamp(unix, _, fallback):
-            return escape_text(_one_line(fallback or moment(unix)))
+        case Timestamp():
+            return escape_text(_one_line(moment_in_words(node)))
         case _:
             return _references(_one_line(plain_inlines((node,))))
 

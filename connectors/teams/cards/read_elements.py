@@ -57,7 +57,7 @@ from connectors.teams.cards.read_actions import (
     selected_link,
     selected_nodes,
 )
-from connectors.teams.cards.read_text import cited
+from connectors.teams.cards.read_text import cited, dated
 from connectors.teams.cards.reading import ElementReader, Reading
 
 Line = tuple[Inline, ...]
@@ -154,7 +154,7 @@ def _rich_text(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
     pressed: list[Node] = []
     for index, run in enumerate(items(item, "inlines")):
         if isinstance(run, str):
-            runs.append(Text(reading.resolved(run)))
+            runs += dated(reading.resolved(run))
         elif isinstance(run, dict):
             place = f"{at}/inlines/{index}"
             runs += _run(reading, run)
@@ -208,12 +208,11 @@ def _characters(reading: Reading, run: Json) -> list[Inline]:
     if choice_of(run, "fontType") == "monospace" and "\n" not in text:
         return [Code(text)] if text.strip() else [Text(text)]
     if "<at>" not in text:
-        return [Text(text)]
-    pieces = _TAG.split(text)  # text and names take turns
-    return [
-        reading.known.mentions.said(one) if index % 2 else Text(one)
-        for index, one in enumerate(pieces)
-    ]
+        return dated(text)
+    found: list[Inline] = []
+    for index, one in enumerate(_TAG.split(text)):  # text and names take turns
+        found += [reading.known.mentions.said(one)] if index % 2 else dated(one)
+    return found
 
 
 def _styled(run: Json, children: list[Inline], url: str) -> list[Inline]:

@@ -34,11 +34,14 @@ from connectors.teams.cards.read_mentions import Mentions
 Line = tuple[Inline, ...]
 
 _LINE_END = re.compile(r"\r\n?|\n")
-_NOT_PLAIN = re.compile("[\x00-\x1f\ud800-\udfff]|://")
+_NOT_PLAIN = re.compile("[\x00-\x1f\ud800-\udfff]|://|\\{\\{")
 _NOT_UNMARKED = re.compile(
     "[\x00-\x1f\ud800-\udfff\\\\*_\\[<&{]|://|^\\s*(?:[-+]|[0-9]{1,9}[.)])\\s"
 )
 _ITEM = re.compile(r"[ \t]*+(?:(?P<bullet>[-*+])|(?P<number>[0-9]{1,9})[.)])[ \t]++(?P<said>.*)")
+_FUNCTION = (
+    r"\{\{(?P<what>DATE|TIME)\((?P<moment>[^(){},]{0,60})(?:,\s*(?P<form>[A-Za-z]{1,20})\s*)?\)\}\}"
+)
 # No part of a token runs over what may begin another one, so that nothing is read many times.
 _TOKEN = re.compile(
     r"\\(?P<escaped>[!-/:-@\[-`{-~])"
@@ -47,7 +50,7 @@ _TOKEN = re.compile(
     r"\((?P<url>[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+)(?:\s+\"[^\"]{0,300}\")?\s*\)"
     r"|<at(?:\s[^<>]*)?>(?P<at>[^<]*)</at>"
     r"|&(?P<entity>#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
-    r"|\{\{(?P<what>DATE|TIME)\((?P<moment>[^(){},]{0,60})(?:,\s*(?P<form>[A-Za-z]{1,20})\s*)?\)\}\}"
+    rf"|{_FUNCTION}"
     r"|(?P<end>\r\n?|\n)",
     re.DOTALL,
 )
@@ -68,7 +71,7 @@ def plain_text(text: str) -> Document:
     """Characters as they are; an empty line parts paragraphs."""
     run: list[Inline] = []
     for line in _LINE_END.split(text):
-        run += [Break(), Text(line)] if run else [Text(line)]
+        run += [Break(), *dated(line)] if run else dated(line)
     return tuple(normal.paragraphs(_trimmed(normal.joined(run, linked=True))))
 
 
@@ -222,17 +225,8 @@ class _Inlines:
                 self._moment(found)
 
     def _moment(self, found: re.Match[str]) -> None:
-        """A day and the time of the same moment, with a space between, are one moment."""
-        node, children = _moment(found), self._stack[-1].children
-        match children[-2:]:
-            case [Timestamp(unix, "d" | "D"), Text(" ")] if (
-                isinstance(node, Timestamp) and found["what"] == "TIME" and node.unix == unix
-            ):
-                style = "F" if self._day_form == "LONG" else "f"
-                children[-2:] = [Timestamp(unix, style, timestamp(unix).fallback)]
-            case _:
-                self._add(node)
-        self._day_form = (found["form"] or "").upper()
+        add_moment(self._stack[-1].children, found, self._day_form)
+        self._day_form = found["form"] or ""
 
     def _link(self, label: str, url: str) -> None:
         children = _Inlines(self._known).read(label)
@@ -315,6 +309,37 @@ def cited(said: list[Inline], number: int, known: Known) -> list[Inline]:
 
 
 # --- moments --------------------------------------------------------------------------------
+
+_MOMENT = re.compile(_FUNCTION)
+
+
+def dated(text: str) -> list[Inline]:
+    """Characters as they are, but for `{{DATE()}}` and `{{TIME()}}`."""
+    if "{{" not in text:
+        return [Text(text)]
+    found: list[Inline] = []
+    end, form = 0, ""
+    for one in _MOMENT.finditer(text):
+        if one.start() > end:
+            found.append(Text(text[end : one.start()]))
+        add_moment(found, one, form)
+        end, form = one.end(), one["form"] or ""
+    return [*found, Text(text[end:])] if end < len(text) or not found else found
+
+
+def add_moment(children: list[Inline], found: re.Match[str], day_form: str) -> None:
+    """A day and the time of the same moment, with a space between, are one moment; `day_form` is
+    that of the last date."""
+    node = _moment(found)
+    match children[-2:]:
+        case [Timestamp(unix, "d" | "D"), Text(" ")] if (
+            isinstance(node, Timestamp) and found["what"] == "TIME" and node.unix == unix
+        ):
+            style = "F" if day_form.upper() == "LONG" else "f"
+            children[-2:] = [Timestamp(unix, style, timestamp(unix).fallback)]
+        case _:
+            children.append(node)
+
 
 _DATES = {"": "d", "COMPACT": "d", "SHORT": "D", "LONG": "D"}
 

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 
-from bridge.content.degrade import timestamp
-from bridge.content.inlines import plain_inlines
+from bridge.content.inlines import moment_in_words, plain_inlines
 from bridge.content.text import (
     Break,
     Code,
@@ -148,8 +147,8 @@ def _leaf(node: Inline) -> str:
     match node:
         case Break():
             return "\n"
-        case Timestamp(unix, _, fallback) if not fallback.strip():
-            return timestamp(unix).fallback
+        case Timestamp():
+            return moment_in_words(node)
         case _:
             return plain_inlines((node,))
 

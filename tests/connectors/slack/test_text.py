@@ -83,6 +83,7 @@ READ: dict[str, Document] = {
         Link("https://a.test", (Timestamp(1700000000, "R", "then"),))
     ),
     "<!date^soon^{ago}|soon>": line(Text("soon")),
+    "<!date^1700000000^just words|then>": line(Text("just words")),
     ":tada: 10:30:45 :+1: a:b:c": line(
         Emoji("tada", "🎉"), Text(" 10:30:45 "), Emoji("+1", "👍"), Text(" a:b:c")
     ),
@@ -256,6 +257,7 @@ WRITTEN: dict[str, str] = {
     "[A|B](https://a.test/a|b?c=<d>)": "<https://a.test/a%7Cb?c=%3Cd%3E|A|B>",
     "https://a.test/?x=1&y=2": "<https://a.test/?x=1&amp;y=2>",
     "[then](uacs:time/1700000000?style=R)": "<!date^1700000000^{ago}|then>",
+    "[](uacs:time/1700000000?style=R)": "<!date^1700000000^{ago}|2023-11-14 22:13 UTC>",
     "[:party:](uacs:emoji/party)": ":party:",
     "# Big **news**": "*Big news*",
     "- a\n  1. b\n- [x] c": "• a\n    1. b\n• ☑ c",

@@ -160,6 +160,31 @@ def test_days_and_times_are_moments() -> None:
     )
 
 
+def test_moments_in_runs_and_titles_are_moments() -> None:
+    moment = "2024-03-01T08:00:00Z"
+    runs: JsonValue = [f"at {{{{TIME({moment})}}}}", {"type": "TextRun", "text": "{{DATE(x)}}"}]
+    button: dict[str, JsonValue] = {
+        "type": "ActionSet",
+        "actions": [
+            {
+                "type": "Action.OpenUrl",
+                "title": f"By {{{{DATE({moment}, SHORT)}}}} {{{{TIME({moment})}}}}",
+                "url": "https://a.example",
+            }
+        ],
+    }
+
+    said_, row = nodes({"type": "RichTextBlock", "inlines": runs}, button)
+
+    (written,) = paragraph(
+        Text("at "), Timestamp(1709280000, "t", "08:00 UTC"), Text("{{DATE(x)}}")
+    )
+    assert said_ == written
+    assert isinstance(row, Actions)
+    assert isinstance(opens := row.items[0], Button)
+    assert opens.label == (Text("By "), Timestamp(1709280000, "f", "2024-03-01 08:00 UTC"))
+
+
 def test_at_tags_mention_whom_the_cards_entities_name() -> None:
     people: JsonValue = [
         {"type": "mention", "text": "<at>Ann</at>", "mentioned": {"id": "29:1", "name": "Ann"}},

@@ -113,15 +113,34 @@ def test_a_moment_in_a_text_block_is_shown_once_in_the_readers_zone(
 
 
 def test_a_moment_where_no_text_block_stands_is_words() -> None:
-    moment = Timestamp(1795428000, "f", "Monday at ten")
+    moment = Timestamp(1795428000, "f", "Nov 23, 10 am")
     fact = LabelledValue(line("Due"), (Paragraph((moment,)),))
 
-    assert runs(Strike(line("a")), moment)[1] == {"text": "Monday at ten"}
-    assert markdown(Link("https://a.example", (moment,))) == "[Monday at ten](https://a.example)"
+    assert runs(Strike(line("a")), moment)[1] == {"text": "Nov 23, 10 am"}
+    assert markdown(Link("https://a.example", (moment,))) == "[Nov 23, 10 am](https://a.example)"
     (facts,) = elements(Fields((fact,)))
-    assert facts["facts"] == [{"title": "Due", "value": "Monday at ten"}]
-    assert markdown(Timestamp(10**12, "f", "in ages")) == "in ages"
+    assert facts["facts"] == [{"title": "Due", "value": "Nov 23, 10 am"}]
+    assert markdown(Timestamp(10**12, "f", "in ages")) == str(10**12)
     assert markdown(Timestamp(0, "d")) == "{{DATE(1970-01-01T00:00:00Z)}}"
+
+
+@pytest.mark.parametrize(
+    ("style", "fallback", "said"),
+    [
+        ("f", "Nov 23", "2026-11-23 10:00 UTC"),
+        ("R", "soon", "2026-11-23 10:00 UTC"),
+        ("t", "", "10:00 UTC"),
+        ("t", "at 10:00", "at 10:00"),
+        ("d", "Nov 23", "Nov 23"),
+        ("D", "Monday", "2026-11-23"),
+    ],
+)
+def test_words_of_a_moment_say_all_that_it_shows(style: str, fallback: str, said: str) -> None:
+    moment = Timestamp(1795428000, style, fallback)
+    fact = LabelledValue(line("Due"), (Paragraph((moment,)),))
+
+    (facts,) = elements(Fields((fact,)))
+    assert facts["facts"][0]["value"].replace("\\", "") == said
 
 
 def test_strike_underline_and_code_are_runs() -> None:
