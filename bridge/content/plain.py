@@ -77,6 +77,29 @@ def hidden_in(document: Document) -> Iterator[str]:
                 pass
 
 
+def labels_in(document: Document) -> Iterator[tuple[Inline, ...]]:
+    """The label of each link of the text."""
+    stack: list[object] = [document]
+    while stack:
+        match stack.pop():
+            case tuple() as several:
+                stack += reversed(cast("tuple[object, ...]", several))
+            case Link(_, label):
+                yield label
+            case Text():
+                pass
+            case Table(header, rows):
+                stack += (rows, header)
+            case Paragraph(inner) | Quote(inner) | List(inner) | ListItem(inner):
+                stack.append(inner)
+            case Heading(_, inner) | Strong(inner) | Emphasis(inner) | Strike(inner):
+                stack.append(inner)
+            case Underline(inner) | Spoiler(inner):
+                stack.append(inner)
+            case _:
+                pass
+
+
 def _lines(block: Block, depth: int) -> list[tuple[Inline, ...]]:
     """The lines of a block, as `text_to_plain` has them, with what is in them."""
     match block:

@@ -271,8 +271,8 @@ def _nodes(token: str, team: str) -> Sequence[Inline | str]:
 
 def _control(inner: str, team: str) -> Inline | str:
     """What stands in <...>: a mention, a channel, a command or a link."""
-    target, _, label = inner.partition("|")
-    label = unescape(label)
+    target, _, marked = inner.partition("|")
+    label = unescape(marked)
     kind, rest = target[:1], target[1:]
     if kind == "@" and rest:
         return Mention(ids.actor_id(team, rest), label.removeprefix("@") or rest)
@@ -282,7 +282,8 @@ def _control(inner: str, team: str) -> Inline | str:
         return _command(rest, label, team)
     url = unescape(target)
     if is_safe_url(url):
-        return Link(url, (Text(label or url.removeprefix("mailto:")),))
+        said = _inlines(marked, team) if marked else []  # Slack shows styles and emoji in labels
+        return Link(url, tuple(said) or (Text(url.removeprefix("mailto:")),))
     return plain_inlines(linked((Text(label),), url)) if label else _unlinked(url)
 
 

@@ -290,11 +290,24 @@ def _link(url: str, children: Sequence[Inline], before: str, within: str, *, mor
     if len(children) == 1 and type(only := children[0]) in (Strong, Emphasis, Strike):
         link = Link(url, cast("Style", only).children)
         return _styled(_SIGNS[type(only)], (link,), within)
-    label = _label(said)
+    label = _link_label(said)
     scheme, _, rest = url.partition(":")
     target = re.sub(r"[\s|<>]", lambda found: f"%{ord(found[0]):02X}", rest)
     target = escape(f"{scheme.lower()}:{target}")
-    return f"<{target}|{label}>" if label.strip() and label != target else f"<{target}>"
+    return f"<{target}|{label}>" if label.strip() and said != url else f"<{target}>"
+
+
+def _link_label(text: str) -> str:
+    """Words in which nothing is markup, also not what is a style or an emoji in a label."""
+    text = _label(text)
+    if not _MARKUP.search(text):
+        return text
+    written, place = "", 0
+    for found in _MARKUP.finditer(text):
+        if _is_active(found, text, " ", "", more=False):
+            written += text[place : found.start()] + _ALIKE[found[0]]
+            place = found.end()
+    return written + text[place:]
 
 
 def _label(text: str) -> str:

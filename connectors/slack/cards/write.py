@@ -41,9 +41,7 @@ from bridge.content.card import (
     TextInput,
     Toggle,
 )
-from bridge.content.plain import hidden_in
 from bridge.content.rendering import NativeMessage, Rendering, Written
-from bridge.model import Loss
 from connectors.slack.capabilities import TEXT_LIMIT
 from connectors.slack.cards.write_actions import lose_toggles, write_actions, write_button
 from connectors.slack.cards.write_boxes import write_carousel, write_container
@@ -54,7 +52,7 @@ from connectors.slack.cards.write_native import write_native
 from connectors.slack.cards.write_notification import notification
 from connectors.slack.cards.write_packing import packed
 from connectors.slack.cards.write_pieces import Frame, Pieces, Writer, Writing
-from connectors.slack.cards.write_prose import is_plain_prose, write_prose
+from connectors.slack.cards.write_prose import is_plain_prose, marks_lost, write_prose
 from connectors.slack.cards.write_rows import (
     write_columns,
     write_context,
@@ -82,12 +80,8 @@ def write_card(card: Card, rendering: Rendering) -> Written:
     """
     if text := _as_text(card):
         shown = (one for one in card.nodes if isinstance(one, Prose))
-        lost = (
-            Loss(path=one.at, kind="spoiler_shown", what=words, shown_as="||…||")
-            for one in shown
-            for words in hidden_in(one.text)
-        )
-        return Written((NativeMessage({"text": text}),), tuple(lost) if "||" in text else ())
+        lost = (loss for one in shown for loss in marks_lost(one.text, one.at))
+        return Written((NativeMessage({"text": text}),), tuple(lost) if "|" in text else ())
     writing = Writing(card, rendering, _WRITERS)
     pieces: Pieces = []
     writing.write(card.nodes, pieces)

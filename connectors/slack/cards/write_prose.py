@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from bridge.content.card import Prose
-from bridge.content.inlines import STYLES, leaves
-from bridge.content.plain import hidden_in
+from bridge.content.inlines import STYLES, leaves, plain_inlines
+from bridge.content.plain import hidden_in, labels_in
 from bridge.content.text import (
     Block,
     Code,
     CodeBlock,
     Document,
+    Emphasis,
     Heading,
     Inline,
     Link,
@@ -20,11 +21,14 @@ from bridge.content.text import (
     Quote,
     Rule,
     Spoiler,
+    Strike,
+    Strong,
     Table,
     Text,
     Timestamp,
     Underline,
 )
+from bridge.model import Loss
 from connectors.slack.capabilities import HEADER, TEXT_OBJECT
 from connectors.slack.cards.write_pieces import Piece, Pieces, Writing
 from connectors.slack.cards.write_split import split_rich_text, without_long_links
@@ -45,7 +49,7 @@ _RICH = (List, Quote, CodeBlock, Paragraph, Heading)
 
 
 def write_prose(writing: Writing, node: Prose, out: Pieces) -> None:
-    lose_spoilers(writing, node.text, node.at)
+    lose_marks(writing, node.text, node.at)
     small = node.subtle or node.size == "small"
     if small and (text := _small(node.text)):
         out.append(Piece({"type": "context", "elements": [mrkdwn(text)]}))
@@ -78,15 +82,31 @@ def write_document(writing: Writing, document: Document, at: str, out: Pieces) -
     _write_run(writing, run, at, out)
 
 
-def lose_spoilers(writing: Writing, document: Document, at: str) -> None:
-    """Slack hides nothing: what was hidden stands between bars."""
+def lose_marks(writing: Writing, document: Document, at: str) -> None:
+    writing.losses += marks_lost(document, at)
+
+
+def marks_lost(document: Document, at: str) -> Iterator[Loss]:
+    """Slack hides nothing: what was hidden stands between bars. A link has one style as a whole."""
     match document:
         case (Paragraph((Text(),)) | Heading(_, (Text(),)),):
             return
         case _:
             pass
     for words_ in hidden_in(document):
-        writing.lose(at, "spoiler_shown", words_, "||…||")
+        yield Loss(path=at, kind="spoiler_shown", what=words_, shown_as="||…||")
+    for label in labels_in(document):
+        if _has_styles(label):
+            what = plain_inlines(label)
+            yield Loss(path=at, kind="label_style", what=what, shown_as="without styles")
+
+
+def _has_styles(label: tuple[Inline, ...]) -> bool:
+    """Whether parts of it have styles of their own."""
+    while len(label) == 1 and isinstance(only := label[0], Strong | Emphasis | Strike):
+        label = only.children
+    styles = (Strong, Emphasis, Strike, Underline, Code)
+    return len(label) > 1 and any(isinstance(one, styles) for one in label)
 
 
 def _write_run(writing: Writing, run: Sequence[Block], at: str, out: Pieces) -> None:

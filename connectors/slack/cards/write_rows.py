@@ -36,7 +36,7 @@ from connectors.slack.capabilities import (
 from connectors.slack.cards.write_actions import accessory_element
 from connectors.slack.cards.write_media import image_element, is_bare
 from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing
-from connectors.slack.cards.write_prose import lose_spoilers, write_document
+from connectors.slack.cards.write_prose import lose_marks, write_document
 from connectors.slack.cards.write_texts import (
     bold_mrkdwn,
     document_to_mrkdwn,
@@ -56,7 +56,7 @@ def write_fields(writing: Writing, node: Fields, out: Pieces) -> None:
     row: list[Json] = []
     used = 0
     for item in node.items:
-        lose_spoilers(writing, item.value, item.at or node.at)
+        lose_marks(writing, item.value, item.at or node.at)
         text = _field(item)
         size = length(text)
         if not text:

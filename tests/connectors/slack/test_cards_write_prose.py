@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from bridge.content.card import (
     Button,
+    Divider,
     Node,
     Prose,
     Table,
@@ -233,3 +238,14 @@ def test_the_heads_of_a_list_of_rows_stand_once() -> None:
         f"h{n}" for n in range(21)
     ]
     assert [one["elements"][0]["text"].split(" | ")[0] for one in items["elements"]] == ["v0", "w0"]
+
+
+@pytest.mark.parametrize("more", [(), (Divider(),)])
+def test_styles_of_parts_of_a_label_are_named(more: tuple[Divider, ...]) -> None:
+    whole = prose("[**all**](https://a.example)")
+    parts = replace(prose("[**some** text](https://a.example)"), at="/p")
+
+    assert losses(whole, *more) == ()
+    assert losses(parts, *more) == (
+        Loss(path="/p", kind="label_style", what="some text", shown_as="without styles"),
+    )

@@ -67,6 +67,20 @@ READ: dict[str, Document] = {
     "<https://a.test/?x=1&amp;y=2|A &amp; B>": line(
         Link("https://a.test/?x=1&y=2", (Text("A & B"),))
     ),
+    "<https://a.test|*bold* _it_ :tada:> <https://a.test|user1_simanneal>": line(
+        Link(
+            "https://a.test",
+            (
+                Strong((Text("bold"),)),
+                Text(" "),
+                Emphasis((Text("it"),)),
+                Text(" "),
+                Emoji("tada", "🎉"),
+            ),
+        ),
+        Text(" "),
+        Link("https://a.test", (Text("user1_simanneal"),)),
+    ),
     "<https://a.test>": line(Link("https://a.test", (Text("https://a.test"),))),
     "<mailto:a@b.test|a@b.test>": line(Link("mailto:a@b.test", (Text("a@b.test"),))),
     "<javascript:alert(1)|press>": line(Text("press (javascript:alert(1))")),
@@ -255,6 +269,10 @@ WRITTEN: dict[str, str] = {
     "[@here](uacs:broadcast/here)": "@here",
     "[#general](uacs:channel/slack:T1:C9)": "#general",
     "[A|B](https://a.test/a|b?c=<d>)": "<https://a.test/a%7Cb?c=%3Cd%3E|A|B>",
+    "[**x**](https://a.test) [**x** y](https://a.test)": (
+        "*<https://a.test|x>* <https://a.test|x y>"
+    ),
+    r"[\*x\* a_b](https://a.test)": "<https://a.test|∗x* a_b>",
     "https://a.test/?x=1&y=2": "<https://a.test/?x=1&amp;y=2>",
     "[then](uacs:time/1700000000?style=R)": "<!date^1700000000^{ago}|then>",
     "[](uacs:time/1700000000?style=R)": "<!date^1700000000^{ago}|2023-11-14 22:13 UTC>",

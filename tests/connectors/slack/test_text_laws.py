@@ -1,8 +1,9 @@
 """What mrkdwn can say is read as it was written; any string is read, in bounded time.
 
 mrkdwn cannot say: headings, tables, underline, spoilers and small print; code and quotes in lists,
-code in quotes, quotes in quotes; the language of code; a style over several lines, a style in the
-label of a link; a sign of the style that text stands in, backticks in code; who is mentioned.
+code in quotes, quotes in quotes; the language of code; a style over several lines, several styles
+in the label of a link; a sign of the style that text stands in, signs of styles in the label of a
+link, backticks in code; who is mentioned.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ LEAVES: st.SearchStrategy[Inline] = st.one_of(
     st.builds(
         Link,
         st.sampled_from(["https://a.example/b?c=d&e", "http://x.example", "mailto:a@b.example"]),
-        texts("://", "```").map(lambda text: (text,)),
+        texts(*"*_~`:", "://").map(lambda text: (text,)),
     ),
     st.builds(Timestamp, st.integers(0, 10**10), st.sampled_from("tTdDfFR"), words("```")),
     st.sampled_from([Emoji("tada", "🎉"), Emoji("wave::skin-tone-3", "👋🏼")]),
