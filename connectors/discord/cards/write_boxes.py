@@ -180,6 +180,7 @@ def write_container(w: Writing, node: Container) -> None:
     if node.collapsed:
         w.lose(node.at, "collapsed_shown", "folded", "open")
     if node.hidden:
+        w.unfolded |= {node.id}
         w.lose(node.at, "hidden_shown", "hidden until asked for", "open")
     w.write(opened(w, node))
     w.box = outer

@@ -109,7 +109,7 @@ class Writing:
     box: Box | None = None
     depth: int = 0
     asking: Asking | None = None  # None: not looked for yet
-    unfolded: frozenset[str] = frozenset()  # hidden containers whose button was named
+    unfolded: frozenset[str] = frozenset()  # hidden containers written, or whose button was named
     labels: dict[str, int] = field(default_factory=dict[str, int])  # how often used
     _ids: dict[str, int] = field(default_factory=dict[str, int])  # how often a token was used
     _names: set[str] = field(default_factory=set[str])  # of files, in lower case

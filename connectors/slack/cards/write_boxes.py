@@ -92,12 +92,14 @@ def _fold(writing: Writing, node: Container, out: Pieces) -> None:
         return
     inner = _opened(writing, node)
     button = next((one for one in writing.toggles.get(node.id, ()) if not _holds(node, one)), None)
-    if node.spoiler or button is None or not words(button_line(button)):
+    if node.spoiler or button is None:
         title = (Text("Spoiler" if node.spoiler else "…"),)
         fold(writing, title, inner, out, collapsed=collapsed)
     elif (held := writing.opened.get(id(button))) is None:
         writing.opened[id(button)] = {node.id}
-        fold(writing, button_line(button), inner, out, collapsed=collapsed)
+        line = button_line(button)
+        title = line if words(line) else (Text("Show more"),)
+        fold(writing, title, inner, out, collapsed=collapsed)
         writing.last_fold = id(button), out[-1] if out else None
     elif _goes_on(writing, button, out, collapsed=collapsed):
         held.add(node.id)

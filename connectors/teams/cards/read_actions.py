@@ -36,6 +36,7 @@ _NAMELESS = {
     "Action.Submit": "Select",
     "Action.Execute": "Select",
     "Action.ResetInputs": "Reset",
+    "Action.ToggleVisibility": "",  # the picture or row that it stands behind says it all
     "Action.InsertImage": "Insert image",
 }
 
@@ -138,7 +139,8 @@ def _button(
     hint = reading.said(item, "tooltip") if "tooltip" in item else ""
     label = reading.line(item, "title")
     if not label:
-        hint, label = "", (Text(hint or _name(item)),)
+        said = hint or _name(item)
+        hint, label = "", (Text(said),) if said else ()
     if "dialogTitle" in item:
         hint = f"{hint} {reading.said(item, 'dialogTitle')}".strip()
     return Button(

@@ -180,7 +180,7 @@ def _look(writing: Writing, node: Button) -> Element:
     label = writing.short(plain(node.label), node.at, "title_cut")
     title = f"{node.emoji} {label}".strip() if node.emoji else label if label.strip() else ""
     hint = writing.short(node.hint, node.at, "title_cut") if node.hint.strip() else ""
-    look: Element = {"title": title or hint or "…"}
+    look: Element = {"title": title or hint or ("Show more" if node.does == "toggle" else "…")}
     if style := _STYLES.get(node.style):
         look["style"] = style
     if hint and title:

@@ -772,6 +772,9 @@ def test_the_button_of_a_hidden_part_is_named_where_it_stands_open() -> None:
         {"type": 10, "content": "-# ▾ Why?"},
         {"type": 10, "content": "Because."},
     ]
+    assert shown(hidden, Actions(tuple(toggles))) == [{"type": 10, "content": "Because."}]
+    unnamed = Button((), does="toggle", targets=("part",), at="/t")
+    assert shown(unnamed, hidden) == [{"type": 10, "content": "Because."}]
 
 
 # --- modals ---------------------------------------------------------------------------------

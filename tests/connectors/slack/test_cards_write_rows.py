@@ -288,6 +288,14 @@ def test_what_folds_is_a_container_that_opens() -> None:
     )
 
 
+def test_what_a_button_without_words_opens_has_a_title() -> None:
+    toggle = Button((), does="toggle", targets=("x",), at="/b")
+
+    (found,) = blocks(toggle, Container((prose("x"),), hidden=True, id="x"))
+
+    assert found["title"] == plain("Show more")
+
+
 def test_what_a_button_opens_side_by_side_is_in_one_container() -> None:
     boxes = [Container((prose(one),), hidden=True, id=one) for one in "xy"]
     toggle = Button(said("Show both"), does="toggle", targets=("x", "y"), at="/b")

@@ -88,11 +88,14 @@ def test_pictures_of_the_platforms_own_set_are_known_by_name() -> None:
         ({"type": "Action.Submit", "tooltip": "Tell us"}, "Tell us"),
         ({"type": "Action.Submit"}, "Select"),
         ({"type": "Action.OpenUrl", "url": "https://a.example"}, "Open"),
-        ({"type": "Action.ToggleVisibility", "targetElements": ["x"]}, "Show more"),
     ],
 )
 def test_a_button_without_a_title_has_a_name(native: JsonValue, label: str) -> None:
     assert button(native).label == line(label)
+
+
+def test_a_button_without_a_title_that_shows_and_hides_has_no_invented_name() -> None:
+    assert button({"type": "Action.ToggleVisibility", "targetElements": ["x"]}).label == ()
 
 
 def test_a_press_that_signs_in_opens_a_page() -> None:
