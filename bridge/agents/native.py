@@ -29,6 +29,9 @@ from bridge.uacs import (
     write,
 )
 
+STATE_OF_ANOTHER = "state_of_another"
+"""The kind of loss where one API does not read what another keeps for itself."""
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -94,7 +97,7 @@ def pieces_of(message: Message, api: str, losses: list[Loss], at: str) -> tuple[
         kept = part.data if isinstance(part.data, Mapping) else {}
         if kept.get("api") != api:
             what = f"what the API {kept.get('api')!r} keeps for itself"
-            losses.append(Loss(path=path, kind="state_of_another", what=what))
+            losses.append(Loss(path=path, kind=STATE_OF_ANOTHER, what=what))
             continue
         match kept:
             case {"fields": dict(fields)}:

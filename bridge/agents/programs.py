@@ -28,18 +28,23 @@ def assistant_of(conversation: Conversation, api: str) -> str:
     return only.removeprefix(agent_id("")) if only.startswith(agent_id("")) else ASSISTANT
 
 
-def as_program(conversation: Conversation, agent: str) -> tuple[Conversation, list[Loss]]:
+def as_program(conversation: Conversation, agent: str, api: str) -> tuple[Conversation, list[Loss]]:
     """With the actors that the codecs know, and the names that are lost so. One person alone needs
-    no name; several keep theirs."""
+    no name; several keep theirs. What was read of a request of this `api` keeps all names."""
+    kept = obj(obj(obj(dict(conversation.metadata or {})).get("agents")).get(agent))
+    home = kept.get("api") == api
     losses: list[Loss] = []
     people = {one.actor.id for one in conversation.messages if one.actor.role == "human"}
     messages: list[Message] = []
-    lost: set[str] = set()
+    lost: set[tuple[str, str | None]] = set()
     for number, message in enumerate(conversation.messages):
         actor = _as_known(message.actor, agent, alone=len(people) == 1)
-        if actor.id != message.actor.id and message.actor.id not in lost:
-            lost.add(message.actor.id)
-            losses.append(_lost(message.actor, f"/messages/{number}/actor"))
+        said = message.actor
+        renamed = said.name is not None and said.name != actor.name and not home
+        known = (said.id, said.name if said.id == actor.id else None)
+        if (actor.id != said.id or renamed) and known not in lost:
+            lost.add(known)
+            losses.append(_lost(said, f"/messages/{number}/actor"))
         messages.append(message.model_copy(update={"actor": actor}))
     return conversation.model_copy(update={"messages": tuple(messages)}), losses
 

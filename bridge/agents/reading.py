@@ -37,8 +37,10 @@ def message_of(said: Said, agent: str, message_id: str, created: int | None) -> 
         "instructions": Actor(id=instructions_id(agent), role="system"),
         "agent": Actor(id=agent_id(agent), role="assistant", name=agent),
         "tool": Actor(id="tool", role="tool"),
-        "user": Actor(id=UNMARKED, role="human", **({"name": said.name} if said.name else {})),
+        "user": Actor(id=UNMARKED, role="human"),
     }[said.voice]
+    if said.name:
+        actor = actor.model_copy(update={"name": said.name})
     return Message(
         message_id=message_id,
         timestamp=_timestamp(created),

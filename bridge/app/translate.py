@@ -13,6 +13,8 @@ from typing import Any, cast
 
 from pydantic import JsonValue
 
+from bridge.agents.lines import DEMOTED
+from bridge.agents.speakers import shown_name
 from bridge.app.json_text import check_json
 from bridge.app.translate_conversations import (
     APIS,
@@ -156,6 +158,10 @@ def _from_conversation(conversation: Conversation, payload: JsonValue, target: s
         written = translate(uacs_json(message), source=UACS, target=target)
         messages += written.messages
         at = f"/messages/{number}"
+        if message.actor.role == "system" and target != CARD:
+            what = f"system {shown_name(message.actor)}"
+            shown = "an ordinary message"
+            losses.append(Loss(path=f"{at}/actor", kind=DEMOTED, what=what, shown_as=shown))
         losses += (one.model_copy(update={"path": f"{at}{one.path}"}) for one in written.losses)
     return Translation(tuple(messages), tuple(losses))
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 from pydantic import JsonValue
 
 from bridge.agents.codecs import MESSAGES_OF, codec_of
+from bridge.agents.native import STATE_OF_ANOTHER
 from bridge.agents.programs import ASSISTANT, as_program, assistant_of, settings_losses
 from bridge.agents.speakers import UNMARKED
 from bridge.app.json_text import write_json
@@ -66,10 +69,21 @@ def read_api(kind: str, payload: JsonValue) -> Conversation | Message:
 def write_api(kind: str, conversation: Conversation) -> tuple[JsonValue, tuple[Loss, ...]]:
     """The request of the API, each message in its role, and what it does not say."""
     agent = assistant_of(conversation, kind)
-    told, losses = as_program(conversation, agent)
+    told, losses = as_program(conversation, agent, kind)
     written = codec_of(kind).write_request(told, agent)
-    lost = (*losses, *settings_losses(conversation, kind), *written.losses)
+    lost = (*losses, *settings_losses(conversation, kind), *_joined(written.losses))
     return cast("JsonValue", written.body), lost
+
+
+def _joined(losses: Sequence[Loss]) -> Iterator[Loss]:
+    """Each kind of state of another API once, at its first place, with how often it is there."""
+    count = Counter(one.what for one in losses if one.kind == STATE_OF_ANOTHER)
+    for one in losses:
+        if one.kind != STATE_OF_ANOTHER:
+            yield one
+        elif times := count.pop(one.what, 0):
+            what = f"{one.what} ({times} times)" if times > 1 else one.what
+            yield one.model_copy(update={"what": what})
 
 
 def uacs_json(value: Conversation | Message) -> JsonValue:

@@ -221,6 +221,61 @@ def test_a_platforms_message_is_said_by_the_user_and_a_conversation_goes_message
     assert len(shown.messages) == len(PROGRAM["messages"])
 
 
+def test_instructions_that_are_posted_on_a_platform_are_a_loss() -> None:
+    shown = translate(PROGRAM, source="uacs", target="discord")
+
+    assert [
+        (one.path, one.what, one.shown_as) for one in shown.losses if one.kind == "role_demoted"
+    ] == [("/messages/0/actor", "system p:rules", "an ordinary message")]
+    assert not translate(PROGRAM, source="uacs", target="card").losses
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "request_"),
+    [
+        (
+            "openai-chat",
+            "anthropic",
+            {
+                "messages": [
+                    {"role": "user", "content": "Hi"},
+                    {"role": "assistant", "name": "planner", "content": "A plan."},
+                ]
+            },
+        ),
+        (
+            "acp",
+            "openai-chat",
+            {
+                "input": [
+                    {"role": "user", "parts": [{"content": "Hi"}]},
+                    {"role": "agent/planner", "parts": [{"content": "A plan."}]},
+                ]
+            },
+        ),
+    ],
+)
+def test_the_name_of_an_assistant_that_another_api_does_not_tell_is_a_loss(
+    source: str, target: str, request_: Any
+) -> None:
+    done = translate(request_, source=source, target=target)
+
+    named = [(one.path, one.what) for one in done.losses if one.kind == "speaker_as_role"]
+    assert named == [("/messages/1/actor", "planner")]
+    home = translate(request_, source=source, target=source, through_tree=True)
+    assert [one.kind for one in home.losses] == []
+
+
+def test_equal_states_of_another_api_are_one_loss() -> None:
+    said = [{"role": "user", "content": "Hi", "own": n} for n in range(3)]
+
+    done = translate({"messages": said}, source="openai-chat", target="gemini")
+
+    assert [one.what for one in done.losses if one.kind == "state_of_another"] == [
+        "what the API 'openai-chat' keeps for itself (3 times)"
+    ]
+
+
 def test_a_batch_takes_agent_apis_both_ways() -> None:
     lines = [
         {"id": 1, "from": "uacs", "to": "anthropic", "payload": PROGRAM},

@@ -67,11 +67,12 @@ def read_request(request: JsonValue, agent: str) -> Conversation:
 
 
 def _said(message: Json, agent: str, number: str) -> Said:
-    own = text(message.get("role")).startswith("agent")
+    speaker, _, name = text(message.get("role")).partition("/")
+    own = speaker.startswith("agent")
     role = f"agent/{agent}" if own else "user"
     *parts, rest = message_parts(message, role, number)
     kept = parts if rest == state(API, message={}) else [*parts, rest]
-    return Said("agent" if own else "user", kept)
+    return Said("agent", kept, name) if own else Said("user", kept)
 
 
 def message_parts(message: Json, role: str, number: str) -> list[ContentPart]:

@@ -123,9 +123,9 @@ def _said(message: Json, number_: str) -> Said:
     role = text(message.get("role"))
     name = text(message.get("name"))
     if role in ("system", "developer"):
-        return Said("instructions", _with_rest(_content(message), message, "system"))
+        return Said("instructions", _with_rest(_content(message), message, "system"), name)
     if role == "assistant":
-        return Said("agent", message_parts(message, number_))
+        return Said("agent", message_parts(message, number_), name)
     if role == "tool":
         call_id = text(message.get("tool_call_id"))
         part = ToolResultPart(tool_call_id=call_id, content=message.get("content"))
