@@ -267,7 +267,7 @@ def test_the_name_of_an_assistant_that_another_api_does_not_tell_is_a_loss(
 
 
 def test_equal_states_of_another_api_are_one_loss() -> None:
-    said = [{"role": "user", "content": "Hi", "own": n} for n in range(3)]
+    said: Any = [{"role": "user", "content": "Hi", "own": n} for n in range(3)]
 
     done = translate({"messages": said}, source="openai-chat", target="gemini")
 

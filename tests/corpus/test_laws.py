@@ -15,6 +15,7 @@ import pytest
 from tests.corpus import known
 from tests.corpus.bars import below
 from tests.corpus.examples import EXAMPLES
+from tests.corpus.fidelity import PAGE, page
 from tests.corpus.laws import PLATFORMS, TARGETS, Fault, Verdict, home_faults, judge, stable_faults
 from tests.corpus.payloads import Case, cases, corpus
 from tests.corpus.tally import sums
@@ -85,6 +86,15 @@ def test_every_bar_is_cleared() -> None:
 
     told = [what for way, one in sums(verdicts).items() for what in below(way, one, known.BARS)]
     assert told == []
+
+
+@WITH_CORPUS
+def test_the_page_of_fidelity_says_what_is_measured() -> None:
+    """`python -m tests.corpus fidelity` writes it anew."""
+    verdicts, _ = judged("corpus")
+
+    written = page([one for one in verdicts if one.target != "card"])
+    assert PAGE.read_text("utf-8").splitlines() == written.splitlines()
 
 
 @WITH_CORPUS
