@@ -1,4 +1,4 @@
-"""npm `emoji-datasource` -> `bridge/content/emoji_table.py`: short names and code points, no more.
+"""npm `emoji-datasource` -> `bridge/content/text/emoji_table.py`: short names and code points.
 
 `npm pack emoji-datasource && tar xzf emoji-datasource-*.tgz`, then
 `python .ci/make_emoji_table.py package`.

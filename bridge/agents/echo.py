@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bridge.content.parts import message_text
+from bridge.content.messages.parts import message_text
 from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone
 from bridge.ports.agent import AgentTools
 from bridge.ports.clock import Clock

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from bridge.agents.json_values import Json, obj
 from bridge.agents.speakers import agent_id
-from bridge.content.additions import KEY
-from bridge.content.agent_parts import STATE
-from bridge.content.window import Window
+from bridge.content.messages.agent_parts import STATE
+from bridge.content.messages.conversation_window import Window
+from bridge.content.messages.metadata import KEY
 from bridge.uacs import (
     Actor,
     ContentPart,
@@ -63,7 +63,7 @@ def continuing(conversation: Conversation, messages: Sequence[Message]) -> Conve
 
 
 def _history(conversation: Conversation) -> Json:
-    """What whoever put it together says of that (`bridge.router.asking`)."""
+    """What whoever put it together says of that (`bridge.router.turns.request`)."""
     return obj(obj((conversation.metadata or {}).get(KEY)).get("history"))
 
 

@@ -20,7 +20,7 @@ from pydantic import JsonValue
 from bridge.agents.faults import fault_of
 from bridge.agents.json_values import Json, arr, obj
 from bridge.agents.streams import BROKEN, DONE
-from bridge.content.open_addresses import is_open
+from bridge.content.safety.open_addresses import is_open
 from bridge.errors import AgentError, BridgeError, Refused, Unavailable, Unsettled
 
 _LARGEST_EVENT = 64_000_000  # bytes: a picture in base64 is one event

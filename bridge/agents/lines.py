@@ -26,8 +26,8 @@ from bridge.agents.speakers import (
     legal_name,
     shown_name,
 )
-from bridge.content.alike import skeleton
-from bridge.content.parts import parts_text
+from bridge.content.messages.parts import parts_text
+from bridge.content.text.look_alikes import skeleton
 from bridge.model import Loss
 from bridge.uacs import (
     Actor,

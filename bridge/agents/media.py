@@ -9,8 +9,8 @@ import re
 from urllib.parse import urlsplit
 
 from bridge.agents.native import Piece
-from bridge.content.agent_parts import DOCUMENT
-from bridge.content.media_types import HEAD, kind_of, sniffed_type
+from bridge.content.media.types import HEAD, kind_of, sniffed_type
+from bridge.content.messages.agent_parts import DOCUMENT
 from bridge.errors import InvalidUacs
 from bridge.uacs import (
     AudioPart,

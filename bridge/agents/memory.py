@@ -16,7 +16,7 @@ from bridge.agents.history import stands_unchanged
 from bridge.agents.json_values import Json, obj, text
 from bridge.agents.native import state
 from bridge.agents.speakers import agent_id, is_edited
-from bridge.content.agent_parts import STATE
+from bridge.content.messages.agent_parts import STATE
 from bridge.uacs import ContentPart, Conversation, Message, StructuredDataPart, write
 
 

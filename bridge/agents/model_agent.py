@@ -40,7 +40,7 @@ from bridge.agents.streams import BROKEN, Ending, StreamReader, TellsThoughts
 from bridge.agents.tools import media_of, no_such_tool, tool_names, tools_of
 from bridge.agents.transcripts import Transcripts
 from bridge.agents.uploads import FileApi, Uploads
-from bridge.content.tool_names import SHOW_CARD
+from bridge.content.messages.tool_names import SHOW_CARD
 from bridge.errors import AgentError, PlatformError, Refused
 from bridge.model import Loss
 from bridge.model.turns import (

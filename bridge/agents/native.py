@@ -16,8 +16,8 @@ from pydantic import JsonValue
 
 from bridge.agents.json_values import Json, obj, patch_of, patched, without
 from bridge.agents.speakers import as_quote
-from bridge.content.additions import PartDetails, read_bridge_metadata, select_parts
-from bridge.content.agent_parts import CITATIONS, REASONING, STATE, is_unshown
+from bridge.content.messages.agent_parts import CITATIONS, REASONING, STATE, is_unshown
+from bridge.content.messages.metadata import PartDetails, read_bridge_metadata, select_parts
 from bridge.model import Loss
 from bridge.model.turns import AgentEvent, PartGiven, TextDelta, ToolCalled
 from bridge.uacs import (

@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 from pydantic import JsonValue
 
-from bridge.content.agent_parts import UNSHOWN
+from bridge.content.messages.agent_parts import UNSHOWN
 from bridge.model.turns import (
     AgentEvent,
     PartGiven,

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from bridge.agents.json_values import Json, arr, obj, text
 from bridge.agents.media import as_file_text
-from bridge.content.agent_parts import DOCUMENT
+from bridge.content.messages.agent_parts import DOCUMENT
 
 
 def with_documents(content: JsonValue, written: Callable[[Json], JsonValue]) -> JsonValue:

@@ -8,8 +8,8 @@ import orjson
 from pydantic import JsonValue
 
 from bridge.agents.json_values import Json, obj
-from bridge.content.agent_parts import VALUE
-from bridge.content.json_tree import pointer
+from bridge.content.cards.json_tree import pointer
+from bridge.content.messages.agent_parts import VALUE
 from bridge.errors import AgentError
 from bridge.model import Loss
 from bridge.uacs import StructuredDataPart

@@ -16,13 +16,13 @@ from pydantic import JsonValue, ValidationError
 
 from bridge.agents.json_values import Json
 from bridge.agents.schemas import fault_of
-from bridge.content.additions import BridgeMetadata, with_bridge_metadata
-from bridge.content.card import Button
-from bridge.content.card_json import SCHEMA_ID, card_from_json, card_schema, card_to_json
-from bridge.content.interactions import SCHEMA_ID as INTERACTION
-from bridge.content.interactions import Interaction, told
-from bridge.content.link_targets import with_targets
-from bridge.content.tool_names import SHOW_CARD
+from bridge.content.cards.interactions import SCHEMA_ID as INTERACTION
+from bridge.content.cards.interactions import Interaction, told
+from bridge.content.cards.json import SCHEMA_ID, card_from_json, card_schema, card_to_json
+from bridge.content.cards.tree import Button
+from bridge.content.messages.metadata import BridgeMetadata, with_bridge_metadata
+from bridge.content.messages.tool_names import SHOW_CARD
+from bridge.content.safety.link_targets import with_targets
 from bridge.errors import CodecError
 from bridge.uacs import (
     Conversation,

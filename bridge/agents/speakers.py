@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from bridge.content.additions import read_bridge_metadata
+from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.uacs import Actor, Message
 
 UNMARKED = "user"

@@ -15,7 +15,7 @@ from bridge.agents.http import Http, Request, bearer
 from bridge.agents.json_values import obj, text
 from bridge.agents.running import key_of
 from bridge.agents.settings import ModelSettings
-from bridge.content.additions import PartDetails, read_bridge_metadata
+from bridge.content.messages.metadata import PartDetails, read_bridge_metadata
 from bridge.errors import BridgeError, StoreError
 from bridge.model import Loss
 from bridge.ports.agent import AgentTools

@@ -19,7 +19,7 @@ from bridge.agents.http import Http
 from bridge.agents.json_values import obj, text
 from bridge.agents.media import MediaPart
 from bridge.agents.settings import ModelSettings
-from bridge.content.additions import PartDetails, read_bridge_metadata
+from bridge.content.messages.metadata import PartDetails, read_bridge_metadata
 from bridge.errors import BridgeError, StoreError
 from bridge.ports.agent import AgentTools
 from bridge.ports.blobs import BlobRef, sha256_of

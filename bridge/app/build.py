@@ -14,27 +14,27 @@ from uuid import uuid4
 import structlog
 from pydantic import BaseModel
 
-from bridge.app.budget_settings import budget_of
-from bridge.app.fetch import FetchLimits, GuardedFetcher
-from bridge.app.file_links import FileLinks
-from bridge.app.keys import key_for, known_key
-from bridge.app.needs import check_needs
-from bridge.app.origin import check_one_place
-from bridge.app.pictures import AgentPicture, AuthorPictures, agent_picture
-from bridge.app.places import Places
-from bridge.app.redaction import hide_secrets
-from bridge.app.room_settings import (
+from bridge.app.account_values import AccountShelf, Overlay, Shelves
+from bridge.app.checks.needs import check_needs
+from bridge.app.checks.origin import check_one_place
+from bridge.app.logs.redaction import hide_secrets
+from bridge.app.rooms.channel_lookup import Places
+from bridge.app.settings.agent_memberships import DirectSettings, SeatSettings, seat_of
+from bridge.app.settings.file import Settings, secrets_of
+from bridge.app.settings.keys import key_for, known_key
+from bridge.app.settings.quotas import budget_of
+from bridge.app.settings.rooms import (
     MemberSettings,
     RoomSettings,
     member_options,
     room_options,
 )
-from bridge.app.seat_settings import DirectSettings, SeatSettings, seat_of
-from bridge.app.settings import Settings, secrets_of
-from bridge.app.shelves import AccountShelf, Overlay, Shelves
-from bridge.app.store_watch import StoreWatch
-from bridge.app.tokens import Tokens
-from bridge.content.globs import is_glob, matches
+from bridge.app.settings.secrets import Tokens
+from bridge.app.watch.store import StoreWatch
+from bridge.app.web.fetch import FetchLimits, GuardedFetcher
+from bridge.app.web.file_links import FileLinks
+from bridge.app.web.pictures import AgentPicture, AuthorPictures, agent_picture
+from bridge.content.text.globs import is_glob, matches
 from bridge.errors import ConfigError
 from bridge.model import AccountId, ChannelRef, RoomId
 from bridge.policies.guarded import GuardedAgent
@@ -48,10 +48,10 @@ from bridge.ports.policy import AgentPolicy
 from bridge.ports.store import RoomForm, RoomLink, Store
 from bridge.ports.tokens import TokenSource
 from bridge.router import AgentSeat, Member, Policy, Room, Rooms, Router
-from bridge.router.other_bridges import instance_of
-from bridge.router.purses import Allowances, Prices
-from bridge.router.references import Groups
-from bridge.router.rooms import Talk
+from bridge.router.outbound.references import Groups
+from bridge.router.recovery.other_bridges import instance_of
+from bridge.router.rooms.rooms import Talk
+from bridge.router.turns.quotas import Allowances, Prices
 from bridge.store.blobs import open_blobs
 from bridge.store.place import begin
 from bridge.store.sqlite import open_sqlite

@@ -21,9 +21,9 @@ from bridge.app.build import (
     find_rooms,
     groups_of,
 )
-from bridge.app.needs import check_needs, check_purpose
-from bridge.app.settings import Settings
-from bridge.app.tokens import Tokens
+from bridge.app.checks.needs import check_needs, check_purpose
+from bridge.app.settings.file import Settings
+from bridge.app.settings.secrets import Tokens
 from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId
 from bridge.ports.connector import Connector

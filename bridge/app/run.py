@@ -12,18 +12,18 @@ from typing import TypeVar
 
 import structlog
 
-from bridge.app.admin import Door
 from bridge.app.build import Bridge, build
-from bridge.app.direct import DirectRooms
-from bridge.app.linker import AppLinker
-from bridge.app.log_repeats import tell_repeats
-from bridge.app.needs import check_purpose
-from bridge.app.patterns import follow_patterns
-from bridge.app.readiness import watch_readiness
+from bridge.app.checks.needs import check_purpose
+from bridge.app.checks.readiness import watch_readiness
+from bridge.app.logs.repeats import tell_repeats
 from bridge.app.reload import Reloader
-from bridge.app.settings import Settings
-from bridge.app.sweep import sweep_daily
-from bridge.app.web import WebServer, web_app
+from bridge.app.rooms.direct import DirectRooms
+from bridge.app.rooms.linker import AppLinker
+from bridge.app.rooms.patterns import follow_patterns
+from bridge.app.settings.file import Settings
+from bridge.app.watch.sweep import sweep_daily
+from bridge.app.web.local_door import Door
+from bridge.app.web.server import WebServer, web_app
 from bridge.errors import BridgeError
 
 log = structlog.get_logger()

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from bridge.content.parts import message_text
-from bridge.content.patterns import RegularExpression, pattern_of
+from bridge.content.messages.parts import message_text
+from bridge.content.text.patterns import RegularExpression, pattern_of
 from bridge.model.turns import Turn
 from bridge.ports.policy import PolicyRefused
 from bridge.uacs import Message

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from bridge.content.patterns import RegularExpression, found_by, pattern_of
+from bridge.content.text.patterns import RegularExpression, found_by, pattern_of
 from bridge.model.turns import Turn
 from bridge.policies.strings import in_json, in_message, in_turn
 from bridge.uacs import Message

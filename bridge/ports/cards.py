@@ -10,23 +10,8 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from bridge.content.additions import (
-    KeptFile,
-    PartDetails,
-    has_summary,
-    read_bridge_metadata,
-    with_bridge_metadata,
-)
-from bridge.content.agent_parts import is_unshown
-from bridge.content.card import Asset, Card
-from bridge.content.card_assets import key_of, with_assets
-from bridge.content.card_json import SCHEMA_ID, card_from_json
-from bridge.content.card_message import card_of, unknown_parts
-from bridge.content.card_parts import DetailedPart, card_parts
-from bridge.content.card_walk import actions_of
-from bridge.content.counterparts import Rule, reference_rule, with_names
-from bridge.content.honest_cards import honest_card, tells_all
-from bridge.content.interactions import (
+from bridge.content.cards.assets import key_of, with_assets
+from bridge.content.cards.interactions import (
     Interaction,
     WrongInput,
     action_token,
@@ -34,8 +19,23 @@ from bridge.content.interactions import (
     interaction_with,
     wrong_inputs,
 )
-from bridge.content.rendering import Payload, Rendering, public_url
-from bridge.content.values_shown import is_value, value_nodes
+from bridge.content.cards.json import SCHEMA_ID, card_from_json
+from bridge.content.cards.messages import card_of, unknown_parts
+from bridge.content.cards.parts import DetailedPart, card_parts
+from bridge.content.cards.rendering import Payload, Rendering, public_url
+from bridge.content.cards.tree import Asset, Card
+from bridge.content.cards.values import is_value, value_nodes
+from bridge.content.cards.walk import actions_of
+from bridge.content.messages.agent_parts import is_unshown
+from bridge.content.messages.metadata import (
+    KeptFile,
+    PartDetails,
+    has_summary,
+    read_bridge_metadata,
+    with_bridge_metadata,
+)
+from bridge.content.safety.card_links import honest_card, tells_all
+from bridge.content.safety.mentions import Rule, reference_rule, with_names
 from bridge.errors import CodecError
 from bridge.model import ActorId, Counterparts, Loss, split_key
 from bridge.model.refs import BRIDGE, PROGRAMS

@@ -7,10 +7,10 @@ from typing import Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
-from bridge.content.card import Card
-from bridge.content.counterparts import Rule
-from bridge.content.interactions import Interaction
-from bridge.content.rendering import Payload, Rendering, Written
+from bridge.content.cards.interactions import Interaction
+from bridge.content.cards.rendering import Payload, Rendering, Written
+from bridge.content.cards.tree import Card
+from bridge.content.safety.mentions import Rule
 from bridge.errors import CodecError
 from bridge.model import Loss
 

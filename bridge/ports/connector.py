@@ -9,8 +9,8 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from pydantic import BaseModel, JsonValue
 from starlette.routing import BaseRoute
 
-from bridge.content.card import Asset
-from bridge.content.rendering import public_url as open_url
+from bridge.content.cards.rendering import public_url as open_url
+from bridge.content.cards.tree import Asset
 from bridge.errors import ConfigError
 from bridge.model import (
     AccountId,

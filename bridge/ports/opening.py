@@ -11,7 +11,7 @@ from urllib.parse import unquote_to_bytes
 
 from pydantic_core import to_json
 
-from bridge.content.negotiate import part_named
+from bridge.content.messages.negotiation import part_named
 from bridge.errors import FileDamaged, FileMissing
 from bridge.ports.connector import Files
 from bridge.uacs import (

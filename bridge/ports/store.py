@@ -643,7 +643,7 @@ class RoomStore(Protocol):
 
 
 class PeopleStore(Protocol):
-    """Who is who: accounts of one person, and names that look alike (`bridge.content.alike`)."""
+    """Who is who: accounts of one person, and names that look alike (`bridge.content.text.look_alikes`)."""
 
     async def people_named(self, name: str) -> Sequence[Person]:
         """Known people whose name looks like this one; at most 50."""

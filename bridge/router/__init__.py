@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from bridge.router.options import Filter, MemberOptions, RoomOptions, Sieve
-from bridge.router.policy import Policy
-from bridge.router.rooms import AgentSeat, Member, Room, Rooms
+from bridge.router.rooms.options import Filter, MemberOptions, RoomOptions, Sieve
+from bridge.router.rooms.rooms import AgentSeat, Member, Room, Rooms
+from bridge.router.runtime.timeouts import Policy
 
 if TYPE_CHECKING:
     from bridge.router.router import Router

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import structlog
 
-from bridge.content.rendering import public_url
+from bridge.content.cards.rendering import public_url
 from bridge.errors import CodecError, InvalidData, StoreError, UndecodableEvent
 from bridge.model import (
     AccountId,
@@ -32,59 +32,59 @@ from bridge.ports.connector import Connector, Files, KnowsDirect
 from bridge.ports.pictures import Pictures
 from bridge.ports.store import OutboxState, Store
 from bridge.ports.tools import NoTools, TellsChanges, Toolbox
-from bridge.router import metrics
-from bridge.router.answering import Answering
-from bridge.router.approvals import Approvals
-from bridge.router.arrivals import Arrivals
-from bridge.router.asking import Asking
-from bridge.router.beginnings import Beginnings
-from bridge.router.budgets import Budgets
-from bridge.router.bylines import Bylines
-from bridge.router.calling import Calling
-from bridge.router.catch_up import CatchUp
-from bridge.router.decided import Decided
-from bridge.router.described import Described
-from bridge.router.directs import Directs
-from bridge.router.doors import Doors
-from bridge.router.encoding import Encoding
-from bridge.router.feed import Feed
-from bridge.router.feedback import FeedbackTold
-from bridge.router.gaps import Gaps
-from bridge.router.greeting import greet
-from bridge.router.hearing import Hearing
-from bridge.router.holdings import Holdings
-from bridge.router.keeping import Keeping
-from bridge.router.lanes import Lanes
-from bridge.router.lateness import Lateness
-from bridge.router.linking import Linking
-from bridge.router.loops import Loops
-from bridge.router.marks import shows_natively
-from bridge.router.names import Names
-from bridge.router.notes import Notes
-from bridge.router.notices import Notices
-from bridge.router.orphans import Orphans
-from bridge.router.other_bridges import OtherBridges
-from bridge.router.outside import raw_of
-from bridge.router.passage import Linker, NoLinker, Surroundings
-from bridge.router.people import People
-from bridge.router.policy import Policy
-from bridge.router.press_answers import PressAnswers
-from bridge.router.purses import Allowances, Purses
-from bridge.router.readings import Progress
-from bridge.router.receivers import Receivers
-from bridge.router.reception import Reception
-from bridge.router.reference_names import ReferenceNames
-from bridge.router.references import Groups, References
-from bridge.router.rooms import Room, Rooms
-from bridge.router.rows import Rows
-from bridge.router.sources import Sources
-from bridge.router.streams import Showing
-from bridge.router.told import Told
-from bridge.router.tools import Tools
-from bridge.router.turns import Turns
-from bridge.router.typing import Typing
-from bridge.router.under_way import UnderWay
-from bridge.router.voice import Voice
+from bridge.router.inbound.attachments import Keeping
+from bridge.router.inbound.context import Linker, NoLinker, Surroundings
+from bridge.router.inbound.feedback import FeedbackTold
+from bridge.router.inbound.flood_guard import Loops
+from bridge.router.inbound.history_start import Beginnings
+from bridge.router.inbound.intake import Arrivals
+from bridge.router.inbound.orphans import Orphans
+from bridge.router.inbound.processor import Rows
+from bridge.router.inbound.queues import Sources
+from bridge.router.inbound.reactions import shows_natively
+from bridge.router.inbound.receivers import Receivers
+from bridge.router.outbound.delays import Lateness
+from bridge.router.outbound.encoding import Encoding
+from bridge.router.outbound.failures import Told
+from bridge.router.outbound.greeting import greet
+from bridge.router.outbound.in_flight import UnderWay
+from bridge.router.outbound.lanes import Lanes
+from bridge.router.outbound.notes import Notes
+from bridge.router.outbound.notices import Notices
+from bridge.router.outbound.press_answers import PressAnswers
+from bridge.router.outbound.rate_limits import Budgets
+from bridge.router.outbound.references import Groups, References
+from bridge.router.outbound.streams import Showing
+from bridge.router.outbound.typing import Typing
+from bridge.router.recovery.catch_up import CatchUp
+from bridge.router.recovery.gaps import Gaps
+from bridge.router.recovery.other_bridges import OtherBridges
+from bridge.router.recovery.read_order import Progress
+from bridge.router.recovery.watchdog import Hearing
+from bridge.router.rooms.bans import Decided
+from bridge.router.rooms.bylines import Bylines
+from bridge.router.rooms.direct_messages import Directs
+from bridge.router.rooms.display_names import Names
+from bridge.router.rooms.feed import Feed
+from bridge.router.rooms.linking import Linking
+from bridge.router.rooms.people import People
+from bridge.router.rooms.programs import raw_of
+from bridge.router.rooms.reference_names import ReferenceNames
+from bridge.router.rooms.rooms import Room, Rooms
+from bridge.router.runtime import metrics
+from bridge.router.runtime.timeouts import Policy
+from bridge.router.turns.access import Doors
+from bridge.router.turns.admission import Reception
+from bridge.router.turns.approvals import Approvals
+from bridge.router.turns.follow_ups import Calling
+from bridge.router.turns.handovers import Holdings
+from bridge.router.turns.publisher import Voice
+from bridge.router.turns.queue import Turns
+from bridge.router.turns.quotas import Allowances, Purses
+from bridge.router.turns.request import Asking
+from bridge.router.turns.runner import Answering
+from bridge.router.turns.tool_catalogue import Described
+from bridge.router.turns.tools import Tools
 from bridge.uacs import ContentPart, Message
 
 log = structlog.get_logger()

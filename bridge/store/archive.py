@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 from pydantic import JsonValue
 
-from bridge.content.additions import with_marks
+from bridge.content.messages.metadata import with_marks
 from bridge.errors import StoreError
 from bridge.model import ActorId, MessageId, Operation, Person, Place, RoomId
 from bridge.model.refs import channel_of_key

@@ -29,7 +29,7 @@ from threading import Lock
 from typing import BinaryIO, TypeVar, TypeVarTuple
 from uuid import uuid4
 
-from bridge.content.media_types import HEAD, sniffed_type
+from bridge.content.media.types import HEAD, sniffed_type
 from bridge.errors import FileDamaged, FileMissing, FileTooLarge, StoreError, StoreFull
 from bridge.ports.blobs import BlobRef, BlobTotal, file_id_of, sha256_of
 from bridge.ports.clock import Clock

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from uuid import uuid4
 
-from bridge.content.alike import skeleton
+from bridge.content.text.look_alikes import skeleton
 from bridge.model import ActorId, Person, PersonId, RoomId
 from bridge.ports.store import CODE_TRIES, CODE_WINDOW, CodeUse, HowLinked, LinkedAccount, ShownName
 from bridge.store.bodies import PEOPLE

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from bridge.content.parts import message_text
+from bridge.content.messages.parts import message_text
 from bridge.errors import StoreError
 from bridge.model import ActorId, MessageId
 from bridge.ports.reading_store import ApiToken, Found, Happened, Page, Position, Search

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 
-from bridge.content.media_types import sniffed_type
+from bridge.content.media.types import sniffed_type
 from bridge.errors import FileDamaged, FileMissing, FileTooLarge
 from bridge.ports.blobs import BlobRef, BlobTotal, file_id_of, sha256_of
 from bridge.ports.clock import Clock

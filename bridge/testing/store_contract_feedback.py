@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bridge.content.additions import read_bridge_metadata
+from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.model import ActorId, actor_id_of
 from bridge.ports.feedback_store import GivenFeedback
 from bridge.ports.store import Admission, NewMessage, Store

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bridge.content.additions import read_bridge_metadata
+from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.model import (
     FIRST_SLOT_OF_FILES,
     ActorId,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from bridge.content.globs import matches
+from bridge.content.text.globs import matches
 from bridge.errors import BridgeError, ConfigError
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Files

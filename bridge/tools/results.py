@@ -17,7 +17,7 @@ import orjson
 import structlog
 from pydantic import JsonValue
 
-from bridge.content.sizes import readable_size
+from bridge.content.text.sizes import readable_size
 from bridge.errors import FileError, StoreError
 from bridge.ports.connector import Files
 from bridge.uacs import ToolResultPart

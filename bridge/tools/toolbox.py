@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from bridge.content.tool_names import tool_names
+from bridge.content.messages.tool_names import tool_names
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Files
 from bridge.ports.tokens import TokenSource

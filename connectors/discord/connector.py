@@ -7,7 +7,7 @@ import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
 from typing import Any
 
-from bridge.content.card import Asset
+from bridge.content.cards.tree import Asset
 from bridge.errors import ConfigError
 from bridge.model import (
     AccountId,

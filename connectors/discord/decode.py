@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 
 from pydantic import ValidationError
 
-from bridge.content.additions import BridgeMetadata, with_bridge_metadata
-from bridge.content.card_message import Content
-from bridge.content.counterparts import Reference, with_references
+from bridge.content.cards.messages import Content
 from bridge.content.markdown import text_to_markdown
-from bridge.content.text import Broadcast, GroupMention, Heading, Inline, Mention, Text
+from bridge.content.messages.metadata import BridgeMetadata, with_bridge_metadata
+from bridge.content.safety.mentions import Reference, with_references
+from bridge.content.text.tree import Broadcast, GroupMention, Heading, Inline, Mention, Text
 from bridge.errors import InvalidData, UndecodableEvent
 from bridge.model import (
     AccountId,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from bridge.content.text import Emoji
+from bridge.content.text.tree import Emoji
 
 CDN = "https://cdn.discordapp.com/emojis"
 _NATIVE = re.compile(r"https://cdn\.discordapp\.com/emojis/([0-9]{1,20})\.(webp|png|gif)(?:\?.*)?")

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import JsonValue
 
-from bridge.content.counterparts import with_counterparts
 from bridge.content.markdown import markdown_to_text
-from bridge.content.names import cut_name
-from bridge.content.parts import message_text
-from bridge.content.split import cut_text, split_text
-from bridge.content.text import (
+from bridge.content.messages.parts import message_text
+from bridge.content.safety.mentions import with_counterparts
+from bridge.content.text.names import cut_name
+from bridge.content.text.split import cut_text, split_text
+from bridge.content.text.tree import (
     Block,
     CodeBlock,
     Document,

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 
-from bridge.content.card import Asset
+from bridge.content.cards.tree import Asset
 from bridge.errors import FileError, Refused
 from bridge.model import Call
 from bridge.ports.connector import FileAddress, Files

@@ -14,8 +14,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from bridge.content.card import FileInput, Form, Input, Node, TextInput
-from bridge.content.rendering import Rendering
+from bridge.content.cards.rendering import Rendering
+from bridge.content.cards.tree import FileInput, Form, Input, Node, TextInput
 from connectors.discord.cards import limits, token_of, write_form
 from connectors.discord.cards.read_words import BLANK
 from connectors.discord.cards.schemas import ACTION_ROW, BUTTON, TEXT_INPUT

@@ -12,7 +12,7 @@ from typing import Any
 import structlog
 from pydantic import JsonValue
 
-from bridge.content.card_parts import card_parts
+from bridge.content.cards.parts import card_parts
 from bridge.errors import CodecError, NotFound, PlatformError, Refused, Unavailable
 from bridge.model import Call, ChannelRef, Raw, Receipt
 from bridge.ports.clock import Clock

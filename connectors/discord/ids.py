@@ -6,7 +6,7 @@ import base64
 import hashlib
 from datetime import UTC, datetime, timedelta
 
-from bridge.content.text import BroadcastPing, ChannelThere, GroupPing, Ping
+from bridge.content.text.tree import BroadcastPing, ChannelThere, GroupPing, Ping
 from bridge.model import ActorId, ChannelRef, OperationId, actor_id_of, join_key, split_key
 
 PLATFORM: str = "discord"

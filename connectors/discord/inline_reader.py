@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import cast
 
-from bridge.content.inlines import has_neighbours_of_one_kind, plain_inlines
-from bridge.content.text import (
+from bridge.content.text.inlines import has_neighbours_of_one_kind, plain_inlines
+from bridge.content.text.tree import (
     BREAK,
     Broadcast,
     ChannelLink,

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
-from bridge.content.inlines import plain_inlines
-from bridge.content.text import (
+from bridge.content.text.inlines import plain_inlines
+from bridge.content.text.tree import (
     Break,
     Broadcast,
     BroadcastPing,

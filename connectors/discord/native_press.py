@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from bridge.content.interactions import Interaction
-from bridge.content.rendering import Payload
+from bridge.content.cards.interactions import Interaction
+from bridge.content.cards.rendering import Payload
 
 _PRESS, _SUBMISSION = 3, 5  # types of interactions
 _BUTTON, _STRING_SELECT, _TEXT_INPUT, _LABEL = 2, 3, 4, 18

@@ -12,10 +12,10 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from bridge.content.card import Card, Choice, Confirm
-from bridge.content.card_walk import actions_of
-from bridge.content.inlines import plain_inlines
-from bridge.content.interactions import find_action
+from bridge.content.cards.interactions import find_action
+from bridge.content.cards.tree import Card, Choice, Confirm
+from bridge.content.cards.walk import actions_of
+from bridge.content.text.inlines import plain_inlines
 from connectors.discord.cards import chosen_values, form_behind, token_of
 from connectors.discord.cards.schemas import BUTTON
 from connectors.discord.feedback import sense_of

@@ -18,7 +18,7 @@ import orjson
 import structlog
 import yarl
 
-from bridge.content.card import Card
+from bridge.content.cards.tree import Card
 from bridge.errors import AuthFailed, BridgeError, PlatformError
 from bridge.model import AccountId, ChannelRef, Echo, Raw, Receipt
 from bridge.ports.cards import NO_CARDS, Cards

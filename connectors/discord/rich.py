@@ -13,12 +13,12 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from bridge.content.additions import select_parts
-from bridge.content.card import Asset, Card, Prose
-from bridge.content.card_walk import is_interactive
-from bridge.content.counterparts import with_counterparts
-from bridge.content.file_names import safe_file_name
-from bridge.content.text import Document
+from bridge.content.cards.tree import Asset, Card, Prose
+from bridge.content.cards.walk import is_interactive
+from bridge.content.media.file_names import safe_file_name
+from bridge.content.messages.metadata import select_parts
+from bridge.content.safety.mentions import with_counterparts
+from bridge.content.text.tree import Document
 from bridge.model import Counterparts, Loss, Upload
 from bridge.model.operations import NO_COUNTERPARTS
 from bridge.ports.cards import Cards, workspace_in

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import cast
 
-from bridge.content.inlines import has_neighbours_of_one_kind
-from bridge.content.text import (
+from bridge.content.text.inlines import has_neighbours_of_one_kind
+from bridge.content.text.tree import (
     Code,
     Emphasis,
     Inline,

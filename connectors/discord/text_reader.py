@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bridge.content.text import (
+from bridge.content.text.tree import (
     Block,
     CodeBlock,
     Document,

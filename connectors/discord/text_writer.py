@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from bridge.content.inlines import plain_inlines
-from bridge.content.normal import MAX_DEPTH, flat_blocks
-from bridge.content.plain import aligned_table
-from bridge.content.text import (
+from bridge.content.text.inlines import plain_inlines
+from bridge.content.text.normal import MAX_DEPTH, flat_blocks
+from bridge.content.text.plain import aligned_table
+from bridge.content.text.tree import (
     Block,
     Break,
     CodeBlock,

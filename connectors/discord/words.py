@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from bridge.content.card_words import card_words
+from bridge.content.cards.words import card_words
 from bridge.content.markdown import markdown_to_text
-from bridge.content.plain import plain_to_text, text_to_plain
-from bridge.content.split import cut_text
-from bridge.content.text import Document, Heading
+from bridge.content.text.plain import plain_to_text, text_to_plain
+from bridge.content.text.split import cut_text
+from bridge.content.text.tree import Document, Heading
 from bridge.errors import CodecError
 from bridge.model import Call
 from connectors.discord.capabilities import TEXT_LIMIT

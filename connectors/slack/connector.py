@@ -20,7 +20,7 @@ import structlog
 from slack_bolt.async_app import AsyncApp
 from starlette.routing import BaseRoute
 
-from bridge.content.card import Asset
+from bridge.content.cards.tree import Asset
 from bridge.errors import AuthFailed, BridgeError, ConfigError, Unavailable
 from bridge.model import (
     AccountId,

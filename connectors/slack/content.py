@@ -9,12 +9,12 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from bridge.content.additions import BridgeMetadata
-from bridge.content.card import Card, Prose
-from bridge.content.card_message import Content, content_of
+from bridge.content.cards.messages import Content, content_of
+from bridge.content.cards.rendering import Payload
+from bridge.content.cards.tree import Card, Prose
 from bridge.content.markdown import text_to_markdown
-from bridge.content.rendering import Payload
-from bridge.content.text import Document, Emphasis, Paragraph, Text
+from bridge.content.messages.metadata import BridgeMetadata
+from bridge.content.text.tree import Document, Emphasis, Paragraph, Text
 from bridge.errors import CodecError
 from bridge.uacs import TextPart
 from connectors.slack.capabilities import METADATA_TYPE

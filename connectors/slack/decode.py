@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bridge.content.additions import BridgeMetadata, with_bridge_metadata
-from bridge.content.card_message import Content
+from bridge.content.cards.messages import Content
 from bridge.content.markdown import text_to_markdown
+from bridge.content.messages.metadata import BridgeMetadata, with_bridge_metadata
 from bridge.errors import InvalidData, UndecodableEvent
 from bridge.model import (
     AccountRevoked,

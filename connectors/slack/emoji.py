@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bridge.content.emoji import emoji_of, short_name_of
-from bridge.content.text import Emoji, Inline, Text
+from bridge.content.text.emoji import emoji_of, short_name_of
+from bridge.content.text.tree import Emoji, Inline, Text
 
 NAME = r"[\w+'\-]+(?:::skin-tone-[2-6](?:-[2-6])?)?"
 _OURS = {"simple_smile": "slightly_smiling_face"}  # known to Slack alone

@@ -9,12 +9,12 @@ from itertools import count
 
 from pydantic import JsonValue
 
-from bridge.content.counterparts import with_counterparts
 from bridge.content.markdown import markdown_to_text, text_to_markdown
-from bridge.content.names import cut_name
-from bridge.content.parts import message_text
-from bridge.content.split import cut_text, split_text
-from bridge.content.text import Paragraph, Quote, Strong, Text
+from bridge.content.messages.parts import message_text
+from bridge.content.safety.mentions import with_counterparts
+from bridge.content.text.names import cut_name
+from bridge.content.text.split import cut_text, split_text
+from bridge.content.text.tree import Paragraph, Quote, Strong, Text
 from bridge.model import (
     FIRST_SLOT_OF_FILES,
     ActorId,

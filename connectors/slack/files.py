@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from bridge.content.card import Asset
+from bridge.content.cards.tree import Asset
 from bridge.errors import FileError, Refused
 from bridge.model import Upload
 from bridge.ports.connector import FileAddress, Files

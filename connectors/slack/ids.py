@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from bridge.content.text import BroadcastPing, ChannelThere, GroupPing, Ping
+from bridge.content.text.tree import BroadcastPing, ChannelThere, GroupPing, Ping
 from bridge.model import (
     AccountId,
     ActorId,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from bridge.content.text import Code, Emoji, Emphasis, Inline, Strike, Strong, Text, Timestamp
+from bridge.content.text.tree import Code, Emoji, Emphasis, Inline, Strike, Strong, Text, Timestamp
 from connectors.slack.emoji import NAME as EMOJI
 from connectors.slack.emoji import unicode_of
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import cast
 
-from bridge.content.inlines import linked, plain_inlines
-from bridge.content.text import (
+from bridge.content.text.inlines import linked, plain_inlines
+from bridge.content.text.tree import (
     BREAK,
     Block,
     Broadcast,

@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 from typing import cast
 
-from bridge.content.inlines import Style, moment_in_utc, plain_inlines
-from bridge.content.normal import MAX_DEPTH, flat_blocks
-from bridge.content.plain import aligned_table
-from bridge.content.text import (
+from bridge.content.text.inlines import Style, moment_in_utc, plain_inlines
+from bridge.content.text.normal import MAX_DEPTH, flat_blocks
+from bridge.content.text.plain import aligned_table
+from bridge.content.text.tree import (
     Block,
     Break,
     Broadcast,

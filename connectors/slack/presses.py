@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from bridge.content.interactions import TOKEN_LENGTH, Interaction
-from bridge.content.json_tree import pointer
-from bridge.content.rendering import Payload
+from bridge.content.cards.interactions import TOKEN_LENGTH, Interaction
+from bridge.content.cards.json_tree import pointer
+from bridge.content.cards.rendering import Payload
 from bridge.model import ActionPressed, Event
 from connectors.slack import ids
 from connectors.slack.feedback import feedback_in

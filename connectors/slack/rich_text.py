@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import cast
 
-from bridge.content.inlines import linked, merge_texts, plain_inlines
-from bridge.content.text import (
+from bridge.content.text.inlines import linked, merge_texts, plain_inlines
+from bridge.content.text.tree import (
     Block,
     Break,
     Broadcast,

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from typing import Any, cast
 
-from bridge.content.degrade import table_as_code
-from bridge.content.inlines import plain_inlines
-from bridge.content.normal import flat_blocks
-from bridge.content.text import (
+from bridge.content.cards.degrade import table_as_code
+from bridge.content.text.inlines import plain_inlines
+from bridge.content.text.normal import flat_blocks
+from bridge.content.text.tree import (
     Block,
     Break,
     BroadcastPing,
@@ -41,7 +41,7 @@ from bridge.content.text import (
     Timestamp,
     Underline,
 )
-from bridge.content.urls import safe_url
+from bridge.content.text.urls import safe_url
 from bridge.model import split_key
 from connectors.slack import ids
 from connectors.slack.mrkdwn import DATE_FORMS, is_emoji_name

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from bridge.content.heal import steady
 from bridge.content.markdown import markdown_to_text, text_to_markdown
+from bridge.content.markdown.close_open import steady
 from bridge.errors import Refused, StreamStopped
 from bridge.model import BudgetKey, Call, Delivery, EditMessage, Encoded, PostMessage, Receipt
 from bridge.model.turns import PlanStep

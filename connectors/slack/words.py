@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from bridge.content.card_words import card_words
+from bridge.content.cards.words import card_words
 from bridge.content.markdown import markdown_to_text
-from bridge.content.split import cut_text
-from bridge.content.text import Paragraph, Text
+from bridge.content.text.split import cut_text
+from bridge.content.text.tree import Paragraph, Text
 from bridge.errors import CodecError
 from bridge.model import Call
 from connectors.slack.capabilities import METADATA_TYPE, TEXT_LIMIT

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from bridge.content.split import cut_text
+from bridge.content.text.split import cut_text
 from bridge.model import Quoted
 from connectors.teams.text import escape_name, escape_text
 

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from bridge.content.markdown import markdown_to_text
-from bridge.content.sources import with_list
-from bridge.content.split import cut_text
-from bridge.content.text import List
+from bridge.content.messages.citations import with_list
+from bridge.content.text.split import cut_text
+from bridge.content.text.tree import List
 from bridge.model import Loss
 from bridge.model.operations import CITED, Source
 from bridge.uacs import ContentPart, Message, TextPart

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 import structlog
 from starlette.routing import BaseRoute
 
-from bridge.content.card import Asset
+from bridge.content.cards.tree import Asset
 from bridge.errors import AuthFailed, FileError, PlatformError
 from bridge.model import (
     AccountId,

@@ -11,9 +11,9 @@ from hmac import compare_digest
 
 from pydantic import JsonValue
 
-from bridge.content.card import Asset
-from bridge.content.file_names import safe_file_name
-from bridge.content.interactions import action_token
+from bridge.content.cards.interactions import action_token
+from bridge.content.cards.tree import Asset
+from bridge.content.media.file_names import safe_file_name
 from connectors.teams.activity import Json, object_of, string
 from connectors.teams.cards.schemas import FILE_CONSENT, FILE_INFO
 from connectors.teams.ids import split_conversation

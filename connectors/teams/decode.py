@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import repeat
 
-from bridge.content.additions import with_bridge_metadata
-from bridge.content.text import (
+from bridge.content.messages.metadata import with_bridge_metadata
+from bridge.content.text.tree import (
     Block,
     Break,
     ChannelLink,

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from bridge.content.counterparts import with_counterparts
 from bridge.content.markdown import markdown_to_text
-from bridge.content.parts import message_text
-from bridge.content.split import split_text, utf16_length
-from bridge.content.text import CodeBlock, Document, Heading, Spoiler, Table
+from bridge.content.messages.parts import message_text
+from bridge.content.safety.mentions import with_counterparts
+from bridge.content.text.split import split_text, utf16_length
+from bridge.content.text.tree import CodeBlock, Document, Heading, Spoiler, Table
 from bridge.model import (
     BudgetKey,
     Byline,

@@ -6,7 +6,7 @@ upload session".
 
 from __future__ import annotations
 
-from bridge.content.card import Asset
+from bridge.content.cards.tree import Asset
 from bridge.errors import FileMissing, Refused
 from bridge.model import Raw
 from bridge.ports.blobs import Blobs

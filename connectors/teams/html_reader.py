@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import unescape
 
-from bridge.content.inlines import linked, merge_texts, plain_inlines
-from bridge.content.simple_html import NotSimple, SimpleHtml
-from bridge.content.text import (
+from bridge.content.markdown.simple_html import NotSimple, SimpleHtml
+from bridge.content.text.inlines import linked, merge_texts, plain_inlines
+from bridge.content.text.tree import (
     BREAK,
     Block,
     Break,

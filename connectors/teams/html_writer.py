@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from bridge.content.inlines import moment_in_words, plain_inlines
-from bridge.content.normal import normal
-from bridge.content.text import (
+from bridge.content.text.inlines import moment_in_words, plain_inlines
+from bridge.content.text.normal import normal
+from bridge.content.text.tree import (
     Block,
     Break,
     Code,

@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 from typing import cast
 
-from bridge.content.inlines import merge_texts, moment_in_words, plain_inlines
-from bridge.content.normal import MAX_DEPTH, flat_blocks
-from bridge.content.text import (
+from bridge.content.text.inlines import merge_texts, moment_in_words, plain_inlines
+from bridge.content.text.normal import MAX_DEPTH, flat_blocks
+from bridge.content.text.tree import (
     Block,
     Break,
     Broadcast,

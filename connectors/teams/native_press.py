@@ -6,8 +6,8 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from bridge.content.interactions import Interaction
-from bridge.content.rendering import Payload
+from bridge.content.cards.interactions import Interaction
+from bridge.content.cards.rendering import Payload
 from connectors.teams.activity import Json, string
 
 

@@ -13,8 +13,8 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from bridge.content.card import Card, Choice
-from bridge.content.interactions import find_action
+from bridge.content.cards.interactions import find_action
+from bridge.content.cards.tree import Card, Choice
 from bridge.model import ActionPressed, Event
 from connectors.teams.activity import Activity, Json, object_of, objects, string
 from connectors.teams.cards.write_inputs import options_with, typed_values_of, values_of

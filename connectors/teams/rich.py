@@ -13,11 +13,11 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from bridge.content.additions import has_summary, select_parts
-from bridge.content.card import Card
-from bridge.content.card_walk import actions_of, is_interactive
-from bridge.content.counterparts import with_counterparts
-from bridge.content.json_tree import at_pointer
+from bridge.content.cards.json_tree import at_pointer
+from bridge.content.cards.tree import Card
+from bridge.content.cards.walk import actions_of, is_interactive
+from bridge.content.messages.metadata import has_summary, select_parts
+from bridge.content.safety.mentions import with_counterparts
 from bridge.model import ChannelRef, Counterparts, Loss
 from bridge.model.operations import NO_COUNTERPARTS
 from bridge.ports.cards import Cards, workspace_in

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import structlog
 from pydantic import JsonValue
 
-from bridge.content.heal import steady
+from bridge.content.markdown.close_open import steady
 from bridge.errors import Refused, StreamStopped
 from bridge.model import BudgetKey, Call, Delivery, EditMessage, Encoded, PostMessage, Receipt
 from bridge.model.turns import PlanStep

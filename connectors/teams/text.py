@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pyromark
 
-from bridge.content.text import Document
+from bridge.content.text.tree import Document
 from connectors.teams.html_reader import Mentioned, ReadHtml, html_to_text
 from connectors.teams.html_writer import text_to_html
 from connectors.teams.markdown_writer import at_tag, escape_name, escape_text, text_to_teams

@@ -32,7 +32,7 @@ from bridge.agents.a2a.read import (
 )
 from bridge.agents.a2a.stream import Stream
 from bridge.agents.a2a.write import write_request, write_response
-from bridge.content.agent_parts import STATE, VALUE
+from bridge.content.messages.agent_parts import STATE, VALUE
 from bridge.errors import AgentError, CodecError
 from bridge.model.turns import (
     AgentEvent,

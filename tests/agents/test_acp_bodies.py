@@ -18,7 +18,7 @@ from bridge.model.turns import (
     TurnDone,
     TurnFailed,
 )
-from bridge.router.answers import Answer as GrowingAnswer
+from bridge.router.turns.answer import Answer as GrowingAnswer
 from bridge.uacs import ImagePart, MediaSource, TextPart, read_message, write
 from tests.agents.model_server import Answer, model_server, sse
 from tests.agents.talking import room, said, text_of, turn

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from bridge.agents.native import state
 from bridge.agents.schemas import lowered
-from bridge.content.agent_parts import CITATIONS, REASONING, STATE
-from bridge.content.parts import message_text
+from bridge.content.messages.agent_parts import CITATIONS, REASONING, STATE
+from bridge.content.messages.parts import message_text
 from bridge.errors import AgentError, CodecError, PlatformError
 from bridge.model import Loss
 from bridge.uacs import (

@@ -13,7 +13,7 @@ import pytest
 
 from bridge.agents.deltas import deltas_of
 from bridge.agents.faults import failure_of, fault_of
-from bridge.content.agent_parts import STATE
+from bridge.content.messages.agent_parts import STATE
 from bridge.errors import PlatformError, Refused
 from bridge.model.turns import AgentEvent, TurnDone
 from bridge.uacs import (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bridge.agents.a2a.write import write_request as write_a2a
-from bridge.content.agent_parts import DOCUMENT
+from bridge.content.messages.agent_parts import DOCUMENT
 from bridge.uacs import StructuredDataPart, TextPart, ToolCallPart, ToolResultPart, write
 from tests.agents.apis import ALL_CODECS
 from tests.agents.talking import room, said

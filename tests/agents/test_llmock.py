@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from llmock.pytest_plugin import LLMock
 
-from bridge.content.agent_parts import VALUE
+from bridge.content.messages.agent_parts import VALUE
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,

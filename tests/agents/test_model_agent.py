@@ -13,7 +13,7 @@ import pytest
 from pydantic import ValidationError
 
 from bridge.agents.heard import Heard
-from bridge.app.settings import settings_of
+from bridge.app.settings.file import settings_of
 from bridge.errors import ConfigError
 from bridge.model.refs import ActorId
 from bridge.model.turns import (

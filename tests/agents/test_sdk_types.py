@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ConfigDict, TypeAdapter
 
-from bridge.app.translate import translate
+from bridge.app.translation.translate import translate
 from bridge.uacs import (
     AudioPart,
     ContentPart,

@@ -10,9 +10,9 @@ from jsonschema import Draft202012Validator
 from llmock.pytest_plugin import LLMock
 
 from bridge.agents.show_card import shown, tool, with_presses
-from bridge.content.additions import BridgeMetadata, with_bridge_metadata
-from bridge.content.card_json import SCHEMA_ID
-from bridge.content.interactions import SCHEMA_ID as INTERACTION
+from bridge.content.cards.interactions import SCHEMA_ID as INTERACTION
+from bridge.content.cards.json import SCHEMA_ID
+from bridge.content.messages.metadata import BridgeMetadata, with_bridge_metadata
 from bridge.model.turns import PartGiven, ToolAnswered, ToolCalled, TurnDone
 from bridge.uacs import StructuredDataPart, TextPart, ToolCallPart
 from tests.agents.talking import answer, room, said, text_of

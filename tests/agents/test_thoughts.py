@@ -13,7 +13,7 @@ from bridge.agents.openai_chat.read import read_response
 from bridge.agents.openai_chat.thoughts import Reread, Thought, Thoughts, split_thoughts
 from bridge.agents.openai_chat.write import write_response
 from bridge.agents.paragraphs import Paragraphs
-from bridge.content.agent_parts import REASONING
+from bridge.content.messages.agent_parts import REASONING
 from bridge.model.turns import (
     AgentEvent,
     MessageGiven,
@@ -24,7 +24,7 @@ from bridge.model.turns import (
     ToolCalled,
     TurnDone,
 )
-from bridge.router.answers import Answer as RoomAnswer
+from bridge.router.turns.answer import Answer as RoomAnswer
 from bridge.uacs import ImagePart, TextPart
 from tests.agents.model_server import Answer, model_server, sse
 from tests.agents.talking import answer, build, nothing, room, said, text_of, tools, turn

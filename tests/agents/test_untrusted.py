@@ -17,8 +17,8 @@ from bridge.agents.a2a.write import write_request as a2a_request
 from bridge.agents.lines import Written, with_notice
 from bridge.agents.speakers import NOTICE
 from bridge.agents.webhook.write import UNTRUSTED, shown_to, write_turn
-from bridge.content.additions import BridgeMetadata, PartDetails, with_bridge_metadata
-from bridge.content.agent_parts import DOCUMENT, VALUE
+from bridge.content.messages.agent_parts import DOCUMENT, VALUE
+from bridge.content.messages.metadata import BridgeMetadata, PartDetails, with_bridge_metadata
 from bridge.uacs import (
     ContentPart,
     Conversation,

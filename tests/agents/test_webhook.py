@@ -19,7 +19,7 @@ import pytest
 
 from bridge.agents.webhook.agent import agent_type
 from bridge.agents.webhook.signing import check, key_of, sign
-from bridge.content.agent_parts import REASONING, STATE
+from bridge.content.messages.agent_parts import REASONING, STATE
 from bridge.errors import AgentError, ConfigError
 from bridge.model import ActorId, MessageId, RoomId
 from bridge.model.turns import (

@@ -11,9 +11,9 @@ from inspect import getdoc
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from bridge.app.translate import Translation, translate
-from bridge.content import card
-from bridge.content.card_json import card_schema
+from bridge.app.translation.translate import Translation, translate
+from bridge.content.cards import tree as card
+from bridge.content.cards.json import card_schema
 from tests.corpus.laws import PLATFORMS, see
 
 PAGE = Path(__file__).parents[2] / "docs" / "cards.md"

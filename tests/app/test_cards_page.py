@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from bridge.content.card_json import card_from_json, card_schema
+from bridge.content.cards.json import card_from_json, card_schema
 from tests.app.cards_page import EXAMPLES, PAGE, page
 
 TEXT = PAGE.read_text("utf-8")

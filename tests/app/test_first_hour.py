@@ -13,8 +13,8 @@ import yaml
 from click.testing import CliRunner
 
 from bridge.app.cli import main
-from bridge.app.commands.show import table
-from bridge.app.settings import read_settings
+from bridge.app.cli.commands.show import table
+from bridge.app.settings.file import read_settings
 from tests.app.running import cli
 
 ROOT = Path(__file__).parents[2]
@@ -100,7 +100,7 @@ def test_init_writes_a_short_file_that_lacks_only_its_secrets(
 
 
 def test_init_asks_for_what_is_not_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bridge.app.commands.init.on_terminal", lambda: True)
+    monkeypatch.setattr("bridge.app.cli.commands.init.on_terminal", lambda: True)
     config = tmp_path / "bridge.yaml"
     answers = "agent\nslack, discord\n#help\nhelp\nopenai-chat\ngpt-5-mini\n"
 

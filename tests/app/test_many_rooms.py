@@ -23,18 +23,18 @@ import yaml
 
 from bridge.app import build as building
 from bridge.app import reload as reloading
-from bridge.app import settings as settings_module
 from bridge.app.build import find_rooms
 from bridge.app.cli import main
-from bridge.app.nobody import nobody_meant
 from bridge.app.reload import Reloader
 from bridge.app.run import settle_memory
-from bridge.app.settings import Settings, read_settings, settings_of
+from bridge.app.settings import file as settings_module
+from bridge.app.settings.file import Settings, read_settings, settings_of
+from bridge.app.settings.unmatched_people import nobody_meant
 from bridge.model import AccountId, ChannelRef, RoomId
 from bridge.ports import discovery
 from bridge.ports.clock import SystemClock
 from bridge.ports.connector import ChannelInfo
-from bridge.router.rooms import Member, Room, Rooms
+from bridge.router.rooms.rooms import Member, Room, Rooms
 from bridge.store import SqliteStore
 from tests.benchmarks.many_rooms import Size, commands, configuration, listed, running
 
@@ -300,7 +300,7 @@ def test_a_deeply_nested_file_is_refused_and_does_not_end_the_process(tmp_path: 
     path = tmp_path / "bridge.yaml"
     path.write_text("rooms: " + "[" * 200_000)
     code = (
-        "from pathlib import Path\nfrom bridge.app.yaml_file import read_yaml\n"
+        "from pathlib import Path\nfrom bridge.app.settings.yaml_file import read_yaml\n"
         f"try:\n    read_yaml(Path({str(path)!r}))\nexcept Exception as error:\n    print(error)\n"
     )
 

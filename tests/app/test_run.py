@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from bridge.app.commands.options import read_environment
+from bridge.app.cli.commands.options import read_environment
 from bridge.store.schema import newest_version
 from tests.app.running import SMALL, Child, child, cli, events, write
 from tests.e2e.house import Street, configuration, street

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bridge.app.settings import settings_of
+from bridge.app.settings.file import settings_of
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"

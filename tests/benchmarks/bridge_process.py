@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from bridge.model import AccountId, Rate
 from bridge.ports.clock import Clock
 from bridge.router import router
-from bridge.router.budgets import Budgets
+from bridge.router.outbound.rate_limits import Budgets
 from tests.e2e.bridge_process import main
 
 

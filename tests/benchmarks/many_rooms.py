@@ -29,7 +29,7 @@ from bridge.app import reload as reloading
 from bridge.app.build import Bridge, build, build_connectors
 from bridge.app.reload import Reloader
 from bridge.app.run import settle_memory
-from bridge.app.settings import read_settings
+from bridge.app.settings.file import read_settings
 from bridge.model import AccountId, ChannelRef
 from bridge.ports.connector import ChannelInfo, Connector
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import pytest
 
 from bridge.content.markdown import markdown_to_text, text_to_markdown
-from bridge.content.plain import text_to_plain
-from bridge.content.text import (
+from bridge.content.text.plain import text_to_plain
+from bridge.content.text.tree import (
     Block,
     ChannelLink,
     Code,

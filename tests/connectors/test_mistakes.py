@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.content.card import Card
-from bridge.content.rendering import Payload, Rendering
+from bridge.content.cards.rendering import Payload, Rendering
+from bridge.content.cards.tree import Card
 from bridge.errors import CodecError
 from bridge.ports.codec import Codec
 from connectors.discord import cards as discord

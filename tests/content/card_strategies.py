@@ -15,8 +15,8 @@ from typing import Any, get_args
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from bridge.content import card, text
-from bridge.content.card import (
+from bridge.content.cards import tree as card
+from bridge.content.cards.tree import (
     Actions,
     Alert,
     Asset,
@@ -59,7 +59,8 @@ from bridge.content.card import (
     TextInput,
     Toggle,
 )
-from bridge.content.text import (
+from bridge.content.text import tree as text
+from bridge.content.text.tree import (
     Break,
     Broadcast,
     ChannelLink,
@@ -85,7 +86,7 @@ from bridge.content.text import (
     Timestamp,
     Underline,
 )
-from bridge.content.text import Table as TextTable
+from bridge.content.text.tree import Table as TextTable
 from bridge.model import ActorId
 
 MARK = re.compile(r"mk\d+")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bridge.content.text import (
+from bridge.content.text.tree import (
     Broadcast,
     ChannelLink,
     Code,

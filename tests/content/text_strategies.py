@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from bridge.content.text import (
+from bridge.content.text.tree import (
     Block,
     Break,
     CodeBlock,

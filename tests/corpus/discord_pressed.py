@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from bridge.app.translate import token
-from bridge.content.card import Card
+from bridge.app.translation.translate import token
+from bridge.content.cards.tree import Card
 from connectors.discord.cards import token_of
 from connectors.discord.presses import FORM, MESSAGE, PRESS, SUBMISSION, UPDATE, first_answer
 from tests.corpus.seen import string

@@ -21,7 +21,7 @@ from multiprocessing import Pool
 from types import FrameType
 from typing import Any
 
-from bridge.app.translate import translate
+from bridge.app.translation.translate import translate
 from bridge.errors import CodecError
 from tests.corpus import rules
 from tests.corpus.edits import Dice, edited

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from bridge.app.translate import Translation, token, translate
-from bridge.content.card import Node
-from bridge.content.card_walk import walk
+from bridge.app.translation.translate import Translation, token, translate
+from bridge.content.cards.tree import Node
+from bridge.content.cards.walk import walk
 from bridge.errors import CodecError
 from bridge.model import Level, Loss
 from bridge.ports.codec import Codec

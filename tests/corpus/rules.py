@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, cast
 
-from bridge.app.json_text import write_json
-from bridge.content.card_json import card_from_json
+from bridge.app.translation.json_text import write_json
+from bridge.content.cards.json import card_from_json
 from bridge.errors import InvalidUacs
 from bridge.ports.discovery import connector_type
 from bridge.uacs import read_message

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from bridge.app.translate import translate
-from bridge.content.text import Paragraph, Text
+from bridge.app.translation.translate import translate
+from bridge.content.text.tree import Paragraph, Text
 from connectors.slack.rich_text_writer import text_to_rich_text
 
 _DEEP = 220

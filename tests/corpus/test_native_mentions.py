@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from bridge.app.translate import translate
-from bridge.content.card_message import content_of
+from bridge.app.translation.translate import translate
+from bridge.content.cards.messages import content_of
 from bridge.errors import BridgeError
 from bridge.model import (
     AccountId,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.app.translate import Translation, translate
+from bridge.app.translation.translate import Translation, translate
 from bridge.errors import CodecError
 from bridge.model import Loss
 from bridge.ports.codec import TellsWrongShapes

@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 
 from bridge.app.run import run
-from bridge.app.settings import read_settings
+from bridge.app.settings.file import read_settings
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ import aiohttp
 
 from bridge.app.build import Bridge
 from bridge.app.run import run
-from bridge.app.settings import settings_of
+from bridge.app.settings.file import settings_of
 from bridge.ports.discovery import connector_type
 from bridge.sandbox.feed import SANDBOX_PLATFORMS, Shown
 from bridge.sandbox.platform import LocalPlatform, Surroundings

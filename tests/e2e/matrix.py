@@ -206,22 +206,22 @@ ASIDES: tuple[Aside, ...] = (
     Aside(
         "channel_closed",
         "kept in the inbox: what is said elsewhere becomes dead letters, with the reason",
-        "tests/router/test_asides.py::test_what_is_carried_to_nobody_is_kept_with_its_outcome",
+        "tests/router/inbound/test_unrouted_events.py::test_what_is_carried_to_nobody_is_kept_with_its_outcome",
     ),
     Aside(
         "account_revoked",
         "kept in the inbox: the account shows as refused",
-        "tests/router/test_asides.py::test_what_is_carried_to_nobody_is_kept_with_its_outcome",
+        "tests/router/inbound/test_unrouted_events.py::test_what_is_carried_to_nobody_is_kept_with_its_outcome",
     ),
     Aside(
         "unknown",
         "kept as it came, to be read again by a newer version",
-        "tests/router/test_asides.py::test_what_is_carried_to_nobody_is_kept_with_its_outcome",
+        "tests/router/inbound/test_unrouted_events.py::test_what_is_carried_to_nobody_is_kept_with_its_outcome",
     ),
     Aside(
         "ignored",
         "nothing: pings, our own joins, links that unfold",
-        "tests/router/test_asides.py::test_what_is_carried_to_nobody_is_kept_with_its_outcome",
+        "tests/router/inbound/test_unrouted_events.py::test_what_is_carried_to_nobody_is_kept_with_its_outcome",
     ),
 )
 

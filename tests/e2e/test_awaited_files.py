@@ -9,7 +9,7 @@ import pytest
 
 from bridge.app import build
 from bridge.app.build import policy_of
-from bridge.app.settings import Settings
+from bridge.app.settings.file import Settings
 from bridge.router import Policy
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.hands import GivenFile

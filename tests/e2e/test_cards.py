@@ -10,7 +10,7 @@ import orjson
 import pytest
 from pydantic import JsonValue
 
-from bridge.content.interactions import SCHEMA_ID
+from bridge.content.cards.interactions import SCHEMA_ID
 from bridge.model import Call, Delivery, Encoded, MessageId
 from bridge.model.turns import AgentEvent, AgentInput, MessageChanged, PartGiven, Turn, TurnDone
 from bridge.ports.connector import Connector

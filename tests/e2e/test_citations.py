@@ -11,7 +11,7 @@ import orjson
 from pydantic import JsonValue
 
 from bridge.app.build import Bridge
-from bridge.content.agent_parts import CITATIONS
+from bridge.content.messages.agent_parts import CITATIONS
 from bridge.model import MessageId
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
 from tests.e2e.house import configuration, running, street

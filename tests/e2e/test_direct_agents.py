@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bridge.router.doors import begin_pairing
+from bridge.router.turns.access import begin_pairing
 from tests.e2e.house import configuration, running, street
 from tests.e2e.test_directs import PLATFORMS, Somebody
 

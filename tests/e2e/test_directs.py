@@ -10,7 +10,7 @@ import pytest
 from bridge.app.build import Bridge
 from bridge.model import ActorId, actor_id_of
 from bridge.ports.store import View
-from bridge.router.directs import conversation_between
+from bridge.router.rooms.direct_messages import conversation_between
 from bridge.sandbox.discord.local import LocalDiscord
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.slack.local import LocalSlack

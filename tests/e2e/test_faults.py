@@ -16,11 +16,11 @@ from structlog.testing import capture_logs
 from bridge.agents.echo import EchoAgent
 from bridge.app import build
 from bridge.app.build import Bridge, policy_of
-from bridge.app.settings import Settings
+from bridge.app.settings.file import Settings
 from bridge.errors import StoreCorrupt, StoreError, Unsettled
 from bridge.model import AccountId, Call, ChannelRef, OperationId, Raw
 from bridge.ports.clock import SystemClock
-from bridge.router.policy import Policy
+from bridge.router.runtime.timeouts import Policy
 from bridge.sandbox.faults import Fault
 from bridge.store.sqlite import SqliteStore, open_sqlite_to_read
 from tests.e2e.house import Street, configuration, running, street

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from bridge.app.build import Bridge
-from bridge.content.additions import read_bridge_metadata
+from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.model.turns import Feedback
 from bridge.sandbox.feed import Shown
 from tests.e2e.house import Street, configuration, running, street

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 from pydantic import JsonValue
 
-from bridge.content.interactions import SCHEMA_ID
+from bridge.content.cards.interactions import SCHEMA_ID
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
 from bridge.ports.store import Store
 from bridge.sandbox.feed import Shown

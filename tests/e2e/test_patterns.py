@@ -6,9 +6,9 @@ from pathlib import Path
 
 import aiohttp
 
-from bridge.app.patterns import look_again
 from bridge.app.reload import Reloader
-from bridge.app.settings import settings_of
+from bridge.app.rooms.patterns import look_again
+from bridge.app.settings.file import settings_of
 from bridge.sandbox.faults import Fault
 from tests.e2e.house import Street, configuration, running, street
 

@@ -10,7 +10,7 @@ import orjson
 import pytest
 from pydantic import JsonValue
 
-from bridge.content.interactions import SCHEMA_ID
+from bridge.content.cards.interactions import SCHEMA_ID
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, Turn, TurnDone
 from bridge.uacs import StructuredDataPart
 from tests.e2e.house import Street, configuration, running, street

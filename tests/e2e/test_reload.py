@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 import yaml
 
-from bridge.app.admin import running_bridge
 from bridge.app.build import Bridge
 from bridge.app.run import run
-from bridge.app.settings import Settings, read_settings, settings_of
+from bridge.app.settings.file import Settings, read_settings, settings_of
+from bridge.app.web.local_door import running_bridge
 from bridge.errors import BridgeError, ConfigError
 from bridge.sandbox.faults import Fault
 from tests.app.running import SMALL, cli

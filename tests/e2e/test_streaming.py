@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from bridge.app.translate import translate
+from bridge.app.translation.translate import translate
 from bridge.content.markdown import markdown_to_text
-from bridge.content.plain import text_to_plain
+from bridge.content.text.plain import text_to_plain
 from bridge.model.turns import AgentEvent, AgentInput, PlanStep, TextDelta, Turn, TurnDone
 from bridge.sandbox.feed import Change, Shown
 from bridge.uacs import Message, TextPart

@@ -13,8 +13,8 @@ from structlog.testing import capture_logs
 
 from bridge.app import build
 from bridge.app.build import Bridge
-from bridge.app.settings import Settings
-from bridge.app.web import account_facts
+from bridge.app.settings.file import Settings
+from bridge.app.web.server import account_facts
 from bridge.model import AccountId
 from bridge.router import Policy
 from tests.app.running import cli, write

@@ -23,7 +23,7 @@ from bridge.model.turns import (
     Turn,
     TurnDone,
 )
-from bridge.router.bylines import Bylines
+from bridge.router.rooms.bylines import Bylines
 from bridge.sandbox.discord.local import LocalDiscord
 from bridge.sandbox.slack.local import LocalSlack
 from bridge.sandbox.teams.local import LocalTeams

@@ -10,7 +10,7 @@ import orjson
 import pytest
 from pydantic import JsonValue
 
-from bridge.content.interactions import SCHEMA_ID
+from bridge.content.cards.interactions import SCHEMA_ID
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
 from bridge.sandbox.hands import Hand, Handled
 from bridge.uacs import StructuredDataPart

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.demo import showing
+from tests.app.demo import showing
 from tests.pictures.cards import CARDS
 from tests.pictures.drawing import draw, drawing_page
 

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, Page, Route
 
 import bridge.app.demo
-from bridge.app.translate import translate
-from bridge.content.emoji import emoji_by_name
+from bridge.app.translation.translate import translate
+from bridge.content.text.emoji import emoji_by_name
 from bridge.errors import BridgeError
 
 PLATFORMS = ("slack", "discord", "teams")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.demo import showing
+from tests.app.demo import showing
 from tests.pictures.__main__ import FOLDERS, spread
 from tests.pictures.cards import CARDS
 from tests.pictures.drawing import draw, drawing_page, show

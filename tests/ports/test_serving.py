@@ -8,7 +8,7 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 
-from bridge.app.web import listen
+from bridge.app.web.server import listen
 from bridge.ports import serving
 from bridge.ports.serving import PromptServer
 

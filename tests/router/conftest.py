@@ -16,8 +16,8 @@ from bridge.ports.connector import Files
 from bridge.ports.store import Store
 from bridge.ports.tools import Toolbox
 from bridge.router import AgentSeat, Member, Policy, Room, Rooms, Router
-from bridge.router.purses import Allowances
-from bridge.router.rooms import Talk
+from bridge.router.rooms.rooms import Talk
+from bridge.router.turns.quotas import Allowances
 from bridge.store import SqliteStore
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 from pydantic import BaseModel
 
-from bridge.content.parts import message_text
+from bridge.content.messages.parts import message_text
 from bridge.errors import UndecodableEvent
 from bridge.model import (
     EVENT,

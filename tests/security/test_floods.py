@@ -6,14 +6,14 @@ import asyncio
 
 import pytest
 
-from bridge.content.text import Mention
+from bridge.content.text.tree import Mention
 from bridge.errors import Unauthorized, Unavailable
 from bridge.model import AccountId, ActorId, Person
 from bridge.ports.cards import NO_CARDS
-from bridge.router import reference_names
-from bridge.router.people import People
-from bridge.router.reference_names import ReferenceNames
-from bridge.router.rooms import Rooms
+from bridge.router.rooms import reference_names
+from bridge.router.rooms.people import People
+from bridge.router.rooms.reference_names import ReferenceNames
+from bridge.router.rooms.rooms import Rooms
 from bridge.store import SqliteStore
 from connectors.teams.validate import SigningKeys, TokenValidator
 from tests.connectors.teams.test_validate import KEY, SETTINGS, Publisher, StillClock, token

@@ -10,9 +10,9 @@ import pyromark
 import pytest
 
 from bridge.content.markdown import markdown_to_text, text_to_markdown
-from bridge.content.names import shown_name
-from bridge.content.normal import cleaned
-from bridge.content.text import Document
+from bridge.content.text.names import shown_name
+from bridge.content.text.normal import cleaned
+from bridge.content.text.tree import Document
 from bridge.model import (
     AccountId,
     Byline,

@@ -16,7 +16,7 @@ import aiohttp
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from bridge.app.redaction import hide_inputs
+from bridge.app.logs.redaction import hide_inputs
 from bridge.ports.discovery import connector_type
 from tests.app.running import child, cli, events, write
 from tests.e2e.house import Street, configuration, connect, street
@@ -157,8 +157,8 @@ def test_the_values_that_a_model_refused_are_hidden() -> None:
 
 TRACEBACK = """
 import structlog
-from bridge.app.logs import configure_logs
-from bridge.app.settings import LogSettings
+from bridge.app.logs.setup import configure_logs
+from bridge.app.settings.file import LogSettings
 configure_logs(LogSettings(level="debug", format={form!r}))
 def deep(text):
     secret = text

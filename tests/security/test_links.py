@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bridge.content.text import Document, Link
+from bridge.content.text.tree import Document, Link
 from bridge.model import ChannelRef
 from connectors.discord.text import Names, discord_to_text
 from connectors.slack.encode import encode

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bridge.app.build import check_once
-from bridge.app.room_settings import MemberSettings
+from bridge.app.settings.rooms import MemberSettings
 from bridge.errors import ConfigError
 from bridge.model import AccountId, ChannelRef
 from bridge.store import SqliteStore

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bridge.content.names import NAME_LIMIT, shown_name
+from bridge.content.text.names import NAME_LIMIT, shown_name
 from bridge.model import AccountId, ActorId, Person
 from bridge.ports.clock import SystemClock
-from bridge.router.people import People
+from bridge.router.rooms.people import People
 from bridge.store import SqliteStore
 
 

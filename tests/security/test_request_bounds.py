@@ -18,8 +18,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from uvicorn.server import ServerState
 
-from bridge.app.bodies import BoundedBodies
-from bridge.app.heads import (
+from bridge.app.web.request_bodies import BoundedBodies
+from bridge.app.web.request_heads import (
     MOST_BYTES,
     MOST_HEADERS,
     MOST_SECONDS,
@@ -27,7 +27,7 @@ from bridge.app.heads import (
     PIECE,
     BoundedHeads,
 )
-from bridge.app.web import WebServer
+from bridge.app.web.server import WebServer
 
 _POST = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
 _READ = 64 * 1024  # bytes that come in at once

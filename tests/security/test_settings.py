@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bridge.app.settings import settings_of
+from bridge.app.settings.file import settings_of
 from bridge.errors import ConfigError
 
 DISCORD = "MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.ZnCjm1XVW7vRze4b7Cq4se7kKWs-ab"

@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from bridge.app import heads
-from bridge.app.web import WebServer
+from bridge.app.web import request_heads as heads
+from bridge.app.web.server import WebServer
 
 
 async def _hello(request: Request) -> Response:

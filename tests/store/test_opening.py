@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from bridge.app.build import open_store
-from bridge.app.settings import settings_of
+from bridge.app.settings.file import settings_of
 from bridge.errors import ConfigError, SchemaTooNew, StoreCorrupt, StoreError, StoreFull, StoreGone
 from bridge.store import SqliteStore, open_sqlite, open_sqlite_to_read
 from bridge.store.blobs import open_blobs

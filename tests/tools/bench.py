@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from bridge.content.interactions import action_token
+from bridge.content.cards.interactions import action_token
 from bridge.model import MessageId
 from bridge.model.turns import (
     AgentEvent,
@@ -30,7 +30,7 @@ from bridge.store import SqliteStore
 from bridge.uacs import ToolCallPart, ToolResultPart
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
-from tests.router.test_presses import KEY, PressedPaper
+from tests.router.inbound.test_presses import KEY, PressedPaper
 
 READ = Tool("cal__read", "cal", "read", "Reads.", {"type": "object"})
 REMOVE = Tool("cal__remove", "cal", "remove", "Removes.", approval=ApprovalRule())

@@ -16,7 +16,7 @@ from bridge.agents.lines import Line
 from bridge.agents.media import guessed_type, media_part, seen_type, url_source
 from bridge.agents.native import Piece, state
 from bridge.agents.reading import Said, answer_of, conversation_of, iso_seconds
-from bridge.content.agent_parts import VALUE
+from bridge.content.messages.agent_parts import VALUE
 from bridge.errors import CodecError
 from bridge.uacs import (
     ContentPart,

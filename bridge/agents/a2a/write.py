@@ -18,7 +18,7 @@ from bridge.agents.lines import MEDIA, Line, Written, as_text, kept_response, re
 from bridge.agents.media import MediaPart
 from bridge.agents.memory import without_memory
 from bridge.agents.native import Piece, pieces_of, reasoning_text
-from bridge.content.agent_parts import CITATIONS, DOCUMENT, VALUE
+from bridge.content.messages.agent_parts import CITATIONS, DOCUMENT, VALUE
 from bridge.model import Loss
 from bridge.uacs import (
     Conversation,

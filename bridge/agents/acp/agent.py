@@ -31,7 +31,7 @@ from bridge.agents.probe import probe
 from bridge.agents.records import record_of
 from bridge.agents.running import key_of, one_turn, tried
 from bridge.agents.streams import BROKEN
-from bridge.content.negotiate import told as in_words
+from bridge.content.messages.negotiation import told as in_words
 from bridge.errors import AgentError, BridgeError, Refused
 from bridge.model.turns import AgentEvent, AgentInput, AnswerRecorded, PartGiven, Turn, TurnDone
 from bridge.ports.agent import AgentTools

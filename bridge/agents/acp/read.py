@@ -19,7 +19,7 @@ from bridge.agents.lines import Line
 from bridge.agents.media import media_part, url_source
 from bridge.agents.native import Piece, cited, reasoning, state
 from bridge.agents.reading import Said, answer_of, conversation_of, iso_seconds
-from bridge.content.agent_parts import VALUE
+from bridge.content.messages.agent_parts import VALUE
 from bridge.errors import CodecError
 from bridge.uacs import (
     ContentPart,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from bridge.agents.acp.write import PLAIN
 from bridge.agents.json_values import Json, arr, obj, text
-from bridge.content.negotiate import Accepted, takes, told
+from bridge.content.messages.negotiation import Accepted, takes, told
 from bridge.model import Loss
 
 _MOST_FAULTS = 10

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from bridge.agents.settings import RemoteSettings
-from bridge.content.negotiate import Accepted
+from bridge.content.messages.negotiation import Accepted
 
 
 class AcpSettings(RemoteSettings):

@@ -11,7 +11,7 @@ from bridge.agents.acp.read import file_name, part_parts
 from bridge.agents.faults import fault_of
 from bridge.agents.json_values import Json, arr, obj, text, without
 from bridge.agents.streams import Ending
-from bridge.content.negotiate import is_name
+from bridge.content.messages.negotiation import is_name
 from bridge.errors import AgentError
 from bridge.model.turns import AgentEvent, PartGiven, TextDelta, ToolAnswered, ToolCalled
 from bridge.uacs import ContentPart, TextPart, ToolCallPart, ToolResultPart, write

@@ -20,8 +20,8 @@ from bridge.agents.media import MediaPart, document_of, name_of
 from bridge.agents.memory import without_memory
 from bridge.agents.native import Piece, pieces_of, reasoning_text
 from bridge.agents.results import with_texts
-from bridge.content.agent_parts import CITATIONS, VALUE
-from bridge.content.negotiate import is_name
+from bridge.content.messages.agent_parts import CITATIONS, VALUE
+from bridge.content.messages.negotiation import is_name
 from bridge.model import Loss
 from bridge.uacs import (
     Conversation,

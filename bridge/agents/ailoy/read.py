@@ -20,7 +20,7 @@ from bridge.agents.media import guessed_type, seen_type, url_source
 from bridge.agents.native import Piece, reasoning, state, with_fields
 from bridge.agents.reading import Said, answer_of, conversation_of, read_arguments, usage_of
 from bridge.agents.tools import read_tool
-from bridge.content.agent_parts import DOCUMENT, VALUE
+from bridge.content.messages.agent_parts import DOCUMENT, VALUE
 from bridge.errors import CodecError
 from bridge.uacs import (
     ContentPart,

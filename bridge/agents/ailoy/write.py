@@ -26,7 +26,7 @@ from bridge.agents.media import as_file_text, text_in
 from bridge.agents.native import Piece, cut_at_results, pieces_of, reasoning_text
 from bridge.agents.results import with_documents
 from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
-from bridge.content.agent_parts import CITATIONS, DOCUMENT, VALUE
+from bridge.content.messages.agent_parts import CITATIONS, DOCUMENT, VALUE
 from bridge.model import Loss
 from bridge.uacs import (
     Conversation,

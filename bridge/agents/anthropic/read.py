@@ -19,7 +19,7 @@ from bridge.agents.media import guessed_type, url_source
 from bridge.agents.native import Piece, cited, reasoning, state
 from bridge.agents.reading import Said, answer_of, conversation_of, moderation_of, usage_of
 from bridge.agents.tools import read_tool
-from bridge.content.agent_parts import DOCUMENT
+from bridge.content.messages.agent_parts import DOCUMENT
 from bridge.errors import CodecError
 from bridge.uacs import (
     ContentPart,

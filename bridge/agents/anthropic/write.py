@@ -19,7 +19,7 @@ from bridge.agents.native import Piece, cut_at_results, pieces_of, reasoning_tex
 from bridge.agents.results import blocks_of, with_documents, with_texts
 from bridge.agents.schemas import lowered
 from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
-from bridge.content.agent_parts import CITATIONS, DOCUMENT
+from bridge.content.messages.agent_parts import CITATIONS, DOCUMENT
 from bridge.model import Loss
 from bridge.uacs import (
     Conversation,

@@ -16,7 +16,7 @@ from bridge.agents.openai_chat.read import message_parts, thought_parts
 from bridge.agents.openai_chat.thoughts import Piece, Reread, Thoughts
 from bridge.agents.reading import read_arguments
 from bridge.agents.streams import DONE, Ending
-from bridge.content.agent_parts import STATE
+from bridge.content.messages.agent_parts import STATE
 from bridge.errors import AgentError
 from bridge.model.turns import AgentEvent, TextDelta, TextReplaced
 from bridge.uacs import ContentPart, StructuredDataPart, TextPart, write

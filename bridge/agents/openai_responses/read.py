@@ -25,7 +25,7 @@ from bridge.agents.reading import (
     usage_of,
 )
 from bridge.agents.tools import read_tool
-from bridge.content.agent_parts import CITATIONS, STATE
+from bridge.content.messages.agent_parts import CITATIONS, STATE
 from bridge.errors import CodecError
 from bridge.uacs import (
     ContentPart,

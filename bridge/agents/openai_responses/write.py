@@ -18,7 +18,7 @@ from bridge.agents.media import as_file_text, data_url, text_in
 from bridge.agents.native import Piece, pieces_of, reasoning_text
 from bridge.agents.results import text_of_result
 from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
-from bridge.content.agent_parts import CITATIONS
+from bridge.content.messages.agent_parts import CITATIONS
 from bridge.model import Loss
 from bridge.uacs import (
     Conversation,

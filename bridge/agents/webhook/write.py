@@ -12,9 +12,13 @@ import orjson
 
 from bridge.agents.json_values import Json
 from bridge.agents.speakers import agent_id
-from bridge.content.additions import BridgeMetadata, read_bridge_metadata, with_bridge_metadata
-from bridge.content.agent_parts import is_unshown
-from bridge.content.private_state import own_metadata, own_view
+from bridge.content.messages.agent_parts import is_unshown
+from bridge.content.messages.metadata import (
+    BridgeMetadata,
+    read_bridge_metadata,
+    with_bridge_metadata,
+)
+from bridge.content.messages.private_state import own_metadata, own_view
 from bridge.model.turns import AgentInput, Feedback, Turn
 from bridge.uacs import Conversation, Message, write
 

@@ -15,13 +15,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from bridge.app.api import reading, saying
-from bridge.app.api.following import Streams
+from bridge.app.api import messages as saying
+from bridge.app.api import reading
+from bridge.app.api.api_keys import Caller
+from bridge.app.api.events import Streams
 from bridge.app.api.gateway import Gateway, RoomView
 from bridge.app.api.problems import Problem, store_trouble
 from bridge.app.api.shapes import Changed, Hits, Post, Posted, Press, Pressed, RoomList, Said
-from bridge.app.api.tokens import Caller
-from bridge.app.file_links import FileResponse, Linked, safe_headers
+from bridge.app.web.file_links import FileResponse, Linked, safe_headers
 from bridge.errors import StoreError
 from bridge.ports.reading_store import Scope
 from bridge.uacs import Conversation, write

@@ -10,7 +10,7 @@ from typing import Protocol
 from uuid import UUID
 
 from bridge.app.build import Bridge
-from bridge.content.tools_shown import ToolsShown
+from bridge.content.cards.tool_calls import ToolsShown
 from bridge.errors import CodecError
 from bridge.model import ChannelRef, Event, RoomId
 from bridge.ports.blobs import Blobs

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bridge.content.additions import read_bridge_metadata, without_notices
-from bridge.content.parts import message_text
+from bridge.content.messages.metadata import read_bridge_metadata, without_notices
+from bridge.content.messages.parts import message_text
 from bridge.uacs import Message, TextPart
 
 UNTRUSTED = (

@@ -11,9 +11,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bridge.app.api.api_keys import Doorkeeper
 from bridge.app.api.gateway import Gateway
 from bridge.app.api.problems import Problem
-from bridge.app.api.tokens import Doorkeeper
 from bridge.ports.extras import how_to_install
 
 if TYPE_CHECKING:

@@ -16,10 +16,11 @@ from urllib.parse import quote
 import httpx
 import orjson
 
-from bridge.app.api import reading, saying
+from bridge.app.api import messages as saying
+from bridge.app.api import reading
+from bridge.app.api.api_keys import Caller, Doorkeeper
 from bridge.app.api.gateway import Gateway
 from bridge.app.api.problems import Problem, store_trouble
-from bridge.app.api.tokens import Caller, Doorkeeper
 from bridge.errors import StoreError
 from bridge.uacs import write
 

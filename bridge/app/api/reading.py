@@ -8,19 +8,19 @@ from typing import Any
 
 import orjson
 
+from bridge.app.api.api_keys import Caller
 from bridge.app.api.gateway import Gateway, RoomView
 from bridge.app.api.problems import Problem
 from bridge.app.api.shapes import Channel, Room, RoomList, You
-from bridge.app.api.tokens import Caller
 from bridge.app.api.view import conversation_view, mentions, outside_view
-from bridge.content.additions import read_bridge_metadata
-from bridge.content.interactions import SCHEMA_ID as INTERACTION
+from bridge.content.cards.interactions import SCHEMA_ID as INTERACTION
+from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.errors import StoreError
 from bridge.model import MessageId, message_id_of
 from bridge.ports.clock import datetime_of
 from bridge.ports.reading_store import Position
 from bridge.ports.store import StoredMessage
-from bridge.router.outside import outside_channel
+from bridge.router.rooms.programs import outside_channel
 from bridge.store.reading import says
 from bridge.uacs import Conversation, Message, StructuredDataPart, to_timestamp, write
 

@@ -11,14 +11,14 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from bridge.app.api.api_keys import Doorkeeper
 from bridge.app.api.endpoints import ENDPOINTS, Asked, Endpoint, answer
-from bridge.app.api.following import Streams
+from bridge.app.api.events import Streams
 from bridge.app.api.gateway import Gateway
 from bridge.app.api.mcp_mount import McpMount
 from bridge.app.api.openapi import document_text
 from bridge.app.api.problems import Problem
 from bridge.app.api.reading import room_of
-from bridge.app.api.tokens import Doorkeeper
 
 log = structlog.get_logger()
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from bridge.content.additions import KEY, read_bridge_metadata
-from bridge.content.agent_parts import is_unshown
-from bridge.content.mentions import mentioned_actors
-from bridge.content.parts import message_text
-from bridge.content.tools_shown import ToolsShown, with_tools_shown
+from bridge.content.cards.tool_calls import ToolsShown, with_tools_shown
+from bridge.content.markdown.mentions import mentioned_actors
+from bridge.content.messages.agent_parts import is_unshown
+from bridge.content.messages.metadata import KEY, read_bridge_metadata
+from bridge.content.messages.parts import message_text
 from bridge.model import ActorId
-from bridge.router.gating import is_named
+from bridge.router.turns.selection import is_named
 from bridge.uacs import Conversation, Message, TextPart
 
 _AGENTS = "agents"  # metadata.agents.<name>: what an agent keeps for itself

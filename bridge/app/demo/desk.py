@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bridge.app.web import WebServer
+from bridge.app.web.server import WebServer
 
 Json = dict[str, Any]
 

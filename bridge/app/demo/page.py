@@ -18,11 +18,11 @@ from starlette.staticfiles import StaticFiles
 from starlette.templating import Jinja2Templates
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bridge.app.bodies import BoundedBodies
 from bridge.app.demo.running import Demo
 from bridge.app.demo.views import Json, explanation_view, private_view, shown_view
 from bridge.app.demo.world import ROOMS
-from bridge.content.emoji import emoji_by_name
+from bridge.app.web.request_bodies import BoundedBodies
+from bridge.content.text.emoji import emoji_by_name
 from bridge.errors import BridgeError, NotFound
 from bridge.model import ChannelRef, RoomId
 from bridge.sandbox.control import people_routes

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Any
 
-from bridge.content.additions import select_parts
 from bridge.content.markdown import markdown_to_text, text_to_plain
+from bridge.content.messages.metadata import select_parts
 from bridge.sandbox.feed import Shown
 from bridge.uacs import Message, TextPart
 

@@ -16,8 +16,8 @@ from bridge.app.build import Bridge
 from bridge.app.demo.desk import serving_desk
 from bridge.app.demo.world import Side, configuration, sides_of
 from bridge.app.run import run
-from bridge.app.settings import settings_of
-from bridge.app.web import health_of
+from bridge.app.settings.file import settings_of
+from bridge.app.web.server import health_of
 from bridge.errors import BridgeError
 from bridge.sandbox.feed import Feed, Shown
 from bridge.sandbox.platform import LocalPlatform, Surroundings

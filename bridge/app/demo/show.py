@@ -20,7 +20,7 @@ from bridge.app.demo.page import page_app
 from bridge.app.demo.running import Demo, running_demo
 from bridge.app.demo.script import play_script
 from bridge.app.run import stop_signals
-from bridge.app.web import WebServer
+from bridge.app.web.server import WebServer
 from bridge.errors import BridgeError, ConfigError
 from bridge.store.place import make_folder
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bridge.content.json_tree import check_nesting
+from bridge.content.cards.json_tree import check_nesting
 from bridge.errors import CodecError
 from bridge.sandbox.discord.checks import CONTENT_MAX, V2_FLAG, Form, check_mentions, is_snowflake
 from bridge.sandbox.discord.errors import empty_message, poll_stays

@@ -6,7 +6,7 @@ import mimetypes
 import re
 from pathlib import PurePosixPath
 
-from bridge.content.media_types import agreed_type, sniffed_type
+from bridge.content.media.types import agreed_type, sniffed_type
 from bridge.sandbox.discord.drafts import FileWish
 from bridge.sandbox.discord.errors import invalid_form
 from bridge.sandbox.discord.state import Attachment, Channel, State

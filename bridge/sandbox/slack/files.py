@@ -7,7 +7,7 @@ import secrets
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from bridge.content.media_types import agreed_type, sniffed_type
+from bridge.content.media.types import agreed_type, sniffed_type
 from bridge.sandbox.files import KeptFile
 from bridge.sandbox.picture_sizes import picture_size
 from bridge.sandbox.slack.state import App, Channel, File, Json, Message, Workspace

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from bridge.content.emoji import short_name_of
+from bridge.content.text.emoji import short_name_of
 from bridge.errors import BridgeError, InvalidData, NotFound, Refused
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.files import file_response

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from bridge.content.emoji import emoji_of
+from bridge.content.text.emoji import emoji_of
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.slack.files import file_json
 from bridge.sandbox.slack.state import App, Channel, Message, Person, Workspace, ts_of

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from bridge.content.json_tree import check_nesting
+from bridge.content.cards.json_tree import check_nesting
 from bridge.errors import CodecError
 from bridge.sandbox.limits import Window
 from bridge.sandbox.platform import Surroundings

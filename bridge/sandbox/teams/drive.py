@@ -24,7 +24,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from bridge.content.media_types import agreed_type, sniffed_type
+from bridge.content.media.types import agreed_type, sniffed_type
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.files import KeptFile, TooMuch, Writing, file_response
 from bridge.sandbox.hands import GivenFile

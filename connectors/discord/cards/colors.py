@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from bridge.content.card import Style
+from bridge.content.cards.tree import Style
 
 MOST = 0xFFFFFF
 

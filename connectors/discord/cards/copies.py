@@ -12,8 +12,8 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from bridge.content.counterparts import Rule, with_references
-from bridge.content.text import Paragraph
+from bridge.content.safety.mentions import Rule, with_references
+from bridge.content.text.tree import Paragraph
 from bridge.model import ChannelRef
 from connectors.discord.cards.schemas import TEXT_DISPLAY
 from connectors.discord.ids import PLATFORM

@@ -6,8 +6,8 @@ Source: Discord docs, components/reference, resources/message, resources/poll (2
 
 from __future__ import annotations
 
-from bridge.content.rendering import Payload
-from bridge.content.required import (
+from bridge.content.cards.rendering import Payload
+from bridge.content.cards.required import (
     TEXT,
     WORDS,
     Families,
@@ -19,7 +19,7 @@ from bridge.content.required import (
     one,
     several,
 )
-from bridge.content.shapes import is_object
+from bridge.content.cards.shapes import is_object
 from bridge.errors import CodecError
 from connectors.discord.cards import schemas
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from bridge.content.card import Card, Container, Context, Form, Node, Nodes, Prose
-from bridge.content.json_tree import check_nesting, pointer
-from bridge.content.rendering import Payload
-from bridge.content.text import Inline, Link, Paragraph, Text
+from bridge.content.cards.json_tree import check_nesting, pointer
+from bridge.content.cards.rendering import Payload
+from bridge.content.cards.tree import Card, Container, Context, Form, Node, Nodes, Prose
+from bridge.content.text.tree import Inline, Link, Paragraph, Text
 from bridge.errors import CodecError
 from connectors.discord.cards import schemas
 from connectors.discord.cards.read_components import read_components

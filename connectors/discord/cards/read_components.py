@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from bridge.content.card import (
+from bridge.content.cards.json_tree import pointer
+from bridge.content.cards.tree import (
     Actions,
     Button,
     Container,
@@ -17,7 +18,6 @@ from bridge.content.card import (
     Picker,
     Section,
 )
-from bridge.content.json_tree import pointer
 from connectors.discord.cards import schemas
 from connectors.discord.cards.colors import style_of
 from connectors.discord.cards.read_inputs import labelled, read_action

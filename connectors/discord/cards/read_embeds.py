@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from bridge.content.card import (
+from bridge.content.cards.json_tree import pointer
+from bridge.content.cards.tree import (
     Asset,
     Container,
     Context,
@@ -23,9 +24,8 @@ from bridge.content.card import (
     PollAnswer,
     Prose,
 )
-from bridge.content.json_tree import pointer
-from bridge.content.text import Inline, Link, Paragraph, Text
-from bridge.content.urls import safe_url
+from bridge.content.text.tree import Inline, Link, Paragraph, Text
+from bridge.content.text.urls import safe_url
 from connectors.discord.cards.colors import style_of
 from connectors.discord.cards.read_media import read_unfurled, with_alt
 from connectors.discord.cards.read_source import Json, Source, items, mapping, moment, text

@@ -8,7 +8,8 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from bridge.content.card import (
+from bridge.content.cards.json_tree import pointer
+from bridge.content.cards.tree import (
     Button,
     Choice,
     FileInput,
@@ -18,8 +19,7 @@ from bridge.content.card import (
     TextInput,
     Toggle,
 )
-from bridge.content.json_tree import pointer
-from bridge.content.text import Emoji, Text
+from bridge.content.text.tree import Emoji, Text
 from connectors.discord.cards import schemas
 from connectors.discord.cards.read_source import Json, count, flagged, items, mapping, text, whole
 from connectors.discord.cards.read_words import Line, read_plain

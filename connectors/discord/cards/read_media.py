@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from bridge.content.card import Asset, File, Gallery, Image, Native, Node, Nodes, Player
-from bridge.content.json_tree import pointer
+from bridge.content.cards.json_tree import pointer
+from bridge.content.cards.tree import Asset, File, Gallery, Image, Native, Node, Nodes, Player
 from connectors.discord.cards.read_source import (
     ATTACHMENT,
     Json,

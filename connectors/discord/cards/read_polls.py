@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from bridge.content.card import Native, Poll, PollAnswer
-from bridge.content.json_tree import pointer
+from bridge.content.cards.json_tree import pointer
+from bridge.content.cards.tree import Native, Poll, PollAnswer
 from connectors.discord.cards.read_inputs import led, read_emoji
 from connectors.discord.cards.read_source import (
     Json,

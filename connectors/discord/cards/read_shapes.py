@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from bridge.content.shapes import OBJECT, OBJECTS, TEXT, Table, misshapen
+from bridge.content.cards.shapes import OBJECT, OBJECTS, TEXT, Table, misshapen
 from bridge.errors import CodecError
 from bridge.model import Loss
 from connectors.discord.cards.read import opened, payloads

@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from bridge.content.card import Native, Nodes, Prose
-from bridge.content.input_text import words
-from bridge.content.json_tree import pointer
-from bridge.content.text import Paragraph
+from bridge.content.cards.input_text import words
+from bridge.content.cards.json_tree import pointer
+from bridge.content.cards.tree import Native, Nodes, Prose
+from bridge.content.text.tree import Paragraph
 
 _SHOWN = frozenset((
     "alt", "content", "description", "filename", "label", "name", "placeholder", "question", "text",

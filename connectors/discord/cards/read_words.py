@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 
-from bridge.content.card import Context, Node, Prose
-from bridge.content.input_text import words
-from bridge.content.plain import blocks_as_line
-from bridge.content.text import Block, Document, Inline, Paragraph, Text
+from bridge.content.cards.input_text import words
+from bridge.content.cards.tree import Context, Node, Prose
+from bridge.content.text.plain import blocks_as_line
+from bridge.content.text.tree import Block, Document, Inline, Paragraph, Text
 from connectors.discord.cards.read_source import Source
 from connectors.discord.text import discord_to_text
 

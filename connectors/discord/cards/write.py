@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from bridge.content.card import Actions, Card, Container, Context, Node, Nodes, Prose
-from bridge.content.rendering import NativeMessage, Rendering, Written
-from bridge.content.split import split_text
+from bridge.content.cards.rendering import NativeMessage, Rendering, Written
+from bridge.content.cards.tree import Actions, Card, Container, Context, Node, Nodes, Prose
+from bridge.content.text.split import split_text
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.write_embeds import Embed, is_embeddable, join_prose, write_embeds
 from connectors.discord.cards.write_messages import pack, safe_message

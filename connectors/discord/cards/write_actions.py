@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from bridge.content.card import (
+from bridge.content.cards.forms import forms_of, texts_that_name
+from bridge.content.cards.input_text import kind_of_input, words
+from bridge.content.cards.tree import (
     Actions,
     Button,
     Choice,
@@ -24,11 +26,9 @@ from bridge.content.card import (
     Section,
     Toggle,
 )
-from bridge.content.card_walk import walk, within
-from bridge.content.forms import forms_of, texts_that_name
-from bridge.content.input_text import kind_of_input, words
-from bridge.content.plain import blocks_as_line
-from bridge.content.text import Break, Inline, Text
+from bridge.content.cards.walk import walk, within
+from bridge.content.text.plain import blocks_as_line
+from bridge.content.text.tree import Break, Inline, Text
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.write_buttons import STYLES, Row, button_body, tell_details
 from connectors.discord.cards.write_inputs import (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from math import isfinite
 
-from bridge.content.card import (
+from bridge.content.cards.input_text import kind_of_input
+from bridge.content.cards.tree import (
     Choice,
     DateInput,
     FileInput,
@@ -15,7 +16,6 @@ from bridge.content.card import (
     TextInput,
     Toggle,
 )
-from bridge.content.input_text import kind_of_input
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.write_inputs import (
     Options,

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from bridge.content.degrade import table_as_code, table_as_prose
-from bridge.content.inlines import plain_inlines
-from bridge.content.text import (
+from bridge.content.cards.degrade import table_as_code, table_as_prose
+from bridge.content.text.inlines import plain_inlines
+from bridge.content.text.tree import (
     Block,
     CodeBlock,
     Document,

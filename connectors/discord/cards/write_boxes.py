@@ -5,7 +5,16 @@ Its containers do not stand within one another, so nodes are written into the bo
 
 from __future__ import annotations
 
-from bridge.content.card import (
+from bridge.content.cards.degrade import (
+    columns_as_line,
+    foot_of_container,
+    head_of_container,
+    is_decorative,
+    line_prose,
+    short_texts,
+    stack_section,
+)
+from bridge.content.cards.tree import (
     Button,
     Carousel,
     Column,
@@ -17,16 +26,7 @@ from bridge.content.card import (
     Prose,
     Section,
 )
-from bridge.content.degrade import (
-    columns_as_line,
-    foot_of_container,
-    head_of_container,
-    is_decorative,
-    line_prose,
-    short_texts,
-    stack_section,
-)
-from bridge.content.urls import safe_url
+from bridge.content.text.urls import safe_url
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.colors import color_of
 from connectors.discord.cards.write_buttons import button_body

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bridge.content.card import Button
-from bridge.content.inlines import plain_inlines
-from bridge.content.text import Inline, Link, Strong, Text
-from bridge.content.urls import safe_url
+from bridge.content.cards.tree import Button
+from bridge.content.text.inlines import plain_inlines
+from bridge.content.text.tree import Inline, Link, Strong, Text
+from bridge.content.text.urls import safe_url
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.write_inputs import confirm_words, is_emoji
 from connectors.discord.cards.write_state import Json, Writing, http_url, sound

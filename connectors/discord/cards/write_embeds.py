@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from pydantic import JsonValue
 
-from bridge.content.card import (
+from bridge.content.cards.tree import (
     Asset,
     Container,
     Context,
@@ -23,8 +23,8 @@ from bridge.content.card import (
     Player,
     Prose,
 )
-from bridge.content.split import split_text
-from bridge.content.text import Inline, Link
+from bridge.content.text.split import split_text
+from bridge.content.text.tree import Inline, Link
 from connectors.discord.cards import limits
 from connectors.discord.cards.colors import color_of
 from connectors.discord.cards.read_words import BLANK

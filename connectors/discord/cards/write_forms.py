@@ -11,12 +11,12 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from bridge.content.card import Button, Card, Form, Input, Node, Nodes
-from bridge.content.card_walk import walk, within
-from bridge.content.forms import forms_of, texts_that_name
-from bridge.content.plain import blocks_as_line
-from bridge.content.rendering import NativeMessage, Rendering, Written
-from bridge.content.text import Text
+from bridge.content.cards.forms import forms_of, texts_that_name
+from bridge.content.cards.rendering import NativeMessage, Rendering, Written
+from bridge.content.cards.tree import Button, Card, Form, Input, Node, Nodes
+from bridge.content.cards.walk import walk, within
+from bridge.content.text.plain import blocks_as_line
+from bridge.content.text.tree import Text
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.write_actions import several_send, texts_of_form
 from connectors.discord.cards.write_asked import asked_labels

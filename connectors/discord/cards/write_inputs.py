@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from bridge.content.card import (
+from bridge.content.cards.degrade import timestamp
+from bridge.content.cards.input_text import kind_of_input, words
+from bridge.content.cards.tree import (
     Choice,
     Confirm,
     DateInput,
@@ -17,11 +19,9 @@ from bridge.content.card import (
     TextInput,
     Toggle,
 )
-from bridge.content.degrade import timestamp
-from bridge.content.emoji import short_name_of
-from bridge.content.inlines import plain_inlines
-from bridge.content.input_text import kind_of_input, words
-from bridge.content.text import Inline, Text
+from bridge.content.text.emoji import short_name_of
+from bridge.content.text.inlines import plain_inlines
+from bridge.content.text.tree import Inline, Text
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.read_inputs import ROLE
 from connectors.discord.cards.write_state import Json, Writing, sound

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from bridge.content.card import Asset, File, Gallery, Image, Player, Prose
-from bridge.content.degrade import file_as_prose, image_as_prose, player_as_nodes
-from bridge.content.rendering import told_address
-from bridge.content.text import Document, Inline, Link, Paragraph, Spoiler, Text
-from bridge.content.urls import safe_url
+from bridge.content.cards.degrade import file_as_prose, image_as_prose, player_as_nodes
+from bridge.content.cards.rendering import told_address
+from bridge.content.cards.tree import Asset, File, Gallery, Image, Player, Prose
+from bridge.content.text.tree import Document, Inline, Link, Paragraph, Spoiler, Text
+from bridge.content.text.urls import safe_url
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.write_state import Json, Media, Piece, Writing, http_url
 from connectors.discord.cards.write_text import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bridge.content.card import Button, Choice, Input, Picker
-from bridge.content.input_text import input_as_blocks, words
-from bridge.content.urls import safe_url
+from bridge.content.cards.input_text import input_as_blocks, words
+from bridge.content.cards.tree import Button, Choice, Input, Picker
+from bridge.content.text.urls import safe_url
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.write_buttons import Row
 from connectors.discord.cards.write_inputs import (

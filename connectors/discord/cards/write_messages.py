@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import JsonValue
 
-from bridge.content.card import Asset
-from bridge.content.rendering import NativeMessage
+from bridge.content.cards.rendering import NativeMessage
+from bridge.content.cards.tree import Asset
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.write_state import Box, Json, Piece, content_of
 

@@ -8,7 +8,16 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, cast, get_args
 
-from bridge.content.card import (
+from bridge.content.cards.degrade import (
+    columns_as_table,
+    is_decorative,
+    is_row_of_texts,
+    line_prose,
+    stack_columns,
+    stack_section,
+    tasks_as_nodes,
+)
+from bridge.content.cards.tree import (
     Actions,
     Alert,
     Badge,
@@ -35,15 +44,6 @@ from bridge.content.card import (
     Section,
     Table,
     Tasks,
-)
-from bridge.content.degrade import (
-    columns_as_table,
-    is_decorative,
-    is_row_of_texts,
-    line_prose,
-    stack_columns,
-    stack_section,
-    tasks_as_nodes,
 )
 from connectors.discord.cards.write_actions import write_actions
 from connectors.discord.cards.write_boxes import (

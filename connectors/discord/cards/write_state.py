@@ -11,11 +11,11 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import JsonValue
 
-from bridge.content.card import Asset, Card, Node
-from bridge.content.file_names import safe_file_name
-from bridge.content.rendering import Rendering
-from bridge.content.text import Inline
-from bridge.content.urls import safe_url
+from bridge.content.cards.rendering import Rendering
+from bridge.content.cards.tree import Asset, Card, Node
+from bridge.content.media.file_names import safe_file_name
+from bridge.content.text.tree import Inline
+from bridge.content.text.urls import safe_url
 from bridge.model import Loss
 from connectors.discord.cards import limits
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bridge.content.card import Chart, Node, Nodes, Series, Table
-from bridge.content.degrade import chart_as_table, line_prose, text_table
-from bridge.content.text import CodeBlock, Inline, Text
+from bridge.content.cards.degrade import chart_as_table, line_prose, text_table
+from bridge.content.cards.tree import Chart, Node, Nodes, Series, Table
+from bridge.content.text.tree import CodeBlock, Inline, Text
 from connectors.discord.cards import limits
 from connectors.discord.cards.write_blocks import table_blocks
 from connectors.discord.cards.write_state import Writing

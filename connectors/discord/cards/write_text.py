@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from bridge.content.card import Context, Prose
-from bridge.content.inlines import plain_inlines
-from bridge.content.split import split_text
-from bridge.content.text import (
+from bridge.content.cards.tree import Context, Prose
+from bridge.content.text.inlines import plain_inlines
+from bridge.content.text.split import split_text
+from bridge.content.text.tree import (
     Block,
     Break,
     Document,

@@ -7,7 +7,19 @@ from dataclasses import replace
 from itertools import groupby
 from math import isfinite
 
-from bridge.content.card import (
+from bridge.content.cards.degrade import (
+    alert_as_prose,
+    badge_as_prose,
+    is_decorative,
+    labelled,
+    lead,
+    line_prose,
+    poll_as_nodes,
+    progress_as_prose,
+    rating_as_prose,
+    tasks_as_nodes,
+)
+from bridge.content.cards.tree import (
     Alert,
     Badge,
     Context,
@@ -26,19 +38,7 @@ from bridge.content.card import (
     Style,
     Tasks,
 )
-from bridge.content.degrade import (
-    alert_as_prose,
-    badge_as_prose,
-    is_decorative,
-    labelled,
-    lead,
-    line_prose,
-    poll_as_nodes,
-    progress_as_prose,
-    rating_as_prose,
-    tasks_as_nodes,
-)
-from bridge.content.text import Break, Emoji, Inline, Paragraph, Text
+from bridge.content.text.tree import Break, Emoji, Inline, Paragraph, Text
 from connectors.discord.cards import schemas
 from connectors.discord.cards.colors import color_of
 from connectors.discord.cards.write_media import (

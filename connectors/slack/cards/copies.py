@@ -15,8 +15,8 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from bridge.content.counterparts import Rule, with_references
-from bridge.content.text import Paragraph
+from bridge.content.safety.mentions import Rule, with_references
+from bridge.content.text.tree import Paragraph
 from connectors.slack.cards.read_json import unfolded
 from connectors.slack.json_values import Json
 from connectors.slack.mrkdwn_reader import mrkdwn_to_text

@@ -7,8 +7,8 @@ Sources: docs.slack.dev "Blocks", "Block elements", "Composition objects", npm @
 
 from __future__ import annotations
 
-from bridge.content.rendering import Payload
-from bridge.content.required import (
+from bridge.content.cards.rendering import Payload
+from bridge.content.cards.required import (
     TEXT,
     WORDS,
     Families,
@@ -20,7 +20,7 @@ from bridge.content.required import (
     one,
     several,
 )
-from bridge.content.shapes import is_list, is_number, is_object
+from bridge.content.cards.shapes import is_list, is_number, is_object
 from bridge.errors import CodecError
 from connectors.slack.cards.read_blocks import is_block
 from connectors.slack.cards.schemas import ATTACHMENTS, BLOCKS

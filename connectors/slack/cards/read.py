@@ -11,7 +11,9 @@ from typing import Literal, cast
 
 from pydantic import JsonValue
 
-from bridge.content.card import (
+from bridge.content.cards.json_tree import check_nesting
+from bridge.content.cards.rendering import Payload
+from bridge.content.cards.tree import (
     Action,
     Actions,
     Button,
@@ -22,9 +24,7 @@ from bridge.content.card import (
     Prose,
     Section,
 )
-from bridge.content.json_tree import check_nesting
-from bridge.content.plain import text_to_plain
-from bridge.content.rendering import Payload
+from bridge.content.text.plain import text_to_plain
 from bridge.errors import CodecError
 from connectors.slack.cards.read_attachments import (
     fallbacks_of,

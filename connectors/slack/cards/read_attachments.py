@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import cast
 
-from bridge.content.card import (
+from bridge.content.cards.tree import (
     Actions,
     Asset,
     Container,
@@ -24,8 +24,8 @@ from bridge.content.card import (
     Prose,
     Style,
 )
-from bridge.content.inlines import merge_texts
-from bridge.content.text import Document, Inline, Link, Text
+from bridge.content.text.inlines import merge_texts
+from bridge.content.text.tree import Document, Inline, Link, Text
 from connectors.slack.cards.read_blocks import read_blocks
 from connectors.slack.cards.read_files import read_files
 from connectors.slack.cards.read_json import count_at, items_at, string_at, url_at

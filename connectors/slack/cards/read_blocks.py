@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
-from bridge.content.card import (
+from bridge.content.cards.degrade import head_of_container
+from bridge.content.cards.tree import (
     Actions,
     Alert,
     Asset,
@@ -27,8 +28,7 @@ from bridge.content.card import (
     Prose,
     Section,
 )
-from bridge.content.degrade import head_of_container
-from bridge.content.text import Heading, Link, Paragraph, Text
+from bridge.content.text.tree import Heading, Link, Paragraph, Text
 from connectors.slack.cards.read_boxes import card, carousel, plan, task_card
 from connectors.slack.cards.read_data import chart, table
 from connectors.slack.cards.read_elements import is_element, read_element

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from typing import Literal, cast
 
-from bridge.content.card import Actions, Badge, Carousel, Container, Node, Nodes, Prose, Task, Tasks
-from bridge.content.text import Inline, Link, Text
+from bridge.content.cards.tree import (
+    Actions,
+    Badge,
+    Carousel,
+    Container,
+    Node,
+    Nodes,
+    Prose,
+    Task,
+    Tasks,
+)
+from bridge.content.text.tree import Inline, Link, Text
 from connectors.slack.cards.read_elements import read_element
 from connectors.slack.cards.read_json import items_at, string_at, url_at
 from connectors.slack.cards.read_media import picture

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, cast
 
-from bridge.content.card import Align, Chart, Node, Nodes, Point, Prose, Series, Table
-from bridge.content.text import Paragraph, Text
+from bridge.content.cards.tree import Align, Chart, Node, Nodes, Point, Prose, Series, Table
+from bridge.content.text.tree import Paragraph, Text
 from connectors.slack.cards.read_json import items_at, number_at, string_at
 from connectors.slack.cards.read_texts import is_blank, line, plain_document, prose, words
 from connectors.slack.cards.read_unknown import unknown

@@ -11,7 +11,7 @@ from typing import Literal, TypedDict, cast
 
 from pydantic import JsonValue
 
-from bridge.content.card import (
+from bridge.content.cards.tree import (
     Button,
     Choice,
     Confirm,

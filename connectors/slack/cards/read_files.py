@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from bridge.content.card import Asset, File, Image, Native, Node, Player, Prose
-from bridge.content.text import CodeBlock, Paragraph, Text
+from bridge.content.cards.tree import Asset, File, Image, Native, Node, Player, Prose
+from bridge.content.text.tree import CodeBlock, Paragraph, Text
 from connectors.slack.cards.read_json import count_at, string_at, url_at
 from connectors.slack.cards.read_media import file_id
 from connectors.slack.cards.read_texts import Line, plain_document

@@ -8,7 +8,7 @@ from typing import cast
 import orjson
 from pydantic import JsonValue
 
-from bridge.content.urls import safe_url
+from bridge.content.text.urls import safe_url
 from connectors.slack.json_values import Json
 
 _MOST = 2**53

@@ -9,9 +9,9 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from bridge.content.json_tree import check_nesting, pointer
-from bridge.content.rendering import Payload
-from bridge.content.urls import safe_url
+from bridge.content.cards.json_tree import check_nesting, pointer
+from bridge.content.cards.rendering import Payload
+from bridge.content.text.urls import safe_url
 from bridge.errors import CodecError
 from bridge.model import Loss
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, cast
 
-from bridge.content.card import Button, Choice, Confirm, Option, Picker
+from bridge.content.cards.tree import Button, Choice, Confirm, Option, Picker
 from connectors.slack.cards.read_elements import Actionable, confirm_of
 from connectors.slack.cards.read_json import items_at, string_at, url_at
 from connectors.slack.cards.read_texts import Line, as_line, plain_document

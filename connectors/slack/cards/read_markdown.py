@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import cast
 
-from bridge.content.inlines import STYLES, Style, merge_texts, plain_inlines
 from bridge.content.markdown import markdown_to_text
-from bridge.content.text import (
+from bridge.content.text.inlines import STYLES, Style, merge_texts, plain_inlines
+from bridge.content.text.tree import (
     Block,
     Break,
     Code,

@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 from typing import Any, Literal, cast
 
-from bridge.content.card import Asset, Image, Node, Player
-from bridge.content.text import Text
-from bridge.content.urls import safe_url
+from bridge.content.cards.tree import Asset, Image, Node, Player
+from bridge.content.text.tree import Text
+from bridge.content.text.urls import safe_url
 from connectors.slack.cards.read_json import count_at, url_at
 from connectors.slack.cards.read_texts import Line, line, words
 from connectors.slack.json_values import Json

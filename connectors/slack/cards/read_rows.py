@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from bridge.content.card import Node
+from bridge.content.cards.tree import Node
 from connectors.slack.cards.read_media import is_picture
 from connectors.slack.cards.read_texts import is_blank
 from connectors.slack.cards.read_unknown import unknown

@@ -10,7 +10,7 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from bridge.content.shapes import (
+from bridge.content.cards.shapes import (
     NUMBER,
     OBJECT,
     OBJECTS,

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 from typing import cast
 
-from bridge.content import normal
-from bridge.content.card import LabelledValue, Prose
-from bridge.content.inlines import plain_inlines
-from bridge.content.plain import blocks_as_line
-from bridge.content.text import Break, Document, Inline, Paragraph, Strong, Text
+from bridge.content.cards.tree import LabelledValue, Prose
+from bridge.content.text import normal
+from bridge.content.text.inlines import plain_inlines
+from bridge.content.text.plain import blocks_as_line
+from bridge.content.text.tree import Break, Document, Inline, Paragraph, Strong, Text
 from connectors.slack.emoji import text_with_emoji
 from connectors.slack.json_values import Json
 from connectors.slack.mrkdwn import unescape

@@ -10,8 +10,8 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from bridge.content.card import Actions, Image, Native, Node, Prose
-from bridge.content.json_tree import pointer
+from bridge.content.cards.json_tree import pointer
+from bridge.content.cards.tree import Actions, Image, Native, Node, Prose
 from connectors.slack.cards.read_elements import Actionable, read_element
 from connectors.slack.cards.read_json import url_at
 from connectors.slack.cards.read_media import picture

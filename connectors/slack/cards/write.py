@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bridge.content.card import (
+from bridge.content.cards.rendering import NativeMessage, Rendering, Written
+from bridge.content.cards.tree import (
     Actions,
     Alert,
     Badge,
@@ -41,7 +42,6 @@ from bridge.content.card import (
     TextInput,
     Toggle,
 )
-from bridge.content.rendering import NativeMessage, Rendering, Written
 from connectors.slack.capabilities import TEXT_LIMIT
 from connectors.slack.cards.write_actions import lose_toggles, write_actions, write_button
 from connectors.slack.cards.write_boxes import write_carousel, write_container

@@ -3,10 +3,10 @@ to the original, what cannot be pressed is text."""
 
 from __future__ import annotations
 
-from bridge.content import degrade
-from bridge.content.card import Actions, Button, Image, Node
-from bridge.content.text import Inline, Strong, Text
-from bridge.content.urls import safe_url
+from bridge.content.cards import degrade
+from bridge.content.cards.tree import Actions, Button, Image, Node
+from bridge.content.text.tree import Inline, Strong, Text
+from bridge.content.text.urls import safe_url
 from connectors.slack.capabilities import ACTIONS, BUTTON_HINT, BUTTON_TEXT, URL
 from connectors.slack.cards.write_confirm import add_confirm, lose_confirm
 from connectors.slack.cards.write_folds import fold

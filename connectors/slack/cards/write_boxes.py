@@ -3,8 +3,8 @@ they hold."""
 
 from __future__ import annotations
 
-from bridge.content import degrade
-from bridge.content.card import (
+from bridge.content.cards import degrade
+from bridge.content.cards.tree import (
     Actions,
     Button,
     Carousel,
@@ -14,9 +14,9 @@ from bridge.content.card import (
     Prose,
     Section,
 )
-from bridge.content.card_walk import walk
-from bridge.content.text import Break, Inline, Link, Paragraph, Strong, Text
-from bridge.content.urls import safe_url
+from bridge.content.cards.walk import walk
+from bridge.content.text.tree import Break, Inline, Link, Paragraph, Strong, Text
+from bridge.content.text.urls import safe_url
 from connectors.slack.capabilities import (
     CARD_BODY,
     CARD_BUTTONS,

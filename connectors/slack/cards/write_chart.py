@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bridge.content import degrade
-from bridge.content.card import Chart, Point, Series
-from bridge.content.text import Strong, Text
+from bridge.content.cards import degrade
+from bridge.content.cards.tree import Chart, Point, Series
+from bridge.content.text.tree import Strong, Text
 from connectors.slack.capabilities import CHART_LABEL, CHART_POINTS, CHART_SERIES, CHART_TITLE
 from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing
 from connectors.slack.cards.write_texts import length, one_line

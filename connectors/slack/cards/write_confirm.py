@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bridge.content.card import Button, Confirm, Input
-from bridge.content.inlines import plain_inlines
+from bridge.content.cards.tree import Button, Confirm, Input
+from bridge.content.text.inlines import plain_inlines
 from connectors.slack.capabilities import CONFIRM_BUTTON, CONFIRM_TEXT, CONFIRM_TITLE
 from connectors.slack.cards.write_pieces import Json, Writing
 from connectors.slack.cards.write_texts import one_line, plain, shortened

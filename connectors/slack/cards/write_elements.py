@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import date
 from typing import Any
 
-from bridge.content.card import (
+from bridge.content.cards.tree import (
     Choice,
     DateInput,
     FileInput,
@@ -22,7 +22,7 @@ from bridge.content.card import (
     TextInput,
     Toggle,
 )
-from bridge.content.text import Text
+from bridge.content.text.tree import Text
 from connectors.slack.capabilities import BOXES, INPUT_VALUE
 from connectors.slack.cards.write_options import menus
 from connectors.slack.cards.write_pieces import Json, Writing

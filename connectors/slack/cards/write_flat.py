@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from bridge.content import degrade
-from bridge.content.card import (
+from bridge.content.cards import degrade
+from bridge.content.cards.tree import (
     Actions,
     Button,
     Carousel,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from bridge.content import degrade
-from bridge.content.card import Nodes
-from bridge.content.text import Strong, Text
+from bridge.content.cards import degrade
+from bridge.content.cards.tree import Nodes
+from bridge.content.text.tree import Strong, Text
 from connectors.slack.capabilities import CONTAINER_BLOCKS, CONTAINER_TITLE
 from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing
 from connectors.slack.cards.write_size import size_of

@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeGuard, get_args
 
-from bridge.content import degrade
-from bridge.content.card import Choice, Input, Node, Toggle
-from bridge.content.input_text import input_as_blocks, kind_of_input
-from bridge.content.plain import blocks_as_line, text_to_plain
-from bridge.content.text import Inline, Text
+from bridge.content.cards import degrade
+from bridge.content.cards.input_text import input_as_blocks, kind_of_input
+from bridge.content.cards.tree import Choice, Input, Node, Toggle
+from bridge.content.text.plain import blocks_as_line, text_to_plain
+from bridge.content.text.tree import Inline, Text
 from connectors.slack.capabilities import INPUT_LABEL, PLACEHOLDER
 from connectors.slack.cards.write_confirm import add_confirm, lose_confirm
 from connectors.slack.cards.write_elements import elements_of

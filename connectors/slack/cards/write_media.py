@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from bridge.content import degrade
-from bridge.content.card import Asset, File, Gallery, Image, Player
-from bridge.content.inlines import plain_inlines
-from bridge.content.rendering import told_address
-from bridge.content.text import Link, Paragraph, Text
-from bridge.content.urls import safe_url
+from bridge.content.cards import degrade
+from bridge.content.cards.rendering import told_address
+from bridge.content.cards.tree import Asset, File, Gallery, Image, Player
+from bridge.content.text.inlines import plain_inlines
+from bridge.content.text.tree import Link, Paragraph, Text
+from bridge.content.text.urls import safe_url
 from connectors.slack.capabilities import ALT_TEXT, IMAGE_TITLE, URL
 from connectors.slack.cards.write_folds import fold
 from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing, is_http

@@ -12,7 +12,7 @@ from typing import cast
 
 import orjson
 
-from bridge.content.card import Native
+from bridge.content.cards.tree import Native
 from connectors.slack.cards.schemas import BLOCKS
 from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing
 from connectors.slack.cards.write_size import size_of

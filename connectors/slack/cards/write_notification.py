@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import cast
 
-from bridge.content.split import split_text
+from bridge.content.text.split import split_text
 from connectors.slack.capabilities import NOTIFICATION
 from connectors.slack.cards.write_pieces import Json
 from connectors.slack.cards.write_texts import length, one_line

@@ -8,9 +8,9 @@ from hashlib import sha256
 from itertools import groupby
 from typing import NamedTuple
 
-from bridge.content.card import Choice, Option
-from bridge.content.text import Inline, Text
-from bridge.content.urls import safe_url
+from bridge.content.cards.tree import Choice, Option
+from bridge.content.text.tree import Inline, Text
+from bridge.content.text.urls import safe_url
 from connectors.slack.capabilities import (
     BOXES,
     OPTION_GROUPS,

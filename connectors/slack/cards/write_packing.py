@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from bridge.content.card import Asset
-from bridge.content.rendering import NativeMessage
+from bridge.content.cards.rendering import NativeMessage
+from bridge.content.cards.tree import Asset
 from connectors.slack.capabilities import (
     ATTACHMENTS_PER_MESSAGE,
     BLOCKS_PER_MESSAGE,

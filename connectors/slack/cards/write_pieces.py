@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from bridge.content.card import Asset, Button, Card, Container, Node, Prose
-from bridge.content.card_walk import walk
-from bridge.content.forms import texts_that_name
-from bridge.content.rendering import Rendering
-from bridge.content.urls import safe_url
+from bridge.content.cards.forms import texts_that_name
+from bridge.content.cards.rendering import Rendering
+from bridge.content.cards.tree import Asset, Button, Card, Container, Node, Prose
+from bridge.content.cards.walk import walk
+from bridge.content.text.urls import safe_url
 from bridge.model import Loss
 from connectors.slack.capabilities import URL
 from connectors.slack.cards.write_flat import flat

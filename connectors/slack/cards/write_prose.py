@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from bridge.content.card import Prose
-from bridge.content.inlines import STYLES, leaves, plain_inlines
-from bridge.content.plain import hidden_in, labels_in
-from bridge.content.text import (
+from bridge.content.cards.tree import Prose
+from bridge.content.text.inlines import STYLES, leaves, plain_inlines
+from bridge.content.text.plain import hidden_in, labels_in
+from bridge.content.text.tree import (
     Block,
     Code,
     CodeBlock,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import chain
 
-from bridge.content import degrade
-from bridge.content.card import (
+from bridge.content.cards import degrade
+from bridge.content.cards.tree import (
     Actions,
     Badge,
     Button,
@@ -24,8 +24,8 @@ from bridge.content.card import (
     Rating,
     Section,
 )
-from bridge.content.text import Heading, Link, Paragraph, Rule, Strong, Table, Text
-from bridge.content.urls import safe_url
+from bridge.content.text.tree import Heading, Link, Paragraph, Rule, Strong, Table, Text
+from bridge.content.text.urls import safe_url
 from connectors.slack.capabilities import (
     CONTEXT_ELEMENTS,
     FIELD_TEXT,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from bridge.content.inlines import STYLES, Style, plain_inlines
 from bridge.content.markdown import markdown_to_text, text_to_markdown
-from bridge.content.split import split_text
-from bridge.content.text import (
+from bridge.content.text.inlines import STYLES, Style, plain_inlines
+from bridge.content.text.split import split_text
+from bridge.content.text.tree import (
     Block,
     ChannelLink,
     Document,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from bridge.content import degrade
-from bridge.content.card import (
+from bridge.content.cards import degrade
+from bridge.content.cards.tree import (
     Align,
     Badge,
     Button,
@@ -17,10 +17,10 @@ from bridge.content.card import (
     Rating,
     Table,
 )
-from bridge.content.plain import blocks_as_line
-from bridge.content.text import Break, Inline, Link, Paragraph, Strong, Text
-from bridge.content.text import Table as TextTable
-from bridge.content.urls import safe_url
+from bridge.content.text.plain import blocks_as_line
+from bridge.content.text.tree import Break, Inline, Link, Paragraph, Strong, Text
+from bridge.content.text.tree import Table as TextTable
+from bridge.content.text.urls import safe_url
 from connectors.slack.capabilities import (
     TABLE_CHARACTERS,
     TABLE_COLUMNS,

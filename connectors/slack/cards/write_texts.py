@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import cast
 
-from bridge.content.graphemes import cluster_start
-from bridge.content.inlines import STYLES, Style, plain_inlines
-from bridge.content.plain import text_to_plain
-from bridge.content.split import utf16_length
-from bridge.content.text import (
+from bridge.content.text.graphemes import cluster_start
+from bridge.content.text.inlines import STYLES, Style, plain_inlines
+from bridge.content.text.plain import text_to_plain
+from bridge.content.text.split import utf16_length
+from bridge.content.text.tree import (
     Code,
     CodeBlock,
     Document,

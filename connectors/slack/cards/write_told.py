@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bridge.content import degrade
-from bridge.content.card import (
+from bridge.content.cards import degrade
+from bridge.content.cards.tree import (
     Alert,
     Badge,
     Divider,
@@ -17,9 +17,9 @@ from bridge.content.card import (
     Task,
     Tasks,
 )
-from bridge.content.inlines import plain_inlines
-from bridge.content.text import Document, Inline, Link, Table
-from bridge.content.urls import safe_url
+from bridge.content.text.inlines import plain_inlines
+from bridge.content.text.tree import Document, Inline, Link, Table
+from bridge.content.text.urls import safe_url
 from connectors.slack.capabilities import TASK_TITLE, TASKS, URL
 from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing
 from connectors.slack.cards.write_size import size_of

@@ -14,9 +14,9 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from bridge.content.counterparts import Rule, with_references
-from bridge.content.inlines import plain_inlines
-from bridge.content.text import Paragraph, Ping
+from bridge.content.safety.mentions import Rule, with_references
+from bridge.content.text.inlines import plain_inlines
+from bridge.content.text.tree import Paragraph, Ping
 from connectors.teams.activity import Json, objects
 from connectors.teams.cards.read_mentions import Mentions, mentions_of_entities
 from connectors.teams.cards.write_runs import escape

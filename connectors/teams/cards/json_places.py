@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from pydantic import JsonValue
 
-from bridge.content.json_tree import pointer
+from bridge.content.cards.json_tree import pointer
 
 Step = str | int
 

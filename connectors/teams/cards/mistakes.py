@@ -7,8 +7,8 @@ Sources: adaptivecards.io/schemas 1.6 with what Teams adds, Microsoft's .NET lib
 
 from __future__ import annotations
 
-from bridge.content.rendering import Payload
-from bridge.content.required import (
+from bridge.content.cards.rendering import Payload
+from bridge.content.cards.required import (
     SAID,
     WORDS,
     Families,
@@ -20,7 +20,7 @@ from bridge.content.required import (
     one,
     several,
 )
-from bridge.content.shapes import is_list, is_object, is_text
+from bridge.content.cards.shapes import is_list, is_object, is_text
 from bridge.errors import CodecError
 from connectors.teams.cards.read import card_in
 from connectors.teams.cards.schemas import ADAPTIVE, CONNECTOR, schema_of

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from bridge.content.card import Badge, Card, Carousel, Container, Node, Prose
-from bridge.content.json_tree import check_nesting
-from bridge.content.rendering import Payload
-from bridge.content.text import Heading, Paragraph, Text
+from bridge.content.cards.json_tree import check_nesting
+from bridge.content.cards.rendering import Payload
+from bridge.content.cards.tree import Badge, Card, Carousel, Container, Node, Prose
+from bridge.content.text.tree import Heading, Paragraph, Text
 from bridge.errors import CodecError
 from bridge.model import Loss
 from connectors.teams.cards import schemas

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from bridge.content.card import (
+from bridge.content.cards.tree import (
     Actions,
     Asset,
     Button,
@@ -19,10 +19,10 @@ from bridge.content.card import (
     Prose,
     Section,
 )
-from bridge.content.inlines import merge_texts, plain_inlines
-from bridge.content.plain import blocks_as_line
-from bridge.content.text import Emphasis, Heading, Inline, Link, Paragraph, Strong, Text
-from bridge.content.urls import safe_url
+from bridge.content.text.inlines import merge_texts, plain_inlines
+from bridge.content.text.plain import blocks_as_line
+from bridge.content.text.tree import Emphasis, Heading, Inline, Link, Paragraph, Strong, Text
+from bridge.content.text.urls import safe_url
 from connectors.teams.cards.json_values import Json, choice_of, flag, items, object_at, string
 from connectors.teams.cards.reading import ElementReader, Reading, as_it_is, targets_of
 

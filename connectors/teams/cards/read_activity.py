@@ -13,8 +13,8 @@ from html import unescape
 import orjson
 from pydantic import JsonValue
 
-from bridge.content.json_tree import check_nesting
-from bridge.content.rendering import Payload
+from bridge.content.cards.json_tree import check_nesting
+from bridge.content.cards.rendering import Payload
 from bridge.errors import CodecError
 from connectors.teams.cards import schemas
 from connectors.teams.cards.json_values import Json, choice_of, items, object_at, objects, string

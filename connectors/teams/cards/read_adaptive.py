@@ -8,8 +8,8 @@ from itertools import islice
 
 from pydantic import JsonValue
 
-from bridge.content.card import Card, Node, Nodes, Prose
-from bridge.content.text import Paragraph
+from bridge.content.cards.tree import Card, Node, Nodes, Prose
+from bridge.content.text.tree import Paragraph
 from bridge.model import Loss
 from connectors.teams.cards.json_places import places_of
 from connectors.teams.cards.json_values import Json, object_at, objects, string

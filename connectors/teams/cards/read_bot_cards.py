@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from bridge.content.card import (
+from bridge.content.cards.tree import (
     Actions,
     Asset,
     Button,
@@ -27,8 +27,8 @@ from bridge.content.card import (
     Section,
     Table,
 )
-from bridge.content.text import Inline, Link, Paragraph, Strong, Text
-from bridge.content.urls import safe_url
+from bridge.content.text.tree import Inline, Link, Paragraph, Strong, Text
+from bridge.content.text.urls import safe_url
 from connectors.teams.cards import schemas
 from connectors.teams.cards.json_values import Json, choice_of, items, object_at, objects, string
 from connectors.teams.cards.read_mentions import Mentions

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from bridge.content.card import (
+from bridge.content.cards.tree import (
     Actions,
     Align,
     Button,

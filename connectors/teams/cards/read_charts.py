@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import isnan, nan
 from typing import Literal
 
-from bridge.content.card import Chart, Node, Point, Prose, Series
-from bridge.content.text import Paragraph
+from bridge.content.cards.tree import Chart, Node, Point, Prose, Series
+from bridge.content.text.tree import Paragraph
 from connectors.teams.cards.json_values import (
     Json,
     flag,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from bridge.content import normal
-from bridge.content.card import (
+from bridge.content.cards.tree import (
     Actions,
     Align,
     Asset,
@@ -22,8 +21,9 @@ from bridge.content.card import (
     Size,
     Style,
 )
-from bridge.content.inlines import plain_inlines
-from bridge.content.text import (
+from bridge.content.text import normal
+from bridge.content.text.inlines import plain_inlines
+from bridge.content.text.tree import (
     Block,
     Break,
     Code,
@@ -40,7 +40,7 @@ from bridge.content.text import (
     Text,
     Underline,
 )
-from bridge.content.urls import safe_url
+from bridge.content.text.urls import safe_url
 from connectors.teams.cards.json_values import (
     Json,
     choice_of,

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from pydantic import JsonValue
 
-from bridge.content.card import (
+from bridge.content.cards.tree import (
     Actions,
     Asset,
     Badge,
@@ -22,10 +22,10 @@ from bridge.content.card import (
     Player,
     Prose,
 )
-from bridge.content.inlines import merge_texts
-from bridge.content.normal import code_block
-from bridge.content.text import Document, Inline, Link, Paragraph, Strong, Text
-from bridge.content.urls import safe_url
+from bridge.content.text.inlines import merge_texts
+from bridge.content.text.normal import code_block
+from bridge.content.text.tree import Document, Inline, Link, Paragraph, Strong, Text
+from bridge.content.text.urls import safe_url
 from connectors.teams.cards import schemas
 from connectors.teams.cards.json_values import (
     Json,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from bridge.content.card import (
+from bridge.content.cards.tree import (
     Actions,
     Choice,
     DateInput,
@@ -15,7 +15,7 @@ from bridge.content.card import (
     TextInput,
     Toggle,
 )
-from bridge.content.text import Inline
+from bridge.content.text.tree import Inline
 from connectors.teams.cards.json_values import (
     Json,
     choice_of,

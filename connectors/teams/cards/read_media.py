@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 from typing import Literal
 
-from bridge.content.card import Asset, File, Gallery, Image, Native, Node, Player, Prose
-from bridge.content.text import Inline, Link, Paragraph, Strong, Text
-from bridge.content.urls import safe_url
+from bridge.content.cards.tree import Asset, File, Gallery, Image, Native, Node, Player, Prose
+from bridge.content.text.tree import Inline, Link, Paragraph, Strong, Text
+from bridge.content.text.urls import safe_url
 from connectors.teams.cards.json_values import (
     Json,
     choice_of,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from bridge.content.text import ChannelLink, GroupMention, Inline, Mention, Text
+from bridge.content.text.tree import ChannelLink, GroupMention, Inline, Mention, Text
 from bridge.model import join_key
 from connectors.teams import ids
 from connectors.teams.cards.json_values import Json, object_at, string

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from html import unescape
 from typing import cast
 
-from bridge.content import normal
-from bridge.content.card import Asset, Image, Node, Prose
-from bridge.content.inlines import STYLES, Style, merge_texts, plain_inlines
+from bridge.content.cards.tree import Asset, Image, Node, Prose
 from bridge.content.markdown import markdown_to_text
-from bridge.content.text import (
+from bridge.content.text import normal
+from bridge.content.text.inlines import STYLES, Style, merge_texts, plain_inlines
+from bridge.content.text.tree import (
     Block,
     Break,
     Code,
@@ -31,7 +31,7 @@ from bridge.content.text import (
     Table,
     Text,
 )
-from bridge.content.urls import safe_url
+from bridge.content.text.urls import safe_url
 from connectors.teams.cards.json_values import pixels
 from connectors.teams.cards.read_mentions import Mentions
 from connectors.teams.cards.read_text import plain_text

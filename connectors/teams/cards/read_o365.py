@@ -11,8 +11,8 @@ from typing import Literal, TypedDict
 
 from pydantic import JsonValue
 
-from bridge.content import degrade
-from bridge.content.card import (
+from bridge.content.cards import degrade
+from bridge.content.cards.tree import (
     Actions,
     Asset,
     Button,
@@ -30,9 +30,9 @@ from bridge.content.card import (
     Section,
     TextInput,
 )
-from bridge.content.plain import blocks_as_line
-from bridge.content.text import Document, Heading, Inline, Paragraph, Strong, Text
-from bridge.content.urls import safe_url
+from bridge.content.text.plain import blocks_as_line
+from bridge.content.text.tree import Document, Heading, Inline, Paragraph, Strong, Text
+from bridge.content.text.urls import safe_url
 from connectors.teams.cards.json_values import (
     Json,
     choice_of,

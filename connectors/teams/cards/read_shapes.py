@@ -11,7 +11,7 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from bridge.content.shapes import (
+from bridge.content.cards.shapes import (
     OBJECT,
     OBJECTS,
     SAID,

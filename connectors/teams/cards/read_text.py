@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html import unescape
 
-from bridge.content import normal
-from bridge.content.degrade import timestamp
-from bridge.content.plain import blocks_as_line
-from bridge.content.text import (
+from bridge.content.cards.degrade import timestamp
+from bridge.content.text import normal
+from bridge.content.text.plain import blocks_as_line
+from bridge.content.text.tree import (
     Block,
     Break,
     Document,
@@ -28,7 +28,7 @@ from bridge.content.text import (
     Text,
     Timestamp,
 )
-from bridge.content.urls import safe_url
+from bridge.content.text.urls import safe_url
 from connectors.teams.cards.read_mentions import Mentions
 
 Line = tuple[Inline, ...]

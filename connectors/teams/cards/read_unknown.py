@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from bridge.content.card import Node, Prose
+from bridge.content.cards.tree import Node, Prose
 from connectors.teams.cards.json_values import Json, written_number
 from connectors.teams.cards.reading import MAX_DEPTH, Reading, as_it_is
 

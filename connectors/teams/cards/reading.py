@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
-from bridge.content.card import Container, Divider, Native, Node, Prose
-from bridge.content.json_tree import check_nesting
-from bridge.content.text import Document, Inline
+from bridge.content.cards.json_tree import check_nesting
+from bridge.content.cards.tree import Container, Divider, Native, Node, Prose
+from bridge.content.text.tree import Document, Inline
 from bridge.errors import CodecError
 from connectors.teams.cards.json_values import (
     Json,

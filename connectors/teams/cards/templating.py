@@ -11,7 +11,7 @@ from itertools import islice
 
 from pydantic import JsonValue
 
-from bridge.content.json_tree import check_nesting, pointer
+from bridge.content.cards.json_tree import check_nesting, pointer
 from bridge.errors import CodecError
 from connectors.teams.cards.expression_functions import FUNCTIONS, SPECIALS
 from connectors.teams.cards.expressions import (

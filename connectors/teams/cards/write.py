@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bridge.content.card import Asset, Card, Carousel, Container, Node, Nodes
-from bridge.content.rendering import NativeMessage, Rendering, Written
+from bridge.content.cards.rendering import NativeMessage, Rendering, Written
+from bridge.content.cards.tree import Asset, Card, Carousel, Container, Node, Nodes
 from connectors.teams.capabilities import CARD_LIMIT, CARDS_PER_MESSAGE, TEXT_LIMIT
 from connectors.teams.cards.schemas import ADAPTIVE_TYPE
 from connectors.teams.cards.write_elements import start

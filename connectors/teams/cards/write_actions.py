@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from bridge.content.card import Action, Actions, Asset, Button, Choice, Option, TextInput
+from bridge.content.cards.tree import Action, Actions, Asset, Button, Choice, Option, TextInput
 from connectors.teams.cards.write_inputs import foreign, input_elements, lose_confirm
 from connectors.teams.cards.write_presses import (
     PRIMARY,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import isfinite
 
-from bridge.content import degrade
-from bridge.content.card import Chart, Nodes, Series
-from bridge.content.text import Text
+from bridge.content.cards import degrade
+from bridge.content.cards.tree import Chart, Nodes, Series
+from bridge.content.text.tree import Text
 from connectors.teams.cards.write_state import Element, Writing, together
 
 _COLORS = frozenset((

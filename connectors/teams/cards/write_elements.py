@@ -7,8 +7,10 @@ from dataclasses import replace
 from math import inf, isfinite
 from typing import Any
 
-from bridge.content import card, degrade
-from bridge.content.card import (
+from bridge.content.cards import degrade
+from bridge.content.cards import tree as card
+from bridge.content.cards.rendering import Rendering
+from bridge.content.cards.tree import (
     Alert,
     Badge,
     Button,
@@ -22,8 +24,7 @@ from bridge.content.card import (
     Rating,
     Tasks,
 )
-from bridge.content.rendering import Rendering
-from bridge.content.text import Emoji, Text
+from bridge.content.text.tree import Emoji, Text
 from connectors.teams.cards.write_actions import actions_row, button_row, choice_elements
 from connectors.teams.cards.write_charts import chart
 from connectors.teams.cards.write_inputs import input_elements, lose_confirm

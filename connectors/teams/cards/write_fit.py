@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import orjson
 
-from bridge.content.graphemes import cluster_start
-from bridge.content.split import split_text, utf16_length
+from bridge.content.text.graphemes import cluster_start
+from bridge.content.text.split import split_text, utf16_length
 from connectors.teams.cards.write_presses import action_set
 from connectors.teams.cards.write_runs import escape
 from connectors.teams.cards.write_state import Element, Writing

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from math import isfinite
 
-from bridge.content.card import (
+from bridge.content.cards.input_text import input_as_blocks
+from bridge.content.cards.tree import (
     Choice,
     Confirm,
     DateInput,
@@ -24,9 +25,8 @@ from bridge.content.card import (
     TextInput,
     Toggle,
 )
-from bridge.content.inlines import plain_inlines
-from bridge.content.input_text import input_as_blocks
-from bridge.content.text import Document
+from bridge.content.text.inlines import plain_inlines
+from bridge.content.text.tree import Document
 from connectors.teams.cards.write_presses import action_set, asked_first, told
 from connectors.teams.cards.write_state import (
     LABEL_LIMIT,

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from itertools import groupby
 from urllib.parse import urlsplit
 
-from bridge.content import degrade
-from bridge.content.card import File, Gallery, Image, Player, Prose
-from bridge.content.rendering import told_address
-from bridge.content.text import Document, Link, Paragraph, Text
+from bridge.content.cards import degrade
+from bridge.content.cards.rendering import told_address
+from bridge.content.cards.tree import File, Gallery, Image, Player, Prose
+from bridge.content.text.tree import Document, Link, Paragraph, Text
 from connectors.teams.cards.write_state import Element, Line, Writing, plain, sound_url
 from connectors.teams.cards.write_text import document_elements, hidden, line_element
 

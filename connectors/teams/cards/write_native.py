@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from bridge.content.card import Native
+from bridge.content.cards.tree import Native
 from connectors.teams.cards.schemas import ADAPTIVE, ADAPTIVE_TYPE
 from connectors.teams.cards.write_presses import action_set
 from connectors.teams.cards.write_state import Element, Writing, together

@@ -7,7 +7,7 @@ option of a menu of buttons comes as `{"token": ..., "value": ...}`.
 
 from __future__ import annotations
 
-from bridge.content.card import Confirm
+from bridge.content.cards.tree import Confirm
 from connectors.teams.cards.write_runs import escape
 from connectors.teams.cards.write_state import Element, Writing
 from connectors.teams.cards.write_text import line_element, text_block

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from bridge.content.card import File, Image, Node, Player, Prose
-from bridge.content.inlines import plain_inlines
+from bridge.content.cards.tree import File, Image, Node, Player, Prose
 from bridge.content.markdown import markdown_to_text, text_to_markdown
-from bridge.content.normal import normal
-from bridge.content.split import split_text, utf16_length
-from bridge.content.text import (
+from bridge.content.text.inlines import plain_inlines
+from bridge.content.text.normal import normal
+from bridge.content.text.split import split_text, utf16_length
+from bridge.content.text.tree import (
     Block,
     Document,
     Heading,

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 
-from bridge.content.inlines import moment_in_words, plain_inlines
-from bridge.content.text import (
+from bridge.content.text.inlines import moment_in_words, plain_inlines
+from bridge.content.text.tree import (
     Break,
     Code,
     Emphasis,

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-from bridge.content.card import Asset, Node
-from bridge.content.graphemes import cluster_start
-from bridge.content.inlines import plain_inlines
-from bridge.content.rendering import Rendering
-from bridge.content.text import Inline, Text
-from bridge.content.urls import safe_url
+from bridge.content.cards.rendering import Rendering
+from bridge.content.cards.tree import Asset, Node
+from bridge.content.text.graphemes import cluster_start
+from bridge.content.text.inlines import plain_inlines
+from bridge.content.text.tree import Inline, Text
+from bridge.content.text.urls import safe_url
 from bridge.model import Loss
 
 Element = dict[str, Any]

@@ -6,8 +6,8 @@ import colorsys
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from bridge.content import degrade
-from bridge.content.card import (
+from bridge.content.cards import degrade
+from bridge.content.cards.tree import (
     Carousel,
     Choice,
     Column,
@@ -26,8 +26,8 @@ from bridge.content.card import (
     Section,
     Table,
 )
-from bridge.content.card_walk import walk
-from bridge.content.text import Paragraph
+from bridge.content.cards.walk import walk
+from bridge.content.text.tree import Paragraph
 from connectors.teams.cards.write_actions import is_overflow
 from connectors.teams.cards.write_media import picture
 from connectors.teams.cards.write_presses import action_set, fold

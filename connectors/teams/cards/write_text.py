@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from bridge.content.normal import flat_blocks
-from bridge.content.text import (
+from bridge.content.text.normal import flat_blocks
+from bridge.content.text.tree import (
     Block,
     Break,
     CodeBlock,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bridge.content.card import Asset, Card, Context, Image, Node, Prose
-from bridge.content.text import Inline, Link, Paragraph, Strong, Text
+from bridge.content.cards.tree import Asset, Card, Context, Image, Node, Prose
+from bridge.content.text.tree import Inline, Link, Paragraph, Strong, Text
 
 
 def line(text: str) -> tuple[Inline, ...]:

@@ -17,7 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.content.card import (
+from bridge.content.cards.rendering import Rendering
+from bridge.content.cards.tree import (
     Card,
     Container,
     File,
@@ -32,9 +33,8 @@ from bridge.content.card import (
     TextInput,
     Toggle,
 )
-from bridge.content.card_walk import walk
-from bridge.content.rendering import Rendering
-from bridge.content.text import ChannelLink, GroupMention, Mention
+from bridge.content.cards.walk import walk
+from bridge.content.text.tree import ChannelLink, GroupMention, Mention
 from bridge.errors import CodecError
 from connectors.discord.cards import (
     payloads,

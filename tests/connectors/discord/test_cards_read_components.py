@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bridge.content.card import (
+from bridge.content.cards.tree import (
     Actions,
     Asset,
     Button,
@@ -29,8 +29,8 @@ from bridge.content.card import (
     TextInput,
     Toggle,
 )
-from bridge.content.card_walk import walk
-from bridge.content.text import Emoji, Heading, Paragraph, Text
+from bridge.content.cards.walk import walk
+from bridge.content.text.tree import Emoji, Heading, Paragraph, Text
 from bridge.errors import CodecError
 from connectors.discord.cards import read_form, read_message
 from connectors.discord.cards.schemas import COMPONENTS

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bridge.content.card import (
+from bridge.content.cards.tree import (
     Asset,
     Card,
     Container,
@@ -23,8 +23,8 @@ from bridge.content.card import (
     PollAnswer,
     Prose,
 )
-from bridge.content.card_walk import walk
-from bridge.content.text import Emphasis, Paragraph, Text
+from bridge.content.cards.walk import walk
+from bridge.content.text.tree import Emphasis, Paragraph, Text
 from connectors.discord.cards import read_message
 from connectors.discord.cards.schemas import EMBEDS
 from tests.connectors.discord.card_words import bold, card, line, link, picture, prose, small

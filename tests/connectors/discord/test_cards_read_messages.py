@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from bridge.content.card import (
+from bridge.content.cards.rendering import Payload
+from bridge.content.cards.tree import (
     Asset,
     Card,
     Container,
@@ -20,9 +21,8 @@ from bridge.content.card import (
     PollAnswer,
     Prose,
 )
-from bridge.content.card_walk import walk
-from bridge.content.rendering import Payload
-from bridge.content.text import ChannelLink, Emoji, Link, Mention, Paragraph, Text
+from bridge.content.cards.walk import walk
+from bridge.content.text.tree import ChannelLink, Emoji, Link, Mention, Paragraph, Text
 from bridge.errors import CodecError
 from bridge.model import actor_id_of
 from connectors.discord.cards import SCHEMA_IDS, payloads, read_message, read_payload

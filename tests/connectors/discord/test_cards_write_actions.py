@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from bridge.content.card import (
+from bridge.content.cards.rendering import Rendering
+from bridge.content.cards.tree import (
     Actions,
     Asset,
     Button,
@@ -29,9 +30,8 @@ from bridge.content.card import (
     TextInput,
     Toggle,
 )
-from bridge.content.card_walk import walk
-from bridge.content.rendering import Rendering
-from bridge.content.text import Emoji, Text
+from bridge.content.cards.walk import walk
+from bridge.content.text.tree import Emoji, Text
 from bridge.model import Loss
 from connectors.discord.cards import (
     chosen_values,

@@ -21,7 +21,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from bridge.content.card import (
+from bridge.content.cards.rendering import Rendering, Written
+from bridge.content.cards.tree import (
     Actions,
     Asset,
     Button,
@@ -45,10 +46,9 @@ from bridge.content.card import (
     Table,
     TextInput,
 )
-from bridge.content.card_walk import walk
-from bridge.content.rendering import Rendering, Written
-from bridge.content.text import ChannelLink, Paragraph, Text, Timestamp
-from bridge.content.text import Table as TextTable
+from bridge.content.cards.walk import walk
+from bridge.content.text.tree import ChannelLink, Paragraph, Text, Timestamp
+from bridge.content.text.tree import Table as TextTable
 from connectors.discord.cards import form_behind, read_message, token_of, write_card, write_form
 from tests.connectors.discord.discord_rules import every, faults, modal_faults, read_aloud
 from tests.content.card_strategies import (

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from bridge.content.card import (
+from bridge.content.cards.rendering import Rendering
+from bridge.content.cards.tree import (
     Actions,
     Asset,
     Button,
@@ -23,8 +24,7 @@ from bridge.content.card import (
     Player,
     Prose,
 )
-from bridge.content.rendering import Rendering
-from bridge.content.text import Heading, Link, Mention, Paragraph, Text
+from bridge.content.text.tree import Heading, Link, Mention, Paragraph, Text
 from bridge.model import ActorId
 from connectors.discord.cards import write_card, write_components
 from tests.connectors.discord.card_words import line, picture, prose, small

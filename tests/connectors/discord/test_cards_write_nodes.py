@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from bridge.content.card import (
+from bridge.content.cards.rendering import Rendering
+from bridge.content.cards.tree import (
     Actions,
     Alert,
     Asset,
@@ -44,8 +45,7 @@ from bridge.content.card import (
     Task,
     Tasks,
 )
-from bridge.content.rendering import Rendering
-from bridge.content.text import (
+from bridge.content.text.tree import (
     Code,
     CodeBlock,
     Heading,
@@ -57,8 +57,8 @@ from bridge.content.text import (
     Rule,
     Text,
 )
-from bridge.content.text import Spoiler as Hidden
-from bridge.content.text import Table as TextTable
+from bridge.content.text.tree import Spoiler as Hidden
+from bridge.content.text.tree import Table as TextTable
 from bridge.model import Loss
 from connectors.discord.capabilities import CAPABILITIES
 from connectors.discord.cards import write_card, write_components

@@ -10,10 +10,10 @@ from typing import Any
 import orjson
 import pytest
 
-from bridge.content.additions import read_bridge_metadata
 from bridge.content.markdown import markdown_to_text
-from bridge.content.mentions import mentioned_actors
-from bridge.content.text import Link, Paragraph, Text
+from bridge.content.markdown.mentions import mentioned_actors
+from bridge.content.messages.metadata import read_bridge_metadata
+from bridge.content.text.tree import Link, Paragraph, Text
 from bridge.errors import UndecodableEvent
 from bridge.model import (
     AccountId,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from bridge.content.split import utf16_length
+from bridge.content.text.split import utf16_length
 from bridge.model import (
     AccountId,
     AddReaction,

@@ -8,7 +8,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.content.card import (
+from bridge.content.cards.interactions import Interaction
+from bridge.content.cards.rendering import Payload
+from bridge.content.cards.tree import (
     Button,
     Card,
     Choice,
@@ -19,9 +21,7 @@ from bridge.content.card import (
     TextInput,
     Toggle,
 )
-from bridge.content.interactions import Interaction
-from bridge.content.rendering import Payload
-from bridge.content.text import Paragraph, Text
+from bridge.content.text.tree import Paragraph, Text
 from connectors.discord.form_pages import Step, form_pages
 from connectors.discord.native_press import native_press
 from connectors.discord.presses import (

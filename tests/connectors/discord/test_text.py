@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.content.plain import text_to_plain
-from bridge.content.text import (
+from bridge.content.text.plain import text_to_plain
+from bridge.content.text.tree import (
     Break,
     Broadcast,
     ChannelLink,

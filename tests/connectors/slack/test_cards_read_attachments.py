@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from bridge.content.card import (
+from bridge.content.cards.rendering import Payload
+from bridge.content.cards.tree import (
     Actions,
     Asset,
     Button,
@@ -28,9 +29,8 @@ from bridge.content.card import (
     Prose,
     Section,
 )
-from bridge.content.card_walk import walk
-from bridge.content.rendering import Payload
-from bridge.content.text import (
+from bridge.content.cards.walk import walk
+from bridge.content.text.tree import (
     CodeBlock,
     Emphasis,
     Link,

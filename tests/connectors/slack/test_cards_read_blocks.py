@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from bridge.content.card import (
+from bridge.content.cards.rendering import Payload
+from bridge.content.cards.tree import (
     Actions,
     Alert,
     Asset,
@@ -33,9 +34,8 @@ from bridge.content.card import (
     Task,
     Tasks,
 )
-from bridge.content.card_walk import walk
-from bridge.content.rendering import Payload
-from bridge.content.text import (
+from bridge.content.cards.walk import walk
+from bridge.content.text.tree import (
     Break,
     Broadcast,
     Code,
@@ -51,7 +51,7 @@ from bridge.content.text import (
     Strong,
     Text,
 )
-from bridge.content.text import List as TextList
+from bridge.content.text.tree import List as TextList
 from connectors.slack import ids
 from connectors.slack.cards import read_payload
 from connectors.slack.cards.schemas import BLOCKS, PART

@@ -16,10 +16,10 @@ from typing import Any
 import orjson
 import pytest
 
-from bridge.content import text
-from bridge.content.card import Asset, Card, LabelledValue, Native
-from bridge.content.card_json import card_from_json, card_to_json
-from bridge.content.inlines import plain_inlines
+from bridge.content.cards.json import card_from_json, card_to_json
+from bridge.content.cards.tree import Asset, Card, LabelledValue, Native
+from bridge.content.text import tree as text
+from bridge.content.text.inlines import plain_inlines
 from bridge.errors import CodecError
 from connectors.slack.cards import payloads, read_form, read_message, read_payload
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from bridge.content.card import (
+from bridge.content.cards.rendering import Payload
+from bridge.content.cards.tree import (
     Actions,
     Button,
     Choice,
@@ -19,8 +20,7 @@ from bridge.content.card import (
     Picker,
     TextInput,
 )
-from bridge.content.rendering import Payload
-from bridge.content.text import Emoji, Strong, Text
+from bridge.content.text.tree import Emoji, Strong, Text
 from connectors.slack.cards import read_payload
 from connectors.slack.cards.schemas import BLOCKS
 from tests.connectors.slack import card_payloads as given

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import given
 
-from bridge.content.rendering import Payload
+from bridge.content.cards.rendering import Payload
 from bridge.model import Loss
 from bridge.ports.codec import TellsWhatIsNotRead
 from connectors.slack import cards

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from bridge.content.card import Card, Container, Divider, Form, Image, Prose
-from bridge.content.card_walk import actions_of
-from bridge.content.native_home import at_place
-from bridge.content.rendering import Payload
-from bridge.content.text import Heading, Mention, Paragraph, Strong, Text
+from bridge.content.cards.native_home import at_place
+from bridge.content.cards.rendering import Payload
+from bridge.content.cards.tree import Card, Container, Divider, Form, Image, Prose
+from bridge.content.cards.walk import actions_of
+from bridge.content.text.tree import Heading, Mention, Paragraph, Strong, Text
 from bridge.errors import CodecError
 from connectors.slack import cards, ids
 from connectors.slack.cards import SCHEMA_IDS, payloads, read_form, read_message, read_payload

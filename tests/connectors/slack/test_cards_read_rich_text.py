@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from bridge.content.text import (
+from bridge.content.text.tree import (
     CodeBlock,
     Document,
     Emphasis,

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.content.card import Button, Card, Container, Divider, Native, Prose, Table
-from bridge.content.card_json import card_from_json, card_to_json
-from bridge.content.card_walk import actions_of, walk
-from bridge.content.rendering import Payload
+from bridge.content.cards.json import card_from_json, card_to_json
+from bridge.content.cards.rendering import Payload
+from bridge.content.cards.tree import Button, Card, Container, Divider, Native, Prose, Table
+from bridge.content.cards.walk import actions_of, walk
 from bridge.errors import CodecError
 from connectors.slack.cards import SCHEMA_IDS, read_form, read_message, read_payload
 from tests.connectors.slack.card_payloads import EVERY_ATTACHMENT, EVERY_BLOCK, EVERY_FILE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bridge.content.card import (
+from bridge.content.cards.tree import (
     Card,
     Divider,
     Native,

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from bridge.content.card import (
+from bridge.content.cards.rendering import Rendering
+from bridge.content.cards.tree import (
     Actions,
     Asset,
     Button,
@@ -22,7 +23,6 @@ from bridge.content.card import (
     TextInput,
     Toggle,
 )
-from bridge.content.rendering import Rendering
 from bridge.model import Loss
 from connectors.slack.cards.write_options import option_values
 from tests.connectors.slack.written_cards import (

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from jsonschema import Draft7Validator
 
-from bridge.content.card import Button, Card
-from bridge.content.card_walk import actions_of, walk
-from bridge.content.inlines import plain_inlines
-from bridge.content.rendering import Rendering
+from bridge.content.cards.rendering import Rendering
+from bridge.content.cards.tree import Button, Card
+from bridge.content.cards.walk import actions_of, walk
+from bridge.content.text.inlines import plain_inlines
 from bridge.errors import CodecError
 from connectors.slack.cards import read_message, write_card
 from tests.connectors.slack.slack_rules import faults

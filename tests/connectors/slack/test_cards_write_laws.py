@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.content.card import Button, Card, Chart, Image, Input, Table, TextInput
-from bridge.content.card_walk import walk
-from bridge.content.rendering import Rendering, Written
-from bridge.content.text import Code, Emphasis, Inline, Link, Paragraph, Strong, Text
-from bridge.content.text import Table as TextTable
+from bridge.content.cards.rendering import Rendering, Written
+from bridge.content.cards.tree import Button, Card, Chart, Image, Input, Table, TextInput
+from bridge.content.cards.walk import walk
+from bridge.content.text.tree import Code, Emphasis, Inline, Link, Paragraph, Strong, Text
+from bridge.content.text.tree import Table as TextTable
 from connectors.slack.cards.write import write_card
 from connectors.slack.cards.write_texts import document_to_mrkdwn
 from connectors.slack.mrkdwn_writer import text_to_mrkdwn

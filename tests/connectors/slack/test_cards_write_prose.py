@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from bridge.content.card import (
+from bridge.content.cards.tree import (
     Button,
     Divider,
     Node,
     Prose,
     Table,
 )
-from bridge.content.text import Link, Paragraph
+from bridge.content.text.tree import Link, Paragraph
 from bridge.model import Loss
 from tests.connectors.slack.written_cards import (
     blocks,

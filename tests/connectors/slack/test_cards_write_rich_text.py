@@ -7,10 +7,10 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from bridge.content.inlines import plain_inlines
 from bridge.content.markdown import markdown_to_text
-from bridge.content.plain import text_to_plain
-from bridge.content.text import (
+from bridge.content.text.inlines import plain_inlines
+from bridge.content.text.plain import text_to_plain
+from bridge.content.text.tree import (
     Break,
     CodeBlock,
     Document,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bridge.content.card import (
+from bridge.content.cards.tree import (
     Actions,
     Asset,
     Button,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bridge.content.card import (
+from bridge.content.cards.rendering import Rendering
+from bridge.content.cards.tree import (
     Alert,
     Asset,
     Badge,
@@ -21,8 +22,7 @@ from bridge.content.card import (
     Tasks,
 )
 from bridge.content.markdown import markdown_to_text
-from bridge.content.rendering import Rendering
-from bridge.content.text import Link
+from bridge.content.text.tree import Link
 from bridge.model import Loss
 from tests.connectors.slack.written_cards import (
     PICTURE,

@@ -8,9 +8,9 @@ from typing import Any
 import orjson
 import pytest
 
-from bridge.content.additions import read_bridge_metadata
-from bridge.content.mentions import mentioned_actors
-from bridge.content.parts import message_text
+from bridge.content.markdown.mentions import mentioned_actors
+from bridge.content.messages.metadata import read_bridge_metadata
+from bridge.content.messages.parts import message_text
 from bridge.errors import UndecodableEvent
 from bridge.model import (
     AccountRevoked,

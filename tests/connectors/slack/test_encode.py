@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.content.additions import BridgeMetadata, with_bridge_metadata
 from bridge.content.markdown import markdown_to_text
+from bridge.content.messages.metadata import BridgeMetadata, with_bridge_metadata
 from bridge.model import (
     FIRST_SLOT_OF_FILES,
     AccountId,

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from bridge.content.counterparts import with_counterparts
 from bridge.content.markdown import markdown_to_text
+from bridge.content.safety.mentions import with_counterparts
 from bridge.model import Counterparts, Person, Receipt
 from connectors.slack import ids
 from connectors.slack.ids import Identity

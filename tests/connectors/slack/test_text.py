@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.content.inlines import merge_texts, plain_inlines
 from bridge.content.markdown import markdown_to_text, text_to_markdown
-from bridge.content.text import (
+from bridge.content.text.inlines import merge_texts, plain_inlines
+from bridge.content.text.tree import (
     Break,
     Broadcast,
     ChannelLink,

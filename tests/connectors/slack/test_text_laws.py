@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.content.normal import normal
-from bridge.content.split import split_text
-from bridge.content.text import (
+from bridge.content.text.normal import normal
+from bridge.content.text.split import split_text
+from bridge.content.text.tree import (
     Code,
     Document,
     Emoji,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from bridge.content.card import Asset, Card, Node, Prose
+from bridge.content.cards.rendering import Rendering, Written
+from bridge.content.cards.tree import Asset, Card, Node, Prose
 from bridge.content.markdown import markdown_to_text
-from bridge.content.rendering import Rendering, Written
-from bridge.content.text import Inline, Text
+from bridge.content.text.tree import Inline, Text
 from bridge.model import Loss
 from connectors.slack.cards.write import write_card
 from tests.connectors.slack.slack_rules import faults

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from bridge.content.card import Card, Node, Prose
-from bridge.content.rendering import Payload
-from bridge.content.text import Inline, Paragraph, Text
+from bridge.content.cards.rendering import Payload
+from bridge.content.cards.tree import Card, Node, Prose
+from bridge.content.text.tree import Inline, Paragraph, Text
 from connectors.teams.cards import read_payload
 
 ADAPTIVE = "application/vnd.microsoft.card.adaptive+json"

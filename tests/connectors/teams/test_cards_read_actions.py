@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import JsonValue
 
-from bridge.content.card import Actions, Asset, Button, Container, Native, Node, TextInput
+from bridge.content.cards.tree import Actions, Asset, Button, Container, Native, Node, TextInput
 from tests.connectors.teams.cards import ADAPTIVE, Json, card, line, read, said
 
 

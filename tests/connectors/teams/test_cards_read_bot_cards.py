@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import JsonValue
 
-from bridge.content.card import (
+from bridge.content.cards.rendering import Payload
+from bridge.content.cards.tree import (
     Actions,
     Asset,
     Button,
@@ -25,8 +26,7 @@ from bridge.content.card import (
     Table,
     TextInput,
 )
-from bridge.content.rendering import Payload
-from bridge.content.text import Emphasis, Heading, Link, Paragraph, Strong, Text
+from bridge.content.text.tree import Emphasis, Heading, Link, Paragraph, Strong, Text
 from connectors.teams.cards import read_payload
 from tests.connectors.teams.cards import Json, line, said
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import JsonValue
 
-from bridge.content.card import (
+from bridge.content.cards.rendering import Payload
+from bridge.content.cards.tree import (
     Actions,
     Asset,
     Button,
@@ -23,9 +24,8 @@ from bridge.content.card import (
     Section,
     Table,
 )
-from bridge.content.card_walk import walk
-from bridge.content.rendering import Payload
-from bridge.content.text import Link, Paragraph
+from bridge.content.cards.walk import walk
+from bridge.content.text.tree import Link, Paragraph
 from bridge.model import Loss
 from connectors.teams.cards import left_out
 from tests.connectors.teams.cards import ADAPTIVE, Json, card, line, nodes, read, said

@@ -16,11 +16,11 @@ from typing import Any, cast
 
 import pytest
 
-from bridge.content.card import Card, Native
-from bridge.content.card_json import card_from_json, card_to_json
-from bridge.content.card_walk import actions_of, walk
-from bridge.content.native_home import at_place, with_payloads, without_payloads
-from bridge.content.text import Emoji, Mention
+from bridge.content.cards.json import card_from_json, card_to_json
+from bridge.content.cards.native_home import at_place, with_payloads, without_payloads
+from bridge.content.cards.tree import Card, Native
+from bridge.content.cards.walk import actions_of, walk
+from bridge.content.text.tree import Emoji, Mention
 from connectors.teams.cards import left_out, payloads, read_message, read_payload, unexpanded
 
 CORPUS = os.environ.get("UACS_CORPUS")

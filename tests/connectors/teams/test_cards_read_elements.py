@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import JsonValue
 
-from bridge.content.card import (
+from bridge.content.cards.tree import (
     Actions,
     Asset,
     Badge,
@@ -22,7 +22,7 @@ from bridge.content.card import (
     Prose,
     Rating,
 )
-from bridge.content.text import (
+from bridge.content.text.tree import (
     Break,
     ChannelLink,
     Code,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from bridge.content.card import (
+from bridge.content.cards.tree import (
     Actions,
     Button,
     Chart,
@@ -20,7 +20,7 @@ from bridge.content.card import (
     TextInput,
     Toggle,
 )
-from bridge.content.text import Paragraph
+from bridge.content.text.tree import Paragraph
 from tests.connectors.teams.cards import ADAPTIVE, Json, line, nodes, said
 
 # --- inputs ---------------------------------------------------------------------------------

@@ -7,7 +7,9 @@ import json
 import pytest
 from pydantic import JsonValue
 
-from bridge.content.card import (
+from bridge.content.cards.native_home import at_place
+from bridge.content.cards.rendering import Payload
+from bridge.content.cards.tree import (
     Actions,
     Asset,
     Badge,
@@ -23,9 +25,7 @@ from bridge.content.card import (
     Player,
     Prose,
 )
-from bridge.content.native_home import at_place
-from bridge.content.rendering import Payload
-from bridge.content.text import (
+from bridge.content.text.tree import (
     Break,
     ChannelLink,
     Code,

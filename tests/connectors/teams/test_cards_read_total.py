@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from bridge.content.card import Card
-from bridge.content.card_json import card_from_json, card_to_json
-from bridge.content.card_walk import actions_of, walk
-from bridge.content.rendering import Payload
+from bridge.content.cards.json import card_from_json, card_to_json
+from bridge.content.cards.rendering import Payload
+from bridge.content.cards.tree import Card
+from bridge.content.cards.walk import actions_of, walk
 from bridge.errors import CodecError
 from connectors.teams.cards import (
     SCHEMA_IDS,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bridge.content.card import (
+from bridge.content.cards.rendering import NativeMessage, Rendering, Written
+from bridge.content.cards.tree import (
     Asset,
     Button,
     Carousel,
@@ -16,8 +17,7 @@ from bridge.content.card import (
     LabelledValue,
     Prose,
 )
-from bridge.content.rendering import NativeMessage, Rendering, Written
-from bridge.content.text import (
+from bridge.content.text.tree import (
     CodeBlock,
     Heading,
     Link,

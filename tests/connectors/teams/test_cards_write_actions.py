@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bridge.content.card import (
+from bridge.content.cards.rendering import Rendering
+from bridge.content.cards.tree import (
     Actions,
     Asset,
     Button,
@@ -15,8 +16,7 @@ from bridge.content.card import (
     Section,
     TextInput,
 )
-from bridge.content.rendering import Rendering
-from bridge.content.text import Emphasis, Text
+from bridge.content.text.tree import Emphasis, Text
 from tests.connectors.teams.written import (
     FOREIGN,
     Json,

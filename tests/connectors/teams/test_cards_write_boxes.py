@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from bridge.content.card import (
+from bridge.content.cards.tree import (
     Asset,
     Button,
     Carousel,
@@ -25,7 +25,7 @@ from bridge.content.card import (
     Section,
     Table,
 )
-from bridge.content.text import Break, Code, List, ListItem, Paragraph, Spoiler, Text
+from bridge.content.text.tree import Break, Code, List, ListItem, Paragraph, Spoiler, Text
 from connectors.teams.cards.write_structure import nearest_style
 from tests.connectors.teams.written import (
     Json,

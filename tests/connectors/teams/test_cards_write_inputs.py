@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from bridge.content.card import (
+from bridge.content.cards.rendering import Rendering
+from bridge.content.cards.tree import (
     Button,
     Choice,
     Confirm,
@@ -20,7 +21,6 @@ from bridge.content.card import (
     TextInput,
     Toggle,
 )
-from bridge.content.rendering import Rendering
 from connectors.teams.cards.write_inputs import options_with, typed_values_of, values_of
 from tests.connectors.teams.teams_rules import objects
 from tests.connectors.teams.written import (

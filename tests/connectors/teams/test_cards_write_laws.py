@@ -15,11 +15,11 @@ import orjson
 import pytest
 from hypothesis import Phase, given, settings
 
-from bridge.content import card as tree
-from bridge.content.card import Button, Card, Chart, TextInput
-from bridge.content.card_walk import actions_of, walk
-from bridge.content.rendering import Rendering, Written
-from bridge.content.text import Timestamp
+from bridge.content.cards import tree
+from bridge.content.cards.rendering import Rendering, Written
+from bridge.content.cards.tree import Button, Card, Chart, TextInput
+from bridge.content.cards.walk import actions_of, walk
+from bridge.content.text.tree import Timestamp
 from connectors.teams.cards import read_message, write_card
 from tests.connectors.teams.teams_rules import (
     corpus,

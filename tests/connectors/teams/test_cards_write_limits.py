@@ -8,7 +8,8 @@ from itertools import pairwise
 import orjson
 import pytest
 
-from bridge.content.card import (
+from bridge.content.cards.rendering import Written
+from bridge.content.cards.tree import (
     Actions,
     Asset,
     Button,
@@ -29,8 +30,7 @@ from bridge.content.card import (
     Table,
     TextInput,
 )
-from bridge.content.rendering import Written
-from bridge.content.text import (
+from bridge.content.text.tree import (
     Break,
     CodeBlock,
     Heading,

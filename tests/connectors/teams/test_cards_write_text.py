@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from bridge.content.card import Fields, LabelledValue, Prose
-from bridge.content.text import (
+from bridge.content.cards.tree import Fields, LabelledValue, Prose
+from bridge.content.text.tree import (
     Break,
     Broadcast,
     ChannelLink,

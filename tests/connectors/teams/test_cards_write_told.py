@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from bridge.content.card import (
+from bridge.content.cards.rendering import Rendering
+from bridge.content.cards.tree import (
     Actions,
     Alert,
     Asset,
@@ -29,7 +30,6 @@ from bridge.content.card import (
     Task,
     Tasks,
 )
-from bridge.content.rendering import Rendering
 from connectors.teams.capabilities import CARD_NODES
 from tests.connectors.teams.written import Json, elements, kinds, line, said, text, write
 from tests.content.card_strategies import node_types

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bridge.content.card import Asset
+from bridge.content.cards.tree import Asset
 from bridge.errors import FileMissing, Refused
 from bridge.testing.memory_blobs import MemoryBlobs
 from connectors.teams.cards.schemas import FILE_CONSENT, FILE_INFO

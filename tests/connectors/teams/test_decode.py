@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.content.additions import read_bridge_metadata
 from bridge.content.markdown import markdown_to_text
-from bridge.content.mentions import mention_markdown
-from bridge.content.text import Paragraph, Text
+from bridge.content.markdown.mentions import mention_markdown
+from bridge.content.messages.metadata import read_bridge_metadata
+from bridge.content.text.tree import Paragraph, Text
 from bridge.errors import UndecodableEvent
 from bridge.model import (
     AccountId,

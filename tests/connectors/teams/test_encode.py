@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.content.additions import BridgeMetadata, with_bridge_metadata
-from bridge.content.card import Card, Container, Prose
-from bridge.content.card_json import SCHEMA_ID, card_to_json
-from bridge.content.text import CodeBlock, Paragraph, Text
+from bridge.content.cards.json import SCHEMA_ID, card_to_json
+from bridge.content.cards.tree import Card, Container, Prose
+from bridge.content.messages.metadata import BridgeMetadata, with_bridge_metadata
+from bridge.content.text.tree import CodeBlock, Paragraph, Text
 from bridge.model import (
     AccountId,
     AddReaction,

@@ -10,8 +10,8 @@ import orjson
 import pytest
 from starlette.applications import Starlette
 
-from bridge.content.card import Button, Card, Choice, Option
-from bridge.content.card_json import SCHEMA_ID, card_to_json
+from bridge.content.cards.json import SCHEMA_ID, card_to_json
+from bridge.content.cards.tree import Button, Card, Choice, Option
 from bridge.errors import StoreError
 from bridge.model import AccountId, ChannelRef
 from bridge.ports.cards import Cards

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from bridge.content.rendering import Payload
+from bridge.content.cards.rendering import Payload
 from bridge.errors import CodecError
 from connectors.teams.cards import read_payload, unexpanded
 from connectors.teams.cards.templating import expand, unexpanded_in

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.content.inlines import plain_inlines
-from bridge.content.text import (
+from bridge.content.text.inlines import plain_inlines
+from bridge.content.text.tree import (
     Block,
     Break,
     Broadcast,

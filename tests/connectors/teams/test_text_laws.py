@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.content.normal import normal
-from bridge.content.split import split_text, utf16_length
-from bridge.content.text import (
+from bridge.content.text.normal import normal
+from bridge.content.text.split import split_text, utf16_length
+from bridge.content.text.tree import (
     Block,
     Code,
     CodeBlock,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bridge.content.card import Card, Node, Prose
-from bridge.content.rendering import Rendering, Written
-from bridge.content.text import Inline, Paragraph, Text
+from bridge.content.cards.rendering import Rendering, Written
+from bridge.content.cards.tree import Card, Node, Prose
+from bridge.content.text.tree import Inline, Paragraph, Text
 from connectors.teams.cards import write_card
 from tests.connectors.teams.teams_rules import faults
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from bridge.content.json_tree import check_nesting
+from bridge.content.cards.json_tree import check_nesting
 from bridge.errors import CodecError
 from bridge.sandbox.slack.arguments import ApiError
 from bridge.sandbox.slack.blocks.checks import Faults, Json

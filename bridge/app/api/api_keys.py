@@ -1,0 +1,204 @@
+"""Tokens of programs: made and shown once, known by a digest, good for some rooms and some time.
+
+A token reads `uacs.NAME.SECRET`; the name says under whom the program speaks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+import re
+import secrets
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from bridge.app.api.problems import Problem
+from bridge.content.text.globs import matches
+from bridge.errors import InvalidData
+from bridge.model import ActorId
+from bridge.ports.clock import Clock
+from bridge.ports.reading_store import ApiToken, ReadingStore, Role, Scope
+from bridge.router.rooms.programs import outside_actor
+
+PREFIX = "uacs"
+SCOPES: tuple[Scope, ...] = ("read", "post", "interact")
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+_LONGEST = 400  # characters of a header that is looked at
+_NOBODY = hashlib.sha256(b"").hexdigest()
+_DAY = 86_400.0
+_UNITS = {"m": 60.0, "h": 3600.0, "d": _DAY, "w": 7 * _DAY}
+_MAKE_ONE = "make one: uacs-bridge tokens add NAME --room ROOM --scope read,post"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A token as somebody asks for it; `seconds` None: for ever."""
+
+    name: str
+    rooms: tuple[str, ...]
+    scopes: tuple[Scope, ...]
+    role: Role = "assistant"
+    seconds: float | None = 30 * _DAY
+    per_minute: int = 120
+
+
+def new_token(wanted: Wanted, now: float, taken: Collection[str] = ()) -> tuple[ApiToken, str]:
+    """What is kept, and the token itself, which nobody can see again. Raises InvalidData."""
+    if not _NAME.fullmatch(wanted.name):
+        raise InvalidData(
+            f"{wanted.name!r} is no name for a token; use lower-case letters, digits, - and _"
+        )
+    if wanted.name in taken:
+        raise InvalidData(f"{wanted.name!r} is the name of an agent; choose another")
+    if not wanted.rooms or not wanted.scopes:
+        raise InvalidData("A token needs at least one room and one scope")
+    if wanted.per_minute < 1 or (wanted.seconds is not None and wanted.seconds <= 0):
+        raise InvalidData("A token needs some time, and at least one request a minute")
+    secret = secrets.token_urlsafe(32)
+    kept = ApiToken(
+        name=wanted.name,
+        digest=_digest(secret),
+        role=wanted.role,
+        rooms=wanted.rooms,
+        scopes=wanted.scopes,
+        created=now,
+        expires=None if wanted.seconds is None else now + wanted.seconds,
+        per_minute=wanted.per_minute,
+    )
+    return kept, f"{PREFIX}.{wanted.name}.{secret}"
+
+
+_TOKEN: TypeAdapter[ApiToken] = TypeAdapter(ApiToken)
+
+
+def token_from_json(fields: Mapping[str, Any]) -> ApiToken:
+    """The inverse of `dataclasses.asdict`. Raises InvalidData."""
+    try:
+        return _TOKEN.validate_python(fields)
+    except ValidationError as error:
+        raise InvalidData(f"this is no token: {error}") from None
+
+
+def scopes_of(text: str) -> tuple[Scope, ...]:
+    """`read,post` -> scopes. Raises InvalidData, which names those that there are."""
+    wanted = [one.strip() for one in text.split(",") if one.strip()]
+    unknown = [one for one in wanted if one not in SCOPES]
+    if unknown or not wanted:
+        said = repr(unknown[0]) if unknown else "nothing"
+        raise InvalidData(f"{said} is no scope; there are {', '.join(SCOPES)}")
+    return tuple(one for one in SCOPES if one in wanted)
+
+
+def seconds_of(text: str) -> float | None:
+    """`30d`, `12h`, `never` -> seconds. Raises InvalidData."""
+    if text.strip() == "never":
+        return None
+    found = re.fullmatch(r"\s*(\d{1,6})\s*([mhdw])\s*", text)
+    if found is None or not int(found[1]):
+        raise InvalidData(f"{text!r} is no time; write 30d, 12h, 90m, 2w or never")
+    return int(found[1]) * _UNITS[found[2]]
+
+
+@dataclass(frozen=True)
+class Caller:
+    """A program whose token is good just now."""
+
+    token: ApiToken
+
+    @property
+    def name(self) -> str:
+        return self.token.name
+
+    @property
+    def actor(self) -> ActorId:
+        return outside_actor(self.token.name)
+
+    @property
+    def is_bot(self) -> bool:
+        return self.token.role == "assistant"
+
+    def sees(self, room: str) -> bool:
+        return any(matches(glob, room) for glob in self.token.rooms)
+
+    def must(self, scope: Scope) -> None:
+        """Raises Problem unless the token has the scope."""
+        if scope not in self.token.scopes:
+            raise Problem(
+                403,
+                f"The token {self.name!r} has no scope {scope!r}",
+                value=", ".join(self.token.scopes),
+                todo="use a token that has it, or make one: uacs-bridge tokens add",
+            )
+
+
+@dataclass
+class _Bucket:
+    """Requests that a token may still make, as of `at` (monotonic seconds)."""
+
+    left: float
+    at: float
+
+
+class Doorkeeper:
+    """Who a request is from. Raises Problem for everybody else."""
+
+    def __init__(self, store: ReadingStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._buckets: dict[str, _Bucket] = {}
+
+    async def caller(self, authorization: str) -> Caller:
+        """Of an `Authorization: Bearer ...` header. Counts against the token's limit."""
+        scheme, _, given = authorization[:_LONGEST].strip().partition(" ")
+        if scheme.lower() != "bearer" or not given.strip():
+            raise _refused("There is no token", f"send Authorization: Bearer TOKEN; {_MAKE_ONE}")
+        caller = await self._known(given.strip())
+        self._count(caller.token)
+        return caller
+
+    async def still(self, caller: Caller) -> bool:
+        """Whether the token of an open stream is still the same, and good."""
+        kept = await self._store.token(caller.name)
+        return kept == caller.token and not self._is_over(caller.token)
+
+    async def _known(self, given: str) -> Caller:
+        prefix, _, rest = given.partition(".")
+        name, _, secret = rest.partition(".")
+        kept = await self._store.token(name) if prefix == PREFIX else None
+        digest = _NOBODY if kept is None else kept.digest
+        same = hmac.compare_digest(digest, _digest(secret))
+        if kept is None or not same:
+            raise _refused("The token is not known", f"it may have been revoked; {_MAKE_ONE}")
+        if self._is_over(kept):
+            raise _refused(f"The token {name!r} has expired", _MAKE_ONE)
+        return Caller(kept)
+
+    def _is_over(self, token: ApiToken) -> bool:
+        return token.expires is not None and token.expires <= self._clock.time()
+
+    def _count(self, token: ApiToken) -> None:
+        now, rate = self._clock.monotonic(), token.per_minute / 60
+        bucket = self._buckets.setdefault(token.name, _Bucket(token.per_minute, now))
+        bucket.left = min(token.per_minute, bucket.left + (now - bucket.at) * rate)
+        bucket.at = now
+        if bucket.left < 1:
+            wait = (1 - bucket.left) / rate
+            raise Problem(
+                429,
+                f"The token {token.name!r} may make {token.per_minute} requests a minute",
+                todo=f"wait {wait:.1f} s; follow /events instead of asking again and again",
+                headers={"Retry-After": str(math.ceil(wait))},
+            )
+        bucket.left -= 1
+
+
+def _refused(detail: str, todo: str) -> Problem:
+    return Problem(401, detail, todo=todo, headers={"WWW-Authenticate": "Bearer"})
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,292 @@
+"""A room's events as Server-Sent Events: what is durable, numbered, and answers while they grow.
+
+A stream keeps no queue: what is durable is read from the store at the reader's pace, and of an
+answer that grows the next delta leads from what the reader has to what it says now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+import structlog
+from starlette.types import Receive, Scope, Send
+
+from bridge.app.api.api_keys import Caller, Doorkeeper
+from bridge.app.api.gateway import Gateway, RoomView
+from bridge.app.api.problems import Problem
+from bridge.app.api.reading import position_of, position_text, said, you_are
+from bridge.app.api.view import outside_view
+from bridge.content.messages.metadata import read_bridge_metadata
+from bridge.errors import StoreError
+from bridge.model import MessageId
+from bridge.ports.reading_store import Happened, Position
+from bridge.uacs import (
+    Delta,
+    Message,
+    MessageFinished,
+    deltas_between,
+    message_to_deltas,
+    write,
+)
+
+log = structlog.get_logger()
+
+HEARTBEAT = 15.0  # seconds after which a quiet stream says that it lives
+LOOK_AGAIN = 1.0  # seconds after which the store is asked, for what another process did
+SLOW = 10.0  # seconds that taking one event may take; then the stream ends, and says so
+STUCK = 30.0  # ... and after which it is broken off
+_GATHERED = 0.03  # seconds in which what grows is gathered
+_AT_ONCE = 100  # durable events that are read at once
+MOST_STREAMS = 10  # of one token
+
+
+class _Ended(Exception):
+    """The stream ends; the reader is told why, and what to do."""
+
+    def __init__(self, reason: str, todo: str) -> None:
+        self.reason = reason
+        self.todo = todo
+        super().__init__(reason)
+
+
+class Streams:
+    """All streams that are open."""
+
+    def __init__(self, gateway: Gateway, doorkeeper: Doorkeeper) -> None:
+        self.gateway = gateway
+        self.doorkeeper = doorkeeper
+        self.closing = False
+        self._open: Counter[str] = Counter()
+        self._wakes: set[asyncio.Event] = set()
+
+    def close(self) -> None:
+        """The bridge stops: readers are told, and come back."""
+        self.closing = True
+        for wake in self._wakes:
+            wake.set()
+
+    async def follow(
+        self, caller: Caller, room: RoomView, after: str | None, *, deltas: bool
+    ) -> Following:
+        """From behind this position on; None: what is new from now on. Raises Problem."""
+        newest = await self.gateway.store.position(room.conversation)
+        at = newest if after is None else position_of(after)
+        if at.said > newest.said or at.changed > newest.changed:
+            raise Problem(
+                422,
+                "Nothing has happened there yet",
+                value=after,
+                todo=f"the room stands at {position_text(newest)}",
+            )
+        if self._open[caller.name] >= MOST_STREAMS:
+            raise Problem(
+                429,
+                f"The token {caller.name!r} has {MOST_STREAMS} streams open already",
+                todo="close one of them",
+                headers={"Retry-After": "5"},
+            )
+        return Following(self, caller, room, at, deltas)
+
+    def begin(self, caller: Caller, wake: asyncio.Event) -> None:
+        self._open[caller.name] += 1
+        self._wakes.add(wake)
+
+    def end(self, caller: Caller, wake: asyncio.Event) -> None:
+        self._open[caller.name] -= 1
+        self._wakes.discard(wake)
+
+
+@dataclass
+class _Grown:
+    """An answer as the reader has it, and how many deltas it was told in."""
+
+    message: Message
+    seq: int
+
+
+@dataclass
+class Following:
+    """One reader of one room, as an ASGI response."""
+
+    streams: Streams
+    caller: Caller
+    room: RoomView
+    at: Position
+    deltas: bool
+    _send: Send | None = None
+    _gone: bool = False
+    _quiet_since: float = 0.0
+    _grown: dict[str, _Grown] = field(default_factory=dict[str, _Grown])
+    _whole: set[str] = field(default_factory=set[str])  # told to the end, but not yet ended there
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._send = send
+        headers = [
+            (b"content-type", b"text/event-stream; charset=utf-8"),
+            (b"cache-control", b"no-store"),
+            (b"x-accel-buffering", b"no"),
+        ]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        with self.streams.gateway.reading() as news:
+            leaving = asyncio.create_task(self._leave(receive, news))
+            self.streams.begin(self.caller, news)
+            try:
+                await self._tell_until_end(news)
+            finally:
+                self.streams.end(self.caller, news)
+                leaving.cancel()
+                await asyncio.gather(leaving, return_exceptions=True)
+
+    async def _leave(self, receive: Receive, news: asyncio.Event) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        self._gone = True
+        news.set()
+
+    async def _tell_until_end(self, news: asyncio.Event) -> None:
+        try:
+            await self._tell("hello", self._hello())
+            while not self._gone:
+                await self._must_go_on()
+                news.clear()
+                if not await self._tell_news() and not news.is_set():
+                    await self._wait(news)
+                await asyncio.sleep(_GATHERED)
+        except _Ended as end:
+            await self._say_end(end.reason, end.todo)
+        except StoreError as error:
+            log.warning("stream_broke", token=self.caller.name, error=str(error))
+            await self._say_end("trouble", "connect again with Last-Event-ID")
+        except TimeoutError:
+            log.info("stream_stuck", token=self.caller.name, room=self.room.id)
+
+    async def _say_end(self, reason: str, todo: str) -> None:
+        try:
+            async with asyncio.timeout(STUCK):
+                await self._put(_event("end", {"reason": reason, "todo": todo}, None))
+                await self._put(b"", more=False)
+        except TimeoutError:
+            log.info("stream_stuck", token=self.caller.name, room=self.room.id)
+
+    async def _must_go_on(self) -> None:
+        """Raises _Ended when the reader is not to be told any more."""
+        if self.streams.closing:
+            raise _Ended("stopping", "the bridge stops; connect again with Last-Event-ID")
+        if not await self.streams.doorkeeper.still(self.caller):
+            raise _Ended("token_over", "the token was changed, revoked or has expired")
+        rooms = self.streams.gateway.rooms()
+        if all(one.conversation != self.room.conversation for one in rooms):
+            raise _Ended("room_gone", "the room is not configured any more")
+
+    def _hello(self) -> dict[str, Any]:
+        you = you_are(self.caller).model_dump()
+        return {"room": self.room.id, "position": position_text(self.at), "you": you}
+
+    async def _wait(self, news: asyncio.Event) -> None:
+        now = asyncio.get_running_loop().time
+        self._quiet_since = self._quiet_since or now()
+        try:
+            async with asyncio.timeout(LOOK_AGAIN):
+                await news.wait()
+        except TimeoutError:
+            if now() - self._quiet_since >= HEARTBEAT:
+                self._quiet_since = now()
+                await self._put(b"id: %s\n: alive\n\n" % position_text(self.at).encode())
+
+    # --- news ---------------------------------------------------------------------------------
+
+    async def _tell_news(self) -> bool:
+        """Whether there was any."""
+        told = 0
+        store = self.streams.gateway.store
+        if await store.position(self.room.conversation) != self.at:
+            happened = await store.happened(
+                self.room.conversation, self.at, limit=_AT_ONCE, viewer=self.caller.actor
+            )
+            for one in happened:
+                await self._tell_happened(one)
+                self.at = one.position
+            told = len(happened)
+        if self.deltas:
+            growing = self.streams.gateway.growing(self.room.id)
+            self._whole &= {message.message_id for message in growing}
+            for message in growing:
+                if message.message_id not in self._whole:
+                    shown = outside_view(message, self.room.tools)
+                    told += await self._tell_grown(shown, done=False)
+        return told > 0
+
+    async def _tell_happened(self, one: Happened) -> None:
+        message, state = one.stored.message, one.stored.state
+        if state != "streaming" and message.message_id in self._grown:
+            if state != "deleted":
+                await self._tell_grown(outside_view(message, self.room.tools), done=True)
+            del self._grown[message.message_id]
+            self._whole.add(message.message_id)
+        position = position_text(one.position)
+        about: dict[str, Any] = {"room": self.room.id, "position": position}
+        if state == "deleted":
+            if one.what != "said":
+                gone = {**about, "message_id": message.message_id}
+                await self._tell("message_deleted", gone, position)
+        elif one.what in ("reacted", "rated"):
+            name = "reactions" if one.what == "reacted" else "feedback"
+            marks = getattr(read_bridge_metadata(message)[0], name)
+            shown = [mark.model_dump(mode="json", exclude_unset=True) for mark in marks]
+            about |= {"message_id": message.message_id, name: shown}
+            await self._tell(f"{name}_changed", about, position)
+        else:
+            kind = "message_posted" if one.what == "said" else "message_changed"
+            whole = {**said(self.caller, self.room, one.stored), "position": position}
+            await self._tell(kind, whole, position)
+
+    async def _tell_grown(self, message: Message, *, done: bool) -> int:
+        """How many deltas lead from what the reader has to this."""
+        known = self._grown.get(message.message_id)
+        if known is None:
+            deltas = list(message_to_deltas(message, chunk=1_000_000))
+        else:
+            deltas = list(deltas_between(known.message, message, seq=known.seq))
+        if not done:
+            deltas = [one for one in deltas if not isinstance(one, MessageFinished)]
+        for delta in deltas:
+            await self._tell_delta(MessageId(message.message_id), delta)
+        seq = known.seq if known else 0
+        self._grown[message.message_id] = _Grown(message, seq + len(deltas))
+        return len(deltas)
+
+    async def _tell_delta(self, message: MessageId, delta: Delta) -> None:
+        body = {"room": self.room.id, "message_id": message, "delta": orjson.Fragment(write(delta))}
+        await self._tell("delta", body, None)
+
+    # --- out ----------------------------------------------------------------------------------
+
+    async def _tell(self, kind: str, body: dict[str, Any], position: str | None = "") -> None:
+        """`position` None: it has none, and is not told again; empty: where the reader stands."""
+        where = position_text(self.at) if position == "" else position
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        async with asyncio.timeout(STUCK):
+            await self._put(_event(kind, body, where))
+        self._quiet_since = 0.0
+        if loop.time() - began > SLOW:
+            if where is not None:
+                self.at = position_of(where)
+            raise _Ended(
+                "too_slow",
+                f"an event took more than {SLOW:g} s to be taken; connect again with "
+                "Last-Event-ID, and read faster",
+            )
+
+    async def _put(self, content: bytes, *, more: bool = True) -> None:
+        if self._send is not None and not self._gone:
+            await self._send({"type": "http.response.body", "body": content, "more_body": more})
+
+
+def _event(kind: str, body: dict[str, Any], position: str | None) -> bytes:
+    number = b"" if position is None else b"id: %s\n" % position.encode()
+    return b"%sevent: %s\ndata: %s\n\n" % (number, kind.encode(), orjson.dumps(body))

@@ -1,0 +1,1 @@
+"""What a configuration needs before a bridge can run with it."""

@@ -1,0 +1,96 @@
+"""What a platform says of one account: as `check` asks before the start, and `run` after it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from bridge.app.settings.file import Settings
+from bridge.content.text.globs import is_glob, meet
+from bridge.errors import BridgeError
+from bridge.model import ChannelRef
+from bridge.ports.connector import ChecksItself, Connector, Finding, ListsGroups, Use
+
+
+async def check_account(
+    name: str,
+    connector: Connector,
+    channels: Sequence[ChannelRef],
+    settings: Settings,
+    seconds: float,
+) -> list[Finding]:
+    """Token, scopes, intents, permissions and channels, as the connector finds them, and the groups
+    that the configuration names. Each of the two may take so many seconds."""
+    found: list[Finding] = []
+    if isinstance(connector, ChecksItself):
+        try:
+            async with asyncio.timeout(seconds):
+                found += await connector.check(channels, _uses(name, connector, settings))
+        except TimeoutError:
+            what = f"its platform did not answer within {seconds:g} s"
+            found.append(Finding("error", what, "check the network, then try again"))
+        except BridgeError as error:
+            found.append(Finding("error", str(error), "correct it, then run check again"))
+    if wanted := _groups_named(name, connector, channels, settings):
+        found += await _groups(connector, channels, wanted, seconds)
+    return found
+
+
+def _uses(name: str, connector: Connector, settings: Settings) -> list[Use]:
+    """What the configuration asks this account about people."""
+    uses: list[Use] = ["emails"] if settings.people.link_by_email else []
+    form = f"group:{connector.capabilities.platform}:*:*"
+    listed = any(meet(glob, form) for glob in _seats_globs(settings) if glob.startswith("group:"))
+    mapped = any(name in accounts for accounts in settings.people.groups.values())
+    return [*uses, "groups"] if listed or mapped else uses
+
+
+def _seats_globs(settings: Settings) -> list[str]:
+    """Who reaches agents, and who does not."""
+    parts = (*settings.rooms.values(), *settings.direct)
+    return [glob for part in parts for seat in part.agents for glob in (*seat.allow, *seat.deny)]
+
+
+def _groups_named(
+    name: str, connector: Connector, channels: Sequence[ChannelRef], settings: Settings
+) -> list[tuple[str, str]]:
+    """Ids of groups that the configuration has, and where it has them."""
+    found = [
+        (f"people.groups.{group}", accounts[name])
+        for group, accounts in settings.people.groups.items()
+        if name in accounts
+    ]
+    here = {channel.workspace for channel in channels}
+    for glob in _seats_globs(settings):
+        match glob.split(":"):
+            case ["group", connector.capabilities.platform, workspace, own_id] if (
+                workspace in here and not is_glob(own_id)
+            ):
+                found.append((glob, own_id))
+            case _:
+                pass
+    return found
+
+
+async def _groups(
+    connector: Connector,
+    channels: Sequence[ChannelRef],
+    wanted: Sequence[tuple[str, str]],
+    seconds: float,
+) -> list[Finding]:
+    """Whether there are such groups; where they cannot be listed, the scope that is missing is
+    found elsewhere."""
+    if not isinstance(connector, ListsGroups):
+        return []
+    try:
+        async with asyncio.timeout(seconds):
+            known = await connector.groups({channel.workspace for channel in channels})
+    except (BridgeError, TimeoutError):
+        return []
+    there = ", ".join(f"{own_id} ({name})" for own_id, name in list(known.items())[:20]) or "none"
+    todo = f"correct it; there are: {there}"
+    return [
+        Finding("error", f"{where}: there is no group {own_id!r}", todo)
+        for where, own_id in wanted
+        if own_id not in known
+    ]

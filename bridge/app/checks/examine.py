@@ -1,0 +1,495 @@
+"""A configuration -> findings, chapter by chapter: what `check` prints. Nothing is changed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from bridge.app.account_values import Overlay
+from bridge.app.build import (
+    accounts_meant,
+    build_agents,
+    build_connectors,
+    build_policies,
+    check_once,
+    in_order,
+)
+from bridge.app.checks.accounts import check_account
+from bridge.app.checks.needs import named_secrets, nothing_to_do, unmet, wrong_public_url
+from bridge.app.checks.origin import check_one_place, place_of_code
+from bridge.app.checks.readiness import (
+    REACHABLE,
+    TOOLS_TODO,
+    UNREACHABLE,
+    ask_agents,
+    calls_us,
+    probe_address,
+)
+from bridge.app.cli.commands.show import many
+from bridge.app.rooms.channel_lookup import Places
+from bridge.app.settings.file import Settings
+from bridge.app.settings.keys import known_key
+from bridge.app.settings.rooms import MemberSettings, RoomSettings
+from bridge.app.settings.secrets import Tokens
+from bridge.app.web.local_door import running_bridge
+from bridge.app.web.pictures import agent_picture
+from bridge.app.web.server import listen
+from bridge.content.text.globs import matches
+from bridge.errors import BridgeError, ConfigError, StoreError
+from bridge.model import AccountId, ChannelRef
+from bridge.ports.agent import Agent
+from bridge.ports.clock import SystemClock
+from bridge.ports.connector import Connector, Finding, KnowsOutsiders
+from bridge.ports.discovery import connector_type
+from bridge.ports.store import Store
+from bridge.ports.tokens import TokenSource
+from bridge.store.maintenance import schema_version
+from bridge.store.place import must_not_be_gone, standing
+from bridge.store.schema import newest_version
+from bridge.store.sqlite import open_sqlite_to_read
+from bridge.tools.mcp_server import McpServer, check_installed, missing_program
+from bridge.tools.settings import ToolServerSettings
+
+Chapter: TypeAlias = tuple[str, Sequence[Finding]]
+
+_DEADLINE = 30.0  # seconds that one account's own check may take
+
+
+async def examine(config: Path, settings: Settings, *, offline: bool = False) -> list[Chapter]:
+    """Every chapter that could be looked at. It builds what `run` builds; `offline` asks nobody, so
+    neither accounts nor the channels of rooms are looked for."""
+    try:
+        check_one_place()
+    except ConfigError as error:
+        return [("Configuration", [Finding("error", str(error), "install it again")])]
+    chapters: list[Chapter] = [
+        ("Configuration", _configuration(config, settings)),
+        ("Store", _store(settings)),
+        ("Web server", _web(settings)),
+    ]
+    async with _known_store(settings) as store:
+        if offline:
+            found = await _accounts_and_rooms_offline(settings, store)
+        else:
+            found = await _accounts_and_rooms(settings, store)
+        accounts = len(settings.accounts)
+        agents = await _agents_and_tools(settings, store, offline=offline)
+        return chapters + found[:accounts] + agents + found[accounts:]
+
+
+def _configuration(config: Path, settings: Settings) -> list[Finding]:
+    sizes = ((settings.accounts, "account"), (settings.rooms, "room"), (settings.agents, "agent"))
+    found = [
+        Finding("ok", f"{config}: {', '.join(many(len(part), noun) for part, noun in sizes)}"),
+        Finding("ok", f"the code comes from {place_of_code()}"),
+    ]
+    heard = {member.account for room in settings.rooms.values() for member in room.members}
+    heard |= {direct.account for direct in settings.direct}
+    seated = {
+        seat.agent for part in (*settings.rooms.values(), *settings.direct) for seat in part.agents
+    }
+    for name in [one for one in settings.accounts if not any(matches(h, one) for h in heard)]:
+        todo = "add one of its channels to a room, or remove the account"
+        found.append(Finding("warning", f"account {name!r} is in no room", todo))
+    for name in [one for one in settings.agents if one not in seated]:
+        todo = "give it a seat under a room's `agents`, or remove it"
+        found.append(Finding("warning", f"agent {name!r} sits in no room", todo))
+    return found + [Finding("error", one.what, one.todo) for one in nothing_to_do(settings)]
+
+
+# --- store and web server -----------------------------------------------------------------------
+
+
+def _store(settings: Settings) -> list[Finding]:
+    path = settings.store.path
+    try:
+        known_key(path)
+        if standing(path) != "store":
+            must_not_be_gone(path)
+            return [_new_store(path)]
+        version, newest = schema_version(path), newest_version()
+    except (ConfigError, StoreError, OSError) as error:
+        return [Finding("error", str(error))]  # it says what to do
+    if version > newest:
+        what = f"{path} has schema {version}, this version of the bridge knows up to {newest}"
+        return [Finding("error", what, "install the newer version, or restore an older backup")]
+    if version < newest:
+        return [Finding("ok", f"{path}: schema {version}, `run` brings it to {newest}")]
+    return [Finding("ok", f"{path}: schema {version}")]
+
+
+def _new_store(path: Path) -> Finding:
+    folder = next(parent for parent in path.absolute().parents if parent.exists())
+    if folder.is_dir() and os.access(folder, os.W_OK | os.X_OK):
+        return Finding("ok", f"{path} is made at the first start")
+    todo = f"make {str(path.parent)!r} and give it to the user that runs the bridge"
+    return Finding("error", f"{path} cannot be made: {str(folder)!r} is not writable", todo)
+
+
+def _web(settings: Settings) -> list[Finding]:
+    found: list[Finding] = []
+    if running := running_bridge(settings.store.path):
+        found.append(Finding("ok", f"a bridge runs with this store, pid {running.pid}"))
+    else:
+        found.append(_address(settings.web.host, settings.web.port))
+    if settings.web.public_url is not None:
+        found.append(_public_url(settings.web.public_url))
+    else:
+        found.append(_no_links())
+    if settings.files.allow_loopback:
+        found.append(_loopback())
+    return found
+
+
+def _loopback() -> Finding:
+    what = "files.allow_loopback is on: whoever names an address of this machine has it asked"
+    return Finding("warning", what, "take it out, unless the platforms are the sandbox's")
+
+
+def _no_links() -> Finding:
+    """No fault: who wants no open port has chosen it."""
+    what = (
+        "public_url is not set: a file that a platform does not take along with a message (too "
+        "large, or of a kind it refuses) is shown as a link to where it came from, or its name"
+    )
+    return Finding("ok", what)
+
+
+def _address(host: str, port: int) -> Finding:
+    try:
+        listen(host, port).close()
+    except ConfigError as error:
+        return Finding("error", str(error).partition(";")[0], str(error).partition("; ")[2])
+    return Finding("ok", f"{host}:{port} is free")
+
+
+def _public_url(url: str) -> Finding:
+    if problem := wrong_public_url(url):
+        todo = "write web.public_url as https://HOST, where a proxy with TLS hands on to the bridge"
+        return Finding("error", problem, todo)
+    if url.startswith("http:"):
+        return Finding("ok", f"public_url is {url}: good for the sandbox only")
+    return Finding("ok", f"platforms reach the bridge at {url}")
+
+
+# --- accounts and rooms -------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def _known_store(settings: Settings) -> AsyncGenerator[Store | None]:
+    """The store, if it can be read; what is wrong with it has its own chapter."""
+    path = settings.store.path
+    try:
+        store = await open_sqlite_to_read(path, clock=SystemClock(), key=known_key(path))
+    except BridgeError:
+        store = None
+    try:
+        yield store
+    finally:
+        if store is not None:
+            await store.close()
+
+
+async def _accounts_and_rooms(settings: Settings, store: Store | None) -> list[Chapter]:
+    shelves = Overlay(store)
+    secrets = await _secrets(settings, store, "accounts")
+    whole = [n for n, found in secrets.items() if all(f.level != "error" for f in found)]
+    connectors, refused = _connectors(settings, store, shelves, whole)
+    places = Places(connectors, shelves)
+    try:
+        rooms: list[Chapter] = []
+        meant = _Meant(places, connectors)
+        for name, room in settings.rooms.items():
+            rooms.append((f"Room {name}", await _room(room, meant)))
+        accounts: list[Chapter] = []
+        for name, found in secrets.items():
+            more = [*found, *refused.get(name, ())]
+            if (connector := connectors.get(AccountId(name))) is not None:
+                unique = list(dict.fromkeys(meant.channels.get(name, ())))
+                more += await _account(name, connector, unique, settings)
+            accounts.append((f"Account {name} ({settings.accounts[name].platform})", more))
+        return accounts + rooms
+    finally:
+        await places.close()
+        for connector in connectors.values():
+            await connector.close()
+
+
+def _connectors(
+    settings: Settings, store: Store | None, shelves: Overlay, names: Sequence[str]
+) -> tuple[dict[AccountId, Connector], dict[str, list[Finding]]]:
+    """Those that can be built, and why the others cannot."""
+    built: dict[AccountId, Connector] = {}
+    refused: dict[str, list[Finding]] = {}
+    for name in names:
+        try:
+            built |= build_connectors(settings, store, SystemClock(), [name], shelves)
+        except ConfigError as error:
+            refused[name] = [Finding("error", str(error), "correct it in the configuration")]
+    return built, refused
+
+
+async def _accounts_and_rooms_offline(settings: Settings, store: Store | None) -> list[Chapter]:
+    """What can be seen in the file alone."""
+    secrets = await _secrets(settings, store, "accounts")
+    accounts: list[Chapter] = []
+    for name, found in secrets.items():
+        entry = settings.accounts[name]
+        try:
+            connector_type(entry.platform).verify(AccountId(name), entry.options)
+        except ConfigError as error:
+            found.append(Finding("error", str(error), "correct it in the configuration"))
+        found.append(Finding("ok", "its platform was not asked"))
+        accounts.append((f"Account {name} ({entry.platform})", found))
+    rooms = [(f"Room {name}", _room_offline(room)) for name, room in settings.rooms.items()]
+    return [*accounts, *rooms]
+
+
+def _room_offline(room: RoomSettings) -> list[Finding]:
+    found: list[Finding] = []
+    seen: set[tuple[str, str, str]] = set()
+    for member in room.members:
+        name = member.channel.removeprefix("#").casefold()
+        key = (member.account, (member.workspace or "").casefold(), name)
+        if key in seen and not member.is_pattern:
+            what = f"{member.account}: channel {member.channel!r} is in this room already"
+            found.append(Finding("error", what, "remove one line"))
+        else:
+            what = f"{member.account}: {member.channel} was not looked for ({member.flow})"
+            found.append(Finding("ok", what))
+        seen.add(key)
+    return found + _alone(room)
+
+
+# --- agents and tools ---------------------------------------------------------------------------
+
+
+def picture_findings(picture: str | None, public_url: str | None) -> list[Finding]:
+    """Whether platforms can show this picture of an agent."""
+    if picture is None:
+        return []
+    try:
+        found = agent_picture(picture)
+    except ConfigError as error:
+        what, _, todo = str(error).partition("; ")
+        return [Finding("error", f"picture: {what}", todo)]
+    if found.content and public_url is None:
+        what = "picture: platforms cannot fetch the file, and show their own stand-in"
+        return [Finding("warning", what, "set web.public_url, or give an https address")]
+    return [Finding("ok", f"picture is there ({found.media_type or found.url})")]
+
+
+async def _agents_and_tools(
+    settings: Settings, store: Store | None, *, offline: bool
+) -> list[Chapter]:
+    """Policies, agents and tool servers of which there is something to say."""
+    built, refused = _built(settings, store)
+    asked = {} if offline else await ask_agents(built)
+    secrets = await _secrets(settings, store, "agents")
+    chapters: list[Chapter] = []
+    for name, entry in settings.policies.items():
+        if found := refused.get(f"policies.{name}"):
+            chapters.append((f"Policy {name} ({entry.kind})", [found]))
+    for name, entry in settings.agents.items():
+        picture = picture_findings(entry.picture, settings.web.public_url)
+        found = [*secrets[name], *picture, *asked.get(name, ())]
+        found += [one for one in (refused.get(f"agents.{name}"),) if one]
+        if found:
+            chapters.append((f"Agent {name} ({entry.kind})", found))
+    return chapters + await _tools(settings, store, offline=offline)
+
+
+def _built(settings: Settings, store: Store | None) -> tuple[dict[str, Agent], dict[str, Finding]]:
+    """The agents that can be built, and why others, or their policies, cannot."""
+    todo = "correct it in the configuration"
+    clock = SystemClock()
+    built: dict[str, Agent] = {}
+    refused: dict[str, Finding] = {}
+    for name in settings.policies:
+        one = {name: settings.policies[name]}
+        try:
+            build_policies(settings.model_copy(update={"policies": one}))
+        except ConfigError as error:
+            refused[f"policies.{name}"] = Finding("error", str(error), todo)
+    if refused:
+        return {}, refused
+    try:
+        return build_agents(settings, store, clock, None), refused
+    except ConfigError:  # one of them: which, and why
+        pass
+    for name in settings.agents:
+        try:
+            built |= build_agents(settings, store, clock, None, only=[name])
+        except ConfigError as error:
+            what, _, mend = str(error).partition("; ")
+            refused[f"agents.{name}"] = Finding("error", what, mend or todo)
+    return built, refused
+
+
+async def _tools(settings: Settings, store: Store | None, *, offline: bool) -> list[Chapter]:
+    if not settings.tools:
+        return []
+    try:
+        check_installed()
+    except ConfigError as error:
+        what, _, todo = str(error).partition("; ")
+        return [("Tools", [Finding("error", what, todo)])]
+    secrets = await _secrets(settings, store, "tools")
+    chapters: list[Chapter] = []
+    for name, server in settings.tools.items():
+        found = secrets[name]
+        unmet_secrets = any(one.level == "error" for one in found)
+        if problem := missing_program(server):
+            found.append(Finding("error", problem, "install it, or correct `command`"))
+        elif not offline and not unmet_secrets:
+            found += await _asked_tools(name, server, Tokens(store))
+        chapters.append((f"Tools {name}", found or [Finding("ok", "its program is there")]))
+    return chapters
+
+
+async def _asked_tools(
+    name: str, settings: ToolServerSettings, tokens: TokenSource
+) -> Sequence[Finding]:
+    """What an address answers; then whether the server tells its tools, as it must in `run`."""
+    found = [] if settings.url is None else await probe_address(settings, tokens)
+    if any(one.level == "error" for one in found):
+        return found
+    server = McpServer(name, settings, tokens, SystemClock(), None)
+    try:
+        if problem := await server.proved():
+            return [Finding("error", problem, TOOLS_TODO)]
+        return [*found, Finding("ok", f"it tells {many(len(server.listed), 'tool')}")]
+    finally:
+        await server.close()
+
+
+async def _secrets(
+    settings: Settings, store: Store | None, section: str
+) -> dict[str, list[Finding]]:
+    """Of each account, agent or tool server: whether its secrets are there."""
+    found: dict[str, list[Finding]] = {name: [] for name in getattr(settings, section)}
+    unmet_ones = {(one.part, one.what): one for one in await unmet(settings, Tokens(store))}
+    for (part, what), one in unmet_ones.items():
+        if part.partition(".")[0] == section:
+            found[part.partition(".")[2]].append(Finding("error", what, one.todo))
+    for part, key, ref in named_secrets(settings):
+        name = part.partition(".")[2]
+        known = any(what.startswith(f"{key}: ") for at, what in unmet_ones if at == part)
+        if part.partition(".")[0] == section and not known:
+            found[name].append(Finding("ok", f"{key} is there ({ref})"))
+    return found
+
+
+async def _account(
+    name: str, connector: Connector, channels: Sequence[ChannelRef], settings: Settings
+) -> list[Finding]:
+    found = await check_account(name, connector, channels, settings, _DEADLINE)
+    found += [one for channel in channels for one in await _outsiders(connector, channel)]
+    if calls_us(connector):
+        found += _called(name, settings.web.public_url, found)
+    return found
+
+
+async def _outsiders(connector: Connector, channel: ChannelRef) -> list[Finding]:
+    """A warning for a channel that others read, too; what cannot be asked is found elsewhere."""
+    if not isinstance(connector, KnowsOutsiders):
+        return []
+    try:
+        async with asyncio.timeout(_DEADLINE):
+            others = await connector.outsiders(channel)
+    except (BridgeError, TimeoutError):
+        return []
+    todo = "what is said in the room's other channels is shown there: make it flow: in if not meant"
+    what = f"{channel.channel} is also read by {' and '.join(others)}"
+    return [Finding("warning", what, todo)] if others else []
+
+
+def _called(name: str, public_url: str | None, found: Sequence[Finding]) -> list[Finding]:
+    """The platform calls us; a connector that spoke of public_url itself has the word."""
+    if any("public_url" in one.what for one in found if one.level != "ok"):
+        return []
+    if public_url is None:
+        return [Finding("error", UNREACHABLE, REACHABLE)]
+    return [Finding("ok", f"its platform calls {public_url.rstrip('/')}/{name}/...")]
+
+
+@dataclass
+class _Meant:
+    """What the rooms mean, as far as it was looked at: each account's channels, and which account
+    speaks in a channel."""
+
+    places: Places
+    connectors: Mapping[AccountId, Connector]
+    channels: dict[str, list[ChannelRef]] = field(default_factory=dict[str, list[ChannelRef]])
+    speakers: dict[ChannelRef, str] = field(default_factory=dict[ChannelRef, str])
+
+
+async def _room(room: RoomSettings, meant: _Meant) -> list[Finding]:
+    """Its channels, each found or not; those found are noted for their accounts' checks."""
+    found: list[Finding] = []
+    here: list[ChannelRef] = []
+    for member in in_order(room.members):
+        for one in accounts_meant(member, list(meant.connectors)):
+            if AccountId(one.account) not in meant.connectors:
+                what = f"{one.channel} was not looked for: account {one.account!r} is not ready"
+                found.append(Finding("warning", what, "correct the account first"))
+            elif member.is_pattern:
+                found.append(await _pattern(one, here, meant))
+            else:
+                found.append(await _channel(one, here, meant))
+    return found + _alone(room)
+
+
+def _alone(room: RoomSettings) -> list[Finding]:
+    meant = any(one.is_pattern or one.flow == "in" for one in room.members)
+    if len(room.members) != 1 or room.agents or meant:
+        return []
+    todo = "add another channel, or an agent, if that is not what is meant"
+    return [Finding("warning", "one channel alone is only archived", todo)]
+
+
+async def _pattern(member: MemberSettings, here: list[ChannelRef], meant: _Meant) -> Finding:
+    """What it means now."""
+    try:
+        known = await meant.places.find_all(member)
+    except BridgeError as error:
+        return Finding("error", str(error), "correct the account first")
+    names: list[str] = []
+    for channel, name in known:
+        if channel not in here and meant.speakers.get(channel, member.account) == member.account:
+            _note(member, channel, here, meant)
+            names.append(f"#{name}")
+    what = f"{member.account}: {member.channel} means {', '.join(names) or 'no channel yet'}"
+    if not names and not known:
+        todo = "invite the bot to such channels, or correct the pattern; if none is there yet, wait"
+        return Finding("warning", what, todo)
+    return Finding("ok", f"{what} ({member.flow})")
+
+
+async def _channel(member: MemberSettings, here: list[ChannelRef], meant: _Meant) -> Finding:
+    try:
+        channel = await meant.places.find(member)
+    except BridgeError as error:
+        todo = "correct the name or id, or invite the bot there"
+        return Finding("error", str(error), "correct the account" if error.__cause__ else todo)
+    try:
+        check_once(member, channel, meant.speakers, here)
+    except ConfigError as error:
+        what, _, todo = str(error).partition("; ")
+        return Finding("error", what, todo)
+    _note(member, channel, here, meant)
+    name = "" if member.channel == channel.channel else f" is {channel.channel}"
+    return Finding("ok", f"{member.account}: {member.channel}{name} ({member.flow})")
+
+
+def _note(
+    member: MemberSettings, channel: ChannelRef, here: list[ChannelRef], meant: _Meant
+) -> None:
+    here.append(channel)
+    meant.speakers.setdefault(channel, member.account)
+    meant.channels.setdefault(member.account, []).append(channel)

@@ -1,0 +1,107 @@
+"""What a configuration needs before a bridge can run with it: the same for `check`, which tells it,
+and for `run` and `reload`, which refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from bridge.app.settings.file import Settings, secrets_of
+from bridge.errors import BridgeError, ConfigError
+from bridge.ports.tokens import SecretRef, TokenSource
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(frozen=True)
+class Need:
+    """`part` is where it is missing (`accounts.acme`), `what` is missing, `todo` mends it."""
+
+    part: str
+    what: str
+    todo: str
+
+    def __str__(self) -> str:
+        return f"{self.part}{'.' if self.part else ''}{self.what}; {self.todo}"
+
+
+def check_purpose(settings: Settings) -> None:
+    """Raises ConfigError for a bridge that would hear nobody."""
+    _refuse(list(nothing_to_do(settings)))
+
+
+async def check_needs(settings: Settings, tokens: TokenSource) -> None:
+    """Raises ConfigError that names every secret and key that is missing."""
+    _refuse(await unmet(settings, tokens))
+
+
+def _refuse(found: Sequence[Need]) -> None:
+    if found:
+        lines = "\n".join(f"- {one}" for one in found)
+        raise ConfigError(f"The bridge cannot run with this configuration:\n{lines}")
+
+
+def nothing_to_do(settings: Settings) -> Iterator[Need]:
+    """A bridge that would hear nobody."""
+    todo = "`uacs-bridge init` writes a configuration, `uacs-bridge setup PLATFORM` says how to"
+    if not settings.accounts:
+        yield Need("", "there is no account under `accounts`", f"{todo} get an account")
+    elif not settings.rooms and not settings.direct:
+        todo = "add a room, or `direct` for agents that people write to directly"
+        yield Need("", "there is no room under `rooms`: nothing would be carried", todo)
+
+
+async def unmet(settings: Settings, tokens: TokenSource) -> list[Need]:
+    """Secrets that are not there, and agents without the key that their API asks for."""
+    found: list[Need] = []
+    for part, key, ref in named_secrets(settings):
+        if (problem := await missing(ref, tokens)) is not None:
+            what, todo = problem
+            found.append(Need(part, f"{key}: {what}", todo))
+    return [*found, *_without_key(settings)]
+
+
+def named_secrets(settings: Settings) -> Iterator[tuple[str, str, SecretRef]]:
+    """Part, key and reference of every secret that the configuration names."""
+    parts = [
+        *((f"accounts.{name}", one.options) for name, one in settings.accounts.items()),
+        *((f"agents.{name}", one.options) for name, one in settings.agents.items()),
+        *((f"tools.{name}", one) for name, one in settings.tools.items()),
+    ]
+    for part, options in parts:
+        yield from ((part, key, ref) for key, ref in secrets_of(options))
+
+
+async def missing(ref: SecretRef, tokens: TokenSource) -> tuple[str, str] | None:
+    """What is wrong with a secret, and what to do; None where it is there."""
+    try:
+        await tokens.secret(ref)
+    except BridgeError as error:
+        what, _, todo = str(error).partition("; ")
+        return what, todo
+    return None
+
+
+def _without_key(settings: Settings) -> Iterator[Need]:
+    """Vendors' own addresses answer nobody without a key; a server of one's own may."""
+    for name, entry in settings.agents.items():
+        options = entry.options
+        if getattr(options, "api_key", "none is asked for") is not None:
+            continue
+        field = type(options).model_fields.get("base_url")
+        if field is not None and not field.is_required() and options.base_url == field.default:
+            what = f"api_key: {options.base_url} answers nobody without a key"
+            variable = f"{name.upper().replace('-', '_')}_API_KEY"
+            todo = f"say where it is found: api_key: {{env: {variable}}}"
+            yield Need(f"agents.{name}", what, todo)
+
+
+def wrong_public_url(url: str) -> str:
+    """Why platforms cannot call this address; empty where they can. Plain http is for the
+    sandbox."""
+    parts = urlsplit(url)
+    local = parts.scheme == "http" and parts.hostname in _LOOPBACK
+    if local or (parts.scheme == "https" and parts.hostname and not parts.query + parts.fragment):
+        return ""
+    return f"public_url {url!r} is no https address"

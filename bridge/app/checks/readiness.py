@@ -1,0 +1,238 @@
+"""What a bridge that runs needs of others: agents' APIs that answer, tools that are there, accounts
+that may do what they must.
+
+A bridge relays without them, so they are told and do not stop it: in the log, by `status` and by
+/healthz, until they are there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import structlog
+
+from bridge.agents.http import Request, bearer
+from bridge.agents.probe import probe
+from bridge.agents.settings import TurnSettings
+from bridge.app.build import DIRECT, Bridge
+from bridge.app.checks.accounts import check_account
+from bridge.app.checks.needs import wrong_public_url
+from bridge.app.settings.file import Settings
+from bridge.errors import BridgeError, StoreError
+from bridge.model import AccountId, ChannelRef, Raw
+from bridge.ports.agent import Agent, ChecksItself
+from bridge.ports.connector import Connector, ServesHttp, TellsHealth
+from bridge.ports.findings import Finding
+from bridge.ports.tokens import TokenSource
+from bridge.tools.mcp_server import missing_program
+from bridge.tools.settings import ToolServerSettings
+from bridge.uacs import Message
+
+log = structlog.get_logger()
+
+_AT_ONCE = 8  # APIs that are asked at the same time
+_DEADLINE = 20.0  # seconds that one may take
+UNREACHABLE = "its platform calls the bridge, and public_url is not set"
+REACHABLE = "set web.public_url to the https:// address by which platforms reach this bridge"
+_AGAIN = 60.0  # seconds after which those that were not ready are asked again
+AFTER_START = 30.0  # seconds for which accounts connect and catch up, before they are looked at
+_RARELY = 600.0  # ... after which accounts with which something is wrong are looked at again
+_ACCOUNT_DEADLINE = 1800.0  # ... that it may take: a connector waits until its limits let it ask
+_UP = ("connected", "listening")
+TOOLS_TODO = "see that it runs by itself, and answers `initialize` and `tools/list`"
+
+
+async def watch_readiness(bridge: Bridge, *, ask: bool = True) -> None:
+    """Ask all when the bridge starts and when its configuration changed, then those that were not
+    ready, until cancelled. What is wrong stands in `bridge.unready`. Unless `ask`, nobody is asked:
+    only what can be seen here is told."""
+    watch = _Watch(bridge)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(watch.look_often(ask=ask), name="readiness")
+        if ask:
+            group.create_task(watch.look_rarely(), name="readiness of accounts")
+
+
+class _Watch:
+    """What is wrong with agents and tools, each minute; with accounts, once, and while something is
+    wrong each ten minutes: their platforms count the requests."""
+
+    def __init__(self, bridge: Bridge) -> None:
+        self._bridge = bridge
+        self._often: dict[str, str] = {}
+        self._rarely: dict[str, str] = {}
+
+    async def look_often(self, *, ask: bool) -> None:
+        seen: Settings | None = None
+        while True:
+            anew = self._bridge.settings is not seen
+            seen = self._bridge.settings
+            self._often = await not_ready(self._bridge, None if anew and ask else list(self._often))
+            self._tell()
+            await self._bridge.clock.sleep(_AGAIN)
+
+    async def look_rarely(self) -> None:
+        """An account that is not connected says so itself: it is looked at when it is."""
+        bridge, clock = self._bridge, self._bridge.clock
+        seen: Settings | None = None
+        wanted: set[AccountId] = set()
+        again_at = 0.0
+        await clock.sleep(AFTER_START)
+        while True:
+            if bridge.settings is not seen:
+                seen, wanted = bridge.settings, set(bridge.connectors)
+                self._rarely = {
+                    part: text for part, text in self._rarely.items()
+                    if part in {f"accounts.{name}" for name in wanted}
+                }  # fmt: skip
+                again_at = clock.monotonic() + _RARELY
+            elif clock.monotonic() >= again_at:
+                wanted |= {one for one in bridge.connectors if f"accounts.{one}" in self._rarely}
+                again_at = clock.monotonic() + _RARELY
+            for name in [one for one in sorted(wanted) if _is_up(bridge, one)]:
+                wanted.discard(name)
+                try:
+                    found = await wrong_with_account(bridge, name)
+                except Exception:  # the others are looked at all the same
+                    log.exception("account_not_looked_at", account=name)
+                    found = {}
+                self._rarely.pop(f"accounts.{name}", None)
+                self._rarely |= found
+                self._tell()
+            await clock.sleep(_AGAIN)
+
+    def _tell(self) -> None:
+        found = {**self._rarely, **self._often}
+        unready = self._bridge.unready
+        for part, text in found.items():
+            if unready.get(part) != text:
+                log.warning("not_ready", part=part, problem=text)
+        for part in unready.keys() - found.keys():
+            log.info("ready", part=part)
+        unready.clear()
+        unready.update(found)
+
+
+async def not_ready(bridge: Bridge, only: Collection[str] | None = None) -> dict[str, str]:
+    """Part -> what is wrong with it, in one line: of addresses, agents and tools. Of agents `only`
+    these are asked, if given, and then no server of tools is started that has not been before."""
+    settings, agents = bridge.settings, bridge.agents
+    found = dict(_unreachable(settings, bridge.connectors))
+    wanted = {
+        name: agent for name, agent in agents.items() if only is None or f"agents.{name}" in only
+    }
+    asked, tools = await asyncio.gather(
+        ask_agents(wanted), _wrong_tools(bridge, start=only is None)
+    )
+    for name, findings in asked.items():
+        errors = [one for one in findings if one.level == "error"]
+        if errors:
+            found[f"agents.{name}"] = f"agents.{name}: {errors[0].what}; {errors[0].todo}"
+    return found | tools
+
+
+async def _wrong_tools(bridge: Bridge, *, start: bool) -> dict[str, str]:
+    found: dict[str, str] = {}
+    servers = dict(bridge.tools.servers)
+    for name in servers:
+        if problem := missing_program(bridge.tools.settings[name]):
+            found[f"tools.{name}"] = f"tools.{name}: {problem}; correct `command`"
+    there = {name: one for name, one in servers.items() if f"tools.{name}" not in found}
+    if start:
+        await asyncio.gather(*(server.proved() for server in there.values()))
+    for name, server in there.items():
+        if server.trouble:
+            found[f"tools.{name}"] = f"tools.{name}: {server.trouble}; {TOOLS_TODO}"
+    return found
+
+
+async def wrong_with_account(bridge: Bridge, name: AccountId) -> dict[str, str]:
+    """`accounts.NAME` -> what its platform says is wrong with it, in one line; empty where nothing
+    is. Costs requests: some for the account, one or more for each of its channels."""
+    channels = [
+        member.channel for room in bridge.rooms.all for member in room.members
+        if member.account == name and not room.id.startswith(DIRECT)
+    ]  # fmt: skip
+    connector = bridge.connectors[name]
+    unique = list(dict.fromkeys(channels))
+    found = await check_account(name, connector, unique, bridge.settings, _ACCOUNT_DEADLINE)
+    errors = [one for one in found if one.level == "error"]
+    if not errors:
+        return {}
+    more = f"; {len(errors) - 1} more: see `uacs-bridge check`" if len(errors) > 1 else ""
+    part = f"accounts.{name}"
+    return {part: f"{part}: {errors[0].what}; {errors[0].todo}{more}"}
+
+
+def _is_up(bridge: Bridge, name: AccountId) -> bool:
+    connector = bridge.connectors.get(name)
+    if connector is None or name in bridge.router.receivers.failed:
+        return False
+    return not isinstance(connector, TellsHealth) or connector.health().state in _UP
+
+
+def _unreachable(
+    settings: Settings, connectors: Mapping[AccountId, Connector]
+) -> Iterator[tuple[str, str]]:
+    url = settings.web.public_url
+    if url is not None and (problem := wrong_public_url(url)):
+        yield "web.public_url", f"web.public_url: {problem}; {REACHABLE}"
+    for name, connector in connectors.items():
+        if url is None and calls_us(connector):
+            yield f"accounts.{name}", f"accounts.{name}: {UNREACHABLE}; {REACHABLE}"
+
+
+def calls_us(connector: Connector) -> bool:
+    """Whether its platform sends us requests."""
+    return isinstance(connector, ServesHttp) and bool(connector.routes(_NoInbox()))
+
+
+class _NoInbox:
+    """Routes are only counted: nothing arrives."""
+
+    async def accept(self, raw: Raw) -> bool:
+        raise StoreError("nothing is taken by one who only counts routes")
+
+    def session_began(self, account: AccountId, channel: ChannelRef | None = None) -> None:
+        return
+
+    async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:
+        return None
+
+
+async def ask_agents(agents: Mapping[str, Agent]) -> dict[str, Sequence[Finding]]:
+    """One cheap request to the API of each; nothing of those without one."""
+    turn = asyncio.Semaphore(_AT_ONCE)
+
+    async def ask(agent: Agent) -> Sequence[Finding]:
+        async with turn:
+            return await _asked(agent)
+
+    found = await asyncio.gather(*(ask(agent) for agent in agents.values()))
+    return dict(zip(agents, found, strict=True))
+
+
+async def probe_address(server: ToolServerSettings, tokens: TokenSource) -> Sequence[Finding]:
+    """Whether a tool server answers at its address."""
+
+    async def request() -> Request:
+        headers = {name: await tokens.secret(ref) for name, ref in server.headers.items()}
+        bearer_of = bearer(await tokens.secret(server.bearer)) if server.bearer else {}
+        accept = {"accept": "application/json, text/event-stream"}
+        return Request(server.url or "", accept | headers | bearer_of, method="GET")
+
+    return await probe(TurnSettings.model_validate({}), request)
+
+
+async def _asked(agent: Agent) -> Sequence[Finding]:
+    if not isinstance(agent, ChecksItself):
+        return ()
+    try:
+        async with asyncio.timeout(_DEADLINE):
+            return await agent.check()
+    except TimeoutError:
+        what = f"its API did not answer within {_DEADLINE:g} s"
+        return [Finding("error", what, "check the network, then try again")]
+    except BridgeError as error:
+        return [Finding("error", str(error), "correct it in the configuration")]

@@ -1,0 +1,70 @@
+"""`uacs-bridge approvals`: the calls of tools that somebody had to allow, and who decided."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bridge.app.cli.commands.options import config_option, json_option, settings_from
+from bridge.app.cli.commands.show import nothing, print_json, printable, table, when
+
+if TYPE_CHECKING:
+    from bridge.ports.approval_store import Approval
+
+
+@click.command("approvals")
+@click.option("--open", "open_only", is_flag=True, help="Only those that nobody has decided yet.")
+@click.option(
+    "--limit",
+    default=50,
+    type=click.IntRange(1),
+    show_default=True,
+    help="How many, the newest first.",
+)
+@config_option
+@json_option
+def command(open_only: bool, limit: int, config: Path, as_json: bool) -> None:
+    """List the calls of tools that somebody had to allow, and who decided.
+
+    \b
+    Examples:
+      uacs-bridge approvals -c bridge.yaml
+      uacs-bridge approvals --open --json
+    """
+    found = asyncio.run(_approvals(config, open_only, limit))
+    if as_json:
+        print_json([_facts(one) for one in found])
+        return
+    rows = [
+        (one.id[:12], one.state, when(one.created), one.room, one.agent, printable(one.tool),
+         one.asker, _decided(one))
+        for one in found
+    ]  # fmt: skip
+    heads = ("approval", "state", "asked", "room", "agent", "tool", "for", "decided")
+    what = "approvals are open" if open_only else "approvals yet"
+    todo = "Calls of tools that somebody must allow (`tools.NAME.approve`) appear here."
+    click.echo(table(heads, rows, indent="", empty=nothing(what, todo)))
+
+
+def _decided(one: Approval) -> str:
+    said = [
+        f"{'allowed' if by.allowed else 'refused'} by {by.actor} {when(by.at)}"
+        for by in one.decisions
+    ]
+    return ", ".join(said) or "-"
+
+
+def _facts(one: Approval) -> dict[str, Any]:
+    return asdict(one)
+
+
+async def _approvals(config: Path, open_only: bool, limit: int) -> Sequence[Approval]:
+    from bridge.app.cli.commands.stores import reading
+
+    async with reading(settings_from(config)) as store:
+        return await store.approvals(newest=limit, open_only=open_only)

@@ -1,0 +1,142 @@
+"""`uacs-bridge archive`: what was said, as UACS Conversations."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import click
+
+from bridge.app.cli.commands.options import config_option, settings_from
+from bridge.errors import StoreError
+
+if TYPE_CHECKING:
+    from bridge.model import ActorId
+    from bridge.ports.store import Store, View
+
+
+@click.group("archive")
+def command() -> None:
+    """Read what was said."""
+
+
+@command.command("show")
+@click.argument("room", required=False)
+@config_option
+@click.option("--newest", type=click.IntRange(1), help="Only so many messages, the newest ones.")
+@click.option("--channel", metavar="KEY", help="A channel's own conversation instead of a room's.")
+@click.option(
+    "--member", metavar="KEY", help="Only what came into the room while this member was in it."
+)
+@click.option("--reader", metavar="WHO", help="Also what was said to this person alone.")
+@click.option(
+    "--between", metavar="WHO WHO", nargs=2, help="What two people wrote to one another (`dm`)."
+)
+def show(
+    room: str | None,
+    config: Path,
+    newest: int | None,
+    channel: str | None,
+    member: str | None,
+    reader: str | None,
+    between: tuple[str, str] | None,
+) -> None:
+    """Print a room's conversation as UACS, in JSON.
+
+    ROOM is a room's name or a conversation's id. KEY is platform:workspace:channel, with :thread
+    behind it for one thread, as `rooms` and `explain` print it; a member may also be agent:NAME.
+    WHO is an actor's id (slack:T01:U01), a name, or a name on one platform (discord:Ann).
+
+    What was said to some people alone is left out, unless a reader is one of them. What two people
+    wrote to one another by `dm` is in no room: name the two.
+
+    \b
+    Examples:
+      uacs-bridge archive show general --newest 20
+      uacs-bridge archive show --channel slack:T0ACME:C0123
+      uacs-bridge archive show general --member agent:helper
+      uacs-bridge archive show --channel slack:T0ACME:C0123 --reader slack:T0ACME:U0ANN
+      uacs-bridge archive show --between slack:Ann discord:Bob
+    """
+    if between:
+        if room or channel or member or reader:
+            raise click.UsageError("--between stands alone: it names all who may read it")
+        click.echo(asyncio.run(_between(config, between, newest)))
+        return
+    if (room is None) == (channel is None):
+        raise click.UsageError("name a room, or a channel with --channel")
+    if member is not None and room is None:
+        raise click.UsageError("--member is of a room: name the room")
+    click.echo(asyncio.run(_conversation(config, room or "", channel, newest, member, reader)))
+
+
+async def _conversation(
+    config: Path,
+    room: str,
+    channel: str | None,
+    newest: int | None,
+    member: str | None,
+    reader: str | None,
+) -> str:
+    from bridge.app.cli.commands.stores import reading
+    from bridge.ports.store import View
+
+    async with reading(settings_from(config)) as store:
+        wanted = await _room(store, room) if channel is None else _channel(channel)
+        readers = () if reader is None else await _accounts(store, reader)
+        return await _printed(store, wanted, newest, View(member=member, readers=readers))
+
+
+async def _between(config: Path, two: tuple[str, str], newest: int | None) -> str:
+    from bridge.app.cli.commands.find_person import found_person
+    from bridge.app.cli.commands.stores import reading
+    from bridge.ports.store import View
+    from bridge.router.rooms.direct_messages import conversation_between
+
+    async with reading(settings_from(config)) as store:
+        one, other = [await found_person(store, who) for who in two]
+        wanted = conversation_between(one, other)
+        return await _printed(store, wanted, newest, View(readers=(one, other)))
+
+
+async def _printed(store: Store, wanted: UUID, newest: int | None, view: View) -> str:
+    from bridge.uacs import write
+
+    found = json.loads(write(await store.conversation(wanted, newest=newest, view=view)))
+    return json.dumps(found, indent=2, ensure_ascii=False)
+
+
+async def _accounts(store: Store, who: str) -> tuple[ActorId, ...]:
+    """All that this person has."""
+    from bridge.app.cli.commands.find_person import found_person
+
+    actor = await found_person(store, who)
+    return (actor, *(one.actor for one in await store.accounts_of(actor) if one.actor != actor))
+
+
+async def _room(store: Store, name: str) -> UUID:
+    rooms = {t.name: t.id for t, _ in await store.conversations() if t.kind == "room"}
+    if name in rooms:
+        return rooms[name]
+    try:
+        return UUID(name)
+    except ValueError:
+        known = ", ".join(sorted(rooms)) or "none"
+        raise StoreError(f"Nothing was said in a room {name!r} yet; known are: {known}") from None
+
+
+def _channel(key: str) -> UUID:
+    from bridge.model import ChannelRef, Place, conversation_id_of, split_key
+
+    segments = split_key(key)
+    if len(segments) not in (3, 4):
+        raise click.BadParameter(
+            f"{key!r} is not platform:workspace:channel or platform:workspace:channel:thread"
+        )
+    channel = ChannelRef(platform=segments[0], workspace=segments[1], channel=segments[2])
+    return conversation_id_of(
+        Place(channel=channel, thread=segments[3] if len(segments) == 4 else None)
+    )

@@ -1,0 +1,98 @@
+"""`uacs-bridge db`: what is done with the store as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bridge.app.cli.commands.options import config_option, settings_from
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.group("db")
+def command() -> None:
+    """Migrate, back up and restore the store, or begin a new one.
+
+    The key that seals its secrets (the `.key` file beside it, or UACS_BRIDGE_KEY) is no part of
+    a backup: keep it apart.
+    """
+
+
+@command.command("migrate")
+@config_option
+def migrate(config: Path) -> None:
+    """Bring a store that is not in use to this version's schema.
+
+    `run` does the same by itself; a store of a newer version is refused, and nothing is changed.
+
+    \b
+    Examples:
+      uacs-bridge db migrate -c bridge.yaml
+    """
+    from bridge.store.maintenance import migrate
+
+    before, after = migrate(settings_from(config).store.path)
+    click.echo(
+        f"Schema {after}: nothing to do" if before == after else f"Schema {before} -> {after}"
+    )
+
+
+@command.command("backup")
+@click.argument("target", type=_FILE)
+@config_option
+def backup(target: Path, config: Path) -> None:
+    """Copy the whole store while it may be in use.
+
+    \b
+    Examples:
+      uacs-bridge db backup /backups/bridge-2026-11-21.sqlite3
+    """
+    from bridge.store.maintenance import backup
+
+    backup(settings_from(config).store.path, target)
+    click.echo(f"Written: {target} ({target.stat().st_size:,} bytes)")
+
+
+@command.command("new")
+@config_option
+def new(config: Path) -> None:
+    """Begin with an empty store where the old one's file is gone.
+
+    `run` does so by itself in an empty folder. Where a key or kept files of a store are still in
+    the folder, it refuses: the file may have been removed or not been mounted by mistake.
+
+    \b
+    Examples:
+      uacs-bridge db new -c bridge.yaml
+    """
+    from bridge.store.maintenance import create
+
+    path = settings_from(config).store.path
+    aside = create(path)
+    click.echo(f"Begun: {path}")
+    if aside is not None:
+        click.echo(f"What was there before: {aside}")
+
+
+@command.command("restore")
+@click.argument("source", type=_FILE)
+@config_option
+def restore(source: Path, config: Path) -> None:
+    """Put a backup in the store's place; the old store is renamed, not removed.
+
+    Stop the bridge first. What platforms still tell of the time since the backup is caught up
+    at the next start.
+
+    \b
+    Examples:
+      uacs-bridge db restore /backups/bridge-2026-11-21.sqlite3
+    """
+    from bridge.store.maintenance import restore
+
+    path = settings_from(config).store.path
+    aside = restore(source, path)
+    click.echo(f"Restored: {path}")
+    if aside is not None:
+        click.echo(f"What was there before: {aside}")

@@ -1,0 +1,63 @@
+"""`uacs-bridge demo`: the bridge at work between local platforms, on one page or by a script."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("demo")
+@click.option(
+    "--script",
+    "scripted",
+    is_flag=True,
+    help="Have a fixed conversation, check it, print it, and exit; no browser needed.",
+)
+@click.option(
+    "--json-only",
+    is_flag=True,
+    help="With --script: print nothing but the archive, a UACS Conversation in JSON.",
+)
+@click.option(
+    "--port",
+    default=8765,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="The page's port; 0, or one that is taken, becomes a free one.",
+)
+@click.option("--open/--no-open", "browser", default=False, help="Open the page in a browser.")
+@click.option("--quiet-room", is_flag=True, help="Begin with empty channels.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Keep the bridge's store there; else it is forgotten at the end.",
+)
+def command(
+    scripted: bool, json_only: bool, port: int, browser: bool, quiet_room: bool, data: Path | None
+) -> None:  # fmt: skip
+    """Show the bridge at work: local platforms, an agent, and one page to write on.
+
+    A small Slack, Discord and Teams start on this machine, the bridge joins them through the
+    platforms' own SDKs, and an agent listens for @echo. No account and no network are needed.
+
+    \b
+    Examples:
+      uacs-bridge demo --open
+      uacs-bridge demo --script
+      uacs-bridge demo --script --json-only > conversation.json
+    """
+    import asyncio
+    import logging
+
+    from bridge.app.demo.show import Wishes, show
+    from bridge.app.logs.setup import configure_logs
+    from bridge.app.settings.file import LogSettings
+
+    configure_logs(LogSettings(level="warning", format="text"))
+    for sdk in ("discord", "slack_sdk", "slack_bolt"):
+        # They miss voice, and an open socket at the end; connectors say themselves what is wrong.
+        logging.getLogger(sdk).setLevel(logging.CRITICAL)
+    wishes = Wishes(scripted or json_only, json_only, port, browser, quiet_room, data)
+    raise SystemExit(asyncio.run(show(wishes)))

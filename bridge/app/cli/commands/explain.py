@@ -1,0 +1,100 @@
+"""`uacs-bridge explain`: the way of one message, or who sent what to whom in a room."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bridge.app.cli.commands.options import config_option, json_option, settings_from
+from bridge.app.cli.commands.show import print_json
+from bridge.errors import StoreError
+
+if TYPE_CHECKING:
+    from bridge.app.settings.file import Settings
+
+
+@click.command("explain")
+@click.argument("message", required=False)
+@config_option
+@json_option
+@click.option("--markdown", is_flag=True, help="Print a page, as docs/one-message.md.")
+@click.option("--sequence", metavar="ROOM", help="Draw what was said in a room (Mermaid).")
+@click.option(
+    "--newest",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="How many messages are drawn.",
+)
+def command(
+    message: str | None,
+    config: Path,
+    as_json: bool,
+    markdown: bool,
+    sequence: str | None,
+    newest: int,
+) -> None:
+    """Follow one message through the bridge, step by step.
+
+    MESSAGE is its id (platform:workspace:channel:id), the link that a platform gives for it or
+    for one of its copies, or the end of either.
+
+    \b
+    Examples:
+      uacs-bridge explain slack:T0ACME:C0123:1700000000.000100
+      uacs-bridge explain https://acme.slack.com/archives/C0123/p1700000000000100
+      uacs-bridge explain --json 1323802873036800099
+      uacs-bridge explain --sequence general > general.mmd
+    """
+    if (message is None) == (sequence is None):
+        raise click.UsageError("Give either a MESSAGE, or a room with --sequence ROOM.")
+    if sequence is not None and (as_json or markdown):
+        raise click.UsageError("--sequence prints Mermaid: leave --json and --markdown out.")
+    if sequence is not None:
+        click.echo(asyncio.run(_sequence(config, sequence, newest)))
+    elif message is not None:
+        _explain(config, message, as_json=as_json, markdown=markdown)
+
+
+def _explain(config: Path, message: str, *, as_json: bool, markdown: bool) -> None:
+    settings = settings_from(config)  # before the SDKs are imported
+
+    from bridge.app.cli.commands.way import as_markdown, as_text
+
+    way = asyncio.run(_way(settings, message))
+    if as_json:
+        print_json(way)
+    else:
+        click.echo(as_markdown(way) if markdown else as_text(way))
+
+
+async def _way(settings: Settings, wanted: str) -> dict[str, object]:
+    from bridge.app.cli.commands.find_message import find_messages
+    from bridge.app.cli.commands.stores import reading
+    from bridge.app.cli.commands.way import way_of
+
+    async with reading(settings) as store:
+        found = await find_messages(store, settings, wanted)
+        if len(found) > 1:
+            raise StoreError(f"{wanted!r} could be any of: {', '.join(found)}")
+        explanation = await store.explain(found[0]) if found else None
+        if explanation is None:
+            raise StoreError(
+                f"No message {wanted!r} is archived; give its id or its link, and see "
+                "`uacs-bridge status` for events that nobody understood"
+            )
+        return await way_of(explanation, settings, store)
+
+
+async def _sequence(config: Path, room: str, newest: int) -> str:
+    settings = settings_from(config)
+
+    from bridge.app.cli.commands.sequence import sequence_of
+    from bridge.app.cli.commands.stores import reading
+
+    async with reading(settings) as store:
+        accounts = {name: entry.platform for name, entry in settings.accounts.items()}
+        return await sequence_of(store, room, newest, accounts)

@@ -1,0 +1,65 @@
+"""What a person pastes - an id, a link, the end of either - -> ids of archived messages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from urllib.parse import unquote
+
+from bridge.app.settings.file import Settings
+from bridge.model import ChannelRef, MessageId, channel_of_key, split_key
+from bridge.ports.store import Store
+
+# Slack writes 1700000000.000100 as p1700000000000100 in its links.
+_WITHOUT_DOT = re.compile(r"p?(\d{10})(\d{6})")
+
+
+async def find_messages(store: Store, settings: Settings, wanted: str) -> Sequence[MessageId]:
+    """Messages that were said there, or whose copy stands there; none, or several, is possible."""
+    wanted = wanted.strip().removeprefix("<").removesuffix(">")  # as links stand in messages
+    if await store.message(MessageId(wanted)):
+        return [MessageId(wanted)]
+    words = _words(wanted)
+    found: dict[MessageId, None] = {}
+    for channel in await _channels(store, settings, words):
+        for word in words:
+            if (message := await store.resolve(channel, word)) is not None:
+                found[message] = None
+    return list(found)
+
+
+def _words(wanted: str) -> list[str]:
+    """Whatever in it could be a platform's id of a message or a channel."""
+    path = wanted.partition("?")[0].partition("#")[0]
+    words = [unquote(word) for word in path.split("/") if word]
+    if "://" not in wanted and ":" in wanted:
+        words += split_key(wanted)
+    words += [part for word in words if "-" in word for part in word.split("-")]  # Discord's ids
+    dotted = (_WITHOUT_DOT.fullmatch(word) for word in words)
+    return [*words, *(f"{found[1]}.{found[2]}" for found in dotted if found)]
+
+
+async def _channels(store: Store, settings: Settings, words: Sequence[str]) -> list[ChannelRef]:
+    """Those named in the words, in any workspace that is known; all known ones where none is."""
+    known = [
+        channel_of_key(timeline.name)
+        for timeline, _ in await store.conversations()
+        if timeline.kind == "channel"
+    ]
+    workspaces = dict.fromkeys(
+        [*((c.platform, c.workspace) for c in known), *_configured(settings)]
+    )
+    named = [
+        ChannelRef(platform=platform, workspace=workspace, channel=word)
+        for platform, workspace in workspaces
+        for word in words
+    ]
+    meant = [channel for channel in known if channel.channel in words]
+    return list(dict.fromkeys([*(meant or known), *named]))
+
+
+def _configured(settings: Settings) -> Iterator[tuple[str, str]]:
+    for room in settings.rooms.values():
+        for member in room.members:
+            if member.workspace:
+                yield settings.accounts[member.account].platform, member.workspace

@@ -1,0 +1,304 @@
+"""`uacs-bridge init`: a first configuration, asked for or given by flags."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bridge.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+_USES = {
+    "agent": "an agent in channels, which are not joined with one another",
+    "mirror": "what is said in one channel appears in the others",
+    "archive": "what is said is kept, and nothing is written",
+}
+_GIVEN = re.compile(r"([A-Za-z0-9_.-]+)=(.+)")
+
+
+@click.command("init")
+@click.option("--use", type=click.Choice(list(_USES)), help="What the bridge is for.")
+@click.option("--platform", "platforms", multiple=True, help="A platform; give it once for each.")
+@click.option(
+    "--channel", "channels", multiple=True, metavar="PLATFORM=CHANNEL",
+    help="A channel, by its name or id; give it once for each.",
+)  # fmt: skip
+@click.option("--agent", "kind", help="An agent's kind: anthropic, openai-chat ...; `none`.")
+@click.option(
+    "--set", "given", multiple=True, metavar="NAME.KEY=VALUE",
+    help="A setting of an account or of the agent: teams.app_id=..., agent.model=...",
+)  # fmt: skip
+@click.option("--public-url", help="Where platforms reach the bridge: https://bridge.example.org.")
+@click.option(
+    "-c", "--config", type=click.Path(path_type=Path, dir_okay=False),
+    default="config/bridge.yaml", show_default=True, envvar="UACS_BRIDGE_CONFIG", show_envvar=True,
+    help="Where it is written.",
+)  # fmt: skip
+@click.option("--force", is_flag=True, help="Overwrite a file that is there.")
+def command(
+    use: str | None, platforms: tuple[str, ...], channels: tuple[str, ...], kind: str | None,
+    given: tuple[str, ...], public_url: str | None, config: Path, force: bool,
+) -> None:  # fmt: skip
+    """Write a first configuration: a short file that `check` and `run` take.
+
+    Asks for what is not given, on a terminal; elsewhere what is needed must be given. Secrets are
+    not asked for: the file names environment variables, which are printed at the end.
+
+    \b
+    Examples:
+      uacs-bridge init
+      uacs-bridge init --use agent --platform slack --channel slack=#help \\
+          --agent anthropic --set agent.model=claude-sonnet-4-5
+      uacs-bridge init --use mirror --platform slack --platform discord \\
+          --channel slack=#general --channel discord=general --agent none
+    """
+    if config.exists() and not force:
+        raise ConfigError(f"{config} is there already; give another file with -c, or --force")
+    asking = _Asking(_pairs(given, "--set"), on_terminal())
+    draft = _draft(asking, use, platforms, _pairs(channels, "--channel"), kind, public_url)
+    text = draft.text()
+    _check(text)
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(text, "utf-8")
+    click.echo("\n".join(_next_steps(config, draft)))
+
+
+def on_terminal() -> bool:
+    """Whether somebody is there who can be asked."""
+    return sys.stdin.isatty()
+
+
+@dataclass
+class _Asking:
+    """Values by `NAME.KEY`, and whether somebody is there who can be asked for others."""
+
+    given: dict[str, list[str]]
+    terminal: bool
+
+    def value(self, flag: str, question: str, default: str = "") -> str:
+        if self.terminal:
+            return str(click.prompt(question, default=default or None)).strip()
+        if default:
+            return default
+        raise ConfigError(f"{flag} is needed: {question}")
+
+    def setting(self, name: str, key: str, question: str) -> str:
+        if found := self.given.pop(f"{name}.{key}", None):
+            return found[-1]
+        return self.value(f"--set {name}.{key}=VALUE", f"{name}: {key} ({question})")
+
+
+@dataclass
+class _Draft:
+    """The parts of the file: accounts and the agent as YAML in one line each."""
+
+    use: str
+    accounts: dict[str, str]
+    agent: tuple[str, str] | None
+    members: list[tuple[str, str]]
+    public_url: str
+    variables: list[str]
+
+    def text(self) -> str:
+        lines = [f"# {_USES[self.use]}; all settings: docs/configuration.md", "accounts:"]
+        lines += [f"  {name}: {body}" for name, body in self.accounts.items()]
+        if self.agent is not None:
+            lines += ["agents:", f"  {self.agent[0]}: {self.agent[1]}"]
+        lines += ["rooms:", *self._rooms()]
+        if self.public_url:
+            lines += ["web:", f"  public_url: {_quoted(self.public_url)}"]
+        return "\n".join(lines) + "\n"
+
+    def _rooms(self) -> list[str]:
+        """One for all channels; one for each where they are not joined."""
+        flow = ", flow: in" if self.use == "archive" else ""
+        members = [
+            f"{{account: {account}, channel: {_quoted(channel)}{flow}}}"
+            for account, channel in self.members
+        ]
+        seats = [f"    agents: [{{agent: {self.agent[0]}}}]"] if self.agent else []
+        if self.use != "agent":
+            name = "archive" if self.use == "archive" else _slug(self.members[0][1])
+            return [f"  {name}:", "    members:", *(f"      - {one}" for one in members), *seats]
+        lines: list[str] = []
+        names: list[str] = []
+        for (account, channel), member in zip(self.members, members, strict=True):
+            name = _unique(f"{account}-{_slug(channel)}", names)
+            lines += [f"  {name}:", f"    members: [{member}]", *seats]
+        return lines
+
+
+def _draft(
+    asking: _Asking,
+    use: str | None,
+    platforms: Sequence[str],
+    channels: dict[str, list[str]],
+    kind: str | None,
+    public_url: str | None,
+) -> _Draft:
+    use = use or _chosen_use(asking)
+    accounts: dict[str, str] = {}
+    members: list[tuple[str, str]] = []
+    variables: list[str] = []
+    called = False
+    for name in platforms or tuple(channels) or _asked_platforms(asking):
+        starter = _known_platform(name).starter
+        accounts[name] = _account(name, asking, variables)
+        called = called or starter.called
+        usual = "*" if use == "archive" and starter.lists else starter.channel
+        wanted = channels.pop(name, None) or [
+            asking.value(f"--channel {name}=CHANNEL", f"{name}: a channel's name or id", usual)
+        ]
+        members += [(name, one) for one in wanted]
+    if channels:
+        raise ConfigError(f"--channel: {', '.join(channels)} is not among the platforms")
+    agent = None if use == "archive" else _agent(asking, kind, variables, needed=use == "agent")
+    if called and public_url is None:
+        question = "the address by which platforms reach the bridge, https://..."
+        public_url = asking.value("--public-url", question)
+    if asking.given:
+        known = f"NAME is one of {', '.join(accounts)}" + (" or agent" if agent else "")
+        raise ConfigError(f"--set {next(iter(asking.given))}: nothing is called so; {known}")
+    return _Draft(use, accounts, agent, members, public_url or "", variables)
+
+
+def _chosen_use(asking: _Asking) -> str:
+    if asking.terminal:
+        for name, what in _USES.items():
+            click.echo(f"  {name:8} {what}")
+    found = asking.value("--use", "What is it for")
+    if found not in _USES:
+        raise ConfigError(f"{found!r} is no use; choose one of {', '.join(_USES)}")
+    return found
+
+
+def _asked_platforms(asking: _Asking) -> tuple[str, ...]:
+    from bridge.ports.discovery import CONNECTORS, names_of
+
+    known = ", ".join(names_of(CONNECTORS))
+    found = asking.value("--platform", f"Which platforms, with commas between them ({known})")
+    return tuple(one for one in re.split(r"[,\s]+", found.lower()) if one)
+
+
+def _known_platform(name: str) -> Any:
+    from bridge.ports.discovery import connector_type
+
+    return connector_type(name)
+
+
+def _account(name: str, asking: _Asking, variables: list[str]) -> str:
+    kind = _known_platform(name)
+    keys = {"platform": name}
+    for key in kind.starter.keys:
+        keys[key] = _value(name, key, kind.settings, asking, variables, name.upper())
+    return _flow(keys)
+
+
+def _agent(
+    asking: _Asking, kind: str | None, variables: list[str], *, needed: bool
+) -> tuple[str, str] | None:
+    from bridge.ports.discovery import AGENTS, agent_type, names_of
+
+    if kind is None:
+        usual = "" if needed else "none"
+        known = ", ".join([*names_of(AGENTS), *([] if needed else ["none"])])
+        kind = asking.value("--agent", f"Which kind of agent ({known})", usual)
+    if kind == "none":
+        if needed:
+            raise ConfigError("--agent none: there is nothing to do without an agent; name a kind")
+        return None
+    model = agent_type(kind).settings
+    keys = {"kind": kind}
+    for key, field in model.model_fields.items():
+        if field.is_required():
+            keys[key] = _value("agent", key, model, asking, variables, "AGENT")
+    if "api_key" in model.model_fields and not model.model_fields["base_url"].is_required():
+        vendor = kind.partition("-")[0].upper()
+        keys["api_key"] = _secret(f"{vendor}_API_KEY", variables)
+    for wanted in [one for one in asking.given if one.startswith("agent.")]:
+        keys[wanted.partition(".")[2]] = _quoted(asking.given.pop(wanted)[-1])
+    return "helper", _flow(keys)
+
+
+def _value(
+    name: str, key: str, model: type[BaseModel], asking: _Asking, variables: list[str], prefix: str
+) -> str:
+    from bridge.ports.tokens import SecretRef
+
+    field = model.model_fields[key]
+    if SecretRef in (field.annotation, *getattr(field.annotation, "__args__", ())):
+        return _secret(f"{re.sub('[^A-Z0-9]', '_', prefix)}_{key.upper()}", variables)
+    return _quoted(asking.setting(name, key, field.description or key))
+
+
+def _secret(variable: str, variables: list[str]) -> str:
+    variables.append(variable)
+    return f"{{env: {variable}}}"
+
+
+def _pairs(given: Sequence[str], flag: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for one in given:
+        if (parts := _GIVEN.fullmatch(one)) is None:
+            raise ConfigError(f"{flag} {one!r} is not NAME=VALUE")
+        found.setdefault(parts[1], []).append(parts[2])
+    return found
+
+
+def _flow(keys: Mapping[str, str]) -> str:
+    return "{" + ", ".join(f"{key}: {value}" for key, value in keys.items()) + "}"
+
+
+def _quoted(text: str) -> str:
+    """As YAML takes it for a text, whatever it looks like."""
+    import json
+
+    plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9_./-]*", text)
+    reserved = text.casefold() in ("on", "off", "yes", "no", "true", "false", "null", "y", "n")
+    return text if plain and not reserved else json.dumps(text, ensure_ascii=False)
+
+
+def _slug(channel: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", channel.casefold()).strip("-")[:40] or "room"
+
+
+def _unique(name: str, taken: list[str]) -> str:
+    found, number = name, 2
+    while found in taken:
+        found, number = f"{name}-{number}", number + 1
+    taken.append(found)
+    return found
+
+
+def _check(text: str) -> None:
+    """Raises ConfigError: what was answered cannot be."""
+    import yaml
+
+    from bridge.app.settings.file import settings_of
+
+    settings_of(yaml.safe_load(text), "What you answered")
+
+
+def _next_steps(config: Path, draft: _Draft) -> list[str]:
+    path = shlex.quote(str(config))
+    variables = [f"  export {name}=..." for name in dict.fromkeys(draft.variables)]
+    return [
+        f"Written: {path}",
+        *(["", "Set what these stand for:", *variables] if variables else []),
+        "",
+        "How to get them, and what to do on each platform:",
+        *(f"  uacs-bridge setup {name}" for name in draft.accounts),
+        "",
+        "Then:",
+        f"  uacs-bridge check -c {path}",
+        f"  uacs-bridge run -c {path}",
+    ]

@@ -1,0 +1,87 @@
+"""Options that several commands share, and the settings that they lead to."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bridge.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bridge.app.settings.file import Settings
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)")
+
+Command = Callable[..., Any]
+
+
+def config_option(command: Command) -> Command:
+    """-c / --config: the configuration file."""
+    return click.option(
+        "-c", "--config", type=_FILE, default="config/bridge.yaml", show_default=True,
+        envvar="UACS_BRIDGE_CONFIG", show_envvar=True, help="The configuration file.",
+    )(command)  # fmt: skip
+
+
+def env_file_option(command: Command) -> Command:
+    """--env-file: values of environment variables; those that are set already win."""
+    return click.option(
+        "--env-file", type=_FILE, default=None,
+        help="A file of NAME=value lines, put into the environment first.",
+    )(command)  # fmt: skip
+
+
+def json_option(command: Command) -> Command:
+    """--json: for programs."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(
+        command
+    )
+
+
+def settings_from(config: Path, env_file: Path | None = None) -> Settings:
+    """Raises ConfigError. What is printed from here on belongs to the command: only errors are
+    logged, and `run` says anew what it wants."""
+    from bridge.app.settings.yaml_file import read_yaml
+
+    if env_file is not None:
+        read_environment(env_file)
+    data = read_yaml(config)  # what is wrong with its syntax is told before all else is imported
+
+    from bridge.app.logs.setup import configure_logs
+    from bridge.app.settings.file import LogSettings, settings_in
+
+    configure_logs(LogSettings(level="error"))
+    return settings_in(config, data)
+
+
+def read_environment(path: Path, set_before: Collection[str] | None = None) -> None:
+    """NAME=value lines -> os.environ, less those that were set before anything of the file was."""
+    kept = frozenset(os.environ) if set_before is None else set_before
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except OSError as error:
+        raise ConfigError(
+            f"Cannot read the environment file {str(path)!r}: {error.strerror}; correct --env-file"
+        ) from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} is not text in UTF-8; save it again as UTF-8") from None
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        if (found := _LINE.fullmatch(text)) is None:
+            raise ConfigError(f"{path} line {number} is not NAME=value")  # the line may be a secret
+        name, value = found.groups()
+        if name not in kept:
+            os.environ[name] = _unquoted(value.strip())
+
+
+def _unquoted(value: str) -> str:
+    quoted = len(value) >= 2 and value[0] == value[-1] and value[0] in "'\""
+    return value[1:-1] if quoted else value

@@ -1,0 +1,120 @@
+"""`uacs-bridge pair`: who reaches agents in direct messages."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bridge.app.cli.commands.options import config_option, json_option, settings_from
+from bridge.app.cli.commands.show import nothing, print_json, table, when
+from bridge.errors import ConfigError
+
+
+@click.group("pair")
+def command() -> None:
+    """Let people reach agents in direct messages, by a code.
+
+    Whoever says the code to the bot, in a direct message, is answered by the agent from then on.
+    A code is good once, for some minutes; give it to one person alone.
+    """
+
+
+@command.command("new")
+@click.argument("agent", required=False)
+@click.option("--minutes", default=10.0, show_default=True, help="How long it is good.")
+@config_option
+def new(agent: str | None, minutes: float, config: Path) -> None:
+    """Make a code for one agent, or (without its name) for all.
+
+    Works while the bridge runs.
+
+    \b
+    Examples:
+      uacs-bridge pair new claude -c bridge.yaml
+      uacs-bridge pair new --minutes 60
+    """
+    click.echo(asyncio.run(_new(config, agent, minutes)))
+
+
+@command.command("list")
+@config_option
+@json_option
+def list_(config: Path, as_json: bool) -> None:
+    """List who is paired, and how many codes may still be given.
+
+    \b
+    Examples:
+      uacs-bridge pair list
+    """
+    found, codes = asyncio.run(_listed(config))
+    if as_json:
+        print_json({"paired": found, "codes": codes})
+        return
+    rows = [(one["actor"], one["name"], one["agent"], one["at"]) for one in found]
+    empty = nothing("pairings yet", "`uacs-bridge pair new` makes a code for somebody.")
+    click.echo(table(("account", "name", "agent", "since"), rows, indent="", empty=empty))
+    click.echo(f"codes that may still be given: {codes}")
+
+
+@command.command("revoke")
+@click.argument("who")
+@click.option("--agent", default=None, help="Only from this agent; without it, from all.")
+@config_option
+def revoke(who: str, agent: str | None, config: Path) -> None:
+    """Take a pairing back.
+
+    WHO is an actor's id (slack:T01:U01), or a name. Works while the bridge runs.
+
+    \b
+    Examples:
+      uacs-bridge pair revoke slack:T01:U01
+    """
+    actor, done = asyncio.run(_revoke(config, who, agent))
+    click.echo(f"{actor} is not paired" + ("" if done else "; it was not before"))
+
+
+async def _new(config: Path, agent: str | None, minutes: float) -> str:
+    settings = settings_from(config)
+
+    from bridge.app.cli.commands.stores import writing
+    from bridge.app.web.local_door import running_bridge
+    from bridge.ports.clock import SystemClock
+    from bridge.router.turns.access import ALL, begin_pairing
+
+    if agent is not None and agent not in settings.agents:
+        known = ", ".join(settings.agents) or "none"
+        raise ConfigError(f"There is no agent {agent!r}; there are: {known}")
+    name = agent or ALL
+    if running := running_bridge(settings.store.path):
+        return str(running.ask("/admin/pair", {"new": name, "minutes": minutes})["code"])
+    async with writing(settings) as store:
+        return await begin_pairing(store, SystemClock(), name, "command", minutes)
+
+
+async def _listed(config: Path) -> tuple[list[dict[str, Any]], int]:
+    from bridge.app.cli.commands.stores import reading
+
+    async with reading(settings_from(config)) as store:
+        found: list[dict[str, Any]] = []
+        for one in await store.pairings():
+            known = await store.person(one.actor)
+            name = known.name if known else ""
+            found.append({"actor": one.actor, "name": name, "agent": one.agent, "at": when(one.at)})
+        return found, len(await store.pairing_codes())
+
+
+async def _revoke(config: Path, who: str, agent: str | None) -> tuple[str, bool]:
+    from bridge.app.cli.commands.find_person import found_person
+    from bridge.app.cli.commands.stores import reading, writing
+    from bridge.app.web.local_door import running_bridge
+
+    settings = settings_from(config)
+    async with reading(settings) as store:
+        actor = await found_person(store, who)
+    if running := running_bridge(settings.store.path):
+        return actor, bool(running.ask("/admin/pair", {"revoke": actor, "agent": agent})["done"])
+    async with writing(settings) as store:
+        return actor, await store.unpair(actor, agent)

@@ -1,0 +1,96 @@
+"""A room's newest messages -> a Mermaid sequence diagram of who sent what to whom."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bridge.app.rooms.channel_lookup import remembered_name
+from bridge.content.text.split import cut_text
+from bridge.errors import StoreError
+from bridge.model import ChannelRef, MessageId
+from bridge.ports.store import Explanation, OperationRecord, Store
+from bridge.store.conversations import excerpt_of
+
+_EXCERPT = 40
+_ARROWS = {"done": "->>", "waiting": "-)", "sending": "-)", "cancelled": "--x"}
+_LOST = "-x"
+_WHAT = {
+    "post_message": "",
+    "edit_message": "edit: ",
+    "delete_message": "delete: ",
+    "add_reaction": "reaction ",
+    "remove_reaction": "reaction taken back ",
+    "pin_message": "pin: ",
+    "unpin_message": "unpin: ",
+}
+
+
+async def sequence_of(store: Store, room: str, newest: int, accounts: Mapping[str, str]) -> str:
+    """`accounts` are the configured ones with their platforms: what they call channels is shown.
+
+    Raises StoreError when nothing was said in a room of this name."""
+    rooms = {one.name: one for one, _ in await store.conversations() if one.kind == "room"}
+    if room not in rooms:
+        known = ", ".join(sorted(rooms)) or "none"
+        raise StoreError(f"Nothing was said in a room {room!r} yet; rooms with messages: {known}")
+    conversation = await store.conversation(rooms[room].id, newest=newest)
+    found = [await store.explain(MessageId(one.message_id)) for one in conversation.messages]
+    explanations = [one for one in found if one is not None]
+    titles: dict[ChannelRef, str] = {}
+    for channel in dict.fromkeys(_channels(explanations)):
+        mine = [name for name, platform in accounts.items() if platform == channel.platform]
+        if name := await remembered_name(channel.key, mine, store):
+            titles[channel] = f"{channel.platform} #{name}"
+    return "\n".join(_Diagram(titles).lines(explanations))
+
+
+def _channels(explanations: Sequence[Explanation]) -> Iterator[ChannelRef]:
+    for one in explanations:
+        if one.stored.place is not None:
+            yield one.stored.place.channel
+        yield from (record.operation.channel for record in one.operations)
+
+
+@dataclass
+class _Diagram:
+    """Participants get short names in the order in which they appear."""
+
+    titles: Mapping[ChannelRef, str]
+    names: dict[str, str] = field(default_factory=dict[str, str])
+
+    def lines(self, explanations: Sequence[Explanation]) -> list[str]:
+        arrows = [line for one in explanations for line in self._message(one)]
+        participants = [f"    participant {a} as {_safe(name)}" for name, a in self.names.items()]
+        return ["sequenceDiagram", "    participant B as bridge", *participants, *arrows]
+
+    def _message(self, explained: Explanation) -> Iterator[str]:
+        stored = explained.stored
+        words = _safe(cut_text(excerpt_of(stored.message), _EXCERPT))
+        if stored.place is not None:
+            said_by = _safe(stored.author.name)
+            yield f"    {self._short(stored.place.channel)}->>B: {said_by}: {words}"
+        else:
+            yield f"    Note over B: {_safe(stored.author.name)}: {words}"
+        for record in explained.operations:
+            yield self._operation(record, words)
+
+    def _operation(self, record: OperationRecord, words: str) -> str:
+        operation = record.operation
+        arrow = _ARROWS.get(record.state, _LOST)
+        emoji = getattr(operation, "emoji", "")
+        text = f"{_WHAT.get(operation.type, '')}{_safe(emoji)}{'' if emoji else words}"
+        state = "" if record.state == "done" else f" ({record.state})"
+        losses = f" [{len(record.losses)} lost]" if record.losses else ""
+        return f"    B{arrow}{self._short(operation.channel)}: {text}{state}{losses}"
+
+    def _short(self, channel: ChannelRef) -> str:
+        name = self.titles.get(channel) or f"{channel.platform} {channel.channel}"
+        return self.names.setdefault(name, f"C{len(self.names) + 1}")
+
+
+def _safe(text: str) -> str:
+    """As Mermaid takes it in a line: its own signs as entities, nothing invisible."""
+    line = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", " ", text).split())
+    return re.sub(r"[#;<>{}%]", lambda sign: f"#{ord(sign.group())};", line)

@@ -1,0 +1,85 @@
+"""`uacs-bridge setup`: what a connector's own `setup` says, printed; its files, written."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bridge.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bridge.ports.connector import SetupStep
+
+
+@click.command("setup")
+@click.argument("platform", metavar="slack|discord|teams")
+@click.option("--name", help="What the app or bot is called there.")
+@click.option("--account", help="The account's name in the configuration; the platform's if none.")
+@click.option("--public-url", help="Where platforms reach the bridge: https://bridge.example.org.")
+@click.option("--receive", help="Slack: socket (the default) or http.")
+@click.option("--client-id", "--app-id", "client_id",
+              help="Discord's Application ID; the Teams bot's Microsoft App ID.")  # fmt: skip
+@click.option("--tenant-id", help="Teams: the tenant of a single-tenant bot.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False),
+              help="Write files (manifest, app package) into this folder.")  # fmt: skip
+def command(platform: str, out: Path | None, **given: str | None) -> None:
+    """Say step by step how to install the bridge on a platform.
+
+    Prints the Slack app manifest, the Discord invite link, or makes the Teams app package. Nothing
+    is sent anywhere; run it again as often as you like.
+
+    \b
+    Examples:
+      uacs-bridge setup slack --name "House Bridge"
+      uacs-bridge setup discord --client-id 1323802873036800042
+      uacs-bridge setup teams --app-id 00000000-0000-0000-0000-000000000000 \\
+          --public-url https://bridge.example.org --out teams-app
+    """
+    from bridge.ports.discovery import connector_type
+
+    wanted = {key: value for key, value in given.items() if value}
+    _check(wanted)
+    steps = connector_type(platform).setup(wanted)
+    click.echo("\n".join(_lines(steps, out)))
+
+
+def _check(wanted: Mapping[str, str]) -> None:
+    """What holds for every platform. Raises ConfigError."""
+    from bridge.app.checks.needs import wrong_public_url
+    from bridge.app.settings.file import name_problem
+
+    account, url = wanted.get("account", ""), wanted.get("public_url", "")
+    if account and (problem := name_problem("accounts", account)):
+        raise ConfigError(f"--account {account!r}: {problem}")
+    if url and (problem := wrong_public_url(url)):
+        raise ConfigError(f"--{problem.replace('_', '-')}; write https://HOST")
+
+
+def _lines(steps: Sequence[SetupStep], out: Path | None) -> Iterator[str]:
+    for number, step in enumerate(steps, 1):
+        yield click.style(f"{number}. {step.title}", bold=True)
+        for paragraph in step.text.strip().split("\n"):
+            yield textwrap.fill(
+                paragraph, 96, initial_indent="   ", subsequent_indent="   ",
+                break_long_words=False, break_on_hyphens=False,
+            )  # fmt: skip
+        if step.artifact is not None:
+            yield from _artifact(step, step.artifact, out)
+        yield ""
+
+
+def _artifact(step: SetupStep, artifact: str | bytes, out: Path | None) -> Iterator[str]:
+    if step.filename is not None and out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        path = out / step.filename
+        path.write_bytes(artifact.encode() if isinstance(artifact, str) else artifact)
+        yield f"   Written: {path}"
+    elif isinstance(artifact, bytes):
+        yield f"   {step.filename}: {len(artifact):,} bytes; say --out FOLDER to have it written"
+    else:
+        yield ""
+        yield textwrap.indent(artifact.strip("\n"), "       ")

@@ -1,0 +1,197 @@
+"""`uacs-bridge status`: accounts as the running bridge tells them, all else from the store."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
+
+from bridge.app.cli.commands.options import config_option, json_option, settings_from
+from bridge.app.cli.commands.show import age, counted, heading, print_json, table
+from bridge.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bridge.app.settings.file import Settings
+
+_QUIET = 600.0  # seconds without a word after which an open socket may be deaf
+_UP = ("connected", "listening")
+
+Facts: TypeAlias = dict[str, Any]
+
+
+@click.command("status")
+@config_option
+@json_option
+def command(config: Path, as_json: bool) -> None:
+    """Show accounts, queues and what waits longest.
+
+    Works while the bridge runs and when it does not; changes nothing.
+
+    \b
+    Examples:
+      uacs-bridge status -c bridge.yaml
+      uacs-bridge status --json
+    """
+    found = asyncio.run(_facts(config))
+    if as_json:
+        print_json(found)
+    else:
+        click.echo("\n".join(_lines(found)))
+
+
+async def _facts(config: Path) -> dict[str, Any]:
+    settings, wrong, running, told = await asyncio.to_thread(_of_file, config)
+
+    from bridge.app.cli.commands.budget import spent_by
+    from bridge.app.cli.commands.stores import reading
+
+    accounts = {name: entry.platform for name, entry in settings.accounts.items()}
+    if wrong:
+        accounts = {name: facts["platform"] for name, facts in told.get("accounts", {}).items()}
+    async with reading(settings) as store:
+        status = await store.status()
+        failed = await store.failed_rows(5)
+        spent = await spent_by(store)
+    now = time.time()
+    health = told.get("accounts", {})
+    return {
+        "running": running,
+        "problems": told.get("problems", []),
+        "accounts": {
+            name: {"platform": platform, **health.get(name, {"state": "stopped"})}
+            for name, platform in accounts.items()
+        },
+        "deaf": [name for name in accounts if _deaf(health.get(name, {}), now)],
+        "inbox": dict(status.inbox),
+        "outbox": dict(status.outbox),
+        "turns": dict(status.turns),
+        "messages": status.messages,
+        "spent": spent,
+        "lanes": [
+            {"lane": lane.lane, "account": lane.account, "waiting": lane.waiting,
+             "state": lane.state, "age": round(now - lane.oldest, 1), "error": lane.error}
+            for lane in status.lanes
+        ],
+        "failed_events": [
+            {"row": row.id, "account": row.raw.account, "kind": row.raw.kind, "error": error}
+            for row, error in failed
+        ],
+    }  # fmt: skip
+
+
+def _of_file(config: Path) -> tuple[Settings, bool, Facts | None, Facts]:
+    """The settings, whether the file is wrong, and what `_running` tells. Of a wrong file the store
+    alone: a bridge that runs goes on with what it read before. Raises ConfigError where none does.
+    """
+    from bridge.app.settings.yaml_file import store_named_in
+
+    try:
+        settings = settings_from(config)
+    except ConfigError:
+        store = store_named_in(config)
+        running, told = _running(store)
+        if running is None:
+            raise
+
+        from bridge.app.settings.file import Settings, StoreSettings
+
+        return Settings(store=StoreSettings(path=store)), True, running, told
+    running, told = _running(settings.store.path)
+    return settings, False, running, told
+
+
+def _running(store: Path) -> tuple[Facts | None, Facts]:
+    """Which bridge runs with this store, and its /healthz; None and nothing when none does."""
+    from bridge.app.web.local_door import running_bridge
+    from bridge.errors import BridgeError
+
+    found = running_bridge(store)
+    if found is None:
+        return None, {}
+    try:
+        return {"pid": found.pid, "url": found.url}, found.ask("/healthz")
+    except BridgeError as error:
+        return {"pid": found.pid, "url": found.url}, {"problems": [str(error)]}
+
+
+def _deaf(health: Mapping[str, Any], now: float) -> bool:
+    """Connected, but nothing heard for long: a quiet place, or a socket that died unnoticed."""
+    last = health.get("heard") or health.get("connected_since")
+    return health.get("state") == "connected" and last is not None and now - last > _QUIET
+
+
+def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+    running = found["running"]
+    yield heading("Bridge")
+    yield f"  running, pid {running['pid']}, {running['url']}" if running else "  not running"
+    yield from (f"  problem: {text}" for text in found["problems"])
+    yield "\n" + heading("Accounts")
+    now = time.time()
+    yield table(
+        ("account", "platform", "state", "for", "heard", "note"),
+        [_account(name, facts, now) for name, facts in found["accounts"].items()],
+    )
+    for name, facts in found["accounts"].items():
+        if progress := facts.get("catching_up"):
+            yield from progress_lines(name, progress)
+    for name in found["deaf"]:
+        yield (
+            f"  {name} may be deaf: say something in one of its channels; if that is not heard, "
+            "restart the bridge and run `uacs-bridge check`"
+        )
+    yield "\n" + heading("Queues")
+    yield f"  inbox     {counted(found['inbox'])}"
+    yield f"  outbox    {counted(found['outbox'])}"
+    yield f"  turns     {counted(found['turns'])}"
+    yield f"  messages  {found['messages']}"
+    if found["spent"]:
+        yield "\n" + heading("What agents cost in 24 hours")
+        rows = [tuple(str(value) for value in one.values()) for one in found["spent"]]
+        yield table(("purse", "messages", "tokens", "money"), rows)
+    yield "\n" + heading("Waiting longest, lane by lane")
+    yield table(
+        ("lane", "account", "waiting", "state", "age", "error"),
+        [
+            (lane["lane"], lane["account"], lane["waiting"], lane["state"], age(lane["age"]),
+             lane["error"] or "-")
+            for lane in found["lanes"]
+        ],
+    )  # fmt: skip
+    if found["failed_events"]:
+        yield "\n" + heading("Events that nobody understood (the first few)")
+        rows = [(f["row"], f["account"], f["kind"], f["error"]) for f in found["failed_events"]]
+        yield table(("row", "account", "kind", "error"), rows)
+        yield "  After an upgrade that knows them: uacs-bridge dead-letters retry-events"
+    if found["outbox"].get("dead") or found["outbox"].get("unproved"):
+        yield "\n  See `uacs-bridge dead-letters list` for what was not delivered."
+
+
+def progress_lines(name: str, progress: Mapping[str, Any]) -> Iterator[str]:
+    """How far an account is with what happened while the bridge did not listen."""
+    channels, unread = progress["channels"], progress["unread"]
+    uncompared, left = progress["uncompared"], progress["seconds_left"]
+    yield (
+        f"  {name} looks for what it missed: messages read in {channels - unread} of {channels} "
+        f"channels; edits, deletions, reactions and pins compared in {channels - uncompared}; "
+        + ("time left not known yet" if left is None else f"about {age(left)} left")
+    )
+    waiting = list(progress["waiting"])
+    more = max(unread or uncompared, len(waiting)) - len(waiting)
+    yield f"    next: {', '.join(waiting)}" + (f" and {more} more" if more else "")
+
+
+def _account(name: str, facts: Mapping[str, Any], now: float) -> tuple[str, ...]:
+    since, heard = facts.get("connected_since"), facts.get("heard")
+    up = facts["state"] in _UP
+    return (
+        name,
+        facts["platform"],
+        facts["state"],
+        age(now - since) if since and up else "-",
+        f"{age(now - heard)} ago" if heard else "-",
+        facts.get("failed") or facts.get("note") or "-",
+    )

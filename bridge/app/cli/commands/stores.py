@@ -1,0 +1,42 @@
+"""Settings -> their store, to look into while the bridge runs, or to write when it does not.
+
+Imports the store when it is opened: what is wrong with the configuration is told before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bridge.app.settings.file import Settings
+    from bridge.ports.store import Store
+
+
+@asynccontextmanager
+async def reading(settings: Settings) -> AsyncGenerator[Store]:
+    """To look only; also while the bridge runs. Raises StoreError when there is none."""
+    from bridge.app.settings.keys import known_key
+    from bridge.ports.clock import SystemClock
+    from bridge.store.sqlite import open_sqlite_to_read
+
+    path = settings.store.path
+    store = await open_sqlite_to_read(path, clock=SystemClock(), key=known_key(path))
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+@asynccontextmanager
+async def writing(settings: Settings) -> AsyncGenerator[Store]:
+    """For this process alone. Raises StoreError while the bridge runs."""
+    from bridge.app.build import open_store
+    from bridge.ports.clock import SystemClock
+
+    store = await open_store(settings, SystemClock())
+    try:
+        yield store
+    finally:
+        await store.close()

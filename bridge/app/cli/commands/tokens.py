@@ -1,0 +1,146 @@
+"""`uacs-bridge tokens`: what opens rooms to programs, over /v1 and MCP."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bridge.app.cli.commands.options import config_option, json_option, settings_from
+from bridge.app.cli.commands.show import nothing, table
+from bridge.errors import ConfigError, StoreError
+
+if TYPE_CHECKING:
+    from bridge.app.settings.file import Settings
+    from bridge.ports.reading_store import ApiToken
+
+
+@click.group("tokens")
+def command() -> None:
+    """Make and revoke tokens: programs read rooms and speak in them with one.
+
+    Of each only a digest is kept. A program speaks under the token's name, and is mentioned by it.
+    """
+
+
+@command.command("add")
+@click.argument("name")
+@click.option("--room", "rooms", multiple=True, required=True, help="A room, or a glob of rooms.")
+@click.option("--scope", default="read", show_default=True, help="Some of read,post,interact.")
+@click.option("--expires", default="30d", show_default=True, help="30d, 12h, 90m, 2w or never.")
+@click.option(
+    "--role", type=click.Choice(("assistant", "human")), default="assistant", show_default=True,
+    help="What it speaks as: an assistant's posts are a bot's, and call no agent.",
+)  # fmt: skip
+@click.option(
+    "--per-minute",
+    default=120,
+    type=click.IntRange(1),
+    show_default=True,
+    help="Requests that it may make.",
+)
+@config_option
+def add(
+    name: str, rooms: tuple[str, ...], scope: str, expires: str, role: Any, per_minute: int,
+    config: Path,
+) -> None:  # fmt: skip
+    """Make a token, and print it: nobody can see it again.
+
+    One that has the name already is replaced, and is no good any more.
+
+    \b
+    Examples:
+      uacs-bridge tokens add helper --room support --scope read,post
+      uacs-bridge tokens add watcher --room 'team-*' --expires never
+    """
+    settings = settings_from(config)
+
+    from bridge.app.api.api_keys import Wanted, new_token, scopes_of, seconds_of
+    from bridge.content.text.globs import matches
+    from bridge.ports.clock import SystemClock
+
+    wanted = Wanted(name, rooms, scopes_of(scope), role, seconds_of(expires), per_minute)
+    kept, token = new_token(wanted, SystemClock().time(), settings.agents)
+    for glob in rooms:
+        if not any(matches(glob, room) for room in settings.rooms):
+            known = ", ".join(settings.rooms) or "none"
+            raise ConfigError(f"There is no room {glob!r}; there are: {known}")
+    asyncio.run(_keep(settings, kept))
+    click.echo(token)
+
+
+@command.command("list")
+@json_option
+@config_option
+def list_(config: Path, as_json: bool) -> None:
+    """List the tokens: never what they are, only what they may.
+
+    \b
+    Examples:
+      uacs-bridge tokens list -c bridge.yaml
+    """
+    import json
+
+    from bridge.ports.clock import SystemClock, datetime_of
+
+    now = SystemClock().time()
+    tokens = asyncio.run(_kept(settings_from(config)))
+    if as_json:
+        shown = [{k: v for k, v in asdict(one).items() if k != "digest"} for one in tokens]
+        click.echo(json.dumps(shown, indent=2))
+        return
+    rows: list[tuple[str, ...]] = []
+    for one in tokens:
+        until = "for ever" if one.expires is None else f"until {datetime_of(one.expires):%Y-%m-%d}"
+        over = " (expired)" if one.expires is not None and one.expires <= now else ""
+        scopes, rooms = ",".join(one.scopes), " ".join(one.rooms)
+        rows.append((one.name, one.role, scopes, rooms, f"{until}{over}"))
+    empty = nothing("tokens yet", "`uacs-bridge tokens add NAME --room ROOM` makes one.")
+    heads = ("token", "speaks as", "scopes", "rooms", "good")
+    click.echo(table(heads, rows, indent="", empty=empty))
+
+
+@command.command("revoke")
+@click.argument("name")
+@config_option
+def revoke(name: str, config: Path) -> None:
+    """Take a token back: it is no good from now on, and its open streams end.
+
+    \b
+    Examples:
+      uacs-bridge tokens revoke helper
+    """
+    if not asyncio.run(_revoke(settings_from(config), name)):
+        raise StoreError(f"There is no token {name!r}; `uacs-bridge tokens list` shows them")
+    click.echo("Revoked.")
+
+
+async def _keep(settings: Settings, token: ApiToken) -> None:
+    from bridge.app.cli.commands.stores import writing
+    from bridge.app.web.local_door import running_bridge
+
+    if running := running_bridge(settings.store.path):
+        running.ask("/admin/tokens", {"add": asdict(token)})
+        return
+    async with writing(settings) as store:
+        await store.put_token(token)
+
+
+async def _kept(settings: Settings) -> list[ApiToken]:
+    from bridge.app.cli.commands.stores import reading
+
+    async with reading(settings) as store:
+        return list(await store.tokens())
+
+
+async def _revoke(settings: Settings, name: str) -> bool:
+    from bridge.app.cli.commands.stores import writing
+    from bridge.app.web.local_door import running_bridge
+
+    if running := running_bridge(settings.store.path):
+        return bool(running.ask("/admin/tokens", {"revoke": name})["revoked"])
+    async with writing(settings) as store:
+        return await store.revoke_token(name)

@@ -1,0 +1,1 @@
+"""Log events: readable or JSON, repeats counted, secrets hidden."""

@@ -1,0 +1,128 @@
+"""Log events with keys -> readable lines or JSON on stderr; the last guard before a secret is out.
+
+What SDKs log through the standard library comes the same way, from warnings on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import re
+import sys
+from collections.abc import Mapping, MutableMapping, Sequence
+from typing import Any, TextIO, cast
+
+import orjson
+import structlog
+from structlog.typing import Processor
+
+from bridge.app.logs.redaction import HIDDEN, hide_inputs, hide_secrets
+from bridge.app.logs.repeats import REPEATS
+from bridge.app.settings.file import LogSettings
+
+_SECRET_KEYS = re.compile(r"(?i)token$|secret$|password$|^authorization$|^cookie$|^credentials$")
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), 127) if chr(code) not in "\n\t"}
+_FIRST = ("timestamp", "level", "event")
+_DEEPEST = 6
+_LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL)
+
+
+def configure_logs(settings: LogSettings) -> None:
+    """Set structlog and the standard library up for the whole process."""
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    as_json = settings.format == "json" or (settings.format == "auto" and not terminal)
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            REPEATS,  # before anything costs time: of thousands, one is rendered
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            redact,
+            to_json if as_json else _to_text(colors=terminal),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(settings.level),
+        logger_factory=structlog.PrintLoggerFactory(cast("TextIO", _Stderr())),
+    )
+    route_standard_logging()
+
+
+# uvicorn gives them handlers of their own wherever it is started with its default settings.
+_LOGGERS_OF_SERVERS = ("uvicorn", "uvicorn.error", "uvicorn.access")
+
+
+def route_standard_logging() -> None:
+    """SDKs' warnings and errors become events; their chatter is left out."""
+    root = logging.getLogger()
+    root.handlers[:] = [_ToStructlog()]
+    root.setLevel(logging.WARNING)
+    for name in _LOGGERS_OF_SERVERS:
+        logger = logging.getLogger(name)
+        logger.handlers.clear()
+        logger.propagate = True
+    logging.captureWarnings(capture=True)
+
+
+def redact(_logger: object, _name: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
+    """Hide whatever looks like a secret, however deep, and make control characters visible."""
+    return {key: _clean(key, value, 0) for key, value in event.items()}
+
+
+def to_json(_logger: object, _name: str, event: MutableMapping[str, Any]) -> str:
+    """One line of JSON for any event: a log call never fails."""
+    event = {key: event.pop(key) for key in _FIRST if key in event} | dict(event)
+    try:
+        return orjson.dumps(event, default=repr, option=orjson.OPT_NON_STR_KEYS).decode()
+    except (TypeError, ValueError):  # a lone surrogate, an integer beyond 64 bits
+        return json.dumps(event, default=repr)
+
+
+def _to_text(*, colors: bool) -> Processor:
+    return structlog.dev.ConsoleRenderer(
+        colors=colors, exception_formatter=structlog.dev.plain_traceback
+    )
+
+
+def _clean(key: object, value: object, depth: int) -> object:
+    if isinstance(key, str) and _SECRET_KEYS.search(key) and value:
+        return HIDDEN
+    if isinstance(value, str):
+        return _hidden(value)
+    if depth >= _DEEPEST or value is None or isinstance(value, bool | int | float):
+        return value if depth < _DEEPEST else "..."
+    if isinstance(value, Mapping):
+        return {str(k): _clean(k, v, depth + 1) for k, v in value.items()}
+    if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes | bytearray):
+        return [_clean(None, one, depth + 1) for one in value]
+    return _hidden(repr(value))
+
+
+class _Stderr:
+    """Whatever stderr is at the moment; one that is closed or full loses lines, not messages."""
+
+    def write(self, text: str) -> None:
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            sys.stderr.write(text)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            sys.stderr.flush()
+
+
+def _hidden(text: str) -> str:
+    return hide_secrets(hide_inputs(text)).translate(_CONTROLS)
+
+
+class _ToStructlog(logging.Handler):
+    """A record of the standard library -> an event."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            text = record.getMessage()
+        except (TypeError, ValueError):  # an SDK's arguments that do not fit its text
+            text = str(record.msg)
+        level = max(known for known in _LEVELS if known <= max(record.levelno, logging.DEBUG))
+        structlog.get_logger().log(
+            level, text, logger=record.name, exc_info=record.exc_info or False
+        )

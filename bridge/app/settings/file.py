@@ -1,0 +1,581 @@
+"""The configuration file -> checked settings; every unknown key names the nearest known one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from bridge.app.logs.redaction import hide_secrets
+from bridge.app.settings.agent_memberships import DirectSettings, seat_problems
+from bridge.app.settings.catch_up import CatchUpSettings
+from bridge.app.settings.nearest import closest, nearest
+from bridge.app.settings.quotas import BudgetSettings
+from bridge.app.settings.rooms import RoomSettings
+from bridge.app.settings.strict import NativeId, StrictSettings
+from bridge.app.settings.unmatched_people import nobody_approves, nobody_meant
+from bridge.app.settings.yaml_file import DEFAULT_STORE, read_yaml
+from bridge.content.text.globs import Glob, matches
+from bridge.errors import ConfigError
+from bridge.ports.discovery import (
+    AGENTS,
+    CONNECTORS,
+    POLICIES,
+    agent_type,
+    connector_type,
+    names_of,
+    policy_type,
+)
+from bridge.ports.tokens import SecretRef
+from bridge.tools.settings import ToolServerSettings
+
+_NAME = re.compile(r"^[a-z0-9][a-z0-9_-]{0,62}$")
+# Accounts are served below their names.
+_OWN_ADDRESSES = (
+    "admin", "files", "healthz", "livez", "mcp", "metrics", "pictures", "readyz", "v1",
+)  # fmt: skip
+# Keys beside `kind` that all agents have.
+_SHARED = {"agents": frozenset({"budget", "picture", "policies", "tools"})}
+_HEX = re.compile(r"[0-9A-Fa-f]{32,}")  # a signing secret of Slack
+_LISTS = ("tuple_type", "list_type", "set_type", "frozen_set_type")
+_MAPPINGS = ("dict_type", "mapping_type", "model_type", "model_attributes_type")
+_QUOTED = re.compile(r"'([^']*)'")
+# As POSIX names them; what looks different is more likely the secret itself.
+_VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")
+
+
+class AccountSettings(StrictSettings):
+    """One installation of the bridge: a Slack app in a workspace, a Discord bot, a Teams bot."""
+
+    platform: str = Field(description="Which platform it is: slack, discord, teams.")
+    options: Any = Field(default=None, description="The platform's own settings, checked by it.")
+
+
+class AgentSettings(StrictSettings):
+    """One agent: its name is what people write behind the @."""
+
+    kind: str = Field(
+        description="Which agent API it speaks: echo, openai-chat, openai-responses, anthropic, "
+        "gemini, ailoy, a2a, acp, webhook."
+    )
+    tools: tuple[str, ...] = Field(
+        default=(), description="The servers under `tools` whose tools it has."
+    )
+    options: Any = Field(default=None, description="The agent API's own settings.")
+    picture: str | None = Field(
+        default=None,
+        description="Its picture beside what it says: an https address, or a PNG, JPEG, GIF or "
+        "WebP file (relative to the configuration file; needs web.public_url).",
+    )
+    budget: BudgetSettings = Field(
+        default=BudgetSettings(), description="What it may cost, in all rooms together."
+    )
+    policies: tuple[str, ...] = Field(
+        default=(), description="What is between the rooms and it: names under `policies`."
+    )
+
+
+class PolicySettings(StrictSettings):
+    """What looks at all that agents are told and say."""
+
+    kind: str = Field(description="redact, deny, or one that is installed beside the bridge.")
+    options: Any = Field(default=None, description="The policy's own settings.")
+
+
+# `path` below `store`, whatever the rest of the file is.
+
+
+class StoreSettings(StrictSettings):
+    """Where everything is kept."""
+
+    path: Path = Field(
+        default=DEFAULT_STORE,
+        description="The SQLite file; relative paths are relative to the configuration file.",
+    )
+    synchronous: Literal["FULL", "NORMAL"] = Field(
+        default="FULL",
+        description="FULL survives a power cut with every message; NORMAL is a little faster.",
+    )
+
+
+class WebSettings(StrictSettings):
+    """The bridge's own web server: health, metrics, and the platforms' requests."""
+
+    host: str = Field(default="127.0.0.1", description="The address that it listens on.")
+    port: int = Field(default=8080, ge=0, le=65535, description="Its port; 0 takes a free one.")
+    public_url: str | None = Field(
+        default=None,
+        description="How platforms reach it from outside, e.g. https://bridge.example.org.",
+    )
+
+
+class FileSettings(StrictSettings):
+    """Pictures, films, sounds and files: what is fetched and kept, and how it is shown."""
+
+    largest_mb: float = Field(
+        default=100.0, gt=0, le=10_000, description="The largest file that is fetched, in MB."
+    )
+    fetch_seconds: float = Field(
+        default=120.0, gt=0, description="Seconds that fetching one file may take."
+    )
+    keep_unused_days: float | None = Field(
+        default=30.0,
+        ge=1,
+        description="Days after which a file that no message names any more is removed; "
+        "null: never.",
+    )
+    link_days: float = Field(
+        default=30.0,
+        gt=0,
+        le=3650,
+        description="Days for which a link to a kept file is good; needs public_url.",
+    )
+    allow_loopback: bool = Field(
+        default=False,
+        description="Whether files are also fetched from this machine: for the sandbox only.",
+    )
+
+
+class PeopleSettings(StrictSettings):
+    """Which accounts are one person's, and which groups are the same."""
+
+    budget: BudgetSettings = Field(
+        default=BudgetSettings(), description="What agents may cost for each person."
+    )
+    link_by_email: bool = Field(
+        default=False,
+        description="Whether accounts with one e-mail address are linked; addresses are asked of "
+        "the platforms, and kept as keyed digests.",
+    )
+    groups: dict[str, dict[str, NativeId]] = Field(
+        default={},
+        description="Roles and user groups that are the same, by a name of your choice: account -> "
+        "the group's id there.",
+    )
+
+
+class LogSettings(StrictSettings):
+    """What is logged, and how."""
+
+    level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="The least important messages that are shown."
+    )
+    format: Literal["auto", "json", "text"] = Field(
+        default="auto", description="json for machines, text for people; auto asks the terminal."
+    )
+
+
+class DeliverySettings(StrictSettings):
+    """How patient the bridge is."""
+
+    settle_grace: float = Field(
+        default=2.0,
+        ge=0,
+        description="Seconds after a lost answer before the bridge looks whether the post arrived.",
+    )
+    settle_late: float = Field(
+        default=30.0,
+        ge=0,
+        description="Seconds after `send_deadline` during which the bridge looks for a post whose "
+        "answer did not come, before it sends it again: a slow platform may take it late.",
+    )
+    send_deadline: float = Field(
+        default=30.0,
+        gt=0,
+        description="Seconds that one request to a platform may take; files take longer.",
+    )
+    retry_for: float = Field(
+        default=86400.0,
+        gt=0,
+        description="Seconds after which a post, an edit or a deletion that its platform does "
+        "not take (5xx, no connection, rate limits, refused tokens, missing permissions) becomes a "
+        "dead letter.",
+    )
+    retry_marks_for: float = Field(
+        default=3600.0, gt=0, description="The same for reactions and pins."
+    )
+    retry_alone_for: float = Field(
+        default=600.0,
+        gt=0,
+        description="Seconds for which a request may fail before the requests behind it in its "
+        "channel are tried, too. If the platform takes one of these, the failing one is tried a "
+        "last time and becomes a dead letter; if they fail as well, all wait in their order.",
+    )
+    longest_backoff: float = Field(
+        default=60.0, gt=0, description="The longest pause between two attempts, in seconds."
+    )
+    agent_idle: float = Field(
+        default=60.0, gt=0, description="Seconds that an agent may be silent before it is given up."
+    )
+    late_after: float | None = Field(
+        default=120.0,
+        gt=0,
+        description="Seconds that a channel may be behind before the others are told; null: never.",
+    )
+    drain: float = Field(
+        default=5.0, ge=0, description="Seconds that a stop waits for what has begun."
+    )
+
+
+class Settings(StrictSettings):
+    """The whole configuration file."""
+
+    accounts: dict[str, AccountSettings] = Field(
+        default={}, description="Installations of the bridge, by a name of your choice."
+    )
+    rooms: dict[str, RoomSettings] = Field(
+        default={}, description="Rooms, by a name of your choice."
+    )
+    agents: dict[str, AgentSettings] = Field(
+        default={}, description="Agents, by the name that people write behind the @."
+    )
+    tools: dict[str, ToolServerSettings] = Field(
+        default={}, description="Servers of tools (MCP), by a name of your choice."
+    )
+    admins: tuple[Glob, ...] = Field(
+        default=(),
+        description="Who may give commands in channels: ids (slack:T01:U01) or globs of them.",
+    )
+    store: StoreSettings = Field(default=StoreSettings(), description="Where everything is kept.")
+    web: WebSettings = Field(default=WebSettings(), description="The bridge's own web server.")
+    files: FileSettings = Field(
+        default=FileSettings(), description="Pictures, films, sounds and files."
+    )
+    direct: tuple[DirectSettings, ...] = Field(
+        default=(), description="Agents that people write to directly."
+    )
+    policies: dict[str, PolicySettings] = Field(
+        default={}, description="Policies of agents, by name."
+    )
+    people: PeopleSettings = Field(
+        default=PeopleSettings(), description="Whose accounts are whose, and groups."
+    )
+    log: LogSettings = Field(default=LogSettings(), description="What is logged, and how.")
+    catch_up: CatchUpSettings = Field(
+        default=CatchUpSettings(),
+        description="What is done about the time in which nobody listened.",
+    )
+    delivery: DeliverySettings = Field(
+        default=DeliverySettings(), description="How patient the bridge is."
+    )
+
+
+def read_settings(path: Path) -> Settings:
+    """Read and check a configuration file. Raises ConfigError that says where and what to do."""
+    return settings_in(path, read_yaml(path))
+
+
+def settings_in(path: Path, data: object) -> Settings:
+    """Checked settings from what `read_yaml` found in this file. Raises ConfigError."""
+    settings = settings_of(data, str(path))
+    store_path = settings.store.path.expanduser()
+    if store_path != path.parent / settings.store.path:
+        store = settings.store.model_copy(update={"path": path.parent / store_path})
+        settings = settings.model_copy(update={"store": store})
+    agents = {name: _with_picture(one, path) for name, one in settings.agents.items()}
+    return settings.model_copy(update={"agents": agents})
+
+
+def _with_picture(agent: AgentSettings, path: Path) -> AgentSettings:
+    """A file is relative to the configuration file."""
+    if agent.picture is None or "://" in agent.picture:
+        return agent
+    picture = str(path.parent / Path(agent.picture).expanduser())
+    return agent.model_copy(update={"picture": picture})
+
+
+def settings_of(data: object, source: str = "configuration") -> Settings:
+    """Checked settings from parsed YAML."""
+    if not isinstance(data, Mapping):
+        raise ConfigError(f"{source}: the top must be a mapping, not {type(data).__name__}")
+    prepared = dict(data)
+    problems: list[str] = []
+    for section, nested in (("accounts", "platform"), ("agents", "kind"), ("policies", "kind")):
+        if isinstance(entries := prepared.get(section), Mapping):
+            prepared[section] = {
+                str(name): _with_options(section, str(name), entry, nested, problems)
+                for name, entry in entries.items()
+            }
+    if isinstance(rooms := prepared.get("rooms"), Mapping):
+        prepared["rooms"] = {str(name): room for name, room in rooms.items()}
+    if isinstance(servers := prepared.get("tools"), Mapping):
+        read = (
+            (str(name), _tool_server(str(name), one, problems)) for name, one in servers.items()
+        )
+        prepared["tools"] = {name: server for name, server in read if server is not None}
+    try:
+        settings = Settings.model_validate(prepared)
+    except ValidationError as error:
+        problems += _problems(error, Settings)
+    else:
+        problems += _crossed(settings)
+        if not problems:
+            return settings
+    found = hide_secrets("\n".join(f"- {problem}" for problem in problems))
+    raise ConfigError(f"{source} is not right:\n{found}")
+
+
+def _with_options(
+    section: str, name: str, entry: object, nested: str, problems: list[str]
+) -> object:
+    """An account's or agent's own keys are checked by the part that understands them."""
+    if not isinstance(entry, Mapping) or not isinstance(kind := entry.get(nested), str):
+        return entry
+    group = {"accounts": CONNECTORS, "agents": AGENTS}.get(section, POLICIES)
+    if kind not in names_of(group):
+        known = nearest(kind, names_of(group))
+        problems.append(f"{section}.{name}.{nested}: there is no {nested} {kind!r}{known}")
+        return {nested: kind}
+    types = {"accounts": connector_type, "agents": agent_type}
+    model = types.get(section, policy_type)(kind).settings
+    shared = _SHARED.get(section, frozenset())
+    own = {key: value for key, value in entry.items() if key != nested and key not in shared}
+    kept = {key: value for key, value in entry.items() if key in shared}
+    try:
+        return {nested: kind, **kept, "options": model.model_validate(own)}
+    except ValidationError as error:
+        problems += [f"{section}.{name}.{text}" for text in _problems(error, model)]
+        return {nested: kind, **kept}
+
+
+def _tool_server(name: str, entry: object, problems: list[str]) -> ToolServerSettings | None:
+    """Checked by itself, so that nothing in the place of a secret is shown."""
+    try:
+        return ToolServerSettings.model_validate(entry)
+    except ValidationError as error:
+        problems += [
+            f"tools.{name}{'' if text.startswith(':') else '.' if ': ' in text else ': '}{text}"
+            for text in _problems(error, ToolServerSettings)
+        ]
+        return None
+
+
+def name_problem(section: str, name: str) -> str:
+    """Why nothing in this section can have the name; empty where it can."""
+    if not _NAME.match(name):
+        return "a name is lower-case letters, digits, - and _, at most 63"
+    if section == "accounts" and name in _OWN_ADDRESSES:
+        return "this is an address of the bridge's own; choose another name"
+    return ""
+
+
+def _crossed(settings: Settings) -> list[str]:
+    """Names that refer to one another must exist; references to secrets are no secrets."""
+    problems = [
+        f"{section}.{name}: {problem}"
+        for section in ("accounts", "rooms", "agents", "tools")
+        for name in getattr(settings, section)
+        if (problem := name_problem(section, name))
+    ]
+    owners = [("accounts", name, one.options) for name, one in settings.accounts.items()]
+    owners += [("agents", name, one.options) for name, one in settings.agents.items()]
+    owners += [("tools", name, one) for name, one in settings.tools.items()]
+    for section, name, options in owners:
+        problems += [
+            f"{section}.{name}.{key}{found}; {_secret_todo(key)}"
+            for key, ref in secrets_of(options)
+            if (found := _misplaced(ref))
+        ]
+    problems += _unknown_tools(settings)
+    problems += _nobody(settings)
+    for group, accounts in settings.people.groups.items():
+        problems += [
+            f"people.groups.{group}.{account}: there is no account {account!r}"
+            f"{nearest(account, settings.accounts)}"
+            for account in accounts
+            if account not in settings.accounts
+        ]
+    accounts = _Accounts(settings.accounts)
+    for room, entry in settings.rooms.items():
+        for index, member in enumerate(entry.members):
+            if not accounts.has(member.account):
+                near = nearest(member.account, settings.accounts)
+                problems.append(
+                    f"rooms.{room}.members[{index}].account: there is no account "
+                    f"{member.account!r}{near}"
+                )
+        for index, seat in enumerate(entry.agents):
+            if seat.agent not in settings.agents:
+                near = nearest(seat.agent, settings.agents)
+                problems.append(
+                    f"rooms.{room}.agents[{index}].agent: there is no agent {seat.agent!r}{near}"
+                )
+        problems += seat_problems(f"rooms.{room}", entry.agents)
+    problems += [
+        f"agents.{name}.policies: there is no policy {one!r}{nearest(one, settings.policies)}"
+        for name, entry in settings.agents.items()
+        for one in entry.policies
+        if one not in settings.policies
+    ]
+    for index, direct in enumerate(settings.direct):
+        where = f"direct[{index}]"
+        if not accounts.has(direct.account):
+            near = nearest(direct.account, settings.accounts)
+            problems.append(f"{where}.account: there is no account {direct.account!r}{near}")
+        problems += [
+            f"{where}.agents[{seat}].agent: there is no agent {one.agent!r}"
+            f"{nearest(one.agent, settings.agents)}"
+            for seat, one in enumerate(direct.agents)
+            if one.agent not in settings.agents
+        ]
+        problems += seat_problems(where, direct.agents)
+    return problems
+
+
+class _Accounts:
+    """Which globs mean an account, each looked at once."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        self._names = names
+        self._seen: dict[str, bool] = dict.fromkeys(names, True)
+
+    def has(self, glob: str) -> bool:
+        if glob not in self._seen:
+            self._seen[glob] = any(matches(glob, name) for name in self._names)
+        return self._seen[glob]
+
+
+def _nobody(settings: Settings) -> Iterator[str]:
+    """Globs of people that can mean nobody: a list of those who may, or may not, is worth its
+    letters."""
+    for index, why in nobody_meant(settings.admins):
+        yield f"admins[{index}]: {why}"
+    for name, server in settings.tools.items():
+        for index, why in nobody_approves(server.approvers):
+            yield f"tools.{name}.approvers[{index}]: {why}"
+    seated = [(f"rooms.{name}", room.agents) for name, room in settings.rooms.items()]
+    seated += [(f"direct[{index}]", one.agents) for index, one in enumerate(settings.direct)]
+    for where, seats in seated:
+        for number, seat in enumerate(seats):
+            for key, globs in (("allow", seat.allow), ("deny", seat.deny)):
+                for index, why in nobody_meant(globs, groups=True):
+                    yield f"{where}.agents[{number}].{key}[{index}]: {why}"
+            for index, why in nobody_meant(seat.operators):
+                yield f"{where}.agents[{number}].operators[{index}]: {why}"
+
+
+def _unknown_tools(settings: Settings) -> list[str]:
+    named = [(f"agents.{name}.tools", one.tools) for name, one in settings.agents.items()]
+    for room, entry in settings.rooms.items():
+        named += [
+            (f"rooms.{room}.agents[{index}].tools", seat.tools or ())
+            for index, seat in enumerate(entry.agents)
+        ]
+    return [
+        f"{where}: there is no server of tools {one!r}{nearest(one, settings.tools)}"
+        for where, tools in named
+        for one in tools
+        if one not in settings.tools
+    ]
+
+
+def secrets_of(options: object) -> Iterator[tuple[str, SecretRef]]:
+    """The keys of an account's, agent's or tool server's own settings that say where a secret is
+    found."""
+    if isinstance(options, BaseModel):
+        for key in type(options).model_fields:
+            found = getattr(options, key)
+            if isinstance(found, SecretRef):
+                yield key, found
+            elif isinstance(found, dict):
+                named = found.items()
+                yield from ((f"{key}.{n}", ref) for n, ref in named if isinstance(ref, SecretRef))
+
+
+def _misplaced(ref: SecretRef) -> str:
+    """What is wrong with where a secret is said to be; empty when nothing is."""
+    if ref.env is not None and not _VARIABLE.match(ref.env):
+        return ".env: this is no name of an environment variable"
+    value = ref.env or ref.file or ref.sealed or ""
+    odd = _HEX.fullmatch(value) or hide_secrets(value) != value
+    return ": this looks like the secret itself" if odd else ""
+
+
+def _is_secret(model: type[BaseModel], loc: tuple[int | str, ...]) -> bool:
+    """Whether a SecretRef was wanted here: whatever stands there instead is never shown."""
+    field = model.model_fields.get(str(loc[0])) if loc else None
+    if field is None:
+        return False
+    return SecretRef in (field.annotation, *getattr(field.annotation, "__args__", ()))
+
+
+def _secret_todo(key: str) -> str:
+    variable = re.sub(r"[^A-Z0-9]+", "_", key.rpartition(".")[2].upper())
+    return (
+        f"secrets never stand in this file; say where it is found: {key}: {{env: {variable}}} "
+        "(or {file: PATH}, or {sealed: NAME} after `uacs-bridge secrets set NAME`)"
+    )
+
+
+def _problems(error: ValidationError, model: type[BaseModel]) -> list[str]:
+    """Pydantic's findings in our words, with the way to the key."""
+    texts: list[str] = []
+    errors = error.errors(include_url=False)
+    for found in errors:
+        where = _path(found["loc"])
+        if found["type"] == "extra_forbidden":
+            known = _fields_at(model, found["loc"][:-1])
+            texts.append(f"{where}: unknown key{nearest(str(found['loc'][-1]), known)}")
+        elif found["type"] == "missing":
+            texts.append(f"{where}: this key is needed")
+        elif _is_secret(model, found["loc"]):
+            texts.append(f"{where}: {_secret_todo(str(found['loc'][:2][-1]))}")
+        elif found["type"] == "too_short" and _has_deeper(errors, found["loc"]):
+            continue  # pydantic counts only the items that are right
+        else:
+            value = "" if isinstance(found["input"], Mapping) else f" (is {_shown(found['input'])})"
+            text = hide_secrets(_in_plain_words(found))
+            texts.append(f"{where}: {text}{value}" if where else f"{text}")
+    return texts
+
+
+def _in_plain_words(found: ErrorDetails) -> str:
+    """What is wanted there, in the words of YAML rather than of Python."""
+    value, kind = found["input"], found["type"]
+    if kind in _LISTS:
+        return "this is a list: put it in brackets, or each on a line behind a dash"
+    if kind in _MAPPINGS:
+        return "this has keys of its own: `key: value`, a line each"
+    if kind == "string_type" and value is None:
+        return "there is nothing; what begins with # is a comment unless it stands in quotes"
+    if kind == "string_type" and not isinstance(value, (Mapping, list)):
+        return "this is a text: put it in quotes"
+    if kind == "too_short":
+        return "it needs at least one"
+    if kind == "literal_error" and isinstance(value, str):
+        known = _QUOTED.findall(str(found.get("ctx", {}).get("expected", "")))
+        return found["msg"] + nearest(value, known) if closest(value, known) else found["msg"]
+    return found["msg"].removeprefix("Value error, ")
+
+
+def _shown(value: object) -> str:
+    """A wrong value, short, and without what looks like a token put at the wrong key."""
+    text = hide_secrets(repr(value))
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def _has_deeper(errors: Sequence[ErrorDetails], loc: tuple[int | str, ...]) -> bool:
+    return any(len(e["loc"]) > len(loc) and e["loc"][: len(loc)] == loc for e in errors)
+
+
+def _path(loc: tuple[int | str, ...]) -> str:
+    text = ""
+    for step in loc:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+    return text
+
+
+def _fields_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
+    """The known keys of the mapping at this place."""
+    here: Any = model
+    for step in loc:
+        if isinstance(here, type) and issubclass(here, BaseModel) and step in here.model_fields:
+            here = here.model_fields[str(step)].annotation
+        arguments = [a for a in getattr(here, "__args__", ()) if isinstance(a, type)]
+        models = [a for a in arguments if issubclass(a, BaseModel)]
+        here = models[0] if models else here
+    return list(here.model_fields) if isinstance(here, type) and issubclass(here, BaseModel) else []

@@ -1,0 +1,1 @@
+"""Rich messages from one format to another, without a running bridge."""

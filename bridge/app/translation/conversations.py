@@ -1,0 +1,90 @@
+"""A UACS Conversation <-> the request of an agent API, and the answer of one -> a Message. Pure."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from pydantic import JsonValue
+
+from bridge.agents.codecs import MESSAGES_OF, codec_of
+from bridge.agents.native import STATE_OF_ANOTHER
+from bridge.agents.programs import ASSISTANT, as_program, assistant_of, settings_losses
+from bridge.agents.speakers import UNMARKED
+from bridge.app.translation.json_text import write_json
+from bridge.app.translation.uacs import as_codec_error
+from bridge.errors import CodecError, InvalidUacs
+from bridge.model import Loss
+from bridge.uacs import Actor, Conversation, Message, read_conversation, write
+
+_MADE = uuid.UUID("0e6d3c1c-8b1e-5a53-9d3b-2b8f7c4d9a10")
+APIS = tuple(MESSAGES_OF)
+
+
+def is_conversation(payload: JsonValue) -> bool:
+    """Whether this UACS object has messages; else it is one."""
+    return isinstance(payload, dict) and "messages" in payload
+
+
+def json_to_conversation(payload: JsonValue) -> Conversation:
+    """Raises CodecError with the place of what is no UACS."""
+    try:
+        return read_conversation(write_json(payload))
+    except InvalidUacs as error:
+        raise as_codec_error(error) from None
+
+
+def conversation_of(message: Message, *, said_by_somebody: bool) -> Conversation:
+    """A message alone; where nobody is known to have said it, the user did."""
+    if not said_by_somebody:
+        message = message.model_copy(update={"actor": Actor(id=UNMARKED, role="human")})
+    return Conversation(
+        conversation_id=str(uuid.uuid5(_MADE, message.message_id)),
+        created_at=message.timestamp,
+        updated_at=message.timestamp,
+        messages=(message,),
+    )
+
+
+def read_api(kind: str, payload: JsonValue) -> Conversation | Message:
+    """A request (or its messages alone) is a Conversation, an answer a Message. Raises the
+    CodecError of the request where it is neither."""
+    codec = codec_of(kind)
+    whole: JsonValue = {MESSAGES_OF[kind]: payload} if isinstance(payload, list) else payload
+    try:
+        try:
+            return codec.read_request(whole, ASSISTANT)
+        except CodecError as refused:
+            try:
+                return codec.read_response(whole, ASSISTANT)
+            except CodecError:
+                raise refused from None
+    except InvalidUacs as error:  # UACS takes fewer levels of JSON within one another
+        raise CodecError("", f"cannot be kept as UACS: {error.rule}") from None
+
+
+def write_api(kind: str, conversation: Conversation) -> tuple[JsonValue, tuple[Loss, ...]]:
+    """The request of the API, each message in its role, and what it does not say."""
+    agent = assistant_of(conversation, kind)
+    told, losses = as_program(conversation, agent, kind)
+    written = codec_of(kind).write_request(told, agent)
+    lost = (*losses, *settings_losses(conversation, kind), *_joined(written.losses))
+    return cast("JsonValue", written.body), lost
+
+
+def _joined(losses: Sequence[Loss]) -> Iterator[Loss]:
+    """Each kind of state of another API once, at its first place, with how often it is there."""
+    count = Counter(one.what for one in losses if one.kind == STATE_OF_ANOTHER)
+    for one in losses:
+        if one.kind != STATE_OF_ANOTHER:
+            yield one
+        elif times := count.pop(one.what, 0):
+            what = f"{one.what} ({times} times)" if times > 1 else one.what
+            yield one.model_copy(update={"what": what})
+
+
+def uacs_json(value: Conversation | Message) -> JsonValue:
+    return json.loads(write(value))

@@ -1,0 +1,139 @@
+"""JSON bytes <-> values of any nesting that a codec takes. CodecError where it is no sound JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from math import isfinite
+from typing import NoReturn, cast
+
+import orjson
+from pydantic import JsonValue
+
+from bridge.content.cards.json_tree import MAX_NESTING, check_nesting, pointer
+from bridge.errors import CodecError
+
+_DEEPER = MAX_NESTING + 8  # an envelope stands around the payload
+
+
+def read_json(raw: bytes) -> JsonValue:
+    """UTF-8 JSON. Integers are exact; NaN, infinities and lone surrogates are refused."""
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CodecError("", f"is not UTF-8: byte {error.start} is wrong") from None
+    value = _parsed(text)
+    check_json(value, _DEEPER)
+    return value
+
+
+def _parsed(text: str) -> JsonValue:
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except RecursionError:
+        return _parsed_deep(text)
+    except ValueError as error:  # JSONDecodeError, or an integer of more than 4,300 digits
+        raise CodecError("", f"is not JSON: {error}") from None
+
+
+def _parsed_deep(text: str) -> JsonValue:
+    """The standard library gives up before 1,000 levels, orjson after them."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise CodecError("", f"is not JSON, or nested too deep: {error}") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def check_json(value: object, most: int = MAX_NESTING) -> None:
+    """Raises CodecError, with its place, for what JSON cannot hold, and for too many levels."""
+    check_nesting(value, most)
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, TypeError, RecursionError):
+        _refuse_first_fault(value)
+
+
+def _refuse_first_fault(value: object) -> None:
+    """Walks without recursion; the way down is written as a pointer only when it is needed."""
+    way: list[str | int] = [""]
+    stack: list[Iterator[tuple[str | int, object]]] = [iter([("", value)])]
+    while stack:
+        found = next(stack[-1], None)
+        if found is None:
+            stack.pop()
+            way.pop()
+            continue
+        way[-1], one = found
+        if reason := _fault(way[-1]) or _fault(one):
+            raise CodecError(pointer("", *way[1:]), reason)
+        if isinstance(one, dict | list):
+            way.append("")
+            stack.append(_items(one))
+
+
+def _items(value: object) -> Iterator[tuple[str | int, object]]:
+    match value:
+        case dict():
+            return iter(cast("dict[str, object]", value).items())
+        case _:
+            return enumerate(cast("list[object]", value))
+
+
+def _fault(value: object) -> str:
+    match value:
+        case None | bool() | int() | dict() | list():
+            return ""
+        case float():
+            return "" if isfinite(value) else "is a number that JSON cannot hold"
+        case str():
+            return "" if _is_unicode(value) else "has a lone surrogate, which is no character"
+        case _:
+            return f"is no JSON, but {type(value).__name__}"
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def write_json(value: JsonValue) -> bytes:
+    """Compact UTF-8 JSON of any nesting, keys in their order."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    except RecursionError:
+        return "".join(_tokens(value)).encode()
+
+
+class _Raw(str):
+    """Text of the document itself, waiting between values."""
+
+    __slots__ = ()
+
+
+def _tokens(value: JsonValue) -> Iterator[str]:
+    stack: list[JsonValue] = [value]
+    while stack:
+        one = stack.pop()
+        match one:
+            case _Raw():
+                yield one
+            case dict():
+                stack.append(_Raw("}"))
+                for index, (key, item) in reversed(list(enumerate(one.items()))):
+                    name = json.dumps(key, ensure_ascii=False)
+                    stack += [item, _Raw(f"{',' if index else ''}{name}:")]
+                yield "{"
+            case list():
+                stack.append(_Raw("]"))
+                for index, item in reversed(list(enumerate(one))):
+                    stack += [item, _Raw("," if index else "")]
+                yield "["
+            case _:
+                yield json.dumps(one, ensure_ascii=False)

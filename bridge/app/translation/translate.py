@@ -1,0 +1,318 @@
+"""One rich message from one format to another: JSON in, JSON and losses out. No network, no clock.
+
+Formats are the installed platforms, `uacs` (a Message or a Conversation), `card` (the neutral
+tree) and the agent APIs that take a conversation (`openai-chat` and others: a request).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, cast
+
+from pydantic import JsonValue
+
+from bridge.agents.lines import DEMOTED
+from bridge.agents.speakers import shown_name
+from bridge.app.translation.conversations import (
+    APIS,
+    conversation_of,
+    is_conversation,
+    json_to_conversation,
+    read_api,
+    uacs_json,
+    write_api,
+)
+from bridge.app.translation.json_text import check_json
+from bridge.app.translation.uacs import (
+    card_to_message,
+    json_to_message,
+    message_to_card,
+    message_to_native,
+    native_to_message,
+)
+from bridge.content.cards.interactions import action_token
+from bridge.content.cards.json import MAX_DEPTH, card_from_json, card_to_json
+from bridge.content.cards.json_tree import check_nesting
+from bridge.content.cards.native_home import at_place
+from bridge.content.cards.rendering import Rendering
+from bridge.content.cards.shapes import without_read
+from bridge.content.cards.tree import Button, Card, Native, Node
+from bridge.content.cards.walk import walk
+from bridge.content.messages.metadata import read_bridge_metadata, select_parts
+from bridge.content.safety.mentions import reference_rule
+from bridge.errors import CodecError
+from bridge.model import Counterparts, Loss
+from bridge.ports.cards import Cards
+from bridge.ports.codec import Codec, TellsWhatIsNotRead, TellsWrongShapes
+from bridge.ports.connector import ConnectorType
+from bridge.ports.discovery import CONNECTORS, connector_type, names_of
+from bridge.uacs import Conversation, Message, StructuredDataPart
+
+UACS, CARD = "uacs", "card"
+_DEEPEST_VALUE = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """The message as the target takes it, in as many messages as it needs, and what was lost."""
+
+    messages: tuple[JsonValue, ...]
+    losses: tuple[Loss, ...] = ()
+
+
+@cache
+def _kind(platform: str) -> ConnectorType:
+    """Asking for entry points reads the disk: 20 ms, ten times what a message takes."""
+    return connector_type(platform)
+
+
+def formats() -> tuple[str, ...]:
+    """What can be translated from and to."""
+    return (*names_of(CONNECTORS), UACS, CARD, *APIS)
+
+
+def translate(
+    payload: JsonValue,
+    *,
+    source: str,
+    target: str,
+    through_tree: bool = False,
+    copy: bool = False,
+) -> Translation:
+    """`payload` as the source's API gives it -> messages as the target's API takes them.
+
+    Every action counts as live: its token is made of its place alone. A message that goes home
+    stays as it is, less what the platform fills in itself. `copy`: it goes to another channel of
+    its platform; its mentions become readable text, all else stays. `through_tree` reads and
+    writes it instead. Raises CodecError for a payload that is not of this source; ConfigError for
+    a format that is not installed.
+    """
+    check_json(payload)
+    match source, target:
+        case _ if source in APIS and source == target and not through_tree:
+            read_api(source, payload)
+            return Translation((payload,))
+        case _ if source in APIS:
+            return _from_api(source, payload, target)
+        case ("uacs", _) if is_conversation(payload):
+            return _from_conversation(json_to_conversation(payload), payload, target)
+        case ("uacs", _) if target in APIS:
+            said = conversation_of(json_to_message(payload), said_by_somebody=True)
+            return _to_api(said, target)
+        case _ if target in APIS:
+            kept = translate(payload, source=source, target=UACS)
+            read = conversation_of(json_to_message(kept.messages[0]), said_by_somebody=False)
+            written = _to_api(read, target)
+            return Translation(written.messages, (*kept.losses, *written.losses))
+        case ("uacs", _):
+            return _from_uacs(payload, target, through_tree, copy)
+        case ("card", "card") if not through_tree:
+            card_from_json(payload)
+            return Translation((payload,))
+        case ("card", "uacs"):
+            message, losses = card_to_message(payload)
+            return Translation((message,), losses)
+        case ("card", _):
+            return _write(card_from_json(payload), target)
+        case _:
+            return _from_platform(_kind(source), payload, target, through_tree, copy)
+
+
+def token(path: str) -> str:
+    """The token of the action that stood there: 22 characters, the same in every run."""
+    return action_token(bytes(32), "", path)
+
+
+_NO_MENTIONS = reference_rule(Counterparts(), {})
+RENDERING = Rendering(token=token)
+
+
+# --- agent APIs -----------------------------------------------------------------------------
+
+
+def _from_api(kind: str, payload: JsonValue, target: str) -> Translation:
+    read = read_api(kind, payload)
+    if isinstance(read, Conversation):
+        return _from_conversation(read, uacs_json(read), target)
+    if target in APIS:
+        return _to_api(conversation_of(read, said_by_somebody=True), target)
+    return translate(uacs_json(read), source=UACS, target=target)
+
+
+def _to_api(conversation: Conversation, target: str) -> Translation:
+    written, losses = write_api(target, conversation)
+    return Translation((written,), losses)
+
+
+def _from_conversation(conversation: Conversation, payload: JsonValue, target: str) -> Translation:
+    """As a request of an API, or message by message: a platform has no form for more."""
+    if target == UACS:
+        return Translation((payload,))
+    if target in APIS:
+        return _to_api(conversation, target)
+    messages: list[JsonValue] = []
+    losses: list[Loss] = []
+    for number, message in enumerate(conversation.messages):
+        written = translate(uacs_json(message), source=UACS, target=target)
+        messages += written.messages
+        at = f"/messages/{number}"
+        if message.actor.role == "system" and target != CARD:
+            what = f"system {shown_name(message.actor)}"
+            shown = "an ordinary message"
+            losses.append(Loss(path=f"{at}/actor", kind=DEMOTED, what=what, shown_as=shown))
+        losses += (one.model_copy(update={"path": f"{at}{one.path}"}) for one in written.losses)
+    return Translation(tuple(messages), tuple(losses))
+
+
+# --- from a platform ------------------------------------------------------------------------
+
+
+def _from_platform(
+    kind: ConnectorType, native: JsonValue, target: str, through_tree: bool, copy: bool
+) -> Translation:
+    codec = kind.codec()
+    if target == UACS:
+        message, losses = native_to_message(kind.platform, codec, native)
+        return Translation((message,), losses)
+    if target == kind.platform and not through_tree:
+        codec.payloads(native)  # raises where it is no message of this platform at all
+        home = kind.home(native)
+        return Translation((codec.as_copy(home, _NO_MENTIONS) if copy else home,))
+    card = codec.read_message(native)
+    written = _write(card, target)
+    lost = (*_wrong_shapes(codec, native, card), *_not_read(codec, native))
+    return Translation(written.messages, (*lost, *written.losses))
+
+
+def _wrong_shapes(codec: Codec, native: JsonValue, card: Card, at: str = "") -> tuple[Loss, ...]:
+    """What stands where another kind of value belongs, and was not read."""
+    if not isinstance(codec, TellsWrongShapes) or not (found := codec.wrong_shapes(native)):
+        return ()
+    placed = (one.model_copy(update={"path": f"{at}{one.path}"}) for one in found)
+    said = (node.at for node in walk(card.nodes) if not _is_mute(node))
+    return tuple(without_read(placed, said))
+
+
+def _is_mute(node: Node) -> bool:
+    """Something that is kept as it is, and that nothing could be read of."""
+    return isinstance(node, Native) and not node.fallback
+
+
+def _not_read(codec: Codec, native: JsonValue) -> Iterator[Loss]:
+    if not isinstance(codec, TellsWhatIsNotRead):
+        return
+    for payload in codec.payloads(native):
+        yield from codec.left_out(payload)
+        for path in codec.unexpanded(payload):
+            found = at_place(native, path)
+            what = found if isinstance(found, str) else "a place for data"
+            yield Loss(path=path, kind="template_unexpanded", what=what, shown_as=what)
+
+
+# --- from UACS ------------------------------------------------------------------------------
+
+
+def _from_uacs(payload: JsonValue, target: str, through_tree: bool, copy: bool) -> Translation:
+    message = json_to_message(payload)
+    if target == UACS:
+        return Translation((payload,))
+    if not through_tree and (home := _at_home(target, message, copy)) is not None:
+        return Translation((home,))
+    card, losses = _cards().read(message)
+    written = _write(card, target)
+    wrong = tuple(_wrong_in_parts(message, card))
+    return Translation(written.messages, (*losses, *wrong, *written.losses))
+
+
+def _wrong_in_parts(message: Message, card: Card) -> Iterator[Loss]:
+    codecs = _cards().codecs
+    for index, part in select_parts(message, codecs.keys()):
+        if isinstance(part, StructuredDataPart) and (codec := codecs.get(part.schema_id)):
+            data = cast("JsonValue", part.data)
+            yield from _wrong_shapes(codec, data, card, f"/content/{index}/data")
+
+
+def _at_home(target: str, message: Message, copy: bool) -> JsonValue:
+    """What stands in the message for this target already; None where it is to be written. Only a
+    message that keeps the rest of a native one was ever there; any other becomes a copy."""
+    if target == CARD:
+        return message_to_card(message)
+    kind = _kind(target)
+    native = message_to_native(kind.platform, kind.codec(), message)
+    if native is None:
+        return None
+    home = kind.home(native)
+    additions, _ = read_bridge_metadata(message)
+    if additions.home is not None and not copy:
+        return home
+    return kind.codec().as_copy(home, reference_rule(Counterparts(), additions.names))
+
+
+@cache
+def _cards() -> Cards:
+    """Every installed platform's cards: a message may hold payloads of any."""
+    return Cards.over((_kind(name).codec() for name in names_of(CONNECTORS)), bytes(32))
+
+
+# --- to anything ----------------------------------------------------------------------------
+
+
+def _write(card: Card, target: str) -> Translation:
+    if target == CARD:
+        written, losses = _card_json(card)
+        return Translation((written,), losses)
+    if target == UACS:
+        return translate(card_to_json(card), source=CARD, target=UACS)
+    written = _kind(target).codec().write_card(card, RENDERING)
+    messages = tuple(_plain(one.body) for one in written.messages)
+    return Translation(messages, written.losses)
+
+
+def _card_json(card: Card) -> tuple[JsonValue, tuple[Loss, ...]]:
+    """The tree as JSON that can be read again: authors' own values may be nested too deep."""
+    written = card_to_json(card)
+    if not _is_deep(written, MAX_DEPTH):
+        return written, ()
+    deep = [node for node in walk(card.nodes) if _is_deep(_own_value(node), _DEEPEST_VALUE)]
+    losses = (
+        Loss(path=node.at, kind="value_dropped", what=f"{node.type}: a value of many levels")
+        for node in deep
+    )
+    return _without_deep_values(written), tuple(losses)
+
+
+def _own_value(node: Node) -> JsonValue:
+    """What only its author understands."""
+    match node:
+        case Native(payload=value) | Button(value=value):
+            return value
+        case _:
+            return None
+
+
+def _is_deep(value: object, most: int) -> bool:
+    try:
+        check_nesting(value, most)
+    except CodecError:
+        return True
+    return False
+
+
+def _without_deep_values(written: JsonValue) -> JsonValue:
+    stack: list[JsonValue] = [written]
+    while stack:
+        one = stack.pop()
+        if isinstance(one, list):
+            stack += one
+        elif isinstance(one, dict):
+            own = "payload" if one.get("type") == "native" else "value"
+            if own in one and _is_deep(one[own], _DEEPEST_VALUE):
+                one[own] = None
+            stack += (item for key, item in one.items() if key != own)
+    return written
+
+
+def _plain(body: Any) -> JsonValue:
+    return cast("JsonValue", body)

@@ -1,0 +1,150 @@
+"""A native message or a card <-> the UACS Message that keeps it and says the same. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from ast import literal_eval
+from collections.abc import Iterator, Set
+from hashlib import sha256
+from typing import cast
+
+from pydantic import JsonValue
+
+from bridge.app.translation.json_text import write_json
+from bridge.content.cards.json import SCHEMA_ID, card_from_json
+from bridge.content.cards.json_tree import check_nesting, pointer
+from bridge.content.cards.messages import Content, content_of
+from bridge.content.cards.native_home import at_place, with_payloads, without_payloads
+from bridge.content.cards.rendering import Payload
+from bridge.content.messages.metadata import read_bridge_metadata, with_bridge_metadata
+from bridge.errors import CodecError, InvalidUacs
+from bridge.model import Loss
+from bridge.ports.codec import Codec
+from bridge.uacs import Actor, Message, StructuredDataPart, TextPart, read_message, write
+
+_DEEPEST_HOME = 120  # UACS takes 128 levels of free JSON, and these are within others
+_STEP = re.compile(r"\.(\w+)|\[(\d+|'[^']*'|\"[^\"]*\")\]")
+
+
+# --- into UACS ------------------------------------------------------------------------------
+
+
+def native_to_message(
+    platform: str, codec: Codec, native: JsonValue
+) -> tuple[JsonValue, tuple[Loss, ...]]:
+    """Its payloads with their fallbacks; the rest of it in the metadata, for the way home."""
+    payloads = codec.payloads(native)
+    content = content_of((one, codec.read_payload(one)) for one in payloads)
+    rest = without_payloads(native, _exact_places(native, payloads))
+    home: JsonValue = {"platform": platform, "message": rest}
+    return _as_message(platform, native, content, home)
+
+
+def card_to_message(card: JsonValue) -> tuple[JsonValue, tuple[Loss, ...]]:
+    """A card in JSON with its fallback."""
+    content = content_of([(Payload(SCHEMA_ID, card), card_from_json(card))])
+    return _as_message("card", card, content, None)
+
+
+def _exact_places(native: JsonValue, payloads: tuple[Payload, ...]) -> Iterator[str]:
+    """Where a part of the message holds exactly what stands there."""
+    for one in payloads:
+        found = at_place(native, one.at)
+        # Written, for comparing values of a thousand levels ends in a RecursionError.
+        if one.schema_id and (found is one.data or write_json(found) == write_json(one.data)):
+            yield one.at
+
+
+def _as_message(
+    name: str, source: JsonValue, content: Content, home: JsonValue
+) -> tuple[JsonValue, tuple[Loss, ...]]:
+    """A Message of these parts; nobody said it, so its author and time are stand-ins."""
+    message = Message(
+        message_id=f"{name}:{sha256(write_json(source)).hexdigest()[:32]}",
+        timestamp="1970-01-01T00:00:00Z",
+        actor=Actor(id=f"{name}:translate", role="assistant"),
+        content=content.parts or (TextPart(text=""),),
+    )
+    losses = content.losses
+    whole = with_bridge_metadata(message, content.additions)
+    if home is not None:
+        try:
+            check_nesting(home, _DEEPEST_HOME)
+        except CodecError as error:
+            what = f"{name}: {error.reason}"
+            losses += (Loss(path="", kind="home_not_kept", what=what, shown_as="the parts"),)
+        else:
+            additions = content.additions.model_copy(update={"home": home})
+            whole = with_bridge_metadata(message, additions)
+    return json.loads(write(whole)), losses
+
+
+# --- out of UACS ----------------------------------------------------------------------------
+
+
+def json_to_message(payload: JsonValue) -> Message:
+    """Raises CodecError with the place of what is no UACS."""
+    try:
+        return read_message(write_json(payload))
+    except InvalidUacs as error:
+        raise as_codec_error(error) from None
+
+
+def as_codec_error(error: InvalidUacs) -> CodecError:
+    """The same with a JSON pointer."""
+    return CodecError(_as_pointer(error.path), error.rule)
+
+
+def _as_pointer(path: str) -> str:
+    """`$.content[0]['a b']` -> `/content/0/a b`."""
+    steps = [name or literal_eval(other) for name, other in _STEP.findall(path)]
+    return pointer("", *steps)
+
+
+def message_to_native(platform: str, codec: Codec, message: Message) -> JsonValue:
+    """The native message that this one was made of, if nobody has changed it since; or the one
+    payload of the platform that is all it says; else None."""
+    additions, _ = read_bridge_metadata(message)
+    match additions.home:
+        case {"platform": str() as home, "message": rest} if home == platform:
+            native = with_payloads(rest, dict(_placed(message)))
+            return native if _says(codec, native, message) else None
+        case _:
+            return _only_payload(codec.SCHEMA_IDS, message)
+
+
+def message_to_card(message: Message) -> JsonValue:
+    """The card of our own that is all the message says, else None."""
+    card = _only_payload({SCHEMA_ID}, message)
+    try:
+        card_from_json(card)
+    except CodecError:
+        return None
+    return card
+
+
+def _placed(message: Message) -> Iterator[tuple[str, JsonValue]]:
+    additions, _ = read_bridge_metadata(message)
+    for index, part in enumerate(message.content):
+        if isinstance(part, StructuredDataPart):
+            details = additions.parts.get(str(index))
+            yield (details and details.path) or "", cast("JsonValue", part.data)
+
+
+def _says(codec: Codec, native: JsonValue, message: Message) -> bool:
+    try:
+        content = content_of((one, codec.read_payload(one)) for one in codec.payloads(native))
+    except CodecError:
+        return False
+    return (content.parts or (TextPart(text=""),)) == message.content
+
+
+def _only_payload(schema_ids: Set[str], message: Message) -> JsonValue:
+    additions, _ = read_bridge_metadata(message)
+    first, *others = message.content
+    if not isinstance(first, StructuredDataPart) or first.schema_id not in schema_ids:
+        return None
+    if len(additions.fallbacks.get("0", ())) != len(others):
+        return None
+    return cast("JsonValue", first.data)

@@ -1,0 +1,1 @@
+"""What is measured and looked after while a bridge runs."""

@@ -1,0 +1,96 @@
+"""Where the bridge connects to when a stranger names the address: hosts of the open internet."""
+
+from __future__ import annotations
+
+import socket
+from ipaddress import ip_address
+
+from aiohttp import AddrInfoType
+from aiohttp.abc import AbstractResolver, ResolveResult
+from yarl import URL
+
+from bridge.content.safety.open_addresses import is_open
+from bridge.errors import FileRefused
+
+_WEB = (80, 443)  # below 1024 other services would be spoken to
+
+
+class Addresses:
+    """Which are open: none of a private, local, multicast or reserved network, in whatever way
+    it is written. With `loopback` also this machine, for the sandbox."""
+
+    def __init__(self, *, loopback: bool = False) -> None:
+        self._loopback = loopback
+
+    def is_open(self, address: str) -> bool:
+        """An address as `socket` has it."""
+        return is_open(address, loopback=self._loopback)
+
+    def is_this_machine(self, host: str) -> bool:
+        """Where that may be asked at all. `localhost` is no other, in any resolver (RFC 6761)."""
+        if not self._loopback:
+            return False
+        try:
+            return host == "localhost" or ip_address(host).is_loopback
+        except ValueError:
+            return False
+
+    def check_url(self, text: str | URL) -> URL:
+        """The address, if it may be asked at all; names are looked up later. Raises FileRefused
+        without repeating it."""
+        url = _parsed(text)
+        if url.scheme not in ("http", "https") or not url.raw_host:
+            raise FileRefused("An address is no http or https address; nothing was asked")
+        if url.raw_user is not None or url.raw_password is not None:
+            raise FileRefused("An address holds a password; nothing was asked")
+        host = url.raw_host
+        if url.port not in _WEB and (url.port or 0) < 1024:
+            raise FileRefused(f"Port {url.port} of {host} is not the web's; nothing was asked")
+        if _is_written_as_number(host) and not self.is_open(host):
+            raise refused(host)
+        return url
+
+
+class OpenResolver(AbstractResolver):
+    """Names -> their addresses, all of which must be open. aiohttp connects to one of these and
+    does not look the name up again: a second answer for it changes nothing."""
+
+    def __init__(self, inner: AbstractResolver, addresses: Addresses) -> None:
+        self._inner = inner
+        self._addresses = addresses
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        found = await self._inner.resolve(host, port, family)
+        if not all(self._addresses.is_open(one["host"]) for one in found):
+            raise refused(host)
+        return found
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+def socket_to_open(addresses: Addresses, info: AddrInfoType) -> socket.socket:
+    """The last door: no socket is made for an address that is not open, however it was found."""
+    family, kind, protocol, _, where = info
+    if not addresses.is_open(str(where[0])):
+        raise refused(str(where[0]))
+    return socket.socket(family, kind, protocol)
+
+
+def refused(host: str) -> FileRefused:
+    return FileRefused(f"{host[:100]} is no host of the open internet; nothing was asked")
+
+
+def _parsed(text: str | URL) -> URL:
+    try:
+        return URL(text)
+    except (ValueError, TypeError):
+        raise FileRefused("An address cannot be read; nothing was asked") from None
+
+
+def _is_written_as_number(host: str) -> bool:
+    """As aiohttp sees it: such hosts are not looked up (and `socket` reads 127.1 and
+    2130706433 as addresses, which `ip_address` does not)."""
+    return ":" in host or host.replace(".", "").isdigit()

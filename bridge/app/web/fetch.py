@@ -1,0 +1,264 @@
+"""Addresses that strangers name -> kept files: bounded in size and time, open hosts only."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import zlib
+from collections.abc import AsyncGenerator, AsyncIterable, Generator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+import aiohttp
+from aiohttp.abc import AbstractResolver
+from yarl import URL
+
+from bridge.app.web.addresses import Addresses, OpenResolver, socket_to_open
+from bridge.content.media.types import HTML, UNKNOWN, agreed_type, registered_type
+from bridge.errors import BridgeError, FileGone, FileRefused, FileTooLarge, FileUnavailable
+from bridge.ports.blobs import Blobs
+from bridge.ports.fetch import Bearer, Fetched
+
+MOST_REDIRECTS = 5
+_AT_ONCE = 32  # files that are fetched at the same time: slow ones hold up no others
+_MOVED = (301, 302, 303, 307, 308)
+_HTTPS = 443
+_LATER = (408, 425, 429)
+_PIECE = 64 * 1024
+_LONGEST_WAIT = 24 * 3600.0  # of what a host asks for
+
+
+@dataclass(frozen=True)
+class FetchLimits:
+    """`size` in bytes; `seconds` for all of a file. In each `window` of seconds at least `pace`
+    bytes a second must come: who gives less holds a place that others wait for."""
+
+    size: int = 100 * 1024 * 1024
+    seconds: float = 120.0
+    window: float = 10.0
+    pace: int = 1024
+
+
+class GuardedFetcher:
+    """The bridge's Fetcher. `resolver` and `trust` (certificates) are for tests."""
+
+    def __init__(
+        self,
+        blobs: Blobs,
+        limits: FetchLimits | None = None,
+        *,
+        loopback: bool = False,
+        resolver: AbstractResolver | None = None,
+        trust: ssl.SSLContext | None = None,
+    ) -> None:
+        self._blobs = blobs
+        self._limits = limits or FetchLimits()
+        self._addresses = Addresses(loopback=loopback)
+        self._resolver = resolver
+        self._trust = trust
+        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def fetch(
+        self,
+        url: str,
+        *,
+        media_type: str = "",
+        bearer: Bearer | None = None,
+        limit: int | None = None,
+    ) -> Fetched:
+        most = self._limits.size if limit is None else min(limit, self._limits.size)
+        async with self._turns:
+            with _translated(self._limits):
+                async with (
+                    asyncio.timeout(self._limits.seconds),
+                    self._answer(self._addresses.check_url(url), bearer) as answer,
+                ):
+                    return await self._keep(answer, media_type, most)
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    @asynccontextmanager
+    async def _answer(
+        self, url: URL, bearer: Bearer | None
+    ) -> AsyncGenerator[aiohttp.ClientResponse]:
+        """The first answer that is no redirect. Each redirect's address is checked like the first;
+        the token does not go along to another host."""
+        for _ in range(MOST_REDIRECTS + 1):
+            headers = self._authorization(url, bearer)
+            async with self._opened().get(url, headers=headers, allow_redirects=False) as answer:
+                target = self._target(answer)
+                if target is None:
+                    _check_status(answer)
+                    yield answer
+                    return
+            if target.origin() != url.origin():
+                bearer = None
+            url = target
+        raise FileRefused(f"An address leads on more than {MOST_REDIRECTS} times")
+
+    async def _keep(self, answer: aiohttp.ClientResponse, said: str, most: int) -> Fetched:
+        if (answer.content_length or 0) > most:
+            raise _too_large(answer, most)
+        blob = await self._blobs.put(_file(answer, self._limits, most), limit=most)
+        told = answer.headers.get("Content-Type", "")
+        if _is_page_instead(said, told, blob.media_type):
+            raise FileGone(
+                f"{answer.url.raw_host} gave a web page instead of the file; the token may lack "
+                "the permission to read files"
+            )
+        declared = told if registered_type(said) == UNKNOWN else said
+        return Fetched(blob, agreed_type(declared, blob.media_type))
+
+    def _opened(self) -> aiohttp.ClientSession:
+        """No cookies, no proxy, no unpacking; made at the first use, in the running loop."""
+        if self._session is None:
+            connector = aiohttp.TCPConnector(
+                resolver=OpenResolver(
+                    self._resolver or aiohttp.ThreadedResolver(), self._addresses
+                ),
+                socket_factory=partial(socket_to_open, self._addresses),
+                use_dns_cache=False,
+                limit=2 * _AT_ONCE,
+                ssl=self._trust or True,
+            )
+            window = self._limits.window
+            self._session = aiohttp.ClientSession(
+                connector=connector,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(sock_connect=window, sock_read=window),
+                headers={"User-Agent": "uacs-bridge", "Accept-Encoding": "identity"},
+                auto_decompress=False,
+            )
+        return self._session
+
+    def _authorization(self, url: URL, bearer: Bearer | None) -> dict[str, str]:
+        """Encrypted, and to the port of the web only; to this machine in any way, where that is
+        allowed at all."""
+        host = url.raw_host or ""
+        if bearer is None or not bearer.may_be_seen_by(host):
+            return {}
+        web = url.scheme == "https" and url.port == _HTTPS
+        if not web and not self._addresses.is_this_machine(host):
+            return {}
+        return {"Authorization": f"Bearer {bearer.token}"}
+
+    def _target(self, answer: aiohttp.ClientResponse) -> URL | None:
+        """Where a redirect leads; None for an answer that is none."""
+        if answer.status not in _MOVED:
+            return None
+        where = answer.headers.get("Location", "")
+        try:
+            target = answer.url.join(URL(where))
+        except ValueError:
+            target = None
+        if not where or target is None:
+            raise FileGone(f"{answer.url.raw_host} leads on to an address that cannot be read")
+        return self._addresses.check_url(target)
+
+
+# --- what comes ---------------------------------------------------------------------------------
+
+
+def _check_status(answer: aiohttp.ClientResponse) -> None:
+    """Only 200 has the whole file."""
+    host, status = answer.url.raw_host, answer.status
+    if status >= 500 or status in _LATER:
+        wait = _retry_after(answer.headers.get("Retry-After", ""))
+        raise FileUnavailable(f"{host} answers {status}; try again later", retry_after=wait)
+    if status in (401, 403):
+        raise FileGone(f"{host} answers {status}: the file may not be read with this token or link")
+    if status != 200:
+        raise FileGone(f"{host} answers {status}: it does not have the file")
+
+
+def _retry_after(text: str) -> float | None:
+    return min(float(text), _LONGEST_WAIT) if text.isascii() and text.isdigit() else None
+
+
+def _is_page_instead(said: str, told: str, found: str) -> bool:
+    """Platforms answer 200 with their sign-in page to a token that may not read the file."""
+    wanted = registered_type(said)
+    if found != HTML or wanted in (HTML, UNKNOWN):
+        return False
+    return agreed_type(wanted, found) == HTML or registered_type(told) == HTML
+
+
+def _file(answer: aiohttp.ClientResponse, limits: FetchLimits, most: int) -> AsyncGenerator[bytes]:
+    """The bytes of the file, whatever the host did to send them."""
+    received = _bounded(answer, limits, most)
+    encoding = answer.headers.get("Content-Encoding", "").strip().lower()
+    if encoding in ("", "identity"):
+        return received
+    if encoding in ("gzip", "x-gzip", "deflate"):
+        return _unpacked(received)
+    raise FileGone(f"{answer.url.raw_host} packs files in a way that was not asked for")
+
+
+async def _bounded(
+    answer: aiohttp.ClientResponse, limits: FetchLimits, most: int
+) -> AsyncGenerator[bytes]:
+    """What comes over the line, as it comes. Raises FileTooLarge, and FileUnavailable when it
+    drips."""
+    now = asyncio.get_running_loop().time
+    since, received, total = now(), 0, 0
+    async for chunk in answer.content.iter_any():
+        received += len(chunk)
+        total += len(chunk)
+        if total > most:
+            raise _too_large(answer, most)
+        passed = now() - since
+        if passed >= limits.window:
+            if received < passed * limits.pace:
+                raise FileUnavailable(
+                    f"{answer.url.raw_host} gives {received / passed:.0f} bytes a second; try "
+                    "again later"
+                )
+            since, received = now(), 0
+        yield chunk
+
+
+async def _unpacked(chunks: AsyncIterable[bytes]) -> AsyncGenerator[bytes]:
+    """From a host that packs though nobody asked: a piece at a time, so that whoever counts the
+    bytes can stop. What stands behind the end is left."""
+    packed = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # gzip or zlib, by the head
+    async for chunk in chunks:
+        rest, piece = chunk, b""
+        while not packed.eof and (rest or len(piece) == _PIECE):
+            piece = packed.decompress(rest, _PIECE)
+            rest = packed.unconsumed_tail
+            yield piece
+        if packed.eof:
+            return
+    raise FileUnavailable("A file's host gave only a part of a packed file; try again later")
+
+
+def _too_large(answer: aiohttp.ClientResponse, most: int) -> FileTooLarge:
+    told = f"{answer.content_length} bytes, " if answer.content_length else ""
+    return FileTooLarge(f"A file at {answer.url.raw_host} has {told}more than {most} bytes")
+
+
+@contextmanager
+def _translated(limits: FetchLimits) -> Generator[None]:
+    """Errors of the network -> ours; none of them repeats an address, for it may be signed."""
+    try:
+        yield
+    except BridgeError:
+        raise
+    except TimeoutError:
+        raise FileUnavailable(
+            f"A file did not come within {limits.seconds:g} s, or nothing came for "
+            f"{limits.window:g} s; try again later"
+        ) from None
+    except aiohttp.InvalidURL:
+        raise FileRefused("An address cannot be read; nothing was asked") from None
+    except zlib.error:
+        raise FileGone("A file is packed, and cannot be unpacked") from None
+    except (aiohttp.ClientError, OSError, UnicodeError) as error:
+        raise FileUnavailable(
+            f"A file's host cannot be reached, or broke off ({type(error).__name__}); try again "
+            "later"
+        ) from None

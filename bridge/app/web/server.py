@@ -1,0 +1,429 @@
+"""The bridge's own web server: /healthz, /metrics, /admin, /files, /v1 for programs, and each
+account's routes below its name."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import weakref
+from collections.abc import Awaitable, Callable, Generator
+from dataclasses import asdict, replace
+from typing import Any
+
+import orjson
+import uvicorn
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route, Router
+from starlette.types import Receive, Scope, Send
+
+from bridge.app.api.api_keys import token_from_json
+from bridge.app.api.gateway import BridgeGateway
+from bridge.app.api.problems import Problem
+from bridge.app.api.routes import Api
+from bridge.app.build import Bridge
+from bridge.app.logs.redaction import hide_paths, hide_secrets
+from bridge.app.watch.gauges import gauges_of
+from bridge.app.web.file_links import file_routes
+from bridge.app.web.local_door import Door
+from bridge.app.web.request_bodies import BoundedBodies
+from bridge.app.web.request_heads import BoundedHeads
+from bridge.errors import BridgeError, ConfigError, InvalidData, StoreError
+from bridge.model import AccountId, ActorId, OperationId, RoomId
+from bridge.ports.abilities import has
+from bridge.ports.connector import Health, ServesHttp, TellsHealth
+from bridge.ports.serving import PromptServer
+from bridge.ports.store import StorePulse, StoreStatus
+from bridge.router.turns.access import begin_pairing
+
+_FRESH = 1.0  # seconds for which counts are good enough: asking often costs the store nothing
+_SEE_STATUS = "`uacs-bridge status` says what is wrong"
+_SHARE = 20  # ... and so many times as long as counting took
+
+
+def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
+    """The ASGI app; `/admin` is there only with a door."""
+    counts = _Counts(bridge)
+
+    async def healthz(request: Request) -> Response:
+        """200 while the store takes what is written; the accounts' troubles are told and do not
+        fail it. Takes no longer in a large store. Only commands, which have the door's token, are
+        told problems in their own words: those name files of this machine."""
+        ours = door is not None and door.admits(request.headers.get("authorization", ""))
+        trouble, pulse = await _store_now(bridge)
+        accounts = {name: account_facts(bridge, name, ours=ours) for name in bridge.connectors}
+        notes = {name: bridge.router.other_bridges.note(name) for name in bridge.connectors}
+        found = [*bridge.problems, *bridge.unready.values()]
+        if not ours:
+            found = [f"{text.partition(': ')[0]}: {_SEE_STATUS}" for text in found]
+        found += [f"account {name} {note}" for name, note in notes.items() if note]
+        problems = [hide_secrets(text) for text in dict.fromkeys(found)]
+        body: dict[str, Any] = {
+            "ok": not trouble,
+            "accounts": accounts,
+            "messages": pulse and pulse.messages,
+            "outbox": dict(pulse.outbox) if pulse else {},
+            "catching_up": bridge.router.catching_up,
+            "looking_back": bridge.router.looking_back,
+            "files_awaited": bridge.router.files_awaited,
+            "instance": bridge.router.other_bridges.instance,
+            "problems": [trouble, *problems] if trouble else problems,
+        }
+        return JSONResponse(body, status_code=503 if trouble else 200)
+
+    async def livez(_request: Request) -> Response:
+        """200 while the process answers at all: where it does not, a restart helps."""
+        return JSONResponse({"ok": True})
+
+    async def readyz(_request: Request) -> Response:
+        """200 while it takes and keeps what it is given; nothing but what keeps it from that."""
+        trouble, _ = await _store_now(bridge)
+        waits = [trouble] if trouble else []
+        waits += [] if bridge.running else ["it starts, or stops"]
+        return JSONResponse({"ok": not waits, "waits_for": waits}, 503 if waits else 200)
+
+    async def metrics(_request: Request) -> Response:
+        now = bridge.clock.time()
+        healths = {name: health_of(bridge, name) for name in bridge.connectors}
+        trouble, _ = await _store_now(bridge)
+        status = None
+        with contextlib.suppress(StoreError):
+            status = await counts.status()
+        snapshot = generate_latest(gauges_of(status, healths, now, writable=not trouble))
+        return Response(generate_latest(REGISTRY) + snapshot, media_type=CONTENT_TYPE_LATEST)
+
+    api = Api(BridgeGateway(bridge))
+    routes: list[BaseRoute] = [
+        Route("/healthz", healthz),
+        Route("/livez", livez),
+        Route("/readyz", readyz),
+        Route("/metrics", metrics),
+    ]
+    if door is not None:
+        routes.append(Mount("/admin", routes=_admin_routes(bridge, door)))
+    if bridge.links is not None:
+        routes += file_routes(bridge.links, bridge.files.blobs, bridge.clock)
+    routes += bridge.pictures.routes()
+    routes += api.routes()
+    routes.append(Mount("/{account}", app=_AccountRoutes(bridge)))
+    app = Starlette(
+        routes=routes,
+        middleware=[Middleware(BoundedBodies)],
+        exception_handlers={HTTPException: _refused, Exception: _broke},
+    )
+    app.state.close = api.close
+    return app
+
+
+async def _store_now(bridge: Bridge) -> tuple[str, StorePulse | None]:
+    """What is wrong with the store, and what it holds; each may be missing."""
+    try:
+        return bridge.watch.public, await bridge.store.pulse()
+    except StoreError as error:
+        return bridge.watch.public or error.public, None
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """What the server refuses by itself, in the words of all refusals."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    detail = error.detail if isinstance(error, HTTPException) else "It is refused"
+    headers = error.headers if isinstance(error, HTTPException) else None
+    todo = "docs/api.md and docs/operations.md say what there is" if status == 404 else ""
+    given = request.method if status == 405 else request.url.path
+    return Problem(status, detail, value=given, todo=todo, headers=headers).response()
+
+
+async def _broke(_request: Request, _error: Exception) -> Response:
+    return Problem(500, "The bridge could not answer; its log says why").response()
+
+
+class _AccountRoutes:
+    """What platforms call, below the accounts' names; accounts come and go."""
+
+    def __init__(self, bridge: Bridge) -> None:
+        self._bridge = bridge
+        self._routers: weakref.WeakKeyDictionary[ServesHttp, Router] = weakref.WeakKeyDictionary()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        connector = self._bridge.connectors.get(scope["path_params"]["account"])
+        if not has(connector, ServesHttp):
+            raise HTTPException(404)
+        router = self._routers.get(connector)
+        if router is None:
+            router = Router(routes=list(connector.routes(self._bridge.router)))
+            self._routers[connector] = router
+        await router(scope, receive, send)
+
+
+class _Counts:
+    """The store's counts, looked at in at most a twentieth of the time however often they are asked
+    for, and at most once a second."""
+
+    def __init__(self, bridge: Bridge) -> None:
+        self._bridge = bridge
+        self._known: StoreStatus | None = None
+        self._again_at = 0.0
+        self._one_at_a_time = asyncio.Lock()
+
+    async def status(self) -> StoreStatus:
+        async with self._one_at_a_time:
+            now = self._bridge.clock.monotonic
+            if self._known is None or now() >= self._again_at:
+                began = now()
+                self._known = await self._bridge.store.status()
+                self._again_at = now() + max(_FRESH, _SHARE * (now() - began))
+            return self._known
+
+
+def health_of(bridge: Bridge, name: AccountId) -> Health:
+    """How the account's receiving side is; one that says nothing of itself is as its receiver."""
+    connector = bridge.connectors[name]
+    if failed := bridge.router.receivers.failed.get(name):
+        return Health("failed", note=failed)
+    health = connector.health() if isinstance(connector, TellsHealth) else Health("connected")
+    if stopped := bridge.router.other_bridges.note(name):
+        return replace(health, note=stopped)
+    deaf = bridge.router.hearing(name)
+    return replace(health, note=deaf) if deaf and not health.note else health
+
+
+def account_facts(bridge: Bridge, name: AccountId, *, ours: bool) -> dict[str, Any]:
+    """What platforms said may hold a token, so it is hidden again; from all but commands, `ours`,
+    also where files are."""
+    health = health_of(bridge, name)
+    failed = bridge.router.receivers.failed.get(name)
+    entry = bridge.settings.accounts.get(name)
+    shown = hide_secrets if ours else _hide_all
+    facts = asdict(health) | {"note": shown(health.note)}
+    facts |= {"platform": entry.platform} if entry else {}
+    if progress := bridge.router.progress(name):
+        facts["catching_up"] = asdict(progress)
+    return facts | ({"failed": shown(failed)} if failed else {})
+
+
+def _hide_all(text: str) -> str:
+    return hide_paths(hide_secrets(text))
+
+
+# --- /admin -------------------------------------------------------------------------------------
+
+_Act = Callable[[Bridge, dict[str, Any]], Awaitable[dict[str, Any]]]
+
+
+def _admin_routes(bridge: Bridge, door: Door) -> list[BaseRoute]:
+    """What commands ask of a running bridge. Everybody else is told that there is nothing."""
+
+    def guarded(act: _Act) -> Callable[[Request], Awaitable[Response]]:
+        async def handle(request: Request) -> Response:
+            if not door.admits(request.headers.get("authorization", "")):
+                return Response(status_code=404)
+            try:
+                body = orjson.loads(await request.body() or b"{}")
+                return JSONResponse(await act(bridge, body))
+            except BridgeError as error:
+                return JSONResponse({"error": str(error)}, status_code=409)
+            except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+                return JSONResponse({"error": f"bad request: {error}"}, status_code=400)
+
+        return handle
+
+    return [
+        Route("/", guarded(_present)),
+        Route("/replay", guarded(_replay), methods=["POST"]),
+        Route("/retry", guarded(_retry), methods=["POST"]),
+        Route("/skip", guarded(_skip), methods=["POST"]),
+        Route("/reload", guarded(_reload), methods=["POST"]),
+        Route("/people", guarded(_link_people), methods=["POST"]),
+        Route("/pair", guarded(_pair), methods=["POST"]),
+        Route("/account", guarded(_account), methods=["POST"]),
+        Route("/budget", guarded(_budget), methods=["POST"]),
+        Route("/secrets", guarded(_keep_secret), methods=["POST"]),
+        Route("/tokens", guarded(_tokens), methods=["POST"]),
+    ]
+
+
+async def _present(bridge: Bridge, _body: dict[str, Any]) -> dict[str, Any]:
+    return {"accounts": list(bridge.connectors)}
+
+
+async def _replay(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """Dead letters wait again, at the end of their lanes; each lane looks at once."""
+    lanes: list[str] = []
+    for operation in _operations(body):
+        lane = await bridge.store.replay(operation)
+        bridge.router.lanes.wake(lane)
+        lanes.append(lane)
+    return {"lanes": lanes}
+
+
+async def _retry(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """Waiting operations are tried now, in their places."""
+    lanes: list[str] = []
+    for operation in _operations(body):
+        lane = await bridge.store.hasten(operation)
+        bridge.router.lanes.hasten(lane, operation)
+        lanes.append(lane)
+    return {"lanes": lanes}
+
+
+async def _skip(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """Waiting operations become dead letters, and their lanes go on."""
+    skipped = _operations(body)
+    for operation in skipped:
+        await bridge.router.lanes.skip(operation)
+    return {"skipped": skipped}
+
+
+def _operations(body: dict[str, Any]) -> list[OperationId]:
+    for operation in body["operations"]:
+        if not isinstance(operation, str):
+            raise InvalidData(f"an operation's id is a string, not {operation!r}")
+    return [OperationId(operation) for operation in body["operations"]]
+
+
+async def _reload(bridge: Bridge, _body: dict[str, Any]) -> dict[str, Any]:
+    return {"changes": await bridge.reload()}
+
+
+async def _link_people(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """`link`: two accounts; `unlink`, `block`, `unblock`: one, in a `room` or in all (null)."""
+    linking = bridge.router.linking
+    match body:
+        case {"link": [str(one), str(other)]}:
+            return {"person": await linking.link(ActorId(one), ActorId(other))}
+        case {"unlink": str(actor)}:
+            return {"unlinked": await linking.unlink(ActorId(actor))}
+        case {"block": str(actor), "room": str() | None as room}:
+            return {"done": await _set_blocked(bridge, actor, room, blocked=True)}
+        case {"unblock": str(actor), "room": str() | None as room}:
+            return {"done": await _set_blocked(bridge, actor, room, blocked=False)}
+        case _:
+            raise InvalidData(
+                "it is {link: [actor, actor]}, {unlink: actor}, or {block or unblock: actor, room}"
+            )
+
+
+async def _set_blocked(bridge: Bridge, actor: str, room: str | None, *, blocked: bool) -> bool:
+    where = None if room is None else RoomId(room)
+    decided = bridge.router.decided
+    return await decided.set_blocked(ActorId(actor), "command", where, blocked=blocked)
+
+
+async def _pair(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """`new`: a code for an agent; `revoke`: an account, from one agent or (null) from all."""
+    match body:
+        case {"new": str(agent), "minutes": int() | float() as minutes}:
+            store, clock = bridge.store, bridge.clock
+            return {"code": await begin_pairing(store, clock, agent, "command", minutes)}
+        case {"revoke": str(actor), "agent": str() | None as agent}:
+            return {"done": await bridge.router.doors.unpair(ActorId(actor), agent)}
+        case _:
+            raise InvalidData("it is {new: agent, minutes: N}, or {revoke: actor, agent: agent}")
+
+
+async def _account(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """`resume`: send through an account again."""
+    match body:
+        case {"resume": str(name)}:
+            return {"resumed": await bridge.router.other_bridges.resume(AccountId(name))}
+        case _:
+            raise InvalidData("it is {resume: account}")
+
+
+async def _budget(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """`reset`: a purse."""
+    match body:
+        case {"reset": str(purse)}:
+            await bridge.router.purses.forget(purse)
+            return {"reset": purse}
+        case _:
+            raise InvalidData("it is {reset: purse}")
+
+
+async def _keep_secret(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    await bridge.store.put_credential(str(body["name"]), str(body["value"]))
+    return {}
+
+
+async def _tokens(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """`add`: a token as it is kept; `revoke`: its name."""
+    match body:
+        case {"add": dict() as wanted}:
+            await bridge.store.put_token(token_from_json(wanted))
+            return {}
+        case {"revoke": str(name)}:
+            return {"revoked": await bridge.store.revoke_token(name)}
+        case _:
+            raise InvalidData("it is {add: token} or {revoke: name}")
+
+
+# --- the server ---------------------------------------------------------------------------------
+
+
+class _QuietServer(PromptServer):
+    """Leaves signals to the program."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield
+
+
+class WebServer:
+    """Serves an ASGI app until it is stopped; the port is bound in `start`, so that it is known."""
+
+    def __init__(self, app: Starlette, host: str, port: int) -> None:
+        self._app = app
+        self._host = host
+        self._port = port
+        config = uvicorn.Config(
+            app=app, log_config=None, log_level="warning", access_log=False, server_header=False,
+            timeout_graceful_shutdown=2, lifespan="off", ws="none", http=BoundedHeads,
+        )  # fmt: skip
+        self._server = _QuietServer(config)
+        self._serving: asyncio.Task[None] | None = None
+        self.url = ""
+
+    async def start(self) -> None:
+        """Raises ConfigError when the address cannot be had."""
+        sock = listen(self._host, self._port)
+        self.url = f"http://{_reached_at(self._host)}:{sock.getsockname()[1]}"
+        self._serving = asyncio.create_task(self._server.serve(sockets=[sock]))
+        while not self._server.started and not self._serving.done():  # noqa: ASYNC110 - no event
+            await asyncio.sleep(0.005)
+
+    async def stop(self) -> None:
+        """Whoever reads along is told; what is still open after a moment is cut."""
+        if close := getattr(self._app.state, "close", None):
+            await close()
+        self._server.end()
+        if self._serving:
+            await self._serving
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A bound socket. Its protocol number is given, for only then asyncio switches Nagle's
+    algorithm off: every answer would wait 40 ms for the client's acknowledgement."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((host, port))
+    except OSError as error:
+        sock.close()
+        raise ConfigError(
+            f"Cannot listen on {host}:{port} ({error.strerror or error}); change web.host and "
+            "web.port, or stop the program that listens there"
+        ) from None
+    return sock
+
+
+def _reached_at(host: str) -> str:
+    """How this machine reaches what listens on `host`."""
+    if host in ("0.0.0.0", ""):  # noqa: S104 - read, not bound
+        return "127.0.0.1"
+    return f"[{'::1' if host == '::' else host}]" if ":" in host else host

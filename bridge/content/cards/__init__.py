@@ -1,0 +1,1 @@
+"""Rich messages as one neutral tree. Pure."""

@@ -1,0 +1,478 @@
+"""A node that a destination lacks -> the nearest simpler nodes, one named fallback each. Pure.
+
+Every function keeps all words, in order. The writer that calls one adds the Loss, named after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from bridge.content.cards.tree import (
+    Alert,
+    Asset,
+    Badge,
+    Carousel,
+    Chart,
+    Columns,
+    Container,
+    Context,
+    Credit,
+    Fields,
+    File,
+    Image,
+    LabelledValue,
+    Node,
+    Nodes,
+    Player,
+    Poll,
+    Progress,
+    Prose,
+    Rating,
+    Section,
+    Table,
+    Task,
+    Tasks,
+)
+from bridge.content.text.graphemes import display_width
+from bridge.content.text.inlines import linked, moment_in_utc, plain_inlines
+from bridge.content.text.plain import blocks_as_line
+from bridge.content.text.tree import (
+    Block,
+    Break,
+    CodeBlock,
+    Document,
+    Emoji,
+    Emphasis,
+    Heading,
+    Inline,
+    Link,
+    List,
+    ListItem,
+    Paragraph,
+    Quote,
+    Strong,
+    Text,
+    Timestamp,
+)
+from bridge.content.text.tree import Table as TextTable
+from bridge.content.text.urls import safe_url
+from bridge.model import Loss
+
+Line = tuple[Inline, ...]
+
+_ALERT_SIGNS = {"info": "ℹ️", "success": "✅", "warning": "⚠️", "error": "⛔"}
+_TASK_SIGNS = {"pending": "⏳", "running": "🔄", "done": "✅", "failed": "❌"}
+_BAR = 10
+_SHORT = 50  # characters of a text that may share its line with others
+
+
+def loss(node: Node | Asset, kind: str, what: str, shown_as: str = "", at: str = "") -> Loss:
+    """A Loss at the place where the node stood."""
+    return Loss(path=at or getattr(node, "at", ""), kind=kind, what=what, shown_as=shown_as)
+
+
+def prose(*blocks: Block, at: str = "", subtle: bool = False) -> Prose:
+    return Prose(blocks, at=at, subtle=subtle)
+
+
+def line_prose(line: Line, at: str = "", *, subtle: bool = False) -> Prose:
+    return Prose((Paragraph(line),), at=at, subtle=subtle)
+
+
+# --- structure ------------------------------------------------------------------------------
+
+
+def open_container(node: Container) -> Nodes:
+    """What stands around a container, as nodes above and below its own."""
+    return (*head_of_container(node), *node.nodes, *foot_of_container(node))
+
+
+def head_of_container(node: Container) -> Nodes:
+    """Hero, author, title (linked), subtitle; the thumbnail at their side."""
+    head: list[Node] = []
+    if node.hero is not None:
+        head.append(node.hero)
+    if node.author is not None:
+        head.append(credit_as_context(node.author))
+    titled: list[Node] = []
+    if node.title:
+        title = linked(node.title, node.link)
+        titled.append(prose(Heading(3, title), at=node.at))
+    if node.subtitle:
+        titled.append(line_prose(node.subtitle, node.at, subtle=True))
+    if node.thumbnail is not None and titled:
+        head.append(Section(tuple(titled), node.thumbnail, at=node.at))
+    else:
+        head += titled
+        head += [node.thumbnail] if node.thumbnail is not None else []
+    return tuple(head)
+
+
+def foot_of_container(node: Container) -> Nodes:
+    """Its source and time, in small print."""
+    if node.footer is None and node.time is None:
+        return ()
+    credit = node.footer or Credit((), at=node.at)
+    parts = credit_as_context(credit).items if node.footer is not None else ()
+    if node.time is not None:
+        moment = line_prose((timestamp(node.time),), credit.at)
+        parts = (*parts, moment)
+    return (Context(parts, at=credit.at),)
+
+
+def credit_as_context(credit: Credit) -> Context:
+    """`[icon] name`, linked."""
+    text: Line = linked(credit.text, credit.link) if credit.text else ()
+    icon = (Image(credit.icon, size="icon", at=credit.at),) if credit.icon is not None else ()
+    return Context((*icon, *((line_prose(text, credit.at),) if text else ())), at=credit.at)
+
+
+def timestamp(unix: int) -> Timestamp:
+    """A moment in the reader's time, in UTC where that is not known."""
+    return Timestamp(unix, "f", moment_in_utc(unix))
+
+
+def stack_columns(node: Columns) -> Nodes:
+    """One column below the other."""
+    return tuple(one for column in node.columns for one in column.nodes)
+
+
+def is_decorative(node: Node) -> bool:
+    """Whether it is a small picture that says nothing: an icon between texts."""
+    if not isinstance(node, Image) or node.size not in ("icon", "small"):
+        return False
+    return not (node.title or node.link or node.asset.alt.strip() or node.asset.spoiler)
+
+
+def short_texts(columns: Sequence[Nodes]) -> list[Prose | None]:
+    """For each column the short text that is all of it: one line, and no large heading, except
+    where all columns have the same size. What is larger than usual is bold."""
+    sizes = {_size(nodes) for nodes in columns}
+    alike = len(columns) > 1 and len(sizes) == 1 and None not in sizes
+    return [
+        _short_text(nodes) if alike or _size(nodes) in _USUAL_SIZES else None for nodes in columns
+    ]
+
+
+_USUAL_SIZES = ("small", "normal", "medium")
+
+
+def _size(nodes: Nodes) -> str | None:
+    """How large a single line is shown; None for all else. A heading of the third level is
+    hardly larger than a text."""
+    match nodes:
+        case (Prose((Paragraph(),), size=size),):
+            return size
+        case (Prose((Heading(level),), size="normal" | "small"),):
+            return "medium" if level > 2 else f"heading {level}"
+        case _:
+            return None
+
+
+def _short_text(nodes: Nodes) -> Prose | None:
+    match nodes:
+        case (Prose((Paragraph(children) | Heading(_, children) as block,)) as only,):
+            if any(isinstance(one, Break) for one in children):
+                return None
+            if not 0 < len(plain_inlines(children).strip()) <= _SHORT:
+                return None
+            if isinstance(block, Paragraph) and only.size in ("small", "normal"):
+                return only
+            strong = all(isinstance(one, Strong) for one in children)
+            line = children if strong else (Strong(children),)
+            return replace(only, text=(Paragraph(line),), size="normal")
+        case _:
+            return None
+
+
+def columns_as_line(texts: Sequence[Prose]) -> Line:
+    """Short texts side by side as one line: the first of two is the label of the second."""
+    lines = [blocks_as_line(one.text) for one in texts]
+    if len(lines) == 2:
+        label, value = lines
+        styled = any(isinstance(one, Strong | Link) for one in (*label, *value))
+        return (*(label if styled else (Strong(label),)), Text(" "), *value)
+    return tuple(each for line in lines for each in (Text(" · "), *line))[1:]
+
+
+def is_row_of_texts(node: Columns) -> bool:
+    """Whether it can be a row of a table in a fixed-width font: short texts without links."""
+    if len(node.columns) < 2 or any(one.link for one in node.columns):
+        return False
+    texts = short_texts([one.nodes for one in node.columns])
+    return all(one is not None and _is_unlinked(one) for one in texts)
+
+
+def columns_as_table(rows: Sequence[Columns]) -> Table:
+    """Neighbouring rows of short texts as one table. A first row that is all bold is its head."""
+    texts = [short_texts([one.nodes for one in row.columns]) for row in rows]
+    cells = tuple(tuple((one,) if one else () for one in row) for row in texts)
+    return Table(cells, header=all(map(_is_bold, cells[0])), at=rows[0].at)
+
+
+def _is_unlinked(cell: Prose) -> bool:
+    """Whether a block of code says all of it."""
+    return all(isinstance(one, Text | Strong | Emphasis) for one in blocks_as_line(cell.text))
+
+
+def _is_bold(cell: Nodes) -> bool:
+    lines = [blocks_as_line(one.text) for one in cell if isinstance(one, Prose)]
+    return all(isinstance(one, Strong) for line in lines for one in line)
+
+
+def stack_section(node: Section) -> Nodes:
+    return (node.accessory, *node.nodes) if node.leading else (*node.nodes, node.accessory)
+
+
+def stack_carousel(node: Carousel) -> Nodes:
+    return node.cards
+
+
+# --- text -----------------------------------------------------------------------------------
+
+
+def fields_as_prose(node: Fields) -> Prose:
+    """`**label** value` lines; a value of several blocks stands below its label."""
+    return Prose(tuple(block for one in node.items for block in labelled(one)), at=node.at)
+
+
+def labelled(field: LabelledValue) -> Iterator[Block]:
+    label: Line = (Strong(field.label),) if field.label else ()
+    first, *rest = field.value or (Paragraph(()),)
+    if isinstance(first, Paragraph):
+        gap: Line = (Text(" "),) if label and first.children else ()
+        yield Paragraph((*label, *gap, *first.children))
+        yield from rest
+    else:
+        yield from (Paragraph(label),) if label else ()
+        yield from field.value
+
+
+def alert_as_prose(node: Alert) -> Prose:
+    """A quote behind the sign of its level."""
+    return Prose((Quote(lead(_sign(_ALERT_SIGNS[node.level]), node.text)),), at=node.at)
+
+
+def badge_as_prose(node: Badge) -> Prose:
+    text: Line = (Strong(node.text),) if node.text else ()
+    hint: Line = (Text(" ("), *node.hint, Text(")")) if node.hint and text else node.hint
+    return line_prose((*text, *hint), node.at)
+
+
+def progress_as_prose(node: Progress) -> Prose:
+    """`label ▓▓▓░░░░░░░ 30 %`."""
+    label: Line = (*node.label, Text(" ")) if node.label else ()
+    if node.value is None or not node.most:
+        return line_prose((*label, *_sign("⏳")), node.at)
+    share = min(max(node.value / node.most, 0.0), 1.0)
+    full = round(share * _BAR)
+    bar = f"{'▓' * full}{'░' * (_BAR - full)} {share * 100:.0f} %"
+    return line_prose((*label, Text(bar)), node.at)
+
+
+def rating_as_prose(node: Rating) -> Prose:
+    """`★★★★☆ 4.2/5 (37)`."""
+    most = min(max(node.most, 1), 10)
+    full = min(max(round(node.value / max(node.most, 1) * most), 0), most)
+    count = "" if node.count is None else f" ({node.count})"
+    stars = f"{'★' * full}{'☆' * (most - full)} {node.value:g}/{node.most}{count}"
+    return line_prose((Text(stars),), node.at)
+
+
+def tasks_as_nodes(node: Tasks) -> Nodes:
+    """A title, then each task behind the sign of its status, its details below it."""
+    title = (line_prose((Strong(node.title),), node.at),) if node.title else ()
+    return (*title, *(one for task in node.tasks for one in _task(task)))
+
+
+def _task(task: Task) -> Nodes:
+    first = line_prose((*_sign(_TASK_SIGNS[task.status]), *task.title), task.at)
+    sources = (line_prose(task.sources, task.at, subtle=True),) if task.sources else ()
+    return (first, *task.details, *task.output, *sources)
+
+
+def poll_as_nodes(node: Poll) -> Nodes:
+    """The question and its answers, with the votes where they are known."""
+    items = tuple(
+        ListItem((Paragraph(_answer(one.emoji, one.text, one.votes)),)) for one in node.answers
+    )
+    blocks: list[Block] = [Paragraph((*_sign("📊"), Strong(node.question)))]
+    blocks += [List(items)] if items else []
+    told = [prose(*blocks, at=node.at)]
+    if node.ends is not None and not node.closed:
+        told.append(line_prose((Text("until "), timestamp(node.ends)), node.at, subtle=True))
+    return tuple(told)
+
+
+def _answer(emoji: str, text: Line, votes: int | None) -> Line:
+    sign: Line = (Text(f"{emoji} "),) if emoji else ()
+    return (*sign, *text, *(() if votes is None else (Text(f": {votes}"),)))
+
+
+# --- tables and charts ----------------------------------------------------------------------
+
+
+def chart_as_table(node: Chart) -> Table:
+    """A row for each label, a column for each series."""
+    labels = list(dict.fromkeys(p.label for one in node.series for p in one.points))
+    head = [node.x_title, *(one.name or node.y_title for one in node.series)]
+    rows: list[list[str]] = [head]
+    values = [{p.label: p.value for p in one.points} for one in node.series]
+    rows += [
+        [label, *(f"{one[label]:g}" if label in one else "" for one in values)] for label in labels
+    ]
+    if node.value is not None:
+        rows.append(["", f"{node.value:g}"])
+    cells = tuple(tuple(_cell(text, node.at) for text in row) for row in rows)
+    return Table(cells, title=(Text(node.title),) if node.title else (), at=node.at)
+
+
+def _cell(text: str, at: str) -> Nodes:
+    return (line_prose((Text(text),), at),) if text else ()
+
+
+def text_table(node: Table) -> tuple[TextTable, Nodes]:
+    """The table of its cells' texts, and the nodes that no text says (pictures, actions)."""
+    rest: list[Node] = []
+    rows: list[tuple[Line, ...]] = []
+    width = max((len(row) for row in node.rows), default=0)
+    for row in node.rows:
+        lines = [_cell_line(cell, rest) for cell in row]
+        rows.append((*lines, *(((),) * (width - len(lines)))))
+    header = rows[0] if node.header and rows else ((),) * width
+    body = tuple(rows[1:] if node.header else rows)
+    align = (*node.align, *((None,) * (width - len(node.align))))[:width]
+    return TextTable(header, body, align), tuple(rest)
+
+
+def _cell_line(cell: Nodes, rest: list[Node]) -> Line:
+    line: list[Inline] = []
+    for node in cell:
+        said = _line_in_cell(node)
+        if said is None:
+            rest.append(node)
+            continue
+        line += [Break()] if line and said else []
+        line += said
+    return tuple(line)
+
+
+def _line_in_cell(node: Node) -> Line | None:
+    match node:
+        case Prose(text):
+            return blocks_as_line(text)
+        case Badge():
+            return blocks_as_line(badge_as_prose(node).text)
+        case Progress():
+            return blocks_as_line(progress_as_prose(node).text)
+        case Rating():
+            return blocks_as_line(rating_as_prose(node).text)
+        case _:
+            return None
+
+
+def table_as_code(table: TextTable, width: int = 60) -> CodeBlock | None:
+    """Columns in a fixed-width block; None when they would be wider than `width` cells."""
+    rows = [
+        [plain_inlines(cell).replace("\n", " ") for cell in row]
+        for row in (table.header, *table.rows)
+    ]
+    columns = [max(display_width(row[i]) for row in rows) for i in range(len(table.header))]
+    if sum(columns) + 3 * max(len(columns) - 1, 0) > width:
+        return None
+    lines = [_padded(row, columns, table.align) for row in rows]
+    if any(rows[0]):
+        lines.insert(1, "─┼─".join("─" * one for one in columns))
+    else:
+        del lines[0]
+    return CodeBlock("\n".join(lines))
+
+
+def _padded(row: Sequence[str], columns: Sequence[int], align: Sequence[str | None]) -> str:
+    cells: list[str] = []
+    for index, (text, width) in enumerate(zip(row, columns, strict=True)):
+        room = width - display_width(text)
+        how = align[index] if index < len(align) else None
+        left = room if how == "right" else room // 2 if how == "center" else 0
+        cells.append(" " * left + text + " " * (room - left))
+    return " │ ".join(cells).rstrip()
+
+
+def table_as_prose(table: TextTable) -> Document:
+    """A table that is too wide: its heads in bold, then each row as an item of a list, with bars
+    between the cells."""
+    head: Line = _barred([(Strong(cell),) if cell else () for cell in table.header])
+    items = tuple(ListItem((Paragraph(row),)) for one in table.rows if (row := _barred(one)))
+    return (*((Paragraph(head),) if head else ()), *((List(items),) if items else ()))
+
+
+def _barred(cells: Sequence[Line]) -> Line:
+    """Cells with bars between them; none after the last that says anything."""
+    line: list[Inline] = []
+    end = 0
+    for index, cell in enumerate(cells):
+        line += [Text(" | ")] if index else []
+        line += cell
+        end = len(line) if cell else end
+    return tuple(line[:end])
+
+
+# --- media ----------------------------------------------------------------------------------
+
+
+def image_as_prose(node: Image, url: str) -> Prose:
+    """`🖼 title (what it shows)`, a link where there is one."""
+    title = node.title or _text(node.asset.alt) or _text(node.asset.name) or (Text("image"),)
+    shown = _linked(title, url or node.asset.page)
+    return line_prose((*_sign("🖼"), *shown, *_beside(title, node.asset.alt)), node.at)
+
+
+def file_as_prose(node: File, url: str) -> Prose:
+    title = node.title or _text(node.asset.name) or _text(node.asset.alt) or (Text("file"),)
+    return line_prose((*_sign("📎"), *_linked(title, url or node.asset.page)), node.at)
+
+
+def player_as_nodes(node: Player, url: str) -> Nodes:
+    """A link behind a sign, its author and description; its picture above."""
+    sign = "🎬" if node.kind == "video" else "🔊"
+    name = node.title or _text(node.asset.alt) or _text(node.asset.name) or (Text(node.kind),)
+    shown, beside = _linked(name, node.link or url), (node.asset.alt, node.asset.name)
+    lines: list[Block] = [Paragraph((*_sign(sign), *shown, *_beside(name, *beside)))]
+    lines += [Paragraph(one) for one in (node.author, node.description) if one]
+    poster = (Image(node.poster, at=node.at),) if node.poster is not None else ()
+    return (*poster, prose(*lines, at=node.at))
+
+
+def _beside(title: Line, *names: str) -> Line:
+    """What else it is known by, in brackets."""
+    said = plain_inlines(title).strip()
+    more = [one for one in dict.fromkeys(names) if one.strip() and one.strip() != said]
+    return (Text(f" ({', '.join(more)})"),) if more else ()
+
+
+def _linked(title: Line, url: str) -> Line:
+    safe = safe_url(url) if url else None
+    return (Link(safe, title),) if safe else title
+
+
+# --- small ----------------------------------------------------------------------------------
+
+
+def lead(sign: Line, document: Document) -> Document:
+    """The document with a sign before its first words."""
+    match document:
+        case (Paragraph(children), *rest):
+            return (Paragraph((*sign, *children)), *rest)
+        case (Heading(level, children), *rest):
+            return (Heading(level, (*sign, *children)), *rest)
+        case _:
+            return (Paragraph(sign), *document)
+
+
+def _sign(emoji: str) -> Line:
+    return (Emoji(emoji, emoji), Text(" "))
+
+
+def _text(value: str) -> Line:
+    return (Text(value),) if value.strip() else ()

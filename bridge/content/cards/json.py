@@ -1,0 +1,134 @@
+"""The card tree <-> JSON (`application/vnd.uacs.card+json`), and its JSON Schema. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any
+
+from pydantic import JsonValue, TypeAdapter, ValidationError
+
+from bridge.content.cards import tree as card
+from bridge.content.cards.fields import write_line
+from bridge.content.cards.json_tree import check_nesting, pointer
+from bridge.content.cards.tree import Card
+from bridge.content.markdown import text_to_markdown
+from bridge.errors import CodecError
+
+SCHEMA_ID = "application/vnd.uacs.card+json"
+MAX_DEPTH = 200
+
+_CARD: TypeAdapter[Card] = TypeAdapter(Card)
+_ALWAYS = frozenset(("type", "version"))
+_WRITERS = {"Line": write_line, "Prosaic": text_to_markdown}
+
+
+def card_from_json(value: object, at: str = "") -> Card:
+    """A card from parsed JSON; each node knows where it stood, `at` being the place of the card.
+    Raises CodecError, nothing else; its pointer begins at the card."""
+    check_nesting(value, MAX_DEPTH)
+    try:
+        read = _CARD.validate_python(value)
+    except ValidationError as error:
+        raise _codec_error(error) from None
+    for place, node in _located(read, ""):
+        object.__setattr__(node, "at", at + place)  # nobody else has seen it yet
+    return read
+
+
+def card_to_json(written: Card) -> dict[str, JsonValue]:
+    """The card as JSON without what is as it is by default; read again it is the same card."""
+    return _write(written)
+
+
+def card_schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a card."""
+    schema: dict[str, Any] = _clean(_CARD.json_schema())
+    for kind in schema["$defs"].values():
+        if "type" in kind.get("properties", ()):
+            kind["required"] = ["type", *kind.get("required", [])]
+    node = schema["properties"]["nodes"]["items"]
+    shared = _with_reference(schema, node, {"$ref": "#/$defs/Node"})
+    shared["$defs"]["Node"] = node
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": SCHEMA_ID, **shared}
+
+
+def _clean(value: Any) -> Any:
+    """What pydantic writes, in JSON's words, and with strings where they stand for prose."""
+    if isinstance(value, list):
+        return [_clean(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {name: _clean(one) for name, one in value.items() if not _is_noise(name, one)}
+    if {"$ref": "#/$defs/Prose"} in kept.get("oneOf", ()):
+        kept["oneOf"].append({"type": "string", "description": "UACS Markdown: a prose node."})
+    if "contentMediaType" in kept and kept.get("default") == []:
+        kept["default"] = ""
+    return kept
+
+
+def _with_reference(value: Any, shared: Any, reference: Any) -> Any:
+    if value == shared:
+        return reference
+    if isinstance(value, list):
+        return [_with_reference(one, shared, reference) for one in value]
+    if isinstance(value, dict):
+        return {name: _with_reference(one, shared, reference) for name, one in value.items()}
+    return value
+
+
+def _is_noise(name: str, value: object) -> bool:
+    return name == "discriminator" or (name == "title" and isinstance(value, str))
+
+
+def _codec_error(error: ValidationError) -> CodecError:
+    fault = error.errors(include_url=False, include_input=False)[0]
+    kinds = _kinds()
+    steps = [step for step in fault["loc"] if step not in kinds]
+    return CodecError(pointer("", *steps), fault["msg"])
+
+
+@cache
+def _kinds() -> frozenset[str]:
+    """The names of node types, which pydantic puts among the steps of a path."""
+    found = (one for one in vars(card).values() if is_dataclass(one))
+    return frozenset(
+        str(field.default) for one in found for field in fields(one) if field.name == "type"
+    )
+
+
+def _located(value: object, at: str) -> Iterator[tuple[str, object]]:
+    if isinstance(value, tuple):
+        for index, one in enumerate(value):
+            yield from _located(one, f"{at}/{index}")
+    elif is_dataclass(value) and type(value).__module__ == card.__name__:
+        for name, _, writer in _fields(type(value)):
+            if name == "at":
+                yield at, value
+            elif writer is None:
+                yield from _located(getattr(value, name), f"{at}/{name}")
+
+
+def _write(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_write(one) for one in value]
+    if not is_dataclass(value):
+        return value
+    written: dict[str, Any] = {}
+    for name, default, writer in _fields(type(value)):
+        inner = getattr(value, name)
+        if name == "at" or (name not in _ALWAYS and inner == default):
+            continue
+        written[name] = writer(inner) if writer else _write(inner)
+    return written
+
+
+@cache
+def _fields(kind: type) -> list[tuple[str, object, Any]]:
+    """Name, default, and for text how it is written; `type` comes first."""
+    found: list[tuple[str, object, Any]] = []
+    for one in sorted(fields(kind), key=lambda field: field.name != "type"):
+        writer = _WRITERS.get(str(one.type))
+        found.append((one.name, one.default, writer))
+    return found

@@ -1,0 +1,212 @@
+"""JSON that a platform is to take -> what it lacks and what is wrong in it, by tables. Pure; one
+walk without recursion.
+
+Only for cards that are posted through the bridge: what is said on a platform is read by readers
+that take everything (`shapes` names what they found in a wrong place).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import cast
+
+from bridge.content.cards.json_tree import check_nesting, pointer
+from bridge.content.cards.shapes import is_list, is_object, is_said, is_text
+from bridge.errors import CodecError
+
+_MOST = 20  # mistakes of one payload
+_LONGEST = 60  # characters of a value that is named
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A value that `fits`, as `says` puts it into words; `items` are those of a list; objects are
+    of the `family`."""
+
+    says: str
+    fits: Callable[[object], bool]
+    items: Wanted | None = None
+    family: str = ""
+
+
+Members = Mapping[str, Wanted]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What objects of one type have: all that it `needs`, at least one of `one_of`, and `may`.
+    Other members are not looked at. `then` is a family to which the object belongs as well."""
+
+    needs: Members = field(default_factory=dict[str, Wanted])
+    may: Members = field(default_factory=dict[str, Wanted])
+    one_of: tuple[str, ...] = ()
+    then: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Objects whose member `by` tells their kind; `untyped` is what those are without one. Of a
+    type that nobody knows an object may be that has the member `fallback`."""
+
+    says: str
+    kinds: Mapping[str | int, Kind] = field(default_factory=dict[str | int, Kind])
+    untyped: Kind | None = None
+    by: str = "type"
+    fallback: str = ""
+
+
+Families = Mapping[str, Family]
+
+
+def is_written(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+TEXT = Wanted("text", is_text)
+WORDS = Wanted("text that is not empty", is_written)
+SAID = Wanted("text or a number", is_said)
+
+
+def one(family: str, says: str) -> Wanted:
+    return Wanted(says, is_object, family=family)
+
+
+def several(family: str, says: str) -> Wanted:
+    """A list; `says` is what one of its items is."""
+    return Wanted("a list", is_list, one(family, says))
+
+
+def mistakes_in(
+    value: object, wanted: Wanted, families: Families, at: str = ""
+) -> tuple[CodecError, ...]:
+    """The first ones of a value that stands at the pointer `at`, in the order of the value. A
+    member that is null counts as one that is not there."""
+    try:
+        check_nesting(value)
+    except CodecError as error:
+        return (CodecError(at, error.reason),)
+    return tuple(islice(_mistakes(value, wanted, families, at), _MOST))
+
+
+# --- the walk -------------------------------------------------------------------------------
+
+_Step = str | int
+_Place = tuple[_Step, object, Wanted, bool]  # the last: a fallback stands for what is around it
+_Fault = tuple[tuple[_Step, ...], str]  # the steps from the value on, and the reason
+
+
+def _mistakes(value: object, wanted: Wanted, families: Families, at: str) -> Iterator[CodecError]:
+    way: list[_Step] = []
+    stack: list[Iterator[_Place]] = [iter((("", value, wanted, False),))]
+    while stack:
+        place = next(stack[-1], None)
+        if place is None:
+            stack.pop()
+            continue
+        step, found, expected, is_covered = place
+        way[len(stack) - 1 :] = [step]
+        if not expected.fits(found):
+            yield CodecError(pointer(at, *way[1:]), f"must be {expected.says}, not {_named(found)}")
+        elif isinstance(found, list) and expected.items is not None:
+            stack.append(_items(cast("list[object]", found), expected.items, is_covered))
+        elif isinstance(found, dict) and expected.family:
+            held = cast("Mapping[str, object]", found)
+            kinds, faults = _kinds(held, expected.family, families, is_covered)
+            for steps, reason in faults:
+                yield CodecError(pointer(at, *way[1:], *steps), reason)
+            stack.append(_members(held, expected, families, kinds, is_covered))
+
+
+def _items(values: Iterable[object], wanted: Wanted, is_covered: bool) -> Iterator[_Place]:
+    for index, found in enumerate(values):
+        yield index, found, wanted, is_covered
+
+
+def _kinds(
+    held: Mapping[str, object], name: str, families: Families, is_covered: bool
+) -> tuple[list[Kind], list[_Fault]]:
+    """The kinds of an object in its family and those that follow, and what is wrong with it."""
+    kinds: list[Kind] = []
+    faults: list[_Fault] = []
+    while name:
+        family = families[name]
+        kind = _kind(held.get(family.by), family)
+        if kind is None:
+            if not is_covered and not (family.fallback and family.fallback in held):
+                faults.append(_unknown(held.get(family.by), family))
+            break
+        kinds.append(kind)
+        faults += (((), reason) for reason in _lacks(held, kind))
+        name = kind.then
+    return kinds, faults
+
+
+def _kind(told: object, family: Family) -> Kind | None:
+    if told is None or not family.kinds:
+        return family.untyped
+    if isinstance(told, bool) or not isinstance(told, str | int):
+        return None
+    return family.kinds.get(told)
+
+
+def _unknown(told: object, family: Family) -> _Fault:
+    known = list(map(str, family.kinds))
+    if told is None:
+        return (), f"has no {family.by!r}; {family.says} is one of {', '.join(known)}"
+    near = difflib.get_close_matches(str(told)[:_LONGEST], known, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    reason = f"{_named(told)} is no {family.by} of {family.says}; {hint}known: {', '.join(known)}"
+    return (family.by,), reason
+
+
+def _lacks(held: Mapping[str, object], kind: Kind) -> Iterator[str]:
+    for key, wanted in kind.needs.items():
+        if held.get(key) is None:
+            yield f"has no {key!r}, which must be {wanted.says}"
+    if kind.one_of and all(held.get(key) is None for key in kind.one_of):
+        yield f"needs {' or '.join(map(repr, kind.one_of))}"
+
+
+def _members(
+    held: Mapping[str, object],
+    wanted: Wanted,
+    families: Families,
+    kinds: Iterable[Kind],
+    is_covered: bool,
+) -> Iterator[_Place]:
+    """In the order of the object."""
+    table: dict[str, Wanted] = {}
+    for kind in kinds:
+        table |= {**kind.may, **kind.needs}
+    fallback = families[wanted.family].fallback
+    is_covered = is_covered or (bool(fallback) and fallback in held)
+    for key, found in held.items():
+        if found is not None and (expected := table.get(key)) is not None:
+            yield key, found, expected, is_covered
+        elif key == fallback and isinstance(found, dict):
+            yield key, cast("object", found), wanted, False
+
+
+def _named(value: object) -> str:
+    """What stands there, in a few words."""
+    match value:
+        case dict():
+            return "an object"
+        case list():
+            return "a list"
+        case None:
+            return "null"
+        case bool():
+            return str(value).lower()
+        case str():
+            return repr(value[:_LONGEST])
+        case _:
+            return str(value)[:_LONGEST] if isinstance(value, float) else _number(value)
+
+
+def _number(value: object) -> str:
+    is_short = isinstance(value, int) and abs(value) < 10**18  # longer ones take time to write
+    return str(value) if is_short else "a number"

@@ -1,0 +1,151 @@
+"""An answer with calls of tools -> what people see of them: nothing, names, or all. Pure.
+
+Parts keep their places, so that what else is noted of a message still fits. Whatever tools are
+called, are given and say is others' text: it becomes text, never markup, and mentions nobody.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Literal, cast
+
+import orjson
+
+from bridge.content.cards.json import SCHEMA_ID, card_to_json
+from bridge.content.cards.tree import Card, Container, Prose
+from bridge.content.markdown import text_to_markdown
+from bridge.content.messages.agent_parts import STATE, is_unshown
+from bridge.content.messages.tool_names import UNSHOWN, readable_tool
+from bridge.content.text.tree import CodeBlock, Emphasis, Paragraph, Text
+from bridge.model.turns import PlanStep
+from bridge.uacs import (
+    ContentPart,
+    JsonTree,
+    Message,
+    StructuredDataPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    write,
+)
+
+ToolsShown = Literal["off", "names", "full"]
+
+_MOST = 1500  # characters of arguments, and of a result
+_NOTHING = StructuredDataPart(schema_id=STATE, data={})
+
+
+def has_tools(message: Message) -> bool:
+    return any(isinstance(part, ToolCallPart | ToolResultPart) for part in message.content)
+
+
+def with_tools_shown(message: Message, shown: ToolsShown) -> Message:
+    """The message as its readers are to see it."""
+    if not has_tools(message):
+        return message
+    content: list[ContentPart] = list(message.content)
+    results = {part.tool_call_id: part for part in content if isinstance(part, ToolResultPart)}
+    for run in _runs(message.content):
+        calls = [
+            (index, part)
+            for index in run
+            if isinstance(part := content[index], ToolCallPart) and part.name not in UNSHOWN
+        ]
+        for index in run:
+            if isinstance(content[index], ToolCallPart | ToolResultPart):
+                content[index] = _NOTHING
+        if shown == "names" and calls:
+            content[calls[0][0]] = _names([call for _, call in calls])
+        elif shown == "full":
+            for index, call in calls:
+                content[index] = _whole(call, results.get(call.id))
+    return message.model_copy(update={"content": tuple(content)})
+
+
+def tool_steps(message: Message, shown: ToolsShown) -> tuple[PlanStep, ...]:
+    """The calls as steps of work, for platforms that show such in a place of their own."""
+    results = {
+        part.tool_call_id: part for part in message.content if isinstance(part, ToolResultPart)
+    }
+    return tuple(
+        _step(part, results.get(part.id), whole=shown == "full")
+        for part in message.content
+        if isinstance(part, ToolCallPart) and part.name not in UNSHOWN and shown != "off"
+    )
+
+
+def _step(call: ToolCallPart, result: ToolResultPart | None, *, whole: bool) -> PlanStep:
+    status = "in_progress" if result is None else "error" if result.is_error else "complete"
+    arguments = orjson.dumps(dict(call.arguments)).decode() if call.arguments else ""
+    return PlanStep(
+        id=f"tool {call.id}",
+        title=readable_tool(call.name),
+        status=status,
+        details=_cut(arguments) if whole else "",
+        output=_cut(_said(result)) if whole and result is not None else "",
+    )
+
+
+def _runs(parts: Sequence[ContentPart]) -> Iterator[list[int]]:
+    """Places of calls and results with nothing that is shown between them."""
+    run: list[int] = []
+    for index, part in enumerate(parts):
+        if isinstance(part, ToolCallPart | ToolResultPart):
+            run.append(index)
+        elif run and not is_unshown(part):
+            yield run
+            run = []
+    if run:
+        yield run
+
+
+def _names(calls: Sequence[ToolCallPart]) -> TextPart:
+    """`🔧 calendar: list events ×2 · tracker: search`, which grows while they are called."""
+    counts: dict[str, int] = {}
+    for call in calls:
+        name = readable_tool(call.name)
+        counts[name] = counts.get(name, 0) + 1
+    said = " · ".join(f"{name} ×{n}" if n > 1 else name for name, n in counts.items())
+    return TextPart(text=text_to_markdown((Paragraph((Emphasis((Text(f"🔧 {said}"),)),)),)))
+
+
+def _whole(call: ToolCallPart, result: ToolResultPart | None) -> StructuredDataPart:
+    """A box that can be folded: the arguments, and the result where there is one."""
+    sign = "⏳" if result is None else "⚠️" if result.is_error else "🔧"
+    blocks = [CodeBlock(_cut(_pretty(dict(call.arguments))), "json")] if call.arguments else []
+    if result is not None:
+        said = _said(result)
+        blocks.append(CodeBlock(_cut(said or "(nothing)")))
+    nodes = (Prose(tuple(blocks)),) if blocks else ()
+    title = (Text(f"{sign} {readable_tool(call.name)}"),)
+    box = Container(nodes, form="panel", title=title, collapsed=True)
+    data = cast("JsonTree", card_to_json(Card((box,))))
+    return StructuredDataPart(schema_id=SCHEMA_ID, data=data)
+
+
+def _said(result: ToolResultPart) -> str:
+    content = json.loads(write(result))["content"]
+    if isinstance(content, str):
+        return content
+    if isinstance(content, dict) and isinstance(parts := content.get("parts"), list):
+        return "\n\n".join(_line(part) for part in parts)
+    return _pretty(content)
+
+
+def _line(part: object) -> str:
+    match part:
+        case {"type": "text", "text": str(said)}:
+            return said
+        case {"type": str(kind), "media_type": str(media_type)}:
+            return f"[{kind}: {media_type}]"
+        case _:
+            return _pretty(part)
+
+
+def _pretty(value: object) -> str:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST else f"{text[:_MOST]}\n… ({len(text)} characters in all)"

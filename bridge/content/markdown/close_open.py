@@ -1,0 +1,319 @@
+"""UACS Markdown that is still being written -> as much of it as may be shown already. Pure, linear.
+
+What is open at its end is closed (styles, a code fence) or waits for its end (links, mentions, code
+in a line, tags, a table's row, what may yet become a list or a heading): nobody sees half an
+address, and nothing that the whole text would not show.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bridge.content.text.cut_points import open_fence
+
+_BLANK = re.compile(r"\n[ \t>]*(?=\n)")
+_TICKS = re.compile(r"`+")
+_BEFORE = r"(?:[ \t>]|[-+*][ \t]+|[0-9]{1,9}[.)][ \t]+)*"
+# A last line that holds nothing but signs may be the start of anything.
+_ONLY_SIGNS = re.compile(
+    rf"{_BEFORE}(?:[-+*=_~`|]+|[0-9]{{1,9}}[.)]?|\#{{1,6}}|\[[ xX]?\]?|)[ \t]*"
+)
+_FENCE_BEGINS = re.compile(rf"{_BEFORE}(?:`{{3}}|~{{3}})")
+_DEFINITION = re.compile(r"[ \t>]*\[")
+_DELIMITER_ROW = re.compile(r"[ \t>]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*")
+_MAY_DELIMIT = re.compile(r"[ \t>]*[|:\- \t]*")
+_ROW = re.compile(r"[ \t>]*\|(?!\|)")
+_NEW_BLOCK = re.compile(r"[ \t>]*(?:[-+*][ \t]+\S|1[.)][ \t]+\S|#{1,6}[ \t])")
+# At the very end: an escape, an entity, an address, the name of an emoji.
+_UNFINISHED = re.compile(
+    r"(?:\\|&[#A-Za-z0-9]{0,31}|(?<![A-Za-z0-9])(?:https?:|www\.)[^\s]*"
+    r"|(?<![A-Za-z0-9:]):[A-Za-z0-9_+-]{0,64}|!)\Z"
+)
+_TOKEN = re.compile(
+    r"""
+      (?P<atom>\\[!-/:-@\[-`{-~])
+    | (?P<url>https?://[^\s<>*|`()\[\]]+)
+    | (?P<comment><!)
+    | (?P<angle><[/A-Za-z][^<>\n]*>)
+    | (?P<less><(?=[/A-Za-z]|\Z))
+    | (?P<ticks>`+)
+    | (?P<open>!?\[)
+    | (?P<close>\])
+    | (?P<style>\*{1,3}|_{1,3}|~{1,2}|\|\|?)
+    | (?P<line>\n)
+    """,
+    re.VERBOSE,
+)
+_TARGET = re.compile(
+    r"""\((?:[ ]*(?:<[^<>\n]*>|(?:\\.|[^\s()\[\]\\<]|\[|\]|\([^\s()]*\))*)"""
+    r"""(?:[ \n]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ ]*)\)"""
+)
+_TAG = re.compile(r"<(/?)(u|ins|b|strong|i|em|s|del|spoiler|code|sub|small)>", re.IGNORECASE)
+_PATIENCE = 300  # characters for which an open bracket may be the start of a link
+_MOST_PATIENCE = 4000  # for what is surely hidden where it ends: code, an address, a tag
+_PASSES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """A style that is open: its sign, and where that stands."""
+
+    sign: str
+    start: int
+
+
+def healed(markdown: str) -> str:
+    """A text that is whole: what it shows is the beginning of what the finished text will show."""
+    shown, styles, fence = _read(markdown)
+    if fence:
+        return shown.removesuffix("\n") + fence
+    return shown + "".join(style.sign for style in reversed(styles))
+
+
+def settled(markdown: str) -> str:
+    """The beginning of the text that reads the same whatever follows, for platforms that only add
+    to what they show; code in an open fence is part of it, without an end."""
+    while True:
+        shown, styles, fence = _read(markdown)
+        if fence or not styles:
+            return shown
+        markdown = shown[: styles[0].start]
+
+
+def _read(text: str) -> tuple[str, list[_Style], str]:
+    """What may be shown, the styles open at its end, and what would close an open fence."""
+    for _ in range(_PASSES):
+        fence = open_fence(text)
+        if fence and _goes_on(text, fence.start, fence.body):
+            kept = _within_fence(text, fence.start, fence.body)
+            if kept is None:
+                text = text[: fence.start]
+                continue
+            return kept, [], fence.closing
+        start = _last_block(text)
+        cut = _unfinished_lines(text, start)
+        styles: list[_Style] = []
+        if cut is None:
+            cut, styles = _unfinished_words(text, start)
+        if cut is None:
+            return text.rstrip(), styles, ""
+        text = text[:cut]
+    return text[: _last_block(text)].rstrip(), [], ""
+
+
+# --- blocks -------------------------------------------------------------------------------------
+
+
+def _goes_on(text: str, start: int, body: int) -> bool:
+    """Whether all lines since stand within the item or the quote that the fence stands in."""
+    first = text[start:body]
+    depth = len(first) - len(first.lstrip(" \t>-+*0123456789.)"))
+    if "\n" in first[:depth] or not depth:
+        return True
+    prefix = first[:depth]
+    lines = text[body:].split("\n")
+    if ">" in prefix:
+        return all(line.lstrip().startswith(">") for line in (lines if lines[-1] else lines[:-1]))
+    width = depth if prefix.strip() else 0
+    return all(not line.strip() or not line[:width].strip() for line in lines)
+
+
+def _within_fence(text: str, start: int, body: int) -> str | None:
+    """The text up to its last line that is surely code; None while there is none."""
+    if body >= len(text):
+        return None
+    line = text.rfind("\n", body - 1) + 1
+    last = text[line:].strip("> \t")
+    kept = text[:line] if last and not last.strip("`~") else text
+    return kept if kept[body:].strip() else None
+
+
+def _last_block(text: str) -> int:
+    """Where the lines begin that belong together with the last one."""
+    start = 0
+    for blank in _BLANK.finditer(text, max(0, len(text) - 100_000)):
+        start = blank.end()
+    return start + 1 if start else 0
+
+
+def _unfinished_lines(text: str, start: int) -> int | None:
+    """Where a last line begins that may yet become something else; None where there is none."""
+    line = max(text.rfind("\n") + 1, start)
+    last = text[line:]
+    if not last:
+        return _unfinished_table(text, start, line)
+    if _ONLY_SIGNS.fullmatch(last) or _FENCE_BEGINS.match(last):
+        return line
+    if _DEFINITION.match(last) and _may_define(last):
+        return line
+    return _unfinished_table(text, start, line)
+
+
+def _may_define(last: str) -> bool:
+    _, closing, after = last.partition("]")
+    return after[:1] in ("", ":") if closing else len(last) < _PATIENCE
+
+
+def _unfinished_table(text: str, start: int, line: int) -> int | None:
+    """A row that is not whole, or a head without the line below it that makes it a table."""
+    above = text[start:line].split("\n")[:-1]
+    for index in range(1, len(above)):
+        if _DELIMITER_ROW.fullmatch(above[index]) and "|" in above[index - 1]:
+            ended = any(_NEW_BLOCK.match(row) for row in above[index + 1 :])
+            return None if ended or line == len(text) else line
+    if above and _ROW.match(above[-1]) and _MAY_DELIMIT.fullmatch(text[line:]):
+        return line - len(above[-1]) - 1
+    return line if _ROW.match(text, line) else None
+
+
+# --- words --------------------------------------------------------------------------------------
+
+
+def _unfinished_words(text: str, start: int) -> tuple[int | None, list[_Style]]:
+    """Where something begins that is not whole yet (None: nowhere), and the styles that are open
+    at the end."""
+    if found := _UNFINISHED.search(text, max(start, len(text) - _MOST_PATIENCE)):
+        return found.start(), []
+    words = _Words(text, start)
+    cut = words.cut()
+    return (cut, []) if cut is not None else (None, words.styles)
+
+
+class _Words:
+    """One reading of the last block's words."""
+
+    def __init__(self, text: str, start: int) -> None:
+        self.styles: list[_Style] = []
+        self._text = text
+        self._start = start
+        self._brackets: list[int] = []
+        self._tags: list[tuple[str, int]] = []
+        self._addresses: list[int] = []  # where styles began that an address stands in
+
+    def cut(self) -> int | None:
+        at = self._start
+        while token := _TOKEN.search(self._text, at):
+            start, at = token.start(), token.end()
+            match token.lastgroup:
+                case "ticks" | "close":
+                    goes_on = self._code(token) if token.lastgroup == "ticks" else self._link(at)
+                    if goes_on is None:
+                        return start if token.lastgroup == "ticks" else self._brackets[-1]
+                    at = goes_on
+                case "comment" | "less" if self._waits(start):
+                    return start
+                case "style" if self._style(token):
+                    return start
+                case _:
+                    self._note(token)
+        return self._left_open()
+
+    def _note(self, token: re.Match[str]) -> None:
+        match token.lastgroup:
+            case "angle":
+                self._tag(token)
+            case "open":
+                self._brackets.append(token.start())
+            case "url":
+                self._addresses += [style.start for style in self.styles[:1]]
+            case "line":
+                self._new_line(token.end())
+            case _:
+                pass
+
+    def _waits(self, start: int, patience: int = _PATIENCE) -> bool:
+        return len(self._text) - start <= patience
+
+    def _left_open(self) -> int | None:
+        """The first bracket or tag that may yet become something."""
+        waiting = [start for start in self._brackets if self._waits(start)]
+        waiting += [start for _, start in self._tags if self._waits(start, _MOST_PATIENCE)]
+        still = {style.start for style in self.styles} & {*self._addresses}
+        waiting += [start for start in still if self._waits(start)]
+        return min(waiting, default=None)
+
+    def _new_line(self, at: int) -> None:
+        """A list's item or a heading ends what was open in the line before."""
+        if _NEW_BLOCK.match(self._text, at):
+            self._brackets.clear()
+            self.styles.clear()
+            self._tags.clear()
+
+    def _code(self, ticks: re.Match[str]) -> int | None:
+        """Where code ends that begins here; the place itself when it never may; None: not yet."""
+        for found in _TICKS.finditer(self._text, ticks.end()):
+            if found.end() == len(self._text):
+                break  # more of them may follow
+            if len(found[0]) == len(ticks[0]):
+                return found.end()
+        return None if self._waits(ticks.start(), _MOST_PATIENCE) else ticks.end()
+
+    def _link(self, after: int) -> int | None:
+        """Where the reading goes on; None while the address is not whole."""
+        if not self._brackets:
+            return after
+        following = self._text[after : after + 1]
+        if following == "" or following in "([":
+            if following == "(" and (target := _TARGET.match(self._text, after)):
+                self._brackets.pop()
+                return target.end()
+            if following == "" or (following == "(" and self._may_end(after)):
+                return None
+        self._brackets.pop()
+        return after
+
+    def _may_end(self, after: int) -> bool:
+        """Whether what follows `](` may still become an address."""
+        rest = self._text[after + 1 :]
+        open_still = ")" not in rest or rest.count("(") >= rest.count(")")
+        return open_still and self._waits(after, _MOST_PATIENCE)
+
+    def _tag(self, token: re.Match[str]) -> None:
+        tag = _TAG.fullmatch(token.group())
+        if tag is None:
+            return
+        name = tag[2].lower()
+        if not tag[1]:
+            self._tags.append((name, token.start()))
+            return
+        for index in range(len(self._tags) - 1, -1, -1):
+            if self._tags[index][0] == name:
+                inside = self._tags[index][1]
+                self.styles = [style for style in self.styles if style.start < inside]
+                del self._tags[index:]
+                return
+
+    def _style(self, token: re.Match[str]) -> bool:
+        """Open it or close it; whether it must wait, because more of it may follow."""
+        sign, start, end = token.group(), token.start(), token.end()
+        before, after = self._text[start - 1 : start] or " ", self._text[end : end + 1]
+        if after == "":
+            return True  # what it closes is closed all the same
+        closes = not before.isspace() and not (sign[0] == "_" and after.isalnum())
+        opens = not after.isspace() and (sign == "||" or not before.isalnum())
+        if sign != "|" and not (closes and self._closed(sign)) and opens:
+            self.styles.append(_Style(sign, start))
+        return False
+
+    def _closed(self, sign: str) -> bool:
+        for index in range(len(self.styles) - 1, -1, -1):
+            if self.styles[index].sign == sign:
+                del self.styles[index:]
+                return True
+        if sign in ("***", "___") and len(self.styles) > 1:
+            inner = {self.styles[-1].sign, self.styles[-2].sign}
+            if inner == {sign[:1], sign[:2]}:
+                del self.styles[-2:]
+                return True
+        return False
+
+
+def steady(markdown: str, write: Callable[[str], str]) -> str:
+    """What `write` gives for the settled text, without what it will write otherwise when more
+    follows (the end of a fence): the same beginning, whatever comes."""
+    text = settled(markdown)
+    now, later = write(text), write(f"{text}\nZ")
+    same = next((at for at, (a, b) in enumerate(zip(now, later, strict=False)) if a != b), None)
+    return now[:same].rstrip() if same is not None else min(now, later, key=len).rstrip()

@@ -1,0 +1,111 @@
+"""Who and what is mentioned in UACS Markdown, and giving them the names by which they are known.
+Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import pyromark
+
+from bridge.content.markdown.reader import MARKDOWN_OPTIONS, markdown_to_text
+from bridge.content.markdown.writer import own_node_to_markdown
+from bridge.content.safety.mentions import is_bare_id
+from bridge.content.text.inlines import leaves
+from bridge.content.text.normal import cleaned, flat_blocks
+from bridge.content.text.tree import (
+    Block,
+    ChannelLink,
+    Document,
+    GroupMention,
+    Heading,
+    Inline,
+    Mention,
+    Paragraph,
+    Table,
+)
+from bridge.content.text.uacs_links import SCHEME
+from bridge.model import ActorId
+
+Named = Mention | GroupMention | ChannelLink
+_ACTOR = f"{SCHEME}actor/"
+_KINDS = (_ACTOR, f"{SCHEME}group/", f"{SCHEME}channel/")
+
+
+def mentioned_actors(markdown: str) -> tuple[ActorId, ...]:
+    """Every actor mentioned, each once, in order. Code and escaped text mention nobody."""
+    if _ACTOR not in markdown:
+        return ()
+    named = _named(markdown_to_text(markdown))
+    found = [node.actor for node in named if isinstance(node, Mention)]
+    return tuple(dict.fromkeys(found))
+
+
+def mentions_named(markdown: str) -> tuple[Named, ...]:
+    """Every person, group and channel that is mentioned, in order."""
+    if not any(kind in markdown for kind in _KINDS):
+        return ()
+    return tuple(_named(markdown_to_text(markdown)))
+
+
+def rename_mentions(markdown: str, names: Mapping[str, str]) -> str:
+    """Mentions of these people carry these names, and so do groups and channels that had only an
+    id; everything else stays as it is. `names` are by actor id or key."""
+    if not names or not any(kind in markdown for kind in _KINDS):
+        return markdown
+    source = cleaned(markdown).encode()
+    written: list[bytes] = []
+    end = 0
+    for start, stop in _links_to_named(source.decode()):
+        node = next(_named(markdown_to_text(source[start:stop].decode())), None)
+        if start < end or node is None or (called := _new_name(node, names)) is None:
+            continue
+        named = own_node_to_markdown(replace(node, name=called))
+        written += [source[end:start], named.encode("utf-8", "replace")]
+        end = stop
+    return b"".join([*written, source[end:]]).decode() if written else markdown
+
+
+def key_of(node: Named) -> str:
+    """The actor id, or the key of the group or channel."""
+    match node:
+        case Mention(key) | GroupMention(key) | ChannelLink(key):
+            return key
+
+
+def _new_name(node: Named, names: Mapping[str, str]) -> str | None:
+    key = key_of(node)
+    is_open = isinstance(node, Mention) or is_bare_id(key, node.name)
+    return names.get(key) if is_open else None
+
+
+def mention_markdown(actor: ActorId, name: str) -> str:
+    """A mention as UACS Markdown."""
+    return own_node_to_markdown(Mention(actor, name))
+
+
+def _links_to_named(markdown: str) -> Iterator[tuple[int, int]]:
+    """Where they stand, in bytes: the parser knows what is code and what is escaped."""
+    for event, place in pyromark.events_with_range(markdown, options=MARKDOWN_OPTIONS):
+        match event:
+            case {"Start": {"Link": {"dest_url": str(url)}}} if url.startswith(_KINDS):
+                yield place["start"], place["end"]
+            case _:
+                pass
+
+
+def _named(document: Document) -> Iterator[Named]:
+    for block in flat_blocks(document):
+        for run in _runs(block):
+            yield from (node for node in leaves(run) if isinstance(node, Named))
+
+
+def _runs(block: Block) -> Iterator[tuple[Inline, ...]]:
+    match block:
+        case Paragraph(children) | Heading(_, children):
+            yield children
+        case Table(header, rows):
+            for row in (header, *rows):
+                yield from row
+        case _:
+            return

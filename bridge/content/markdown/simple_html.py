@@ -1,0 +1,278 @@
+"""Simple, well-formed HTML -> the text tree, fast: what a Markdown parser writes, and most of what
+people write in chats. A line break in text is one; what is not simple is refused (NotSimple)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import unescape
+from typing import Any, Literal, cast
+
+from bridge.content.text import normal
+from bridge.content.text.inlines import Style
+from bridge.content.text.tree import (
+    BREAK,
+    Block,
+    Code,
+    Document,
+    Emphasis,
+    Inline,
+    ListItem,
+    Paragraph,
+    Rule,
+    Strike,
+    Strong,
+    Text,
+    Underline,
+)
+
+# Tags of blocks (a table as a whole); what stands between them is inline.
+_block_tags = re.compile(
+    r"<(table>[^<]*(?:<(?!/?table>)[^<]*)*+</table"
+    r"|/?(?:p|div|li|ul|ol|h[1-6]|blockquote|pre|hr|input)\b[^>]*)>"
+).split
+# An element that holds nothing but text, which most are, or a single tag.
+_inline_tags = re.compile(r"<((?:strong|em|del|code|a [^>]*|[bisu])>[^<]*</[a-z]+|[^>]*)>").split
+_STYLES: dict[str, type[Style]] = {
+    "strong": Strong, "b": Strong, "em": Emphasis, "i": Emphasis, "u": Underline,
+    "ins": Underline, "del": Strike, "s": Strike, "strike": Strike,
+}  # fmt: skip
+_ENDS = frozenset(f"/{tag}" for tag in (*_STYLES, "a"))
+_CODE = re.compile(r'\s*<code(?: class="language-([^"]*)")?>([^<]*)</code>\s*')
+_CELL = re.compile(r'<t[dh](?: style="text-align: ([a-z]+)")?>(.*?)</t[dh]>', re.DOTALL)
+_ROWS = re.compile(r"table>(?:\s|</?t(?:head|body)>|<tr>[\0\s]*</tr>)*</table")  # \0: a cell
+_START = re.compile(r'ol start="([0-9]{1,9})"')
+_BLANK = " \t"
+_SPECIAL = re.compile(r"[<&\n\t]|://")  # without these a paragraph is the text that it seems
+_Align = Literal["left", "center", "right"]
+
+
+class NotSimple(Exception):
+    """Another reader has to read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimpleHtml:
+    """`link` makes nodes of an address and its label; `bare_links`: addresses in text are links."""
+
+    link: Callable[[str, tuple[Inline, ...]], Sequence[Inline]]
+    bare_links: bool
+
+    def read(self, html: str) -> Document:  # noqa: C901 - one loop, one branch a kind of tag
+        """Raises NotSimple."""
+        blocks: list[Any] = []
+        around: list[Any] = []  # of each list its tag, of each item its box; before it the blocks
+        checked: bool | None = None
+        wanted = ""  # the end of a heading or paragraph: no block stands in one
+        pieces = iter(_block_tags(html))
+        blocks += self._paragraphs(next(pieces))
+        for tag, piece in zip(pieces, pieces, strict=True):
+            name = tag[:2]
+            if wanted and name != "in":
+                if tag != wanted:
+                    raise NotSimple
+                wanted = ""
+                if piece == "\n":
+                    continue
+            if name == "li":
+                if not around or type(around[-1]) is not str or around[-1][0] == "b":
+                    raise NotSimple
+                around += (blocks, checked)
+                blocks, checked = [], None
+            elif name == "/l":
+                item = ListItem(tuple(blocks), checked)
+                checked = _popped(around, bool)
+                blocks = around.pop()
+                blocks.append(item)
+            elif tag == "p":
+                wanted = "/p"
+            elif tag[0] == "h":
+                blocks += self._heading(tag, piece)
+                wanted = f"/{tag}" if tag[1] != "r" else ""
+                continue
+            elif name == "pr":
+                blocks.append(_code_block(piece))
+                continue
+            elif name in _LISTS:
+                if len(around) >= 2 * normal.MAX_DEPTH:
+                    raise NotSimple
+                around += (blocks, tag)
+                blocks = []
+            elif name in _LIST_ENDS:
+                made = _container(_popped(around, str), tag, blocks)
+                blocks = around.pop()
+                blocks += made
+            elif name == "in":
+                checked = "checked=" in tag
+            elif name == "ta":
+                blocks += self._table(tag)
+            if piece and piece != "\n":
+                blocks += self._paragraphs(piece)
+        if around or wanted:
+            raise NotSimple
+        return tuple(blocks)
+
+    # --- blocks -----------------------------------------------------------------------------
+
+    def _paragraphs(self, piece: str) -> Sequence[Block]:
+        """A run that begins or ends with white space is a special case."""
+        html = piece.strip(" \n")
+        if html and _SPECIAL.search(html) is None:
+            return (Paragraph((Text(html),)),)
+        run = self.run(html)
+        if not run:
+            return ()
+        first, last = run[0], run[-1]
+        if first is BREAK or last is BREAK or (type(last) is Text and last.value[-1] in _BLANK):
+            return tuple(normal.paragraphs(run))
+        return (Paragraph(run),)
+
+    def _heading(self, tag: str, piece: str) -> Sequence[Block]:
+        if tag[:2] == "hr":
+            return (Rule(), *self._paragraphs(piece))
+        if not piece:
+            raise NotSimple
+        return normal.heading(int(tag[1]), self.run(piece))
+
+    def _table(self, html: str) -> Sequence[Block]:
+        rows = [_CELL.findall(row) for row in html.split("</tr>")[:-1]]
+        if not rows or not _ROWS.fullmatch(_CELL.sub("\0", html)):
+            raise NotSimple
+        if any(len(row) != len(rows[0]) for row in rows):
+            raise NotSimple
+        if any("\n" in cell for row in rows for _, cell in row):
+            raise NotSimple
+        align = cast("list[_Align | None]", [style or None for style, _ in rows[0]])
+        cells = [[self.run(cell) for _, cell in row] for row in rows]
+        return normal.table(cells[0], cells[1:], align)
+
+    # --- inlines ----------------------------------------------------------------------------
+
+    def run(  # noqa: C901 - one loop, one branch a kind of tag
+        self, html: str, *, linked: bool = False
+    ) -> tuple[Inline, ...]:
+        """What stands within a block."""
+        if "<" not in html:
+            return self._said(html, linked=linked)
+        run: list[Inline] = []
+        around: list[Any] = []
+        pieces = iter(_inline_tags(html))
+        run += self._said(next(pieces), linked=linked)
+        for token, after in zip(pieces, pieces, strict=True):
+            head, _, inner = token.partition(">")
+            if inner:
+                inner, _, end = inner.rpartition("</")
+                if end != head and (end != "a" or head[:2] != "a "):
+                    raise NotSimple
+                if head in _STYLES:
+                    if head in around or not inner:
+                        raise NotSimple
+                    _add(run, _STYLES[head](self._said(inner, linked=linked)))
+                elif head == "code":
+                    _add(run, Code(unescape(inner) if "&" in inner else inner))
+                elif linked:
+                    raise NotSimple
+                else:
+                    run += self.link(_address(head), self._said(inner, linked=True))
+            elif head in _STYLES or (head[:2] == "a " and not linked):
+                around += (run, head)
+                run, linked = [], linked or head[:2] == "a "
+            elif head in _ENDS:
+                run, linked = self._ended(run, _popped(around, str), around, linked=linked)
+            elif head != "br /" or not run or not _may_end_a_line(run[-1]):
+                raise NotSimple
+            if after:
+                if "&" in after or "\n" in after or "://" in after:
+                    run += self._said(after, linked=linked)
+                else:
+                    run.append(Text(after))
+        if around:
+            raise NotSimple
+        return tuple(run)
+
+    def _ended(
+        self, run: list[Inline], head: str, around: list[Any], *, linked: bool
+    ) -> tuple[list[Inline], bool]:
+        """What was open is closed: it is added to what was before it."""
+        before = cast("list[Inline]", around.pop())
+        if head[:2] == "a ":
+            before += self.link(_address(head), tuple(run))
+            return before, False
+        if head in around or not run:
+            raise NotSimple
+        _add(before, _STYLES[head](tuple(run)))
+        return before, linked
+
+    def _said(self, text: str, *, linked: bool) -> tuple[Inline, ...]:
+        if "&" in text:
+            text = unescape(text)
+        if "://" in text and self.bare_links and not linked:
+            return tuple(normal.joined((Text(text),)))
+        if "\n" not in text:
+            return (Text(text),) if text else ()
+        found: list[Inline] = []
+        *lines, last = text.split("\n")
+        for line in lines:
+            if shown := line.rstrip(_BLANK):
+                found.append(Text(shown))
+            found.append(BREAK)
+        if last:
+            found.append(Text(last))
+        return tuple(found)
+
+
+_LISTS = frozenset(("ul", "ol", "bl"))
+_LIST_ENDS = frozenset(("/u", "/o", "/b"))
+
+
+def _popped(around: list[Any], kind: type) -> Any:
+    """What was opened last; it must be of the kind that is closed."""
+    if len(around) < 2 or isinstance(around[-1], str) is not (kind is str):
+        raise NotSimple
+    return around.pop()
+
+
+def _container(opened: str, closed: str, held: list[Any]) -> Sequence[Block]:
+    if opened[:2] != closed[1:3]:
+        raise NotSimple
+    if opened[0] == "b":
+        return normal.quote(held)
+    if not all(type(one) is ListItem for one in held):
+        raise NotSimple
+    return normal.bullets(held, _start(opened))
+
+
+def _start(tag: str) -> int | None:
+    if tag in ("ul", "ol"):
+        return None if tag == "ul" else 1
+    found = _START.fullmatch(tag)
+    if not found:
+        raise NotSimple
+    return int(found[1])
+
+
+def _code_block(html: str) -> Block:
+    found = _CODE.fullmatch(html)
+    if not found or not (found[1] or "").isascii():
+        raise NotSimple
+    return normal.code_block(unescape(found[2]).removesuffix("\n"), unescape(found[1] or ""))
+
+
+def _address(tag: str) -> str:
+    start = tag.find('href="') + 6
+    end = tag.find('"', start)
+    if start < 6 or end < 0:
+        raise NotSimple
+    return unescape(tag[start:end])
+
+
+def _add(run: list[Inline], node: Inline) -> None:
+    """Neighbours of one kind would be one node."""
+    if run and type(run[-1]) is type(node):
+        raise NotSimple
+    run.append(node)
+
+
+def _may_end_a_line(node: Inline) -> bool:
+    return node is not BREAK and not (isinstance(node, Text) and node.value[-1] in _BLANK)

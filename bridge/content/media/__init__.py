@@ -1,0 +1,1 @@
+"""Files by their types and names. Pure."""

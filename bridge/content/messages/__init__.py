@@ -1,0 +1,1 @@
+"""UACS messages: their parts, our additions, and how much of them fits. Pure."""

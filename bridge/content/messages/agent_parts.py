@@ -1,0 +1,82 @@
+"""Structured data of ours that agents say: reasoning, state, citations, documents, values. Pure.
+
+Schema ids -> the shape of `data`:
+
+- `REASONING` `{"text": ...}`: what a model thought before it answered; not shown to people.
+- `STATE` `{"api": ..., "fields" | "item" | "message": ...}`: what only the API that said it can
+  read (signatures, ids, encrypted reasoning); not shown, and given back to that API alone.
+  `fields` belong to the part before it, `message` to the message, `item` stands in its own place.
+- `CITATIONS` `{"citations": [{"title", "url", "quote"}, ...]}`: sources of the part before it.
+- `DOCUMENT` `{"title": ..., "text": ...}`: knowledge that was looked up.
+- `HAND_OVER` `{"to": ..., "why": ...}`: another agent of the room by its name, or `person`, goes
+  on from here; the bridge says so itself.
+- `VALUE` `{"value": ...}` or any JSON: an answer in a format that was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from bridge.content.text.tree import Inline, Link, Paragraph, Text
+from bridge.content.text.urls import safe_url
+from bridge.uacs import ContentPart, StructuredDataPart
+
+REASONING = "application/vnd.uacs.reasoning+json"
+STATE = "application/vnd.uacs.agent-state+json"
+CITATIONS = "application/vnd.uacs.citations+json"
+DOCUMENT = "application/vnd.uacs.document+json"
+HAND_OVER = "application/vnd.uacs.hand-over+json"
+PERSON = "person"  # whom an agent hands over to that is no agent
+VALUE = "application/vnd.uacs.value+json"
+
+UNSHOWN = frozenset((REASONING, STATE, HAND_OVER))
+_LONGEST = 200  # characters of a reason
+_MOST = 20  # citations that are shown of one part
+
+
+def is_unshown(part: ContentPart) -> bool:
+    """Whether this is for agents alone; people are shown nothing in its place."""
+    return isinstance(part, StructuredDataPart) and part.schema_id in UNSHOWN
+
+
+def hand_over_of(part: ContentPart) -> tuple[str, str] | None:
+    """To whom an agent hands over, and why (in one line); None for any other part."""
+    if not isinstance(part, StructuredDataPart) or part.schema_id != HAND_OVER:
+        return None
+    if not isinstance(part.data, Mapping) or not (to := _word(part.data.get("to"))):
+        return None
+    return to.removeprefix("@"), _word(part.data.get("why"))[:_LONGEST]
+
+
+def citations(part: ContentPart) -> tuple[Paragraph, ...] | None:
+    """The sources that a part cites, as one line each; None for any other part."""
+    cited = cited_by(part)
+    if cited is None:
+        return None
+    lines = dict.fromkeys((title, url) for title, url, _ in cited)
+    shown = [_line(title, url) for title, url in list(lines)[:_MOST]]
+    return tuple(Paragraph((Text("Source: "), line)) for line in shown)
+
+
+def cited_by(part: ContentPart) -> list[tuple[str, str, str]] | None:
+    """Title, address and quote of each source that can be shown; None for any other part."""
+    if not isinstance(part, StructuredDataPart) or part.schema_id != CITATIONS:
+        return None
+    found = part.data.get("citations") if isinstance(part.data, Mapping) else None
+    sources: list[tuple[str, str, str]] = []
+    for one in found if isinstance(found, list) else []:
+        if isinstance(one, dict):
+            url = safe_url(_word(one.get("url"))) or ""
+            source = (_word(one.get("title")), url, _word(one.get("quote")))
+            sources += [source] if source[0] or url else []
+    return sources
+
+
+def _word(value: JsonValue) -> str:
+    return " ".join(value.split()) if isinstance(value, str) else ""
+
+
+def _line(title: str, url: str) -> Inline:
+    return Link(url, (Text(title or url),)) if url else Text(title)

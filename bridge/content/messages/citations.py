@@ -1,0 +1,88 @@
+"""An answer whose parts cite sources -> numbers in its words, and what they stand for. Pure.
+
+Parts keep their places. A source that several parts cite has one number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from bridge.content.markdown import text_to_markdown
+from bridge.content.messages.agent_parts import STATE, cited_by, is_unshown
+from bridge.content.text.cut_points import close_fence
+from bridge.content.text.tree import Link, List, ListItem, Paragraph, Text
+from bridge.model import Loss
+from bridge.model.operations import Source
+from bridge.uacs import ContentPart, Message, StructuredDataPart, TextPart
+
+_NOTHING = StructuredDataPart(schema_id=STATE, data={})
+_OWN_LINE = ("```", "~~~", "|", "    ", "\t", "<", "#", "---", "***", "___")  # where blocks end so
+
+
+def has_sources(message: Message) -> bool:
+    return any(cited_by(part) is not None for part in message.content)
+
+
+def numbered(
+    message: Message, mark: Callable[[int], str]
+) -> tuple[Message, tuple[Source, ...], tuple[Loss, ...]]:
+    """The message with `mark(number)` behind what cites each source, and the sources by number;
+    of a source that is quoted several times the first quote counts."""
+    content: list[ContentPart] = list(message.content)
+    found: dict[tuple[str, str], Source] = {}
+    losses: list[Loss] = []
+    for index, part in enumerate(message.content):
+        if (cited := cited_by(part)) is None:
+            continue
+        content[index] = _NOTHING
+        numbers: dict[int, None] = {}
+        for title, url, quote in cited:
+            known = found.setdefault((title, url), Source(len(found) + 1, title, url, quote))
+            numbers[known.number] = None
+            if quote and quote != known.quote:
+                losses.append(_loss(index, "a second quote of a source", "the first one"))
+        if numbers:
+            _put(content, index, "".join(map(mark, numbers)))
+    shown = message.model_copy(update={"content": tuple(content)})
+    return shown, tuple(found.values()), tuple(losses)
+
+
+def with_list(message: Message, sources: Sequence[Source]) -> tuple[Message, tuple[Loss, ...]]:
+    """The message with these sources below it, each as a link under its number; what was quoted
+    of them is left out."""
+    if not sources:
+        return message, ()
+    items = tuple(ListItem((Paragraph((_named(one),)),)) for one in sources)
+    text = text_to_markdown((List(items, start=sources[0].number),))
+    shown = message.model_copy(update={"content": (*message.content, TextPart(text=text))})
+    quoted = any(one.quote for one in sources)
+    at = len(message.content)
+    return shown, (_loss(at, "what was quoted of sources", "their links"),) if quoted else ()
+
+
+def _put(content: list[ContentPart], index: int, marks: str) -> None:
+    """Behind the words before it; in its own place where there are none."""
+    at = index - 1
+    while at >= 0 and is_unshown(content[at]):
+        at -= 1
+    before = content[at] if at >= 0 else None
+    if not isinstance(before, TextPart):
+        content[index] = TextPart(text=marks)
+        return
+    if not before.is_markdown:
+        marks = marks.replace("\\", "")
+        content[at] = before.model_copy(update={"text": f"{before.text.rstrip()} {marks}"})
+        return
+    text = close_fence(before.text).rstrip()
+    last = text.rpartition("\n")[2]
+    gap = "\n\n" if last.startswith(_OWN_LINE) else " "
+    content[at] = before.model_copy(update={"text": f"{text}{gap}{marks}"})
+
+
+def _named(source: Source) -> Link | Text:
+    title = source.title or source.url
+    return Link(source.url, (Text(title),)) if source.url else Text(title)
+
+
+def _loss(index: int, what: str, shown_as: str) -> Loss:
+    return Loss(path=f"/content/{index}", kind="citation_quote", what=what, shown_as=shown_as)

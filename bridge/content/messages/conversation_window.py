@@ -1,0 +1,170 @@
+"""The newest of what was said that fits a budget of tokens, taken message by message. Pure.
+
+Calls of tools and their results stay together; a message that is larger than the whole budget is
+cut, with a mark that says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bridge.content.messages.agent_parts import is_unshown
+from bridge.content.messages.llm_tokens import PER_MESSAGE, first_tokens, part_tokens, tokens_of
+from bridge.content.messages.metadata import (
+    PartDetails,
+    read_bridge_metadata,
+    select_parts,
+    with_bridge_metadata,
+)
+from bridge.uacs import (
+    ContentPart,
+    Message,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+_LEAST = 100  # tokens that must be left for a message to be worth cutting
+_MARK = 25  # tokens of a mark, about
+_RESULT_CUT = "[This result is cut here.]"
+
+_Placed = tuple[int, ContentPart]
+_Details = Mapping[str, PartDetails]
+
+
+@dataclass
+class Window:
+    """Take messages newest first, until one does not fit; the first is taken always.
+
+    `reader` is the id of the actor that will read it. `tokens` are those of `messages`, about;
+    `cut` says that something of what was offered is not in them.
+    """
+
+    budget: int
+    reader: str = ""
+    tokens: int = 0
+    cut: bool = False
+    _taken: list[Message] = field(default_factory=list[Message])
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._taken
+
+    def take(self, message: Message) -> bool:
+        """Whether there is room for more."""
+        needed = tokens_of(message, self.reader)
+        left = self.budget - self.tokens
+        if needed > left:
+            self.cut = True
+            if not self.is_empty and (needed <= self.budget or left < _LEAST):
+                return False
+            message = cut_message(message, left, self.reader)
+            needed = tokens_of(message, self.reader)
+        self._taken.append(message)
+        self.tokens += needed
+        return not self.cut
+
+    def messages(self) -> tuple[Message, ...]:
+        """Oldest first. A result whose call is not among them is not either; that of a call whose
+        result never came stays."""
+        calls = {
+            part.id for one in self._taken for part in one.content if isinstance(part, ToolCallPart)
+        }
+        whole = (_with_calls(one, calls) for one in reversed(self._taken))
+        return tuple(one for one in whole if one is not None)
+
+
+def cut_message(message: Message, most: int, reader: str = "") -> Message:
+    """As much of its beginning as `most` tokens hold, and a mark. What only an agent's own API
+    reads of it goes: it belongs to the message as a whole."""
+    details = read_bridge_metadata(message)[0].parts
+    shown = [one for one in select_parts(message, ()) if not is_unshown(one[1])]
+    left = most - PER_MESSAGE - _MARK
+    kept: dict[int, ContentPart] = {}
+    for unit in _units(shown):
+        fitting = _fitting(unit, details, left)
+        kept |= fitting
+        if any(fitting.get(index) is not part for index, part in unit):
+            break
+        left -= _cost(unit, details)
+    text = f"[This message is cut here: all of it is about {tokens_of(message, reader)} tokens.]"
+    return _saying(message, kept, TextPart(text=text, format="plain"))
+
+
+def _units(parts: Sequence[_Placed]) -> list[list[_Placed]]:
+    """What is kept or left together: a call with its result, any other part alone."""
+    units: list[list[_Placed]] = []
+    calls: dict[str, list[_Placed]] = {}
+    for one in parts:
+        part = one[1]
+        if isinstance(part, ToolResultPart) and part.tool_call_id in calls:
+            calls[part.tool_call_id].append(one)
+            continue
+        units.append([one])
+        if isinstance(part, ToolCallPart):
+            calls[part.id] = units[-1]
+    return units
+
+
+def _cost(unit: Sequence[_Placed], details: _Details) -> int:
+    return sum(part_tokens(part, details.get(str(index))) for index, part in unit)
+
+
+def _fitting(unit: Sequence[_Placed], details: _Details, left: int) -> dict[int, ContentPart]:
+    """The unit as it fits into what is left; nothing where it does not."""
+    found: dict[int, ContentPart] = {}
+    for index, part in unit:
+        fits = part_tokens(part, details.get(str(index))) <= left
+        shown = part if fits else _shorter(part, left)
+        if shown is None:
+            return {}
+        found[index] = shown
+        left -= part_tokens(shown, details.get(str(index)))
+    return found
+
+
+def _shorter(part: ContentPart, most: int) -> ContentPart | None:
+    """A text or a result with the beginning of what it says; None for what cannot be cut."""
+    if isinstance(part, TextPart):
+        begun = first_tokens(part.text, most)
+        return part.model_copy(update={"text": begun}) if begun.strip() else None
+    if isinstance(part, ToolResultPart):
+        said = part.content if isinstance(part.content, str) else _json(part.content)
+        empty = part.model_copy(update={"content": _RESULT_CUT})
+        room = (most - part_tokens(empty)) // 2  # what JSON must escape counts more
+        return None if room <= 0 else empty.model_copy(
+            update={"content": f"{first_tokens(said, room)}\n{_RESULT_CUT}"}
+        )  # fmt: skip
+    return None
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def _saying(message: Message, kept: Mapping[int, ContentPart], *more: ContentPart) -> Message:
+    """With these of its parts, by their places, and more; what the bridge noted of them goes
+    along."""
+    places = sorted(kept)
+    content = (*(kept[index] for index in places), *more)
+    found, _ = read_bridge_metadata(message)
+    shorter = message.model_copy(update={"content": content})
+    if not found.parts and not found.fallbacks:
+        return shorter
+    details = {str(n): found.parts[str(i)] for n, i in enumerate(places) if str(i) in found.parts}
+    moved = found.model_copy(update={"parts": details, "fallbacks": {}})
+    return with_bridge_metadata(shorter, moved)
+
+
+def _with_calls(message: Message, calls: set[str]) -> Message | None:
+    """Without results whose call is not there; None where nothing is left."""
+
+    def is_lost(part: ContentPart) -> bool:
+        return isinstance(part, ToolResultPart) and part.tool_call_id not in calls
+
+    if not any(map(is_lost, message.content)):
+        return message
+    kept = {index: part for index, part in select_parts(message, ()) if not is_lost(part)}
+    return _saying(message, kept) if kept else None

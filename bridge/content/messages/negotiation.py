@@ -1,0 +1,222 @@
+"""What a reader accepts, by name, content type and schema id; whether a message or another's
+output fits it. Pure.
+
+Source: the seeds' content negotiation (`accept-types`, schemas of message bodies).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from bridge.content.messages.metadata import read_bridge_metadata, select_parts
+from bridge.content.text.globs import SEPARATOR, covers, matches
+from bridge.uacs import (
+    AudioPart,
+    ContentPart,
+    FilePart,
+    ImagePart,
+    Message,
+    StructuredDataPart,
+    TextPart,
+    VideoPart,
+)
+
+_NAME = re.compile(r"(?:/[A-Za-z0-9._-]+)+")
+_JSON = "application/json"
+_NO_NAME = "\1"  # as a name: no name can hold it, and no star alone stands for it
+
+
+class Accepted(BaseModel):
+    """One kind of part that is taken.
+
+    - `content_type`: a glob of MIME types (`image/*`, `text/{plain,markdown}`).
+    - `schema_id`: for structured data, a glob of the schema ids that are understood.
+    - `name`: a glob of paths (`/sources/**`); None takes parts of any name, and of none.
+    - `required`: a message without such a part does not fit.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    content_type: str = Field(default="**", description="a glob of MIME types, such as `image/*`")
+    schema_id: str | None = Field(
+        default=None, description="for structured data: a glob of the schema ids"
+    )
+    name: str | None = Field(
+        default=None, description="a glob of paths, such as `/sources/**`; else any name, or none"
+    )
+    required: bool = Field(default=False, description="whether there must be such a part")
+
+    @field_validator("content_type", "schema_id", "name")
+    @classmethod
+    def _no_separator(cls, value: str | None) -> str | None:
+        if value is not None and SEPARATOR in value:
+            raise ValueError("must not hold the character U+0000")
+        return value
+
+
+class BodySchema(BaseModel):
+    """All that is taken; a part that matches no entry is not."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    parts: tuple[Accepted, ...] = Field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPart:
+    """A part as negotiation sees it; `index` is its place in the content."""
+
+    index: int
+    part: ContentPart
+    content_type: str
+    schema_id: str = ""
+    name: str = ""
+
+
+def is_name(name: str) -> bool:
+    """An absolute POSIX path of letters, digits, dots, dashes and underscores: `/foo/bar.png`."""
+    return _NAME.fullmatch(name) is not None
+
+
+def named_parts(message: Message) -> tuple[NamedPart, ...]:
+    """Every part with its type, schema id and name. Names that are no paths count as none."""
+    details = read_bridge_metadata(message)[0].parts
+    found: list[NamedPart] = []
+    for index, part in enumerate(message.content):
+        detail = details.get(str(index))
+        name = (detail.path or "") if detail else ""
+        content_type, schema_id = _type_of(part)
+        found.append(NamedPart(index, part, content_type, schema_id, name if is_name(name) else ""))
+    return tuple(found)
+
+
+def list_parts(message: Message, glob: str) -> tuple[NamedPart, ...]:
+    """The named parts whose name the glob describes, in order: `/sources/*`."""
+    return tuple(one for one in named_parts(message) if one.name and matches(glob, one.name))
+
+
+def part_named(message: Message, name: str) -> NamedPart | None:
+    """The part of this name; the first, should there be several."""
+    return next((one for one in named_parts(message) if one.name == name), None)
+
+
+def faults_of(message: Message, schema: BodySchema) -> tuple[str, ...]:
+    """Why the message does not fit; empty when it does. Of a payload and its fallback, one side
+    has to."""
+    parts = {one.index: one for one in named_parts(message)}
+    shown = [parts[index] for index, _ in select_parts(message, accepting(schema))]
+    return (*_name_faults(message), *_type_faults(shown, schema))
+
+
+def accepting(schema: BodySchema) -> _Accepting:
+    """For `select_parts`: whether a part by itself is accepted, whatever its name."""
+    return _Accepting(schema)
+
+
+@dataclass(frozen=True, slots=True)
+class _Accepting:
+    schema: BodySchema
+
+    def __call__(self, part: ContentPart) -> bool:
+        content_type, schema_id = _type_of(part)
+        return any(_takes_type(one, content_type, schema_id) for one in self.schema.parts)
+
+
+def why_not(output: BodySchema, wanted: BodySchema) -> tuple[str, ...]:
+    """Why messages that fit `output` may not fit `wanted`; empty when each of them does."""
+    takes = [pattern for one in wanted.parts for pattern in _patterns_of(one)]
+    refused = [
+        f"{_told(one)} may be given, and not all of it is accepted"
+        for one in output.parts
+        if not all(covers(takes, pattern) for pattern in _patterns_of(one))
+    ]
+    missing = [
+        f"{_told(one)} is required, and not always given"
+        for one in wanted.parts
+        if one.required and not any(_surely_gives(given, one) for given in output.parts)
+    ]
+    return (*refused, *missing)
+
+
+def _surely_gives(given: Accepted, wanted: Accepted) -> bool:
+    patterns = list(_patterns_of(wanted))
+    return given.required and all(covers(patterns, one) for one in _patterns_of(given))
+
+
+def _patterns_of(one: Accepted) -> Iterator[str]:
+    """The entry as globs over `name, type, schema id`, with and without a name."""
+    schema_id = "**" if one.schema_id is None else one.schema_id
+    rest = f"{SEPARATOR}{one.content_type}{SEPARATOR}{schema_id}"
+    if one.name is not None:
+        yield one.name + rest
+    else:
+        yield _NO_NAME + rest
+        yield f"/**{rest}"
+
+
+def _type_faults(parts: Sequence[NamedPart], schema: BodySchema) -> Iterator[str]:
+    for part in parts:
+        if not any(_takes(one, part) for one in schema.parts):
+            name = f" named {part.name!r}" if part.name else ""
+            schema_id = f" of schema {part.schema_id!r}" if part.schema_id else ""
+            yield f"content[{part.index}], {part.content_type}{schema_id}{name}, is not accepted"
+    for one in schema.parts:
+        if one.required and not any(_takes(one, part) for part in parts):
+            yield f"{_told(one)} is required, and missing"
+
+
+def _name_faults(message: Message) -> Iterator[str]:
+    details = read_bridge_metadata(message)[0].parts
+    seen: set[str] = set()
+    for index, detail in details.items():
+        name = detail.path
+        if name is None:
+            continue
+        if not is_name(name):
+            yield f"content[{index}] is named {name!r}, which is no absolute path"
+        if name in seen:
+            yield f"content[{index}] is named {name!r}, as another part is"
+        seen.add(name)
+
+
+def takes(one: Accepted, content_type: str, *, name: str = "", schema_id: str = "") -> bool:
+    """Whether the entry takes a part of this type, name and schema."""
+    named = one.name is None or (bool(name) and matches(one.name, name))
+    return named and _takes_type(one, content_type, schema_id)
+
+
+def told(one: Accepted) -> str:
+    """The entry in words."""
+    return _told(one)
+
+
+def _takes(one: Accepted, part: NamedPart) -> bool:
+    return takes(one, part.content_type, name=part.name, schema_id=part.schema_id)
+
+
+def _takes_type(one: Accepted, content_type: str, schema_id: str) -> bool:
+    if not matches(one.content_type, content_type):
+        return False
+    return one.schema_id is None or matches(one.schema_id, schema_id)
+
+
+def _type_of(part: ContentPart) -> tuple[str, str]:
+    match part:
+        case TextPart():
+            return ("text/markdown" if part.is_markdown else "text/plain"), ""
+        case ImagePart() | VideoPart() | AudioPart() | FilePart():
+            return part.media_type, ""
+        case StructuredDataPart(schema_id=schema_id):
+            return _JSON, schema_id
+        case _:
+            return f"application/vnd.uacs.{part.type}+json", ""
+
+
+def _told(one: Accepted) -> str:
+    schema_id = f" of schema {one.schema_id!r}" if one.schema_id is not None else ""
+    name = f" named {one.name!r}" if one.name is not None else ""
+    return f"a part {one.content_type!r}{schema_id}{name}"

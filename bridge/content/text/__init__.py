@@ -1,0 +1,1 @@
+"""Formatted text as a tree, independent of the dialect it was written in. Pure."""

@@ -1,0 +1,98 @@
+"""Short names of emoji <-> their characters: `wave::skin-tone-3` <-> 👋🏼. Pure; one table.
+
+The names are those that chats agree on (iamcal's emoji-data); which signs stand around them, and
+where a platform has names of its own, its connector knows.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from bridge.content.text.emoji_table import TABLE
+
+_TONES = dict(zip("23456", "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff", strict=True))
+_TONE_NUMBERS = {tone: number for number, tone in _TONES.items()}
+_TONED = re.compile(r"(.+)::skin-tone-([2-6])(?:-([2-6]))?")
+_ANY_TONE = re.compile("[\U0001f3fb-\U0001f3ff]")
+_AS_PICTURE = "\ufe0f"  # asks for the picture of a character that is text as well
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """`toned`: a skin tone may follow the first character; `pair`: two people with one each."""
+
+    plain: str
+    toned: bool
+    pair: str
+
+
+def emoji_of(name: str) -> str | None:
+    """The characters that a short name (without colons) stands for; None when nobody knows it."""
+    if entry := _entries().get(name):
+        return entry.plain
+    found = _TONED.fullmatch(name) if "::" in name else None
+    entry = _entries().get(found[1]) if found else None
+    return _with_tones(entry, found[2], found[3]) if found and entry else None
+
+
+def short_name_of(emoji: str) -> str | None:
+    """The first short name of an emoji, with its skin tone; None for what is no emoji we know."""
+    bare = emoji.replace(_AS_PICTURE, "")
+    if name := _names().get(bare):
+        return name
+    numbers = [_TONE_NUMBERS[tone] for tone in _ANY_TONE.findall(bare)]
+    name = _names().get(_ANY_TONE.sub("", bare)) if numbers else None
+    for suffix in (numbers[0], "-".join(numbers)) if name else ():
+        toned = f"{name}::skin-tone-{suffix}"
+        if (emoji_of(toned) or "").replace(_AS_PICTURE, "") == bare:
+            return toned
+    return None
+
+
+def emoji_by_name() -> dict[str, str]:
+    """Every short name that we know -> its characters, in the order of the table."""
+    return {name: entry.plain for name, entry in _entries().items()}
+
+
+def one_emoji(emoji: str) -> str:
+    """The same emoji in one form, whichever signs of presentation a platform puts into it."""
+    name = short_name_of(emoji)
+    return (emoji_of(name) if name else None) or emoji
+
+
+def _with_tones(entry: _Entry, first: str, second: str | None) -> str | None:
+    if entry.toned and second is None:
+        return entry.plain[0] + _TONES[first] + entry.plain[1:].removeprefix(_AS_PICTURE)
+    if entry.pair:
+        return entry.pair.replace("a", _TONES[first]).replace("b", _TONES[second or first])
+    return None
+
+
+@cache
+def _entries() -> dict[str, _Entry]:
+    found: dict[str, _Entry] = {}
+    for word in TABLE.split():
+        names, _, shape = word.partition("=")
+        points, _, form = shape.removeprefix("+").partition("~")
+        entry = _Entry(_characters(points), shape.startswith("+"), _characters(form))
+        for name in names.split("/"):
+            found[name] = entry
+    return found
+
+
+@cache
+def _names() -> dict[str, str]:
+    """Characters without tones and signs of presentation -> the first name."""
+    found: dict[str, str] = {}
+    for name, entry in _entries().items():
+        for form in (entry.plain, re.sub("[ab]", "", entry.pair)):
+            found.setdefault(form.replace(_AS_PICTURE, ""), name)
+    found.pop("", None)
+    return found
+
+
+def _characters(points: str) -> str:
+    parts = points.split("-") if points else []
+    return "".join(part if part in "ab" else chr(int(part, 16)) for part in parts)

@@ -1,0 +1,362 @@
+"""The normal form of the text tree: one tree for all trees that say the same. Pure.
+
+It is what `markdown_to_text` gives and what `text_to_markdown` can write: no empty nodes, no
+white space at the edges of styles and links, no style within itself, no link within a link, texts
+without line breaks, bare URLs as links, quotes and lists at most `MAX_DEPTH` deep.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Literal, cast, get_args
+
+from bridge.content.text.inlines import (
+    STYLES,
+    Style,
+    has_neighbours_of_one_kind,
+    plain_inlines,
+)
+from bridge.content.text.tree import (
+    BREAK,
+    Block,
+    Break,
+    Code,
+    CodeBlock,
+    Document,
+    Emoji,
+    Heading,
+    Inline,
+    Link,
+    List,
+    ListItem,
+    Paragraph,
+    Quote,
+    Rule,
+    Table,
+    Text,
+)
+from bridge.content.text.uacs_links import OwnNode, sound_own_node
+from bridge.content.text.urls import bare_urls, safe_url
+
+_WIDEST = 10_000  # cells that padding may add to any table
+MAX_DEPTH = 24  # quotes and lists that lie deeper are read as what they hold
+_OWN: frozenset[type[Inline]] = frozenset(get_args(OwnNode))
+_BLANK = " \t"
+_UNCLEAN = re.compile("[\x00\x0b\x0c\ud800-\udfff]")
+_LINE_END = re.compile(r"\r\n?|\n")
+_SPECIAL = re.compile("[\x00\x0b\x0c\r\n\ud800-\udfff]|://")  # what a text may not hold
+_NO_LANGUAGE = re.compile(r"[`\s\\&]")
+_NONE: frozenset[type[Inline]] = frozenset()
+
+
+def cleaned(text: str) -> str:
+    """NUL and halves of characters become U+FFFD (CommonMark 2.3), page breaks are spaces."""
+    return text if is_clean(text) else _UNCLEAN.sub(_clean, text)
+
+
+def is_clean(text: str) -> bool:
+    if "\x00" in text or "\x0b" in text or "\x0c" in text:
+        return False
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return False
+    return True
+
+
+def _clean(found: re.Match[str]) -> str:
+    return " " if found.group() in "\x0b\x0c" else "\ufffd"
+
+
+# --- blocks ---------------------------------------------------------------------------------
+
+
+def normal(document: Document) -> Document:
+    """The normal form of any tree, however deep or broken."""
+    return tuple(_blocks(document, 0))
+
+
+def _blocks(blocks: Iterable[Block], depth: int) -> Iterator[Block]:
+    for block in blocks if depth < MAX_DEPTH else flat_blocks(blocks):
+        yield from _block(block, depth)
+
+
+def _block(block: Block, depth: int) -> Iterable[Block]:
+    match block:
+        case Paragraph(children, subtle):
+            return paragraphs(tidy(children), subtle=subtle)
+        case Heading(level, children):
+            return heading(level, tidy(children))
+        case Quote(inner):
+            return quote(_blocks(inner, depth + 1))
+        case CodeBlock(value, language):
+            return [code_block(value, language)]
+        case List(items, start):
+            return bullets(
+                [ListItem(tuple(_blocks(item.blocks, depth + 1)), item.checked) for item in items],
+                start,
+            )
+        case Table(header, rows, align):
+            tidied = [[tidy(cell) for cell in row] for row in (header, *rows)]
+            return table(tidied[0], tidied[1:], align)
+        case Rule():
+            return [block]
+
+
+def flat_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
+    """What quotes and lists hold, without them; safe for nesting of any depth."""
+    stack = [iter(blocks)]
+    while stack:
+        block = next(stack[-1], None)
+        if block is None:
+            stack.pop()
+        elif isinstance(block, Quote):
+            stack.append(iter(block.blocks))
+        elif isinstance(block, List):
+            stack.append(iter([one for item in block.items for one in item.blocks]))
+        else:
+            yield block
+
+
+def paragraphs(run: Sequence[Inline], *, subtle: bool = False) -> Iterator[Block]:
+    """A tidy run as paragraphs: two line breaks or more set them apart."""
+    children: list[Inline] = []
+    breaks = 0
+    for node in _without_end(run):
+        if isinstance(node, Break):
+            breaks += 1
+            continue
+        if breaks > 1 and children:
+            yield Paragraph(tuple(children), subtle)
+            children = []
+        elif breaks and children:
+            children.append(BREAK)
+        breaks = 0
+        children.append(node)
+    if children:
+        yield Paragraph(tuple(children), subtle)
+
+
+def heading(level: int, run: Sequence[Inline]) -> list[Block]:
+    children = one_line(run)
+    return [Heading(min(max(level, 1), 6), children)] if children else []
+
+
+def quote(blocks: Iterable[Block]) -> list[Block]:
+    held = tuple(blocks)
+    return [Quote(held)] if held else []
+
+
+def code_block(value: str, language: str) -> CodeBlock:
+    """The language is the first word of what Markdown calls the info string."""
+    value = cleaned(value)
+    if "\r" in value:
+        value = _LINE_END.sub("\n", value)
+    if language.isalnum():
+        return CodeBlock(value, language)
+    words = cleaned(language).split(maxsplit=1)
+    return CodeBlock(value, _NO_LANGUAGE.sub("", words[0]) if words else "")
+
+
+def bullets(items: Sequence[ListItem], start: int | None) -> list[Block]:
+    first = None if start is None else min(max(start, 0), 999_999_999)
+    return [List(tuple(items), first)] if items else []
+
+
+def table(
+    header: Sequence[Sequence[Inline]],
+    rows: Sequence[Sequence[Sequence[Inline]]],
+    align: Sequence[Literal["left", "center", "right"] | None],
+) -> list[Block]:
+    """Every row as long as the longest; the header where that would be out of all proportion."""
+    lines = [[one_line(cell) for cell in row] for row in (header, *rows)]
+    if not any(cell for line in lines for cell in line):
+        return []
+    width = max(len(line) for line in lines)
+    if width * len(lines) > _WIDEST + 10 * sum(len(line) for line in lines):
+        return [block for line in lines for block in paragraphs(_as_text(line))]
+    padded = [(*line, *[()] * (width - len(line))) for line in lines]
+    aligned = (*align[:width], *[None] * (width - len(align)))
+    return [Table(padded[0], tuple(padded[1:]), aligned)]
+
+
+def _as_text(cells: Sequence[Sequence[Inline]]) -> list[Inline]:
+    nodes: list[Inline] = []
+    for cell in cells:
+        nodes += [Text(" | "), *cell] if nodes else cell
+    return joined(nodes)
+
+
+# --- inlines --------------------------------------------------------------------------------
+
+
+def tidy(
+    nodes: Iterable[Inline], active: frozenset[type[Inline]] = _NONE, *, linked: bool = False
+) -> list[Inline]:
+    """A run in its normal form, inside the styles that are `active`, in a link or not."""
+    found: list[Inline] = []
+    stack = [iter(nodes)]
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+        elif type(node) is Text:
+            found.append(node)
+        elif type(node) in STYLES:
+            style = cast("Style", node)
+            if type(style) in active:
+                stack.append(iter(style.children))
+            else:
+                inner = tidy(style.children, active | {type(style)}, linked=linked)
+                found += styled(type(style), inner)
+        elif not isinstance(node, Link):
+            found += _leaf(node, linked=linked)
+        elif linked:
+            stack.append(iter(node.children))
+        else:
+            found += link(node.url, tidy(node.children, active, linked=True), active)
+    return joined(found, linked=linked)
+
+
+def joined(nodes: Iterable[Inline], *, linked: bool = False) -> list[Inline]:
+    """A run of tidy nodes: what belongs together becomes one node, bare URLs become links."""
+    full = [node for node in nodes if type(node) is not Text or node.value]
+    if _is_joined(full):
+        return full
+    found: list[Inline] = []
+    for kind, group in groupby(full, type):
+        if kind is Text:
+            texts = cast("list[Text]", list(group))
+            text = texts[0] if len(texts) == 1 else Text("".join([one.value for one in texts]))
+            if _SPECIAL.search(text.value):
+                _add_text(found, text.value, linked=linked)
+            else:
+                found.append(text)
+        elif kind is Code:
+            found.append(Code("".join(node.value for node in group if isinstance(node, Code))))
+        elif kind is Break:
+            for node in group:
+                _add_break(found, node)
+        elif kind in STYLES:
+            found.append(_one_style(cast("list[Style]", list(group)), linked=linked))
+        else:
+            found.extend(group)
+    return found
+
+
+def _is_joined(nodes: Sequence[Inline]) -> bool:
+    """Whether nothing is to be done: so are most runs."""
+    if has_neighbours_of_one_kind(nodes):
+        return False
+    for node in nodes:
+        if type(node) is Break or (type(node) is Text and _SPECIAL.search(node.value)):
+            return False
+    return True
+
+
+def _one_style(several: Sequence[Style], *, linked: bool) -> Inline:
+    if len(several) == 1:
+        return several[0]
+    children = [child for node in several for child in node.children]
+    return type(several[0])(tuple(joined(children, linked=linked)))
+
+
+def styled(kind: type[Style], children: Sequence[Inline]) -> list[Inline]:
+    """The style around its children, white space at their edges outside of it."""
+    lead, inner, tail = _hoisted(children)
+    return [*lead, kind(tuple(inner)), *tail] if inner else [*lead, *tail]
+
+
+def link(
+    url: str, label: Sequence[Inline], active: frozenset[type[Inline]] = _NONE
+) -> list[Inline]:
+    """A link whose label is tidy; its own words, then the URL, where it may not be a link."""
+    safe = safe_url(url)
+    if safe is None:
+        shown = plain_inlines(label).strip(f"{_BLANK}\n")
+        rest = [] if not url or shown == url else [Text(f" ({url})")]
+        return tidy([*label, *rest], active)
+    lead, inner, tail = _hoisted(label)
+    shown = inner if plain_inlines(inner).strip(_BLANK) else [Text(safe)]
+    return [*lead, Link(safe, tuple(shown)), *tail]
+
+
+def one_line(run: Sequence[Inline]) -> tuple[Inline, ...]:
+    """A tidy run without white space at its edges, for headings and cells."""
+    return tuple(_hoisted(run)[1])
+
+
+def _leaf(node: Inline, *, linked: bool) -> list[Inline]:
+    if isinstance(node, Code):
+        return [Code(value)] if (value := _LINE_END.sub(" ", cleaned(node.value))) else []
+    if isinstance(node, Emoji) and node.unicode:
+        return [Text(node.unicode)]
+    if type(node) not in _OWN:
+        return [node]
+    sound = None if linked else sound_own_node(cast("OwnNode", node))
+    return [sound or Text(plain_inlines((node,)))]
+
+
+def _add_text(found: list[Inline], value: str, *, linked: bool) -> None:
+    for number, line in enumerate(_LINE_END.split(cleaned(value))):
+        if number:
+            _add_break(found, BREAK)
+        end = 0
+        for start, stop in () if linked else bare_urls(line):
+            if safe := safe_url(line[start:stop]):
+                found += [Text(line[end:start])] if start > end else []
+                found.append(Link(safe, (Text(line[start:stop]),)))
+                end = stop
+        if line[end:]:
+            found.append(Text(line[end:]))
+
+
+def _add_break(found: list[Inline], node: Inline) -> None:
+    """White space at the end of a line is not seen."""
+    _strip_end(found)
+    found.append(node)
+
+
+def _strip_end(found: list[Inline]) -> None:
+    if found and isinstance(last := found[-1], Text) and last.value[-1] in _BLANK:
+        stripped = last.value.rstrip(_BLANK)
+        found[-1:] = [Text(stripped)] if stripped else []
+
+
+def _without_end(run: Sequence[Inline]) -> list[Inline]:
+    nodes = list(run)
+    _strip_end(nodes)
+    while nodes and isinstance(nodes[-1], Break):
+        nodes.pop()
+        _strip_end(nodes)
+    return nodes
+
+
+def _hoisted(
+    children: Sequence[Inline],
+) -> tuple[list[Inline], list[Inline], list[Inline]]:
+    """White space and breaks before and after, and what is between."""
+    start, end = 0, len(children)
+    if end == 1 and isinstance(one := children[0], Text) and one.value.strip(_BLANK) == one.value:
+        return [], list(children), []
+    while start < end and _is_blank(children[start]):
+        start += 1
+    while end > start and _is_blank(children[end - 1]):
+        end -= 1
+    lead, inner, tail = list(children[:start]), list(children[start:end]), list(children[end:])
+    if inner and isinstance(first := inner[0], Text) and first.value[0] in _BLANK:
+        stripped = first.value.lstrip(_BLANK)
+        lead.append(Text(first.value[: -len(stripped)]))
+        inner[0] = Text(stripped)
+    if inner and isinstance(last := inner[-1], Text) and last.value[-1] in _BLANK:
+        stripped = last.value.rstrip(_BLANK)
+        tail.insert(0, Text(last.value[len(stripped) :]))
+        inner[-1] = Text(stripped)
+    return lead, inner, tail
+
+
+def _is_blank(node: Inline) -> bool:
+    return isinstance(node, Break) or (isinstance(node, Text) and not node.value.strip(_BLANK))

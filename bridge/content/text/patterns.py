@@ -1,0 +1,191 @@
+"""Regular expressions that people configure: found and replaced in time linear in the text.
+
+RE2's syntax (https://github.com/google/re2/wiki/Syntax): no look-around and no back-references,
+so no pattern runs away on any text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any
+
+from pydantic import AfterValidator
+
+from bridge.content.markdown import markdown_to_text, text_to_markdown
+from bridge.content.text.inlines import merge_texts
+from bridge.content.text.normal import normal
+from bridge.content.text.tree import (
+    Block,
+    Emphasis,
+    Heading,
+    Inline,
+    Link,
+    List,
+    ListItem,
+    Paragraph,
+    Quote,
+    Spoiler,
+    Strike,
+    Strong,
+    Table,
+    Text,
+    Underline,
+)
+from bridge.errors import InvalidData
+
+_LONGEST = 1000  # characters of a pattern
+_HELD_BACK = 80  # characters of a text that grows
+# Expressions that surely find no white space: letters, digits, some signs, words, choices.
+_ONE_WORD = re.compile(
+    r"(?:\(\?i\))?(?:\\[bwd]|[A-Za-z0-9_@#/:-]|[()|?+*]|\{\d+(?:,\d*)?\}|\[[A-Za-z0-9_-]+\])+"
+)
+_MEMORY = 1 << 20  # bytes that RE2 may take for one
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A regular expression that was checked: see `pattern_of`."""
+
+    source: str
+
+    def is_in(self, text: str) -> bool:
+        """Whether it is found anywhere in the text."""
+        return _compiled(self.source).search(_encodable(text)) is not None
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """What stands in place of all that the pattern finds; its text is taken as it is."""
+
+    pattern: Pattern
+    text: str
+
+    def made_in(self, text: str) -> str:
+        return _compiled(self.pattern.source).sub(lambda _: self.text, _encodable(text))
+
+
+def pattern_of(source: str) -> Pattern:
+    """Raises InvalidData that says what is wrong with it."""
+    if not source or len(source) > _LONGEST:
+        raise InvalidData(f"A pattern has 1 to {_LONGEST} characters, not {len(source)}")
+    _compiled(source)
+    return Pattern(source)
+
+
+def _sound(source: str) -> str:
+    if "\b" in source:
+        raise ValueError(r"YAML reads \b in double quotes as a backspace; use single quotes")
+    try:
+        pattern_of(source)
+    except InvalidData as error:
+        raise ValueError(str(error)) from None
+    return source
+
+
+RegularExpression = Annotated[str, AfterValidator(_sound)]
+"""Of a configuration: checked when it is read."""
+
+
+def found_by(pattern: Pattern, text: str) -> list[str]:
+    """All that it finds, each once, the longest first."""
+    found = {one.group() for one in _compiled(pattern.source).finditer(_encodable(text))}
+    return sorted(found - {""}, key=len, reverse=True)
+
+
+def replaced_in_text(text: str, replacements: Sequence[Replacement]) -> str:
+    """Plain text, such as a name, with all replacements made, one after the other."""
+    for one in replacements:
+        text = one.made_in(text)
+    return text
+
+
+def words_that_stand(text: str, replacements: Sequence[Replacement]) -> str:
+    """The beginning of a text that is still being written in which what is found now is found
+    whatever follows: without a word that has not ended, and without the last characters where
+    something that is found may have several words."""
+    one_word = all(_ONE_WORD.fullmatch(one.pattern.source) for one in replacements)
+    upto = len(text) if one_word else max(len(text) - _HELD_BACK, 0)
+    while upto > 0 and not text[upto - 1].isspace():
+        upto -= 1
+    while upto > 0 and (start := _begins_before(text, upto, replacements)) is not None:
+        upto = start
+    return text[:upto]
+
+
+def _begins_before(text: str, upto: int, replacements: Sequence[Replacement]) -> int | None:
+    """Where something begins that is found across this place."""
+    for one in replacements:
+        for found in _compiled(one.pattern.source).finditer(_encodable(text)):
+            if found.start() < upto < found.end():
+                return found.start()
+    return None
+
+
+def replaced_in_markdown(markdown: str, replacements: Sequence[Replacement]) -> str:
+    """UACS Markdown with all replacements made in its words: never in code, addresses, mentions
+    or names of channels, and what is put in is never markup."""
+    before = markdown_to_text(markdown)
+    after = tuple(_block(block, replacements) for block in before)
+    return markdown if after == before else text_to_markdown(normal(after))
+
+
+@lru_cache(maxsize=1024)
+def _compiled(source: str) -> Any:
+    import re2  # a second package to load, only for those who have patterns
+
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _MEMORY
+    try:
+        return re2.compile(source, options=options)
+    except re2.error as error:
+        reason = str(error).removeprefix("b'").removesuffix("'")
+        raise InvalidData(f"{source!r} is no regular expression that RE2 knows: {reason}") from None
+
+
+def _encodable(text: str) -> str:
+    """RE2 reads UTF-8, which has no halves of characters."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _block(block: Block, replacements: Sequence[Replacement]) -> Block:
+    match block:
+        case Paragraph(children, subtle):
+            return Paragraph(_run(children, replacements), subtle)
+        case Heading(level, children):
+            return Heading(level, _run(children, replacements))
+        case Quote(blocks):
+            return Quote(tuple(_block(one, replacements) for one in blocks))
+        case List(items, start):
+            return List(tuple(_item(one, replacements) for one in items), start)
+        case Table(header, rows, align):
+            return Table(
+                tuple(_run(cell, replacements) for cell in header),
+                tuple(tuple(_run(cell, replacements) for cell in row) for row in rows),
+                align,
+            )
+        case _:
+            return block
+
+
+def _item(item: ListItem, replacements: Sequence[Replacement]) -> ListItem:
+    return ListItem(tuple(_block(one, replacements) for one in item.blocks), item.checked)
+
+
+def _run(run: Sequence[Inline], replacements: Sequence[Replacement]) -> tuple[Inline, ...]:
+    return merge_texts(_inline(node, replacements) for node in run)
+
+
+def _inline(node: Inline, replacements: Sequence[Replacement]) -> Inline:
+    match node:
+        case Text(value):
+            return Text(replaced_in_text(value, replacements))
+        case Link(url, children):
+            return Link(url, _run(children, replacements))
+        case Strong() | Emphasis() | Strike() | Underline() | Spoiler():
+            return type(node)(_run(node.children, replacements))
+        case _:
+            return node

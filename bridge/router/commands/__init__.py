@@ -1,0 +1,1 @@
+"""Commands that people give in a channel."""

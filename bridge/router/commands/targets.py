@@ -1,0 +1,66 @@
+"""The words of a command -> the account of whom they mean: a mention, an id, or a name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from bridge.errors import InvalidData
+from bridge.model import ActorId, split_key
+from bridge.model.refs import PROGRAMS
+from bridge.ports.store import Store
+from bridge.router.rooms.rooms import Room
+
+_ON_PLATFORM = re.compile(r"(.+?)\s*\((\w+)\)")
+_LONGEST = 5  # words of a name
+
+
+async def person_meant(words: Sequence[str], room: Room, store: Store) -> ActorId:
+    """Mentions are ids by now. Names are those of people who spoke in the room, or in one of its
+    workspaces, also as the room shows them. Raises InvalidData, which says what to do."""
+    said = " ".join(words).removeprefix("@")
+    if said.count(":") > 1 and " " not in said:
+        return _known_platform(ActorId(said), room)
+    found = {one.actor for one in await store.names_like(room.id, said)} or await _named(
+        said, room, store
+    )
+    if not found:
+        raise InvalidData(
+            f"Nobody called {said!r} is known here. Mention them, or give their id "
+            "(`uacs-bridge people list`)"
+        )
+    first = min(found)
+    if found - {first, *(one.actor for one in await store.accounts_of(first))}:
+        ids = ", ".join(sorted(found))
+        raise InvalidData(f"That could be any of: {ids}. Give the id in place of the name")
+    return first
+
+
+def reads_as_person(words: Sequence[str]) -> bool:
+    """Whether these words are somebody, and not the rest of a sentence."""
+    told = "".join(words)
+    return len(words) == 1 or (
+        len(words) <= _LONGEST and (told.startswith("@") or told.endswith(")"))
+    )
+
+
+async def _named(said: str, room: Room, store: Store) -> set[ActorId]:
+    on_platform = _ON_PLATFORM.fullmatch(said)
+    name, platform = on_platform.groups() if on_platform else (said, "")
+    homes = {(m.channel.platform, m.channel.workspace) for m in room.members}
+    people = [one.id for one in await store.people_named(name)]
+    return {
+        one
+        for one in people
+        if tuple(split_key(one)[:2]) in homes
+        and platform.casefold() in ("", split_key(one)[0].casefold())
+    }
+
+
+def _known_platform(actor: ActorId, room: Room) -> ActorId:
+    known = sorted({member.channel.platform for member in room.members})
+    if split_key(actor)[0] in (*known, PROGRAMS[0]):
+        return actor
+    raise InvalidData(
+        f"{actor!r} is nobody here; an id is PLATFORM:WORKSPACE:ID, of {' or '.join(known)}"
+    )

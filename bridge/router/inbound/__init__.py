@@ -1,0 +1,1 @@
+"""The way in: kept payloads become events, pass the stages, and leave as outbox rows."""

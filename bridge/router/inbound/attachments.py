@@ -1,0 +1,224 @@
+"""Files of platforms are fetched before their addresses expire: at once, with some patience, or
+later, when they follow their message."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import structlog
+
+from bridge.content.cards.assets import assets_in, key_of
+from bridge.content.cards.tree import Asset
+from bridge.content.messages.metadata import KeptFile
+from bridge.errors import (
+    FileError,
+    FileUnavailable,
+    PlatformError,
+    RateLimited,
+    StoreError,
+    Unavailable,
+    Unsettled,
+)
+from bridge.model import AccountId, ActorId, Event, FilesAwaited, MessageEdited, MessagePosted, Raw
+from bridge.ports.abilities import has
+from bridge.ports.cards import Cards
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector, Files, OwnsFiles
+from bridge.ports.store import InboxRow, Store
+from bridge.router.rooms.programs import raw_of
+from bridge.router.runtime.timeouts import Policy
+from bridge.uacs import Message
+
+log = structlog.get_logger()
+
+_MOST = 20  # files of one message that are fetched
+_AT_ONCE = 4  # messages whose files are fetched later: those of new ones go first
+_NOT_NOW = (FileUnavailable, RateLimited, Unavailable, Unsettled)
+
+Kept = Mapping[str, KeptFile]
+"""By `key_of` what they are in their message."""
+
+
+@dataclass
+class Found:
+    """What could be had. `late`: some of it may be had later, after `pause` seconds if its host
+    said so."""
+
+    kept: dict[str, KeptFile] = field(default_factory=dict[str, KeptFile])
+    late: bool = False
+    pause: float = 0.0
+
+
+class Keeping:
+    """Fetches what a connector calls its own, through the guarded fetcher.
+
+    A message does not wait long for a file that cannot be had now. A row of the inbox notes that it
+    is wanted: it stays `waiting`, beside its channel's other events, until the file is kept, and
+    takes its place among them then. So a restart wants it still.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        connectors: Mapping[AccountId, Connector],
+        files: Files | None,
+        cards: Cards,
+        clock: Clock,
+        policy: Policy,
+        put: Callable[[InboxRow], None],
+    ) -> None:
+        self._store = store
+        self._connectors = connectors
+        self._files = files
+        self._cards = cards
+        self._clock = clock
+        self._policy = policy
+        self._put = put
+        self._found: dict[int, Kept] = {}
+        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def awaited(self) -> int:
+        """Messages that wait for a file."""
+        return len(self._tasks)
+
+    async def at_once(
+        self, message: Message, account: AccountId, row: InboxRow, known: Kept
+    ) -> Found:
+        """The files of a message that came in this row, but for those that are `known`."""
+        until = self._clock.monotonic() + self._policy.file_patience
+        return await self._look(message, account, row, known, until)
+
+    async def want(self, event: Event, row: InboxRow) -> None:
+        """Have the rest of what was posted, or edited, tried again; durable when this returns."""
+        if (awaited := _awaited(event, row)) is None:
+            return
+        raw = raw_of(awaited, f"files {row.id} {awaited.target}", order_key=row.raw.order_key)
+        if (wanted := await self._store.accept(raw, advance=False)) is not None:
+            self._put(wanted)
+
+    def put_aside(self, row: InboxRow, event: FilesAwaited) -> None:
+        """Keep the row here until its files were tried again."""
+        task = asyncio.create_task(self._try_again(row, event), name=f"files {row.id}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def take(self, row: InboxRow) -> Kept | None:
+        """What was had for this row; None while nothing was tried again."""
+        return self._found.pop(row.id, None)
+
+    async def close(self) -> None:
+        """What is awaited stays in the inbox."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _try_again(self, row: InboxRow, event: FilesAwaited) -> None:
+        kept: dict[str, KeptFile] = {}
+        attempts, pause = 0, self._policy.file_patience
+        while True:
+            await self._clock.sleep(pause)
+            attempts += 1
+            async with self._turns:
+                found = await self._look_later(event, kept)
+            kept |= found.kept
+            over = self._clock.time() - event.time.timestamp() > self._policy.files_awaited
+            if over or not found.late:
+                break
+            pause = max(self._policy.backoff(attempts), self._policy.file_patience, found.pause)
+        if found.late:
+            log.warning("files_given_up", account=event.account, row=event.row, attempts=attempts)
+        self._found[row.id] = kept
+        self._put(row)
+
+    async def _look_later(self, event: FilesAwaited, known: Kept) -> Found:
+        try:
+            row = await self._store.inbox_row(event.row)
+            if row is None:
+                return Found()
+            return await self._look(event.message, event.account, row, known, 0.0)
+        except StoreError as error:
+            log.warning(
+                "files_not_looked_for", account=event.account, row=event.row, error=str(error)
+            )
+            return Found(late=True)
+
+    async def _look(
+        self, message: Message, account: AccountId, row: InboxRow, known: Kept, until: float
+    ) -> Found:
+        """What is tried again is tried until then."""
+        connector = self._connectors.get(account)
+        if self._files is None or connector is None or not has(connector, OwnsFiles):
+            return Found()
+        card, _ = self._cards.read(message)
+        wanted = {key_of(asset): asset for asset in assets_in(card) if key_of(asset)}
+        found = Found({key: known[key] for key in wanted if key in known})
+        missing = [key for key in [*wanted][:_MOST] if key not in known]
+        if not missing:
+            return found
+        credentials = await self._store.payload_credentials(row.id)
+        raw = row.raw.model_copy(update={"credentials": dict(credentials)})
+        for key in missing:
+            try:
+                kept = await self._patiently(connector, self._files, wanted[key], raw, until)
+                if kept is not None:
+                    found.kept[key] = kept
+            except _NOT_NOW as error:
+                log.warning("file_awaited", account=account, row=row.id, reason=str(error))
+                found.late, found.pause = True, max(found.pause, _pause_of(error))
+            except (FileError, PlatformError) as error:
+                log.warning("file_not_kept", account=account, row=row.id, reason=str(error))
+        return found
+
+    async def _patiently(
+        self, connector: OwnsFiles, files: Files, asset: Asset, raw: Raw, until: float
+    ) -> KeptFile | None:
+        attempts = 0
+        while True:
+            try:
+                return await _fetched(connector, files, asset, raw)
+            except _NOT_NOW as error:
+                pause = max(self._policy.backoff(attempts), _pause_of(error))
+                attempts += 1
+                if self._clock.monotonic() + pause > until:
+                    raise
+                await self._clock.sleep(pause)
+
+
+async def _fetched(connector: OwnsFiles, files: Files, asset: Asset, raw: Raw) -> KeptFile | None:
+    """None for what everybody may go on using where it is."""
+    address = await connector.file_address(asset, raw)
+    if address is None:
+        return None
+    fetched = await files.fetcher.fetch(
+        address.url, media_type=asset.media_type, bearer=address.bearer
+    )
+    return KeptFile(
+        file_id=fetched.blob.file_id, media_type=fetched.media_type, size=fetched.blob.size
+    )
+
+
+def _pause_of(error: Exception) -> float:
+    """What a host asks for."""
+    asked = error.retry_after if isinstance(error, FileUnavailable | RateLimited) else None
+    return asked or 0.0
+
+
+def _awaited(event: Event, row: InboxRow) -> FilesAwaited | None:
+    version: datetime | None
+    actor: ActorId
+    match event:
+        case MessagePosted(native_id=target, author=author, edited_at=version):
+            actor = author.id
+        case MessageEdited(target=target, actor=actor, edited_at=version):
+            pass
+        case _:
+            return None
+    return FilesAwaited(
+        account=event.account, place=event.place, time=event.time, audience=event.audience,
+        actor=actor, target=target, message=event.message, edited_at=version, row=row.id,
+    )  # fmt: skip

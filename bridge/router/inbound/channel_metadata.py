@@ -1,0 +1,122 @@
+"""What a channel is called, what it is about and what is pinned in it: what we know of that, and
+what changed while nobody listened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bridge.content.markdown import markdown_to_text
+from bridge.content.text.plain import text_to_plain
+from bridge.model import (
+    ChannelRef,
+    ChannelRenamed,
+    Event,
+    PinMessage,
+    Raw,
+    TopicChanged,
+    UnpinMessage,
+    split_key,
+)
+from bridge.model.refs import join_key
+from bridge.ports.catch_up_store import HeldPin
+from bridge.ports.connector import Connector
+from bridge.ports.history import ReadsAffairs
+from bridge.ports.store import OWN_SHELF, Store
+
+
+async def is_news(store: Store, event: TopicChanged | ChannelRenamed) -> bool:
+    """Whether a topic or a name is another one than the last that we heard of, which it is from now
+    on: history, a comparison and the platform may tell of the same."""
+    if event.place.thread is not None:
+        return True
+    key, at = _key(event), event.time.timestamp()
+    noted = await store.shelf_get(OWN_SHELF, key)
+    if noted is not None:
+        since, _, known = noted.partition(" ")
+        if known == _value(event) or at < float(since):
+            return False
+    await store.shelf_put(OWN_SHELF, key, f"{at:.6f} {_value(event)}")
+    return True
+
+
+async def news_of(
+    store: Store, connector: Connector, channel: ChannelRef, at: float
+) -> Sequence[Raw]:
+    """What of a channel is not as we know it, as if it were handed over live; `at` is now."""
+    if not isinstance(connector, ReadsAffairs):
+        return ()
+    affairs = await connector.affairs(channel)
+    news = [raw for raw in affairs.told if await _is_told_anew(store, connector, raw)]
+    if affairs.pins is None:
+        return news
+    held = await held_pins(store, channel)
+    for native_id in dict.fromkeys([*held, *affairs.pins]):
+        if affairs.of_threads or native_id not in held or held[native_id].thread is None:
+            pinning = affairs.pins.get(native_id)
+            found = await news_of_pin(store, connector, channel, native_id, pinning, held, at)
+            news += [found] if found else []
+    return news
+
+
+async def held_pins(store: Store, channel: ChannelRef) -> Mapping[str, HeldPin]:
+    """What we know of pins in a channel and its threads, by native id."""
+    return {pin.native_id: pin for pin in await store.pins(channel)}
+
+
+async def news_of_pin(
+    store: Store, connector: ReadsAffairs, channel: ChannelRef, native_id: str,
+    pinning: Raw | None, held: Mapping[str, HeldPin], at: float,
+) -> Raw | None:  # fmt: skip
+    """What of a message's pin is not as we know it; `pinning` is None where it is not pinned."""
+    pin = held.get(native_id)
+    if pin is None:
+        message = await store.resolve(channel, native_id) if pinning else None
+        known = any(message == one.message for one in held.values())
+        return pinning if message and not known else None
+    here = await _is_pinned_here(store, channel, pin)
+    if pinning is None and here is True:
+        return connector.unpinned(channel, native_id, pin.thread, pin.at, at)
+    return pinning if here is False else None
+
+
+async def _is_told_anew(store: Store, connector: Connector, raw: Raw) -> bool:
+    """A name or topic that we never heard of is noted, and no news."""
+    for event in connector.decode(raw):
+        if isinstance(event, TopicChanged | ChannelRenamed):
+            noted = await store.shelf_get(OWN_SHELF, _key(event))
+            if noted is None:
+                await is_news(store, event)
+            elif noted.partition(" ")[2] != _value(event):
+                return True
+    return False
+
+
+async def _is_pinned_here(store: Store, channel: ChannelRef, pin: HeldPin) -> bool | None:
+    """Whether the message should stand pinned in this channel, as far as we know: by what we did
+    there last, or because it happened there. None: we do not know, as we did nothing, failed, or
+    are about to do it."""
+    explained = await store.explain(pin.message)
+    ours = [
+        one
+        for one in (explained.operations if explained else ())
+        if one.operation.lane == channel.marks_lane
+        and isinstance(one.operation, PinMessage | UnpinMessage)
+    ]
+    if ours and ours[-1].created >= pin.at:
+        last = ours[-1]
+        done = last.state == "done" and not last.losses
+        return isinstance(last.operation, PinMessage) if done else None
+    by_one_of_there = split_key(pin.actor)[:2] == [channel.platform, channel.workspace]
+    return pin.pinned if by_one_of_there else None
+
+
+def _key(event: Event) -> str:
+    kind = "topic" if isinstance(event, TopicChanged) else "name"
+    return join_key(kind, event.account, event.place.channel.key)
+
+
+def _value(event: TopicChanged | ChannelRenamed) -> str:
+    """What it says: markup, and names that are looked up later, make it no other one."""
+    if isinstance(event, TopicChanged):
+        return text_to_plain(markdown_to_text(event.topic))
+    return event.name

@@ -1,0 +1,193 @@
+"""What happened to messages that nobody knows: it waits for them, and then they are asked for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import structlog
+
+from bridge.errors import BridgeError, RateLimited
+from bridge.model import AccountId, ChannelRef, Place, Raw
+from bridge.ports.catch_up_store import Orphan
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector
+from bridge.ports.history import FetchesMessages
+from bridge.ports.store import InboxRow, Store
+from bridge.router.inbound.history_start import Beginnings
+from bridge.router.runtime.timeouts import Policy
+
+log = structlog.get_logger()
+
+_MOST_WAITING = 10_000  # messages that are waited for at a time
+_MOST_REMEMBERED = 50_000  # ... and of which is remembered what happened to them
+
+_MOST_WAITS = 10  # ... for a platform that asks for it
+
+_Key = tuple[str, str]  # channel, native id
+
+
+@dataclass
+class _Waiting:
+    task: asyncio.Task[None]
+    rows: list[InboxRow] = field(default_factory=list[InboxRow])
+
+
+class Orphans:
+    """Keeps what happened apart from its channel's other events, which go on.
+
+    What waits is still `waiting` in the inbox, so a restart waits anew. What was given up is noted
+    in the store: should its message come late, it happens to it then.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        connectors: Mapping[AccountId, Connector],
+        beginnings: Beginnings,
+        clock: Clock,
+        policy: Policy,
+        put: Callable[[InboxRow], None],
+    ) -> None:
+        self._store = store
+        self._connectors = connectors
+        self._beginnings = beginnings
+        self._clock = clock
+        self._policy = policy
+        self._put = put
+        self._waiting: dict[_Key, _Waiting] = {}
+        self._known: dict[_Key, list[Orphan]] = {}
+        self._given_up: set[int] = set()
+        self._doubted: set[int] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Remember what is not too long ago."""
+        since = self._clock.time() - self._policy.orphans_remembered
+        await self._store.forget_orphans(since)
+        for orphan in reversed(await self._store.orphans(since, limit=_MOST_REMEMBERED)):
+            self.note(orphan)
+
+    def note(self, orphan: Orphan) -> None:
+        """It is in the store now."""
+        if len(self._known) >= _MOST_REMEMBERED:
+            self._known.pop(next(iter(self._known)))
+        self._known.setdefault((orphan.channel.key, orphan.native_id), []).append(orphan)
+
+    def is_gone(self, channel: ChannelRef, native_id: str) -> bool:
+        """Whether the message was deleted before anybody knew it."""
+        known = self._known.get((channel.key, native_id)) if self._known else None
+        return known is not None and any(orphan.deletion for orphan in known)
+
+    def doubt(self, row: InboxRow) -> None:
+        """Told so late that it may be gone by now."""
+        if len(self._doubted) < _MOST_WAITING:
+            self._doubted.add(row.id)
+
+    def is_doubted(self, row: InboxRow) -> bool:
+        return row.id in self._doubted
+
+    def trust(self, row: InboxRow) -> None:
+        """It is worked on."""
+        self._doubted.discard(row.id)
+
+    async def went_before(self, row: InboxRow, place: Place, native_id: str) -> bool:
+        """Whether a post that was told late was deleted meanwhile. Platforms tell again what was
+        not taken, minutes later and each event by itself: the deletion may come later still, or
+        never. What cannot be known stands."""
+        connector = self._connectors.get(row.raw.account)
+        if row.id not in self._doubted or not isinstance(connector, FetchesMessages):
+            return False
+        try:
+            async with asyncio.timeout(self._policy.send_deadline):
+                return await connector.fetch(place.channel, native_id, place.thread) is None
+        except (BridgeError, TimeoutError) as error:
+            log.warning("message_not_fetched", channel=place.channel.key, error=str(error))
+            return False
+
+    def wait(self, row: InboxRow, place: Place, native_id: str) -> bool:
+        """Whether the row is kept here until its message comes; once only."""
+        if row.id in self._given_up:
+            self._given_up.discard(row.id)
+            return False
+        key = (place.channel.key, native_id)
+        waiting = self._waiting.get(key)
+        if waiting is None:
+            if len(self._waiting) >= _MOST_WAITING:
+                return False
+            task = self._spawn(self._give_up_later(key, row.raw.account, place, native_id))
+            waiting = self._waiting[key] = _Waiting(task)
+        waiting.rows.append(row)
+        return True
+
+    def arrived(self, channel: ChannelRef, native_id: str) -> None:
+        """The message is archived: what happened to it is worked on, in the order it came."""
+        if not self._waiting and not self._known:
+            return
+        key = (channel.key, native_id)
+        if waiting := self._waiting.pop(key, None):
+            waiting.task.cancel()
+            self._put_all(waiting.rows)
+        if late := [one for one in self._known.get(key, ()) if not one.deletion]:
+            del self._known[key]
+            self._spawn(self._happen_late(late))
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _give_up_later(
+        self, key: _Key, account: AccountId, place: Place, native_id: str
+    ) -> None:
+        await self._clock.sleep(self._policy.orphan_wait)
+        await self._fetch(account, place, native_id)
+        waiting = self._waiting.pop(key)
+        # Behind the message itself, where that was found: the channel's rows keep their order.
+        self._given_up.update(row.id for row in waiting.rows)
+        self._put_all(waiting.rows)
+
+    async def _fetch(self, account: AccountId, place: Place, native_id: str) -> None:
+        """Take the message in, if the platform still tells it and it was said to us."""
+        connector = self._connectors.get(account)
+        if not isinstance(connector, FetchesMessages):
+            return
+        try:
+            found = await self._patiently(connector, place, native_id)
+            began = await self._beginnings.of(account, place.channel)
+            if found is None or began is None or found.order_key <= began:
+                return
+            if row := await self._store.accept(found, advance=False):
+                self._put(row)
+        except (BridgeError, TimeoutError) as error:
+            log.warning("message_not_fetched", channel=place.channel.key, error=str(error))
+
+    async def _patiently(
+        self, connector: FetchesMessages, place: Place, native_id: str
+    ) -> Raw | None:
+        """To be asked to wait is no failure."""
+        for _ in range(_MOST_WAITS):
+            try:
+                async with asyncio.timeout(self._policy.send_deadline):
+                    return await connector.fetch(place.channel, native_id, place.thread)
+            except RateLimited as error:
+                await self._clock.sleep(error.retry_after)
+        async with asyncio.timeout(self._policy.send_deadline):
+            return await connector.fetch(place.channel, native_id, place.thread)
+
+    async def _happen_late(self, orphans: Sequence[Orphan]) -> None:
+        for orphan in orphans:
+            if row := await self._store.inbox_row(orphan.row):
+                self._given_up.add(row.id)
+                self._put(row)
+
+    def _put_all(self, rows: Sequence[InboxRow]) -> None:
+        for row in rows:
+            self._put(row)
+
+    def _spawn(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work, name="orphans")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task

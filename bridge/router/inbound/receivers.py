@@ -1,0 +1,98 @@
+"""One receiver for each account: started, started again when it breaks, stopped; alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+
+import structlog
+
+from bridge.errors import AuthFailed, ConfigError
+from bridge.model import AccountId
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector, Inbox
+from bridge.router.runtime import metrics
+from bridge.router.runtime.timeouts import Policy
+
+log = structlog.get_logger()
+
+
+class Receivers:
+    """Runs the connectors of all accounts. One account's trouble is not noticed by the others.
+
+    `failed`: why an account does not receive just now, in words for people.
+    """
+
+    def __init__(self, inbox: Inbox, clock: Clock, policy: Policy) -> None:
+        self.failed: dict[AccountId, str] = {}
+        self._inbox = inbox
+        self._clock = clock
+        self._policy = policy
+        self._kept: dict[AccountId, asyncio.Task[None]] = {}
+        self._running: dict[AccountId, asyncio.Task[None]] = {}
+        self._pauses: dict[AccountId, float] = {}
+
+    @property
+    def accounts(self) -> Collection[AccountId]:
+        return self._kept.keys()
+
+    def start(self, account: AccountId, connector: Connector) -> None:
+        """Receive through it, until the account is stopped."""
+        self._kept[account] = asyncio.create_task(
+            self._keep_running(account, connector), name=f"receive {account}"
+        )
+
+    async def stop(self, account: AccountId) -> None:
+        """Hear nothing more from it."""
+        if (kept := self._kept.pop(account, None)) is not None:
+            kept.cancel()
+            await asyncio.wait({kept})
+        self.failed.pop(account, None)
+        metrics.ALIVE.labels(account).set(0)
+
+    def reconnect(self, account: AccountId, pause: float = 0.0) -> None:
+        """End the connection and begin anew, after so many seconds."""
+        self._pauses[account] = pause
+        if running := self._running.get(account):
+            running.cancel()
+
+    async def close(self) -> None:
+        for kept in self._kept.values():
+            kept.cancel()
+        await asyncio.gather(*self._kept.values(), return_exceptions=True)
+
+    async def _keep_running(self, account: AccountId, connector: Connector) -> None:
+        attempts = 0
+        while True:
+            try:
+                metrics.ALIVE.labels(account).set(1)
+                if not await self._run(account, connector):
+                    await self._clock.sleep(self._pauses.pop(account, 0.0))
+                    continue
+            except (AuthFailed, ConfigError) as error:  # only a person can mend that
+                pause = self._policy.auth_pause
+                log.error("account_refused", account=account, error=str(error), retry_in=pause)  # noqa: TRY400
+                self.failed[account] = str(error)
+            except Exception as error:
+                attempts += 1
+                pause = self._policy.backoff(attempts)
+                log.exception("receiver_broke", account=account, error=str(error), retry_in=pause)
+                self.failed[account] = str(error)
+            else:
+                return
+            metrics.ALIVE.labels(account).set(0)
+            await self._clock.sleep(pause)
+            self.failed.pop(account, None)
+
+    async def _run(self, account: AccountId, connector: Connector) -> bool:
+        """Until the connector ends; False when it was told to begin anew."""
+        running = self._running[account] = asyncio.create_task(connector.run(self._inbox))
+        try:
+            await asyncio.wait({running})
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+        if running.cancelled():
+            return False
+        running.result()
+        return True

@@ -1,0 +1,1 @@
+"""The way out: one ordered lane per destination channel sends what the outbox holds."""

@@ -1,0 +1,136 @@
+"""A channel that gets what is said much too late is said so in the others, and when it is over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+import structlog
+
+from bridge.content.markdown import text_to_markdown
+from bridge.content.text.tree import Paragraph, Text
+from bridge.errors import StoreError
+from bridge.model import LaneId, MessageId, RoomId, channel_of_key
+from bridge.ports.clock import Clock
+from bridge.ports.store import OWN_SHELF, Store
+from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.rooms.rooms import Rooms
+from bridge.router.runtime.timeouts import Policy
+
+log = structlog.get_logger()
+
+_NOTED = "late"  # every lane that is behind, with the time since when
+
+
+@dataclass
+class _Late:
+    """A lane that is behind: since when, in which rooms people were told, why, and how many seconds
+    of it they were told of."""
+
+    since: float
+    rooms: set[RoomId] = field(default_factory=set[RoomId])
+    why: str = ""
+    told: float = 0.0
+
+
+class Lateness:
+    """Looks now and then at what waits. One notice for each time that a lane falls behind: it
+    grows with the delay, and ends with the news that everything is there."""
+
+    def __init__(
+        self, store: Store, rooms: Rooms, notices: Notices, clock: Clock, policy: Policy
+    ) -> None:
+        self._store = store
+        self._rooms = rooms
+        self._notices = notices
+        self._clock = clock
+        self._policy = policy
+        self._late: dict[LaneId, _Late] = {}
+
+    async def watch(self) -> None:
+        """Look for ever; a store in trouble is asked again."""
+        await self._remember()
+        while True:
+            await self._clock.sleep(self._policy.late_look)
+            try:
+                await self.look()
+            except StoreError as error:
+                log.warning("lateness_not_seen", error=str(error))
+
+    async def look(self) -> None:
+        now = self._clock.time()
+        posts = self._rooms.lanes  # reactions that are late are told to nobody
+        found = await self._store.lanes_waiting()
+        waiting = {status.lane: status for status in found if status.lane in posts}
+        for lane, status in waiting.items():
+            if lane not in self._late and now - status.oldest >= self._policy.late_after:
+                self._late[lane] = _Late(status.oldest)
+                await self._note()
+        for lane, late in list(self._late.items()):
+            status = waiting.get(lane)
+            if status is None or now - status.oldest < self._policy.late_after:
+                await self._over(lane, late)
+            elif now - status.oldest >= 2 * late.told:
+                late.why, late.told = status.error, now - status.oldest
+                await self._tell(lane, late)
+
+    async def _remember(self) -> None:
+        """What was said of lateness before the last stop."""
+        noted = await self._store.shelf_get(OWN_SHELF, _NOTED)
+        found: dict[str, Any] = orjson.loads(noted) if noted else {}
+        everywhere = {room.id for room in self._rooms.all}
+        for lane, known in found.items():
+            if isinstance(known, dict):
+                since, rooms = known["since"], set[RoomId](known["rooms"])
+            else:  # noted by 0.1.0, without the rooms
+                since, rooms = known, everywhere
+            self._late[LaneId(lane)] = _Late(since, rooms)
+
+    async def _note(self) -> None:
+        found = {
+            lane: {"since": late.since, "rooms": sorted(late.rooms)}
+            for lane, late in self._late.items()
+        }
+        await self._store.shelf_put(OWN_SHELF, _NOTED, orjson.dumps(found).decode())
+
+    async def _tell(self, lane: LaneId, late: _Late) -> None:
+        channel = channel_of_key(lane)
+        why = f": {late.why}" if late.why else ""
+        words = f"⏳ {self._rooms.name_of(channel)} is {span_of(late.told)} behind{why}"
+        told_in = {room.id for room in self._rooms.holding(channel)}
+        if told_in - late.rooms:
+            late.rooms |= told_in
+            await self._note()
+        for room in self._rooms.holding(channel):
+            members = room.listeners(besides=channel)
+            own_id = _notice(lane, late, room.id)
+            await self._notices.say(own_id, _plain(words), room.id, members)
+
+    async def _over(self, lane: LaneId, late: _Late) -> None:
+        """Said in every room where it was said to be behind, though it may have left it since."""
+        channel = channel_of_key(lane)
+        name = self._rooms.name_of(channel)
+        here = {room.id for room in self._rooms.holding(channel)}
+        for room in sorted(late.rooms):
+            now = "up to date" if room in here else "not in this room any more"
+            await self._notices.change(_notice(lane, late, room), _plain(f"{name} is {now}."))
+        del self._late[lane]
+        await self._note()
+
+
+def span_of(seconds: float) -> str:
+    """About how long: "4 minutes", "3 hours"."""
+    for name, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= length:
+            number = round(seconds / length)
+            return f"{number} {name}" if number == 1 else f"{number} {name}s"
+    return f"{round(seconds)} seconds"
+
+
+def _notice(lane: LaneId, late: _Late, room: RoomId) -> MessageId:
+    return notice_id("late", lane, room, repr(late.since))
+
+
+def _plain(words: str) -> str:
+    return text_to_markdown((Paragraph((Text(words),)),))

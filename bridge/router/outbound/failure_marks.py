@@ -1,0 +1,73 @@
+"""A message that did not reach every channel is marked where it was said: our bot reacts to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from bridge.model import (
+    AccountId,
+    AddReaction,
+    ChannelRef,
+    LaneId,
+    MessageId,
+    OperationId,
+    RemoveReaction,
+    RoomId,
+)
+from bridge.ports.connector import Connector, TakesReactions
+from bridge.ports.store import Admission, Store
+from bridge.router.rooms.rooms import Member
+
+MARK = "❌"  # among the few that all platforms have
+
+
+class LostMarks:
+    """Puts the mark on once, and takes it away once; the store says whether it stands."""
+
+    def __init__(
+        self,
+        store: Store,
+        connectors: Mapping[AccountId, Connector],
+        new_id: Callable[[], str],
+        wake_lane: Callable[[LaneId], None],
+    ) -> None:
+        self._store = store
+        self._connectors = connectors
+        self._new_id = new_id
+        self._wake_lane = wake_lane
+
+    async def put(self, message: MessageId, room: RoomId, home: Member) -> bool:
+        """Whether it stands there, or will; False where the platform does not take it."""
+        connector = self._connectors[home.account]
+        takes = isinstance(connector, TakesReactions) and connector.takes_reaction(MARK)
+        if not takes or MARK in await self._store.unshown_emoji(message, home.channel):
+            return False
+        if await self._standing(message, home.channel) is None:
+            mark = AddReaction(
+                id=OperationId(self._new_id()), account=home.account, channel=home.channel,
+                room=room, message=message, emoji=MARK,
+            )  # fmt: skip
+            await self._queue(mark)
+        return True
+
+    async def take_back(self, message: MessageId, channel: ChannelRef) -> None:
+        """Where it stands, and nobody elsewhere reacts just so."""
+        mark = await self._standing(message, channel)
+        reacted = await self._store.reactions(message) if mark else ()
+        if mark is None or any(one.emoji == MARK and one.channel != channel for one in reacted):
+            return
+        named = mark.model_dump(exclude={"type", "id"})
+        await self._queue(RemoveReaction(id=OperationId(self._new_id()), **named))
+
+    async def _standing(self, message: MessageId, channel: ChannelRef) -> AddReaction | None:
+        explanation = await self._store.explain(message)
+        for record in reversed(explanation.operations if explanation else ()):
+            one = record.operation
+            ours = isinstance(one, AddReaction | RemoveReaction) and one.emoji == MARK
+            if ours and one.channel == channel and record.state not in ("dead", "cancelled"):
+                return one if isinstance(one, AddReaction) else None
+        return None
+
+    async def _queue(self, mark: AddReaction | RemoveReaction) -> None:
+        await self._store.admit(Admission("marked", operations=(mark,)))
+        self._wake_lane(mark.lane)

@@ -1,0 +1,231 @@
+"""People are told what did not reach the others, and may have it tried again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+
+import structlog
+
+from bridge.content.cards.tree import Button
+from bridge.content.markdown import text_to_markdown
+from bridge.content.text.tree import List, ListItem, Paragraph, Text
+from bridge.errors import StoreError
+from bridge.model import (
+    AccountId,
+    ActorId,
+    ChannelRef,
+    DeleteMessage,
+    EditMessage,
+    LaneId,
+    Level,
+    MessageId,
+    Operation,
+    OperationId,
+    PostMessage,
+    split_key,
+)
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector
+from bridge.ports.direct_store import DirectEnd
+from bridge.ports.store import OperationRecord, OutboxState, Store, StoredMessage
+from bridge.router.outbound.failure_marks import LostMarks
+from bridge.router.outbound.notices import Notices, is_ours, notice_id
+from bridge.router.rooms.rooms import Member, Room, Rooms
+
+log = structlog.get_logger()
+
+_SHOWN = 86_400.0  # seconds: of older losses nobody is told at a start
+
+
+class Told:
+    """One notice for each message that did not reach every channel: it answers the message, says
+    why, and changes when the message arrives after all. Or a mark on it, which goes then."""
+
+    def __init__(
+        self,
+        store: Store,
+        rooms: Rooms,
+        connectors: Mapping[AccountId, Connector],
+        notices: Notices,
+        clock: Clock,
+        wake_lane: Callable[[LaneId], None],
+        new_id: Callable[[], str],
+        direct_home: Callable[[Room, ActorId], Member | None],
+        end_of: Callable[[ActorId], DirectEnd | None],
+    ) -> None:
+        self._store = store
+        self._rooms = rooms
+        self._connectors = connectors
+        self._notices = notices
+        self._clock = clock
+        self._wake_lane = wake_lane
+        self._marks = LostMarks(store, connectors, new_id, wake_lane)
+        self._direct_home = direct_home
+        self._end_of = end_of
+        self._lost: set[MessageId] = set()
+        self._telling = asyncio.Lock()  # of two lanes, the later knows more
+
+    async def start(self) -> None:
+        """What was lost just before the last stop may not have been told yet."""
+        for letter in await self._store.dead_letters():
+            message = letter.operation.message
+            if message not in self._lost and not is_ours(message):
+                self._lost.add(message)
+                if letter.time >= self._clock.time() - _SHOWN:
+                    await self._tell(message)
+
+    async def ended(self, operation: Operation, state: OutboxState) -> None:
+        """An operation of a lane is over."""
+        if state == "cancelled":
+            await self._tell_unwanted(operation)
+        if state == "done" and operation.message not in self._lost:
+            return
+        if not is_ours(operation.message):
+            self._lost.add(operation.message)
+            await self._tell(operation.message)
+
+    async def _tell_unwanted(self, operation: Operation) -> None:
+        """Whoever wrote to somebody who wants nothing any more learns that it went nowhere."""
+        about, there = operation.message, operation.channel
+        if not isinstance(operation, PostMessage) or is_ours(about):
+            return
+        if self._rooms.wants_direct(operation.room, operation.account, there):
+            return
+        stored = await self._store.message(about)
+        end = stored and stored.state != "deleted" and self._end_of(stored.author.id)
+        if end:
+            await self._notices.say(
+                notice_id("unwanted", about),
+                "⚠️ This did not arrive: they want no direct messages any more.",
+                end.room,
+                [Member(end.account, end.channel)],
+                reply_to=about,
+            )
+
+    async def retry(self, own_id: MessageId) -> str:
+        """Somebody pressed the button of a notice; the outcome."""
+        about = _message_of(own_id)
+        count = 0 if about is None else await self._try_again(about)
+        return f"press: tried again: {count}"
+
+    async def lost_in(self, room: Room, channel: ChannelRef) -> list[tuple[MessageId, str]]:
+        """What was said in this channel and did not reach every other one of the room, the newest
+        first: the beginning of each, with the reasons."""
+        found: dict[MessageId, str] = {}
+        for letter in reversed(await self._store.dead_letters()):
+            about = letter.operation.message
+            if letter.operation.room != room.id or about in found:
+                continue
+            stored = await self._store.message(about)
+            here = stored is not None and stored.place and stored.place.channel == channel
+            if here and (missing := await self._missing(about)):
+                reasons = " ".join(map(self._line, missing))
+                found[about] = f"“{letter.excerpt}”: {reasons}"
+        return list(found.items())
+
+    async def retry_in(self, room: Room, channel: ChannelRef) -> int:
+        """Try all of that again; how many messages."""
+        lost = await self.lost_in(room, channel)
+        for about, _ in lost:
+            await self._try_again(about)
+        return len(lost)
+
+    async def _try_again(self, message: MessageId) -> int:
+        operations = [one.operation for one in await self._missing(message)]
+        for operation in operations:
+            await self._replay(operation.id)
+        return len(operations)
+
+    async def _replay(self, operation: OperationId) -> None:
+        try:
+            self._wake_lane(await self._store.replay(operation))
+        except StoreError as error:  # pressed twice: it waits already
+            log.info("not_replayed", operation=operation, error=str(error))
+
+    async def _tell(self, message: MessageId) -> None:
+        async with self._telling:
+            await self._say_what_is_missing(message)
+
+    async def _say_what_is_missing(self, message: MessageId) -> None:
+        missing, stored = await self._missing(message), await self._store.message(message)
+        if not missing:
+            self._lost.discard(message)
+            await self._notices.change(_notice_about(message), "This was delivered after all.")
+            if stored and stored.place:
+                await self._marks.take_back(message, stored.place.channel)
+            return
+        room = self._rooms.find(missing[0].operation.room)
+        home = stored and room and self._home(stored, room)
+        if not (stored and room and home):
+            return
+        marks = room.undelivered == "reaction"
+        if not marks or not await self._marks.put(message, room.id, home):
+            await self._notices.say(
+                _notice_about(message),
+                self._words(missing),
+                room.id,
+                [home],
+                root=stored.root,
+                reply_to=message,
+                buttons=[Button((Text("Try again"),), id="retry")],
+                to=stored.author.id if self._whispered(room, home) else None,
+            )
+
+    async def _missing(self, message: MessageId) -> list[OperationRecord]:
+        explanation = await self._store.explain(message)
+        records = explanation.operations if explanation else ()
+        return [
+            record
+            for record in records
+            if record.state in ("dead", "unproved")
+            and isinstance(record.operation, PostMessage | EditMessage | DeleteMessage)
+        ]
+
+    def _home(self, stored: StoredMessage, room: Room) -> Member | None:
+        """The channel where it was said; None where the room is not shown there, or says of no
+        failures."""
+        if room.undelivered == "off":
+            return None
+        if stored.place is None:  # an agent's, or written by a command to one person
+            return self._direct_home(room, stored.author.id)
+        member = room.member(stored.place.channel)
+        return member if member and member.listens else None
+
+    def _whispered(self, room: Room, home: Member) -> bool:
+        features = self._connectors[home.account].capabilities.features
+        able = features.get("whispers", Level.DROPPED) in (Level.FULL, Level.PARTIAL)
+        return able and room.undelivered == "whisper"
+
+    def _words(self, missing: Sequence[OperationRecord]) -> str:
+        lines = [self._line(record) for record in missing]
+        if len(lines) == 1:
+            return text_to_markdown((Paragraph((Text(f"⚠️ {lines[0]}"),)),))
+        items = tuple(ListItem((Paragraph((Text(line),)),)) for line in lines)
+        return text_to_markdown((Paragraph((Text("⚠️ Not everything arrived:"),)), List(items)))
+
+    def _line(self, record: OperationRecord) -> str:
+        operation = record.operation
+        where = self._rooms.name_of(operation.channel)
+        what = _WHAT[operation.type]
+        return f"This {what} {where}: {record.error}"
+
+
+_WHAT = {
+    "post_message": "did not reach",
+    "edit_message": "was not changed in",
+    "delete_message": "was not deleted in",
+}
+
+
+def _notice_about(message: MessageId) -> MessageId:
+    return notice_id("undelivered", message)
+
+
+def _message_of(own_id: MessageId) -> MessageId | None:
+    """The message that a notice is about."""
+    match split_key(own_id):
+        case [_, "undelivered", message]:
+            return MessageId(message)
+        case _:
+            return None

@@ -1,0 +1,92 @@
+"""A channel that joins a room is told what it is bridged to, and by whom that is read, once; the
+others are told where it is read by more than its workspace's own people."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+import structlog
+
+from bridge.content.markdown import text_to_markdown
+from bridge.content.text.tree import Paragraph, Text
+from bridge.errors import PlatformError, StoreError
+from bridge.model import AccountId
+from bridge.ports.connector import Connector, KnowsOutsiders
+from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.rooms.rooms import Member, Room, Rooms
+
+log = structlog.get_logger()
+
+_NEWS = 86_400.0  # seconds after which joining is no news any more
+_MOST_ASKED = 20  # channels of a room whose readers are asked for
+_DEADLINE = 20.0  # seconds that asking for one may take
+
+
+async def greet(
+    rooms: Rooms, connectors: Mapping[AccountId, Connector], notices: Notices, now: float
+) -> None:
+    """Those that joined lately; who was told before is not told again."""
+    try:
+        for room in rooms.all:
+            for member in room.members if room.options.greets else ():
+                since = room.joined.get(member.channel.key, 0.0)
+                if since and now - since < _NEWS:
+                    await _tell(room, member, repr(since), rooms, connectors, notices)
+    except StoreError as error:  # the next start tells them
+        log.warning("not_greeted", error=str(error))
+
+
+async def _tell(
+    room: Room, member: Member, since: str, rooms: Rooms,
+    connectors: Mapping[AccountId, Connector], notices: Notices,
+) -> None:  # fmt: skip
+    joined = notice_id("joined", room.id, member.channel.key, since)
+    if await notices.was_said(joined):
+        return
+    others = room.listeners(besides=member.channel)
+    if mine := await _outsiders(member, connectors):
+        name = rooms.name_of(member.channel)
+        words = f"⚠️ {name} joined this room: what is said here is also read by {_listed(mine)}."
+        opened = notice_id("opened", room.id, member.channel.key, since)
+        await notices.say(opened, _plain(words), room.id, others)
+    known = [(one, await _outsiders(one, connectors)) for one in others[:_MOST_ASKED]]
+    warnings = [
+        f"⚠️ {rooms.name_of(one.channel)} is also read by {_listed(who)}."
+        for one, who in known if who
+    ]  # fmt: skip
+    if not member.listens:
+        return
+    words = " ".join([_words(room, member, rooms), *warnings])
+    await notices.say(joined, _plain(words), room.id, [member])
+
+
+async def _outsiders(member: Member, connectors: Mapping[AccountId, Connector]) -> Sequence[str]:
+    """Who is shown what is said elsewhere, beside the people of that workspace; nobody where
+    nothing is shown."""
+    connector = connectors.get(member.account)
+    if not member.listens or not isinstance(connector, KnowsOutsiders):
+        return ()
+    try:
+        async with asyncio.timeout(_DEADLINE):
+            return await connector.outsiders(member.channel)
+    except (PlatformError, TimeoutError) as error:
+        log.warning("outsiders_not_known", channel=member.channel.key, error=str(error))
+        return ()
+
+
+def _words(room: Room, member: Member, rooms: Rooms) -> str:
+    others = [rooms.name_of(one.channel) for one in room.members if one.channel != member.channel]
+    to = ", ".join(others) or f"room {room.id}"
+    said = f"This channel is bridged to {to}: what is said here is carried there, and archived."
+    if room.options.private:
+        said += f' A message that begins with "{room.options.private[0]}" stays here.'
+    return said + " Mention the bot with `optout` to have nothing of yours carried."
+
+
+def _listed(who: Sequence[str]) -> str:
+    return " and ".join(who)
+
+
+def _plain(words: str) -> str:
+    return text_to_markdown((Paragraph((Text(words),)),))

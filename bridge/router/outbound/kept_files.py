@@ -1,0 +1,141 @@
+"""The files of one message on their way into the blob store, before their addresses expire."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from itertools import islice
+from typing import Annotated
+
+import structlog
+from pydantic import Field, JsonValue, TypeAdapter
+
+from bridge.content.cards.messages import part_json
+from bridge.content.media.types import agreed_type
+from bridge.content.messages.metadata import (
+    BridgeMetadata,
+    KeptFile,
+    read_bridge_metadata,
+    with_bridge_metadata,
+)
+from bridge.errors import FileError, StoreError
+from bridge.model.turns import PartGiven
+from bridge.ports.blobs import sha256_of
+from bridge.ports.cards import Cards
+from bridge.ports.connector import Files
+from bridge.ports.opening import open_part
+from bridge.router.inbound.attachments import Kept
+from bridge.router.inbound.context import Passage, Surroundings
+from bridge.uacs import (
+    AudioPart,
+    ContentPart,
+    FilePart,
+    ImagePart,
+    MediaSource,
+    Message,
+    VideoPart,
+    write,
+)
+
+log = structlog.get_logger()
+
+_MOST = 20  # files that are made of one message
+_PIECE = 64 * 1024
+_JSON = "application/json"
+_LARGEST = 100 * 1024 * 1024
+_PATIENCE = 20.0  # seconds until a file that an agent names stays a link
+_MEDIA: TypeAdapter[ImagePart | VideoPart | AudioPart | FilePart] = TypeAdapter(
+    Annotated[ImagePart | VideoPart | AudioPart | FilePart, Field(discriminator="type")]
+)
+MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
+
+
+async def with_kept_files(
+    message: Message, passage: Passage, around: Surroundings, known: Kept | None = None
+) -> Message:
+    """The message of this passage with the files of its platform fetched, where they can be and are
+    not `known`, and with files of what nothing can show."""
+    if around.files is None or not _may_hold_files(message):
+        return message
+    found = await around.keeping.at_once(message, passage.event.account, passage.row, known or {})
+    passage.misses_files = found.late
+    return await with_json_files(with_kept(message, found.kept), around.cards, around.files)
+
+
+async def with_json_files(message: Message, cards: Cards, files: Files | None) -> Message:
+    """The message with a kept file of JSON for each part that nothing can show; where it cannot be
+    kept, the part is shown as text."""
+    if files is None:
+        return message
+    kept: dict[str, KeptFile] = {}
+    for place, part in islice(cards.unknown_parts(message), _MOST):
+        content = part_json(part).encode()
+        try:
+            blob = await files.blobs.put(_pieces(content), limit=len(content))
+        except StoreError as error:
+            log.warning("part_not_kept", reason=str(error))
+            continue
+        kept[place] = KeptFile(file_id=blob.file_id, media_type=_JSON, size=blob.size)
+    return with_kept(message, kept)
+
+
+async def with_kept_media(event: PartGiven, files: Files | None) -> PartGiven:
+    """A file that an agent gives, kept, so that it is shared as people's files are; where it
+    cannot be had it stays as it is told."""
+    part = _MEDIA.validate_python(event.part) if _holds_media(event.part) else None
+    if files is None or part is None or sha256_of(part.source.file_id or "") is not None:
+        return event
+    try:
+        async with asyncio.timeout(_PATIENCE), open_part(part, files) as opened:
+            blob = await files.blobs.put(opened.chunks, limit=_LARGEST)
+    except (FileError, StoreError, TimeoutError) as error:
+        log.warning("file_of_agent_not_kept", reason=str(error) or type(error).__name__)
+        return event
+    kept = KeptFile(
+        file_id=blob.file_id,
+        media_type=agreed_type(part.media_type, blob.media_type),
+        size=blob.size,
+    )
+    key = part.source.file_id or part.source.url or ""
+    held = _held(part.model_copy(update={"source": MediaSource(file_id=key or "own")}),
+                 {key or "own": kept})  # fmt: skip
+    return event.model_copy(update={"part": json.loads(write(held)), "size": blob.size})
+
+
+def _holds_media(part: JsonValue) -> bool:
+    return isinstance(part, dict) and part.get("type") in ("image", "video", "audio", "file")
+
+
+async def _pieces(content: bytes) -> AsyncIterator[bytes]:
+    for start in range(0, len(content), _PIECE):
+        yield content[start : start + _PIECE]
+
+
+def _may_hold_files(message: Message) -> bool:
+    """Text alone, as most of what is said, needs no look."""
+    return any(part.type not in ("text", "tool_call", "tool_result") for part in message.content)
+
+
+def with_kept(message: Message, kept: Kept) -> Message:
+    """The message that names these files as we hold them."""
+    if not kept:
+        return message
+    parts = tuple(_held(part, kept) for part in message.content)
+    additions, _ = read_bridge_metadata(message)
+    together: dict[str, object] = {"kept": {**additions.kept, **kept}}
+    noted: BridgeMetadata = additions.model_copy(update=together)
+    return with_bridge_metadata(message.model_copy(update={"content": parts}), noted)
+
+
+def _held(part: ContentPart, kept: Kept) -> ContentPart:
+    """A media part whose bytes we hold names them; its type stays within its kind."""
+    if not isinstance(part, MEDIA):
+        return part
+    found = kept.get(part.source.file_id or part.source.url or "")
+    if found is None:
+        return part
+    changes: dict[str, object] = {"source": MediaSource(file_id=found.file_id)}
+    if part.type == "file" or found.media_type.startswith(f"{part.type}/"):
+        changes["media_type"] = found.media_type
+    return part.model_copy(update=changes)

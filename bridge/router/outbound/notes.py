@@ -1,0 +1,134 @@
+"""Notes below a message: what a platform cannot put on it is said in words."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+from bridge.content.markdown import text_to_markdown
+from bridge.content.text.tree import Paragraph, Text
+from bridge.model import (
+    ActorId,
+    ChannelRef,
+    Mark,
+    MessageId,
+    PinMessage,
+    UnpinMessage,
+)
+from bridge.ports.store import Reacted, Store, StoredMessage
+from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.rooms.rooms import Member, Rooms
+from bridge.uacs import Message
+
+_KINDS = ("reactions", "pin")
+_MOST_NAMES = 12  # of one emoji; the others are counted
+
+
+async def standing_note(
+    store: Store, kind: str, message: MessageId, channel: ChannelRef
+) -> MessageId | None:
+    """The notice of this kind that stands below the message in a channel."""
+    standing, _ = await _note(store, kind, message, channel)
+    return standing
+
+
+async def standing_notes(
+    store: Store, message: MessageId, channel: ChannelRef
+) -> Sequence[Message]:
+    """All that stand below the message in a channel."""
+    found = [await standing_note(store, kind, message, channel) for kind in _KINDS]
+    stored = [await store.message(own_id) for own_id in found if own_id]
+    return [one.message for one in stored if one]
+
+
+async def _note(
+    store: Store, kind: str, message: MessageId, channel: ChannelRef
+) -> tuple[MessageId | None, MessageId]:
+    """The one that stands, and the id of the next: one that was deleted never comes back."""
+    number = 0
+    while True:
+        own_id = notice_id(kind, message, channel.key, str(number))
+        stored = await store.message(own_id)
+        if stored is None:
+            return None, own_id
+        if stored.state != "deleted":
+            return own_id, own_id
+        number += 1
+
+
+class Notes:
+    """Keeps the notes as they should be. It is called by the lane of the channel alone, so that
+    the last word is that of the last event."""
+
+    def __init__(
+        self,
+        store: Store,
+        rooms: Rooms,
+        notices: Notices,
+        shows_natively: Callable[[Member, str], bool],
+        name_of: Callable[[ActorId], Awaitable[str]],
+    ) -> None:
+        self._store = store
+        self._rooms = rooms
+        self._notices = notices
+        self._shows_natively = shows_natively
+        self._name_of = name_of
+
+    async def bring_up_to_date(self, mark: Mark) -> None:
+        """Say, change or take back what could not be shown; doing it twice changes nothing."""
+        member = self._member(mark)
+        stored = await self._store.message(mark.message)
+        if member is None or stored is None:
+            return
+        if isinstance(mark, PinMessage | UnpinMessage):
+            await self._put("pin", mark, member, stored, await self._pin(mark.message))
+        else:
+            await self._put("reactions", mark, member, stored, await self._reactions(mark, member))
+
+    def _member(self, mark: Mark) -> Member | None:
+        room = self._rooms.find(mark.room)
+        members = room.listeners() if room else ()
+        return next((m for m in members if m.channel == mark.channel), None)
+
+    async def _put(
+        self, kind: str, mark: Mark, member: Member, stored: StoredMessage, text: str
+    ) -> None:
+        standing, own_id = await _note(self._store, kind, mark.message, mark.channel)
+        if text and stored.state != "deleted":
+            await self._notices.say(
+                own_id, text, mark.room, [member], root=stored.root, reply_to=mark.message
+            )
+        elif standing:
+            await self._notices.take_back(standing)
+
+    async def _pin(self, message: MessageId) -> str:
+        actor = await self._store.pinned_by(message)
+        return _as_words(f"📌 {await self._name_of(actor)} pinned this message") if actor else ""
+
+    async def _reactions(self, mark: Mark, member: Member) -> str:
+        unshown = await self._store.unshown_emoji(mark.message, mark.channel)
+        told = [
+            one
+            for one in await self._store.reactions(mark.message)
+            if one.channel != mark.channel
+            and (one.emoji in unshown or not self._shows_natively(member, one.emoji))
+        ]
+        if member.options.reactions == "off" or not told:
+            return ""
+        return _as_words(" · ".join([await self._told(*each) for each in _by_emoji(told)]))
+
+    async def _told(self, emoji: str, actors: list[ActorId]) -> str:
+        names = [await self._name_of(actor) for actor in actors[:_MOST_NAMES]]
+        more = len(actors) - len(names)
+        return f"{emoji} {', '.join(names)}" + (f" +{more}" if more else "")
+
+
+def _by_emoji(told: Iterable[Reacted]) -> Iterable[tuple[str, list[ActorId]]]:
+    actors: dict[str, dict[ActorId, None]] = {}
+    for one in told:
+        actors.setdefault(one.emoji, {})[one.actor] = None
+    return ((emoji, [*who]) for emoji, who in actors.items())
+
+
+def _as_words(text: str) -> str:
+    """Markdown of plain words: a name is never markup."""
+    return text_to_markdown((Paragraph((Text(text),)),))

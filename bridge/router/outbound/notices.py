@@ -1,0 +1,189 @@
+"""Words of the bridge itself: canonical messages that nobody said anywhere, shown by lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import cast
+
+from bridge.content.cards.json import SCHEMA_ID, card_to_json
+from bridge.content.cards.tree import Button, Card, Prose
+from bridge.content.markdown import markdown_to_text
+from bridge.content.messages.metadata import BridgeMetadata, with_bridge_metadata
+from bridge.model import (
+    ActorId,
+    Byline,
+    LaneId,
+    MessageId,
+    OperationId,
+    Person,
+    PostMessage,
+    RoomId,
+    deletion_of,
+    edit_of,
+)
+from bridge.model.refs import BRIDGE, join_key
+from bridge.ports.clock import Clock
+from bridge.ports.store import Admission, NewMessage, Store, Timeline
+from bridge.router.rooms.rooms import Member
+from bridge.uacs import Actor, JsonTree, Message, StructuredDataPart, TextPart
+
+NAME = "Bridge"
+BYLINE = Byline(name=NAME)
+
+
+def notice_id(*segments: str) -> MessageId:
+    """What a notice is about -> its id: the same thing is said once, however often it is found."""
+    return MessageId(join_key(BRIDGE, *segments))
+
+
+def is_ours(message: MessageId) -> bool:
+    """Whether the bridge itself says it."""
+    return message.startswith(f"{BRIDGE}:")
+
+
+def notice(
+    own_id: MessageId,
+    text: str,
+    at: float,
+    *,
+    root: MessageId | None = None,
+    reply_to: MessageId | None = None,
+    audience: tuple[ActorId, ...] | None = None,
+    buttons: Sequence[Button] = (),
+) -> NewMessage:
+    """`text` is UACS Markdown, `at` in seconds since 1970; `root` is the thread that it goes into,
+    `reply_to` the message that it is about. The bridge itself hears its `buttons`."""
+    message = Message(
+        message_id=own_id,
+        timestamp=datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds"),
+        actor=Actor(id=BRIDGE, role="system", name=NAME),
+        content=(TextPart(text=text),),
+    )
+    if buttons:
+        message = _with_buttons(message, text, buttons)
+    return NewMessage(
+        message=message,
+        author=Person(id=BRIDGE, name=NAME, bot=True),
+        time=at,
+        root=root,
+        reply_to=reply_to,
+        audience=audience,
+    )
+
+
+def _with_buttons(message: Message, text: str, buttons: Sequence[Button]) -> Message:
+    card = Card((Prose(markdown_to_text(text)), *buttons))
+    part = StructuredDataPart(schema_id=SCHEMA_ID, data=cast("JsonTree", card_to_json(card)))
+    message = message.model_copy(update={"content": (part, *message.content)})
+    return with_bridge_metadata(message, BridgeMetadata(fallbacks={"0": (1,)}))
+
+
+def notice_post(
+    new: NewMessage,
+    room: RoomId,
+    member: Member,
+    own_id: OperationId,
+    to: ActorId | None = None,
+    answers: str | None = None,
+) -> PostMessage:
+    """What shows a notice in one channel of a room."""
+    return PostMessage(
+        id=own_id,
+        account=member.account,
+        channel=member.channel,
+        room=room,
+        message=new.id,
+        byline=BYLINE,
+        root=new.root,
+        reply_to=new.reply_to,
+        to=to,
+        answers=answers,
+    )
+
+
+class Notices:
+    """Says, changes and takes back what the bridge itself has to say, durably and once."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        new_id: Callable[[], str],
+        wake_lane: Callable[[LaneId], None],
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._new_id = new_id
+        self._wake_lane = wake_lane
+
+    async def say(
+        self,
+        own_id: MessageId,
+        text: str,
+        room: RoomId,
+        members: Sequence[Member],
+        *,
+        timeline: Timeline | None = None,
+        root: MessageId | None = None,
+        reply_to: MessageId | None = None,
+        buttons: Sequence[Button] = (),
+        to: ActorId | None = None,
+        answers: str | None = None,
+    ) -> None:
+        """Show it in these channels, or `to` one person there (whispers, or what `answers` their
+        command). Said before, its words
+        are changed where it stands; in a `timeline` it is remembered there."""
+        new = notice(
+            own_id,
+            text,
+            self._clock.time(),
+            root=root,
+            reply_to=reply_to,
+            buttons=buttons,
+            audience=None if to is None else (to,),
+        )
+        posts = tuple(
+            notice_post(new, room, member, OperationId(self._new_id()), to, answers)
+            for member in members
+        )
+        admission = Admission(
+            outcome="notice",
+            message=new,
+            timelines=() if timeline is None else (timeline,),
+            operations=posts,
+        )
+        if (await self._store.admit(admission)).repeat:
+            await self._change(new.message)
+            return
+        for post in posts:
+            self._wake_lane(post.channel.lane)
+
+    async def was_said(self, own_id: MessageId) -> bool:
+        return await self._store.message(own_id) is not None
+
+    async def change(self, own_id: MessageId, text: str) -> None:
+        """Other words for what was said; nothing where it was never said."""
+        await self._change(notice(own_id, text, self._clock.time()).message)
+
+    async def take_back(self, own_id: MessageId) -> None:
+        """Delete it wherever it stands; nothing where it was never said."""
+        stored = await self._store.message(own_id)
+        if stored is None or stored.state == "deleted":
+            return
+        posts = await self._store.posts_of(own_id)
+        deletions = [deletion_of(post, OperationId(self._new_id())) for post in posts]
+        await self._store.change_message(stored.message, "deleted", deletions)
+        for one in deletions:
+            self._wake_lane(one.channel.lane)
+
+    async def _change(self, message: Message) -> None:
+        stored = await self._store.message(MessageId(message.message_id))
+        if stored is None or stored.message.content == message.content:
+            return
+        now = message.model_copy(update={"timestamp": stored.message.timestamp})
+        posts = await self._store.posts_of(MessageId(message.message_id))
+        edits = [edit_of(post, OperationId(self._new_id())) for post in posts]
+        await self._store.change_message(now, "edited", edits)
+        for edit in edits:
+            self._wake_lane(edit.channel.lane)

@@ -1,0 +1,205 @@
+"""A delivery as its channel's options want it shown: words, names, files, and posts that are late.
+
+The archive keeps what was said; only what one channel is shown is changed here. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from bridge.content.cards.rendering import public_url
+from bridge.content.cards.tool_calls import ToolsShown, has_tools, tool_steps, with_tools_shown
+from bridge.content.cards.tree import Asset
+from bridge.content.markdown import text_to_markdown
+from bridge.content.messages.citations import has_sources, numbered, with_list
+from bridge.content.messages.metadata import (
+    BridgeMetadata,
+    PartDetails,
+    read_bridge_metadata,
+    select_parts,
+    with_bridge_metadata,
+)
+from bridge.content.messages.parts import MediaPart, message_text, parts_text, plain_to_markdown
+from bridge.content.safety.link_targets import with_targets_said
+from bridge.content.text.patterns import replaced_in_markdown, replaced_in_text
+from bridge.content.text.tree import Paragraph, Text, Timestamp
+from bridge.model import Delivery, EditMessage, Loss, PostMessage
+from bridge.model.operations import CITED
+from bridge.ports.cards import agent_of, is_rich
+from bridge.router.rooms.options import MemberOptions
+from bridge.uacs import (
+    AudioPart,
+    ContentPart,
+    FilePart,
+    ImagePart,
+    MediaSource,
+    Message,
+    TextPart,
+    VideoPart,
+)
+
+UrlOf = Callable[[Asset], str]
+_Detailed = tuple[ContentPart, PartDetails | None]
+_MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
+
+
+def as_meant(delivery: Delivery, shown: ToolsShown) -> Delivery:
+    """As people are to see it: links of agents say where they lead, those of others where their
+    name is another address; of the tools that an agent called there is what the room wants."""
+    message = delivery.message
+    agent = agent_of(message) is not None
+    message = with_targets_said(message, always=agent)
+    if agent and has_tools(message):
+        message = with_tools_shown(message, shown)
+    if message is delivery.message:
+        return delivery
+    return delivery.model_copy(update={"message": message})
+
+
+def with_sources_numbered(delivery: Delivery, most: int) -> tuple[Delivery, tuple[Loss, ...]]:
+    """What an agent cites as numbers in its words: the first `most` sources for the platform's own
+    citations, where there is nothing but text, the others as a list below, once it is whole."""
+    if agent_of(delivery.message) is None or not has_sources(delivery.message):
+        return delivery, ()
+    plain, sources, losses = numbered(delivery.message, r"\[{}\]".format)
+    own = 0 if is_rich(plain) else most
+    if own:
+        plain, sources, losses = numbered(
+            delivery.message, lambda n: (CITED if n <= own else r"\[{}\]").format(n)
+        )
+    growing = delivery.operation.grows
+    message, unquoted = (plain, ()) if growing else with_list(plain, sources[own:])
+    changes = {"message": message, "sources": sources[:own]}
+    return delivery.model_copy(update=changes), (*losses, *unquoted)
+
+
+def with_tools_as_steps(delivery: Delivery, shown: ToolsShown) -> Delivery:
+    """The calls of an agent as steps beside its words, and not among them."""
+    message = delivery.message
+    if agent_of(message) is None or not has_tools(message):
+        return delivery
+    changes = {"message": with_tools_shown(message, "off"), "steps": tool_steps(message, shown)}
+    return delivery.model_copy(update=changes)
+
+
+def asking_for_feedback(delivery: Delivery) -> Delivery:
+    """What an agent said to all, once it is whole."""
+    operation = delivery.operation
+    if not isinstance(operation, PostMessage | EditMessage) or operation.stream or operation.to:
+        return delivery
+    if agent_of(delivery.message) is None:
+        return delivery
+    return delivery.model_copy(update={"feedback": True})
+
+
+def as_shown(
+    delivery: Delivery, options: MemberOptions, *, now: float, url_of: UrlOf = public_url
+) -> tuple[Delivery, tuple[Loss, ...]]:
+    """The delivery for a channel with these options, and what it leaves out; `now` in seconds
+    since 1970."""
+    operation = delivery.operation
+    if not isinstance(operation, PostMessage | EditMessage):
+        return delivery, ()
+    message, losses = _message(delivery.message, options, url_of)
+    if isinstance(operation, PostMessage) and is_late(delivery.message, options, now):
+        message = _with_its_time(message)
+    changes: dict[str, object] = {"message": message}
+    if options.rename:
+        name = replaced_in_text(operation.byline.name, options.rename).strip()
+        byline = operation.byline.model_copy(update={"name": name or operation.byline.name})
+        changes["operation"] = operation.model_copy(update={"byline": byline})
+    if delivery.quoted is not None:
+        quoted = {
+            "author": replaced_in_text(delivery.quoted.author, options.rename),
+            "excerpt": replaced_in_text(delivery.quoted.excerpt, options.replace),
+        }
+        changes["quoted"] = delivery.quoted.model_copy(update=quoted)
+    return delivery.model_copy(update=changes), losses
+
+
+def is_late(message: Message, options: MemberOptions, now: float) -> bool:
+    """Whether more than `max_delay` has passed since it was said."""
+    return options.max_delay is not None and now - _said_at(message) > options.max_delay
+
+
+def _said_at(message: Message) -> float:
+    return datetime.fromisoformat(message.timestamp).timestamp()
+
+
+def _message(
+    message: Message, options: MemberOptions, url_of: UrlOf
+) -> tuple[Message, tuple[Loss, ...]]:
+    """Where something in it is to be changed, the message is shown as the parts that say the same:
+    a payload would still hold what is to be replaced."""
+    files = options.files != "keep" and any(isinstance(part, _MEDIA) for part in message.content)
+    text = message_text(message)[0] if options.replace else ""
+    if not files and not any(one.pattern.is_in(text) for one in options.replace):
+        return message, ()
+    additions, _ = read_bridge_metadata(message)
+    parts: list[_Detailed] = []
+    losses: list[Loss] = []
+    for index, part in select_parts(message, ()):
+        details = additions.parts.get(str(index))
+        if isinstance(part, _MEDIA) and options.files != "keep":
+            parts.append((_without_file(part, details, options, url_of), None))
+            shown = "a link" if options.files == "link" else "its kind"
+            lost = Loss(
+                path=f"/content/{index}", kind="files_option", what=part.type, shown_as=shown
+            )
+            losses.append(lost)
+        elif isinstance(part, TextPart):
+            parts.append((_replaced(part, options), details))
+        else:
+            parts.append((part, details))
+    return _made_of(message, parts, additions.origin), tuple(losses)
+
+
+def _made_of(message: Message, parts: list[_Detailed], origin: str | None) -> Message:
+    details = {str(n): known for n, (_, known) in enumerate(parts) if known is not None}
+    changed = message.model_copy(update={"content": tuple(part for part, _ in parts)})
+    return with_bridge_metadata(changed, BridgeMetadata(parts=details, origin=origin))
+
+
+def _without_file(
+    part: MediaPart, details: PartDetails | None, options: MemberOptions, url_of: UrlOf
+) -> TextPart:
+    """A link to the file where there may be one; else only what kind of file there is."""
+    if options.files == "off":
+        return TextPart(text=plain_to_markdown(f"[{part.type}]"))
+    url = part.source.url
+    if part.source.file_id is not None:
+        name = (details.name if details else None) or ""
+        url = url_of(Asset(file_id=part.source.file_id, media_type=part.media_type, name=name))
+    linked = part.model_copy(update={"source": MediaSource(url=url or "about:blank")})
+    return TextPart(text=parts_text([(linked, details)]))
+
+
+def _replaced(part: TextPart, options: MemberOptions) -> TextPart:
+    if part.is_markdown:
+        return TextPart(text=replaced_in_markdown(part.text, options.replace))
+    return TextPart(text=replaced_in_text(part.text, options.replace), format="plain")
+
+
+def _with_its_time(message: Message) -> Message:
+    """Its time in small print before it: it is late, and stands below what was said after it."""
+    said = datetime.fromisoformat(message.timestamp).astimezone(UTC)
+    words = said.strftime("%Y-%m-%d %H:%M UTC")
+    moment = Timestamp(int(said.timestamp()), "f", words)
+    line = text_to_markdown((Paragraph((Text("said "), moment), subtle=True),))
+    first = message.content[0]
+    if isinstance(first, TextPart) and first.is_markdown:
+        text = first.model_copy(update={"text": f"{line}\n\n{first.text}"})
+        return message.model_copy(update={"content": (text, *message.content[1:])})
+    additions, _ = read_bridge_metadata(message)
+    moved = additions.model_copy(
+        update={
+            "parts": {str(int(n) + 1): one for n, one in additions.parts.items()},
+            "fallbacks": {
+                str(int(n) + 1): tuple(one + 1 for one in fallback)
+                for n, fallback in additions.fallbacks.items()
+            },
+        }
+    )
+    later = message.model_copy(update={"content": (TextPart(text=line), *message.content)})
+    return with_bridge_metadata(later, moved)

@@ -1,0 +1,236 @@
+"""What a message refers to -> what that is at its destination: linked people's accounts there,
+groups of the configuration, counterparts of channels, copies of messages.
+
+Only what the author could mention where they said it is mentioned elsewhere. Messages that refer to
+nothing cost one look at their text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bridge.content.markdown import markdown_to_text
+from bridge.content.safety.mentions import Reference, references_in
+from bridge.content.text.look_alikes import skeleton
+from bridge.content.text.names import marked_name
+from bridge.content.text.tree import Broadcast, ChannelLink, GroupMention, Link, Mention
+from bridge.content.text.uacs_links import SCHEME
+from bridge.model import (
+    AccountId,
+    ActorId,
+    ChannelRef,
+    Counterparts,
+    Delivery,
+    EditMessage,
+    MessageId,
+    Person,
+    PostMessage,
+    channel_of_key,
+    join_key,
+    split_key,
+)
+from bridge.ports.connector import Connector, LinksMessages
+from bridge.ports.store import Store
+from bridge.router.rooms.rooms import Rooms
+from bridge.uacs import Message, TextPart
+
+MOST = 100  # references of one message that are looked up
+Groups = Mapping[str, Mapping[AccountId, str]]
+
+
+@dataclass
+class _Found:
+    people: dict[ActorId, Person] = field(default_factory=dict[ActorId, Person])
+    groups: dict[str, str] = field(default_factory=dict[str, str])
+    channels: dict[str, str] = field(default_factory=dict[str, str])
+    links: dict[str, str] = field(default_factory=dict[str, str])
+    everyone: bool = False
+
+
+class References:
+    """Looks things up in the store; nothing here asks a platform."""
+
+    def __init__(
+        self,
+        store: Store,
+        connectors: Mapping[AccountId, Connector],
+        rooms: Rooms,
+        groups: Groups,
+    ) -> None:
+        self._store = store
+        self._connectors = connectors
+        self._rooms = rooms
+        self.groups = groups
+        self._linking: dict[AccountId, LinksMessages] = {}
+        self._marks: tuple[str, ...] = ()
+        self.learn_connectors()
+
+    def learn_connectors(self) -> None:
+        """Accounts came or went."""
+        self._linking = {
+            account: one
+            for account, one in self._connectors.items()
+            if isinstance(one, LinksMessages)
+        }
+        marks = {mark for one in self._linking.values() for mark in one.link_marks}
+        self._marks = (SCHEME, *sorted(marks))
+
+    async def resolved(self, delivery: Delivery) -> Delivery:
+        """The delivery with its counterparts."""
+        operation = delivery.operation
+        if not isinstance(operation, PostMessage | EditMessage):
+            return delivery
+        texts = [text for text in _texts(delivery.message) if any(m in text for m in self._marks)]
+        if not texts:
+            return delivery
+        found = _Found()
+        home = _home(delivery.message.message_id)
+        for reference in _references(texts):
+            await self._look_up(reference, home, delivery, found)
+        counterparts = Counterparts(**vars(found))
+        return delivery.model_copy(update={"counterparts": counterparts})
+
+    async def _look_up(
+        self, reference: Reference, home: tuple[str, str], delivery: Delivery, found: _Found
+    ) -> None:
+        operation = delivery.operation
+        there = operation.channel
+        match reference:
+            case Mention(actor, name) if _home(actor) == home and actor not in found.people:
+                if person := await self._account_there(actor, name, there):
+                    found.people[actor] = _told_apart(person, found.people.values())
+            case GroupMention(group) if _home(group) == home:
+                if counterpart := self._group_there(group, operation.account, there):
+                    found.groups[group] = counterpart
+            case ChannelLink(channel):
+                if counterpart := self._channel_there(channel, there):
+                    found.channels[channel] = counterpart
+            case Link(url):
+                if counterpart := await self._copy_there(url, there):
+                    found.links[url] = counterpart
+            case Broadcast():
+                found.everyone = self._is_platform(home[0]) and self._rings(delivery)
+            case _:
+                pass
+
+    def _is_platform(self, name: str) -> bool:
+        """Whether people say things there: agents and the bridge itself call nobody."""
+        return any(one.capabilities.platform == name for one in self._connectors.values())
+
+    def _rings(self, delivery: Delivery) -> bool:
+        operation = delivery.operation
+        room = self._rooms.by_id.get(operation.room)
+        member = room.member(operation.channel) if room else None
+        return member is not None and member.options.everyone
+
+    async def _account_there(self, actor: ActorId, name: str, there: ChannelRef) -> Person | None:
+        """Another account of the same person, in the destination's workspace."""
+        for account in await self._store.accounts_of(actor):
+            if account.actor != actor and _home(account.actor) == (there.platform, there.workspace):
+                known = await self._store.person(account.actor)
+                return known or Person(id=account.actor, name=name)
+        return None
+
+    def _group_there(self, group: str, account: AccountId, there: ChannelRef) -> str | None:
+        platform, _, native = [*split_key(group), "", ""][:3]
+        for accounts in self.groups.values():
+            named = any(
+                native == one and self._platform(name) == platform for name, one in accounts.items()
+            )
+            if named and (counterpart := accounts.get(account)):
+                return join_key(there.platform, there.workspace, counterpart)
+        return None
+
+    def _platform(self, account: AccountId) -> str:
+        connector = self._connectors.get(account)
+        return connector.capabilities.platform if connector else ""
+
+    def _channel_there(self, channel: str, there: ChannelRef) -> str | None:
+        """The same channel where it is of that workspace; else the one that shares a room with it,
+        this one rather than another."""
+        if _home(channel) == (there.platform, there.workspace):
+            return channel
+        beside = self._beside(channel, there)
+        if there.key in beside:
+            return there.key
+        return beside[0] if beside else None
+
+    def _beside(self, channel: str, there: ChannelRef) -> list[str]:
+        """Channels of the destination's workspace that share a room with this one."""
+        if len(split_key(channel)) != 3:
+            return []
+        return [
+            member.channel.key
+            for room in self._rooms.holding(channel_of_key(channel))
+            for member in room.members
+            if (member.channel.platform, member.channel.workspace)
+            == (there.platform, there.workspace)
+        ]
+
+    async def _copy_there(self, url: str, there: ChannelRef) -> str | None:
+        for connector in self._linking.values():
+            known = any(mark in url for mark in connector.link_marks)
+            place = connector.message_at(url) if known else None
+            if place is not None and (message := await self._message_at(*place)):
+                return await self._address_there(message, there)
+        return None
+
+    async def _message_at(self, channel: ChannelRef, native_id: str) -> MessageId | None:
+        """Known there, or in a thread whose channel the address does not name."""
+        known = await self._store.resolve(channel, native_id)
+        if known or self._rooms.holding(channel):
+            return known
+        for room in self._rooms.all:
+            for member in room.members:
+                if _home(member.channel.key) == _home(channel.key) and (
+                    known := await self._store.resolve(member.channel, native_id)
+                ):
+                    return known
+        return None
+
+    async def _address_there(self, message: MessageId, there: ChannelRef) -> str | None:
+        linking = [
+            self._linking[account]
+            for account in self._linking
+            if self._platform(account) == there.platform
+        ]
+        stored = await self._store.message(message)
+        if stored is None or stored.place is None or not linking or stored.state == "deleted":
+            return None
+        beside = self._beside(stored.place.channel.key, there)
+        for channel in (there, *map(channel_of_key, beside)):
+            if copies := await self._store.copies(message, channel):
+                return linking[0].address_of(channel, copies[0]) or None
+        return None
+
+
+def _texts(message: Message) -> Iterator[str]:
+    for part in message.content:
+        if isinstance(part, TextPart) and part.is_markdown:
+            yield part.text
+
+
+def _references(texts: Sequence[str]) -> Iterator[Reference]:
+    count = 0
+    for text in texts:
+        for reference in references_in(markdown_to_text(text)):
+            count += 1
+            if count > MOST:
+                return
+            yield reference
+
+
+def _home(key: str) -> tuple[str, str]:
+    """Platform and workspace of an actor, a group, a channel or a message."""
+    platform, workspace, *_ = [*split_key(key), ""]
+    return platform, workspace
+
+
+def _told_apart(person: Person, others: Iterable[Person]) -> Person:
+    """A name that nobody beside them has: some platforms know who is meant by the name alone."""
+    taken = {skeleton(one.name) for one in others}
+    name, number = person.name, 2
+    while skeleton(name) in taken:
+        name, number = marked_name(person.name, str(number)), number + 1
+    return person if name == person.name else person.model_copy(update={"name": name})

@@ -1,0 +1,279 @@
+"""Showing an answer while it grows: volatile edits, outside the lanes, as fast as each may be."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import structlog
+
+from bridge.content.markdown.close_open import healed
+from bridge.errors import BridgeError, RateLimited, StreamStopped
+from bridge.model import (
+    AccountId,
+    Call,
+    ChannelRef,
+    Delivery,
+    EditMessage,
+    MessageId,
+    OperationId,
+    PostMessage,
+    Receipt,
+    edit_of,
+)
+from bridge.model.turns import PlanStep
+from bridge.ports.abilities import has
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector, Streams
+from bridge.ports.store import Store
+from bridge.router.outbound.in_flight import UnderWay
+from bridge.router.outbound.rate_limits import Budgets, Priority
+from bridge.router.runtime import metrics
+from bridge.uacs import Message, TextPart
+
+log = structlog.get_logger()
+
+Encode = Callable[[Delivery, Connector], Awaitable[Sequence[Call]]]
+_WAIT = 0.05  # seconds between two looks for a post that is on its way
+_REMEMBERED = 8192  # edits
+
+
+class LastEdits:
+    """What the copies of growing messages were last made to say, so that nothing is said twice:
+    of a long answer only the last part still changes."""
+
+    def __init__(self) -> None:
+        self._bodies: OrderedDict[tuple[AccountId, str, str], object] = OrderedDict()
+
+    def note(self, account: AccountId, call: Call) -> None:
+        if call.kind != "edit" or call.native_id is None:
+            return
+        key = (account, call.channel.key, call.native_id)
+        self._bodies[key] = (call.method, call.body)
+        self._bodies.move_to_end(key)
+        if len(self._bodies) > _REMEMBERED:
+            self._bodies.popitem(last=False)
+
+    def changed_by(self, account: AccountId, calls: Sequence[Call]) -> tuple[Call, ...]:
+        """The calls without those that would change nothing."""
+        return tuple(call for call in calls if not self._is_last(account, call))
+
+    def forget(self, account: AccountId, channel: ChannelRef, copies: Sequence[Receipt]) -> None:
+        """The message is whole: who edits its copies from now on must see them restored."""
+        for copy in copies:
+            self._bodies.pop((account, channel.key, copy.native_id), None)
+
+    def _is_last(self, account: AccountId, call: Call) -> bool:
+        key = (account, call.channel.key, call.native_id or "")
+        return call.kind == "edit" and self._bodies.get(key) == (call.method, call.body)
+
+
+def while_growing(delivery: Delivery, heal: Callable[[str], str] = healed) -> Delivery:
+    """What may be shown of a message that is not whole yet. It is healed before anything else is
+    made of it: what is half written then could not be told from what is meant so."""
+    message = delivery.message
+    last = message.content[-1] if message.content else None
+    if not isinstance(last, TextPart) or not last.is_markdown:
+        return delivery
+    shown = last.model_copy(update={"text": heal(last.text)})
+    content = (*message.content[:-1], shown)
+    return delivery.model_copy(update={"message": message.model_copy(update={"content": content})})
+
+
+def streams_of(connector: Connector) -> Streams | None:
+    return connector if has(connector, Streams) else None
+
+
+def as_streams(
+    connector: Streams, delivery: Delivery, calls: Sequence[Call], budgets: Budgets
+) -> tuple[Call, ...]:
+    """The calls as the platform's own streams want them: a growing post begins one where there is
+    room for that, any edit ends one. `delivery` is settled where the message grows."""
+    return tuple(
+        one for call in calls for one in _as_stream(connector, delivery, call, budgets) or (call,)
+    )
+
+
+def _as_stream(
+    connector: Streams, delivery: Delivery, call: Call, budgets: Budgets
+) -> Sequence[Call]:
+    operation = delivery.operation
+    if call.kind == "edit":
+        return connector.ending(delivery, call)
+    if call.kind != "post" or not operation.grows:
+        return ()
+    opening = connector.opening(delivery, call)
+    own = () if opening is None else [key for key in opening.budgets if key not in call.budgets]
+    if opening is None or not budgets.has_room(operation.account, own):
+        return ()
+    return (opening,)
+
+
+@dataclass(frozen=True)
+class Showing:
+    """What streams are made with.
+
+    - `encode` gives the calls of a delivery as its channel is shown it, `grown` the delivery with
+      what changes no more.
+    - `roll_over` queues the edit that posts the parts which do not stand there yet.
+    """
+
+    store: Store
+    connectors: Mapping[AccountId, Connector]
+    budgets: Budgets
+    clock: Clock
+    edits: LastEdits
+    encode: Encode
+    grown: Callable[[Delivery, Streams], Awaitable[Delivery]]
+    roll_over: Callable[[PostMessage, Message], Awaitable[None]]
+    under_way: UnderWay
+
+
+@dataclass
+class _Follower:
+    """One channel that the answer is shown in; `parts` are those that were asked for; `busy` while
+    it does what is not to be broken off."""
+
+    post: PostMessage
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+    shown: int = 0
+    parts: int = 1
+    busy: bool = False
+
+
+class Growing(Protocol):
+    """An answer that is being written: as it stands, and how far the agent's plan has come."""
+
+    @property
+    def steps(self) -> Sequence[PlanStep]: ...
+
+    def message(self) -> Message: ...
+
+
+class Stream:
+    """The newest state goes to each channel whose opening post stands; what lies between is
+    skipped. Nothing here is durable: posts of further parts and the final state go through the
+    lanes. `stopped` is called when a person stops it by a button of the platform."""
+
+    def __init__(self, showing: Showing, answer: Growing, stopped: Callable[[], None]) -> None:
+        self._with = showing
+        self._answer = answer
+        self._stopped = stopped
+        self._version = 0
+        self._closing = False
+        self._followers: list[_Follower] = []
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def open(self, posts: Sequence[PostMessage]) -> None:
+        """The opening posts are on their way."""
+        self._followers = [_Follower(post) for post in posts]
+        self._tasks = [asyncio.create_task(self._follow(one)) for one in self._followers]
+
+    def grew(self) -> None:
+        """There is more of it. What it says is looked at when it can be shown."""
+        self._version += 1
+        for follower in self._followers:
+            follower.wake.set()
+
+    async def close(self) -> None:
+        """No further edit; one that is under way ends first, so that it cannot come last. One that
+        waits for its limit is not waited for."""
+        self._closing = True
+        for follower, task in zip(self._followers, self._tasks, strict=True):
+            follower.wake.set()
+            if not follower.busy:
+                task.cancel()
+        for result in await asyncio.gather(*self._tasks, return_exceptions=True):
+            if isinstance(result, Exception):
+                raise result
+
+    async def _follow(self, follower: _Follower) -> None:
+        while not self._closing:
+            await follower.wake.wait()
+            follower.wake.clear()
+            while follower.shown != self._version and not self._closing:
+                connector = self._with.connectors.get(follower.post.account)
+                if connector is None:  # its account was taken away meanwhile
+                    return
+                await self._with.clock.sleep(await self._step(follower, connector))
+
+    async def _step(self, follower: _Follower, connector: Connector) -> float:
+        """Show the newest state; how long to wait before the next."""
+        channel = follower.post.channel
+        try:
+            return await self._show(follower, connector)
+        except RateLimited as error:
+            metrics.RETRIED.labels(follower.post.account, "stream_rate_limited").inc()
+            log.warning("stream_rate_limited", channel=channel.key, error=str(error))
+            return error.retry_after
+        except StreamStopped:
+            self._closing = True
+            self._stopped()
+            return 0.0
+        except BridgeError as error:
+            log.info("stream_edit_failed", channel=channel.key, error=str(error))
+            return connector.capabilities.stream_pace
+
+    async def _show(self, follower: _Follower, connector: Connector) -> float:
+        version = self._version
+        delivery = await self._delivery(follower.post)
+        if delivery is None or len(delivery.copies) < follower.parts:
+            return _WAIT  # a post is still on its way
+        calls = await self._with.encode(delivery, connector)
+        standing = {copy.slot for copy in delivery.copies}
+        parts = len(standing | {call.slot for call in calls if call.kind == "post"})
+        if parts > len(delivery.copies):
+            follower.parts, follower.busy = parts, True
+            await self._with.roll_over(follower.post, delivery.message)
+            follower.busy = False
+            return _WAIT
+        pace = connector.capabilities.stream_pace
+        streams = streams_of(connector)
+        grown = await self._with.grown(delivery, streams) if streams else delivery
+        for call in calls:
+            pace = await self._make(follower, connector, grown, call) or pace
+        follower.shown = version
+        return pace
+
+    async def _make(
+        self, follower: _Follower, connector: Connector, delivery: Delivery, call: Call
+    ) -> float | None:
+        """Bring one copy up to date; the pace of its stream, if it is one."""
+        account = follower.post.account
+        own = None
+        streams = streams_of(connector)
+        if call.kind == "edit" and streams is not None:
+            own = streams.growing(delivery, call, self._answer.steps)
+        calls = volatile_calls(delivery, [call]) if own is None else own
+        for one in self._with.edits.changed_by(account, calls):
+            async with self._with.budgets.permission(account, one.budgets, Priority.STREAM_EDIT):
+                if self._closing:
+                    break
+                follower.busy = True
+                try:
+                    with self._with.under_way.call(connector):
+                        await connector.send(one)
+                finally:
+                    follower.busy = False
+                self._with.edits.note(account, one)
+        return streams.append_pace if own is not None and streams is not None else None
+
+    async def _delivery(self, post: PostMessage) -> Delivery | None:
+        """The newest state for this channel; None while the opening post is still on its way."""
+        message = self._answer.message()
+        copies = await self._with.store.copies(MessageId(message.message_id), post.channel)
+        if not copies:
+            return None
+        operation: EditMessage = edit_of(post, OperationId(f"{post.id} grows"), stream=True)
+        return Delivery(
+            operation=operation, message=message, copies=tuple(copies), thread=copies[0].thread
+        )
+
+
+def volatile_calls(delivery: Delivery, calls: Sequence[Call]) -> list[Call]:
+    """The calls that change only what stands there already."""
+    standing = {receipt.slot for receipt in delivery.copies}
+    return [call for call in calls if call.kind == "edit" and call.slot in standing]

@@ -1,0 +1,142 @@
+"""Somebody writes: shown elsewhere at once or never. Nothing here is kept or tried again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import structlog
+
+from bridge.errors import PlatformError
+from bridge.model import AccountId, Call, ChannelRef, MessageId, Raw, TypingStarted
+from bridge.model.refs import native_id_in
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector, ShowsTyping, ShowsWork
+from bridge.ports.store import Store
+from bridge.router.inbound.admission import admitting
+from bridge.router.outbound.rate_limits import Budgets, Priority
+from bridge.router.rooms.bylines import Bylines
+from bridge.router.rooms.options import seen_event
+from bridge.router.rooms.people import nameless
+from bridge.router.rooms.rooms import Member, Rooms
+
+log = structlog.get_logger()
+
+_AGAIN = 6.0  # seconds: platforms show it for about ten
+_FADES = 60.0  # seconds: platforms take such words away after about two minutes
+_DEADLINE = 3.0
+_REMEMBERED = 4096  # channels
+
+
+@dataclass
+class Work:
+    """An agent works on what was asked in the thread of `root`; `shown` are the last words that
+    each channel was shown, and when."""
+
+    agent: str
+    root: MessageId | None
+    shown: dict[Member, tuple[str, float]] = field(default_factory=dict[Member, tuple[str, float]])
+
+
+class Typing:
+    """Passes it on, as far as the budgets of the moment allow."""
+
+    def __init__(
+        self,
+        rooms: Rooms,
+        connectors: Mapping[AccountId, Connector],
+        budgets: Budgets,
+        clock: Clock,
+        store: Store,
+        bylines: Bylines,
+    ) -> None:
+        self._store = store
+        self._bylines = bylines
+        self._rooms = rooms
+        self._connectors = connectors
+        self._budgets = budgets
+        self._clock = clock
+        self._shown: dict[ChannelRef, float] = {}
+
+    async def hear(self, raw: Raw) -> None:
+        """Raises nothing but UndecodableEvent."""
+        for event in self._connectors[raw.account].decode(raw):
+            if isinstance(event, TypingStarted) and not event.own:
+                await asyncio.gather(*(self._show(member) for member in self._listeners(event)))
+
+    async def show(
+        self, members: Sequence[Member], work: Work | None = None, words: str = ""
+    ) -> None:
+        """Our bot is about to say something there; `work` says who and in which thread."""
+        await asyncio.gather(*(self._show(member) for member in members))
+        if work is not None and work.root is not None:
+            await asyncio.gather(*(self._show_work(one, work, words) for one in members))
+
+    async def over(self, work: Work) -> None:
+        """Nothing was said: what shows the work goes."""
+        for member in list(work.shown):
+            await self._show_work(member, work, "")
+
+    def _listeners(self, event: TypingStarted) -> list[Member]:
+        """Who would be shown what they write."""
+        if event.audience is not None:
+            return []
+        channel, seen = event.place.channel, seen_event(event, nameless(event.actor))
+        rooms, _ = admitting(
+            self._rooms.hearing(event.account, channel), event, nameless(event.actor)
+        )
+        found = {
+            member.channel: member
+            for room in rooms
+            for member in room.listeners(besides=channel)
+            if not member.options.sieve.refuses(seen)
+        }
+        return list(found.values())
+
+    async def _show(self, member: Member) -> None:
+        connector = self._connectors.get(member.account)
+        now = self._clock.monotonic()
+        if not isinstance(connector, ShowsTyping) or now < self._shown.get(member.channel, now):
+            return
+        call = connector.typing_call(member.channel)
+        if call is None or not self._budgets.has_room(member.account, call.budgets):
+            return
+        if len(self._shown) >= _REMEMBERED:
+            self._shown.pop(next(iter(self._shown)))
+        self._shown[member.channel] = now + _AGAIN
+        await self._send(connector, call, member.account)
+
+    async def _show_work(self, member: Member, work: Work, words: str) -> None:
+        """The words in the thread, when they are news or would fade."""
+        connector = self._connectors.get(member.account)
+        if not isinstance(connector, ShowsWork) or work.root is None:
+            return
+        now = self._clock.monotonic()
+        before, at = work.shown.get(member, ("", 0.0))
+        if before == words and now - at < _FADES:
+            return
+        if (thread := await self._thread_in(member.channel, work.root)) is None:
+            return
+        byline = self._bylines.of_agent(work.agent)
+        call = connector.working_call(member.account, member.channel, thread, byline, words)
+        if call is None or not self._budgets.has_room(member.account, call.budgets):
+            return
+        work.shown[member] = (words, now)
+        await self._send(connector, call, member.account)
+
+    async def _thread_in(self, channel: ChannelRef, root: MessageId) -> str | None:
+        """What the thread of this message is called there."""
+        stored = await self._store.message(root)
+        if stored is not None and stored.place is not None and stored.place.channel == channel:
+            return stored.native_id
+        copies = await self._store.copies(root, channel)
+        return copies[0].native_id if copies else native_id_in(channel.key, root)
+
+    async def _send(self, connector: Connector, call: Call, account: AccountId) -> None:
+        try:
+            async with asyncio.timeout(_DEADLINE):
+                async with self._budgets.permission(account, call.budgets, Priority.CATCH_UP):
+                    await connector.send(call)
+        except (PlatformError, TimeoutError) as error:
+            log.debug("typing_not_shown", account=account, error=str(error))

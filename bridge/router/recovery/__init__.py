@@ -1,0 +1,1 @@
+"""After a gap: what was missed is read, compared and handed to the inbound queues."""

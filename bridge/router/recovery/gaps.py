@@ -1,0 +1,73 @@
+"""What could not be recovered is said in its rooms, once for each gap."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from bridge.model import AccountId, ChannelRef
+from bridge.ports.connector import Connector
+from bridge.ports.history import Unreadable
+from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.rooms.rooms import Room, Rooms
+
+
+class Gaps:
+    """Notices to everybody in the room: those who wrote should know it as well as those who did
+    not read it."""
+
+    def __init__(
+        self, rooms: Rooms, connectors: Mapping[AccountId, Connector], notices: Notices
+    ) -> None:
+        self._rooms = rooms
+        self._connectors = connectors
+        self._notices = notices
+
+    async def tell(self, account: AccountId, channel: ChannelRef, gap: Unreadable) -> None:
+        """Of one channel, in all rooms that hear it."""
+        for room in self._rooms.hearing(account, channel):
+            await self._tell(account, room, gap, channel.key)
+
+    async def tell_all(self, account: AccountId, gap: Unreadable) -> None:
+        """Of everything that the account hears, once in each of its rooms."""
+        for room in self._rooms.all:
+            if any(member.speaks and member.account == account for member in room.members):
+                await self._tell(account, room, gap, "")
+
+    async def tell_uncompared(
+        self, account: AccountId, channel: ChannelRef, gap: Unreadable
+    ) -> None:
+        """What changed in a channel meanwhile was not looked at to the end."""
+        platform = self._connectors[account].capabilities.platform.capitalize()
+        text = (
+            f"Edits, deletions and reactions on {platform} {_between(gap.since, gap.until)} may be "
+            "missing: there was more to compare than the bridge may ask for."
+        )
+        for room in self._rooms.hearing(account, channel):
+            own_id = notice_id("uncompared", account, str(room.id), f"{gap.since:.3f}")
+            await self._notices.say(own_id, text, room.id, room.listeners(), timeline=room.timeline)
+
+    async def _tell(self, account: AccountId, room: Room, gap: Unreadable, channel: str) -> None:
+        own_id = notice_id("gap", account, channel, str(room.id), f"{gap.since:.3f}")
+        platform = self._connectors[account].capabilities.platform.capitalize()
+        await self._notices.say(
+            own_id, words_of(gap, platform), room.id, room.listeners(), timeline=room.timeline
+        )
+
+
+def words_of(gap: Unreadable, platform: str) -> str:
+    """One sentence; times in UTC, to the minute."""
+    when = _between(gap.since, gap.until)
+    if gap.count is None:
+        return f"What was said on {platform} {when} could not be read."
+    what = "1 message" if gap.count == 1 else f"{gap.count} messages"
+    return f"{what} on {platform} {when} could not be recovered."
+
+
+def _between(since: float, until: float) -> str:
+    first, last = (datetime.fromtimestamp(at, UTC) for at in (since, until))
+    if first.date() != last.date():
+        return f"between {first:%Y-%m-%d %H:%M} and {last:%Y-%m-%d %H:%M} UTC"
+    if f"{first:%H:%M}" == f"{last:%H:%M}":
+        return f"at {first:%H:%M} UTC"
+    return f"between {first:%H:%M} and {last:%H:%M} UTC"

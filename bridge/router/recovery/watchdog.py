@@ -1,0 +1,158 @@
+"""Whether accounts hear: since when they heard nothing, and whether there was nothing to hear."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import structlog
+
+from bridge.errors import BridgeError, StoreError
+from bridge.model import AccountId, ChannelRef, Raw
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector
+from bridge.ports.history import ReadsHistory
+from bridge.ports.store import OWN_SHELF, Store
+from bridge.router.rooms.rooms import Rooms
+from bridge.router.runtime import metrics
+from bridge.router.runtime.timeouts import Policy
+
+log = structlog.get_logger()
+
+_ALIVE = "alive"
+_HOPELESS = 3  # times that a new connection did not help
+
+
+class Hearing:
+    """Watches connections that stand. One that hears nothing of what is said is made anew, which
+    begins a session and so catches up.
+
+    `away_since` is when the bridge was last alive before this start; None at its first.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        connectors: Mapping[AccountId, Connector],
+        rooms: Rooms,
+        clock: Clock,
+        policy: Policy,
+        reconnect: Callable[[AccountId], None],
+    ) -> None:
+        self._store = store
+        self._connectors = connectors
+        self._rooms = rooms
+        self._clock = clock
+        self._policy = policy
+        self._reconnect = reconnect
+        self._last: dict[AccountId, float] = {}
+        self._newest: dict[tuple[AccountId, ChannelRef], str] = {}
+        self._posted: dict[AccountId, float] = {}
+        self._deaf: dict[AccountId, int] = {}
+        self._looked: dict[AccountId, float] = {}  # when each was last found deaf, or we started
+        self.away_since: float | None = None
+
+    def heard(self, raw: Raw) -> None:
+        """Something came in through this account."""
+        self._last[raw.account] = self._clock.time()
+        if raw.channel is not None:
+            key = (raw.account, raw.channel)
+            self._newest[key] = max(self._newest.get(key, ""), raw.order_key)
+        if self._deaf:
+            self._deaf.pop(raw.account, None)
+
+    def posted(self, account: AccountId) -> None:
+        """A post of ours stands there: its echo should be heard."""
+        self._posted[account] = self._clock.time()
+
+    def last(self, account: AccountId) -> float | None:
+        """When the account last heard something, before this start if it was then."""
+        return self._last.get(account, self.away_since)
+
+    def note(self, account: AccountId) -> str:
+        """What is wrong with its hearing; empty when nothing is known to be."""
+        times = self._deaf.get(account, 0)
+        if not times:
+            return ""
+        if times < _HOPELESS:
+            return "connected, but nothing of what is said is heard; connected anew"
+        return (
+            f"connected {times} times, and nothing of what is said is heard; check which events "
+            "the app is subscribed to, and what it may read"
+        )
+
+    async def start(self) -> None:
+        """When we were last alive, as noted by `run`."""
+        noted = await self._store.shelf_get(OWN_SHELF, _ALIVE)
+        self.away_since = float(noted) if noted is not None else None
+        self._looked = dict.fromkeys(self._connectors, self._clock.time())
+
+    async def run(self) -> None:
+        """Until cancelled: note that we are alive, and look after the accounts."""
+        while True:
+            await self._clock.sleep(self._policy.hearing_interval)
+            try:
+                await self.note_alive()
+                for account in list(self._connectors):
+                    if account in self._connectors:  # accounts come and go
+                        await self._look_after(account)
+            except BridgeError as error:
+                log.warning("hearing_not_watched", error=str(error))
+
+    async def close(self) -> None:
+        try:
+            await self.note_alive()
+        except StoreError as error:
+            log.warning("alive_not_noted", error=str(error))
+
+    async def note_alive(self) -> None:
+        await self._store.shelf_put(OWN_SHELF, _ALIVE, f"{self._clock.time():.3f}")
+
+    async def _look_after(self, account: AccountId) -> None:
+        if not self._is_silent(account):
+            return
+        connector = self._connectors[account]
+        channel = await self._busiest(account)
+        if channel is None or not isinstance(connector, ReadsHistory):
+            return
+        heard_before = self._last.get(account)
+        key = (account, channel)
+        known = max(self._newest.get(key, ""), await self._store.cursor(*key) or "")
+        try:
+            newest = await connector.newest(channel)
+            if newest > known:
+                await self._clock.sleep(self._policy.deaf_grace)
+        except StoreError:
+            raise
+        except BridgeError as error:
+            log.info("hearing_not_probed", account=account, error=str(error))
+            return
+        if newest <= known or self._last.get(account) != heard_before:
+            return
+        self._newest[key] = newest  # what a new connection does not hear either is no new reason
+        self._deaf[account] = self._deaf.get(account, 0) + 1
+        self._looked[account] = self._clock.time()
+        metrics.DEAF.labels(account).inc()
+        log.error("account_deaf", account=account, channel=channel.key, times=self._deaf[account])
+        self._reconnect(account)
+
+    def _is_silent(self, account: AccountId) -> bool:
+        """For so long that it is worth a request; sooner where our own post was not heard."""
+        now, patience = self._clock.time(), self._policy.deaf_after
+        last, posted = self._last.get(account, 0.0), self._posted.get(account, 0.0)
+        last, times = max(last, self._looked.get(account, 0.0)), self._deaf.get(account, 0)
+        echoes = self._connectors[account].capabilities.echo
+        # An echo may come before the answer that says that the post stands.
+        if echoes and posted - self._policy.deaf_grace > last and not times:
+            return now - posted >= self._policy.deaf_to_echo
+        return now - last >= patience * 2 ** min(times, 6)
+
+    async def _busiest(self, account: AccountId) -> ChannelRef | None:
+        """Where something was said last, as far as we know."""
+        channels = self._rooms.heard_channels(account)
+        keys = {
+            one: max(
+                self._newest.get((account, one), ""), await self._store.cursor(account, one) or ""
+            )
+            for one in channels
+        }
+        return max(channels, key=lambda one: keys[one], default=None)

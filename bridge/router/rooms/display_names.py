@@ -1,0 +1,174 @@
+"""What people are called in a room: by their own names, and told apart where two look alike.
+
+A name is decided when somebody first speaks in a room, and kept: whoever else comes or goes, it
+changes only when they take another name, or when somebody of another workspace with the same name
+speaks there too; that one is seen under the bare name in their own channel, so the other cannot be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from types import MappingProxyType
+
+from bridge.content.text.globs import matches
+from bridge.content.text.look_alikes import skeleton
+from bridge.content.text.names import marked_name
+from bridge.model import AccountId, ActorId, Person, RoomId, split_key
+from bridge.ports.connector import Connector, KnowsOwnName
+from bridge.ports.store import ShownName, Store
+from bridge.router.outbound.notices import NAME as BRIDGE_NAME
+from bridge.router.rooms.rooms import Member, Room
+
+_OURS = frozenset(map(skeleton, (BRIDGE_NAME, "UACS Bridge")))
+_MARK = re.compile(r"[(\[{]([^()\[\]{}]+)[)\]}]\W*$")
+_REMEMBERED = 20_000
+_NO_CONNECTORS: Mapping[AccountId, Connector] = MappingProxyType({})
+_PLACEHOLDER = re.compile(r"\{(name|platform|account)\}")
+
+
+class Names:
+    """A cache in front of the store; a name that is known costs one look into a dict."""
+
+    def __init__(
+        self,
+        store: Store,
+        admins: Sequence[str] = (),
+        connectors: Mapping[AccountId, Connector] = _NO_CONNECTORS,
+    ) -> None:
+        self._store = store
+        self._admins = admins
+        self._connectors = connectors
+        self._known: dict[tuple[RoomId, ActorId], tuple[str, str]] = {}
+        self._deciding: defaultdict[RoomId, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def shown(self, room: Room, author: Person) -> str:
+        """What this author is called where the room is shown."""
+        known = self._known.get((room.id, author.id))
+        if known is not None and known[0] == author.name:
+            return known[1]
+        async with self._deciding[room.id]:
+            name = await self._decided(room, author)
+        if len(self._known) >= _REMEMBERED:
+            self._known.pop(next(iter(self._known)))
+        self._known[room.id, author.id] = (author.name, name)
+        return name
+
+    def forget(self, actors: Iterable[ActorId]) -> None:
+        """They were linked or unlinked: their names are decided anew."""
+        gone = set(actors)
+        self._known = {key: one for key, one in self._known.items() if key[1] not in gone}
+
+    async def _decided(self, room: Room, author: Person) -> str:
+        kept = await self._store.shown_name(room.id, author.id)
+        if kept is not None and kept.name == author.name:
+            return kept.shown
+        own = await self._own_accounts(author.id)
+        rivals = await self._rivals(room, author.name, own)
+        mine = ShownName(room.id, author.id, author.name, author.name)
+        names = [mine]
+        if rivals or await self._is_taken(room, author, own):
+            names = [await self._told_apart(room, mine, rivals)]
+            names += await self._retold(room, rivals, author)
+        await self._store.save_names(names)
+        for other in names[1:]:
+            self._known.pop((room.id, other.actor), None)
+        return names[0].shown
+
+    async def _own_accounts(self, actor: ActorId) -> set[ActorId]:
+        return {actor, *(one.actor for one in await self._store.accounts_of(actor))}
+
+    async def _rivals(self, room: Room, name: str, own: set[ActorId]) -> list[ShownName]:
+        alike = await self._store.names_like(room.id, name)
+        return [one for one in alike if one.actor not in own]
+
+    async def _is_taken(self, room: Room, author: Person, own: set[ActorId]) -> bool:
+        """Whether the name is an agent's, the bridge's or one of its bots', an admin's, that of
+        somebody who is known elsewhere in the room's workspaces, or looks as if it were told apart
+        already."""
+        wanted = skeleton(author.name)
+        agents = {skeleton(seat.agent) for seat in room.agents}
+        ours = _OURS | agents | self._names_of_bots(room)
+        if wanted in ours or _looks_marked(author.name, room):
+            return True
+        elsewhere = {_home(member) for member in room.members} - {_home_of(author.id)}
+        others = [p.id for p in await self._store.people_named(author.name) if p.id not in own]
+        return any(_home_of(one) in elsewhere or self._is_admin(one) for one in others)
+
+    def _names_of_bots(self, room: Room) -> set[str]:
+        """What our bots are called where the room is shown."""
+        ours = (self._connectors.get(member.account) for member in room.members)
+        return {skeleton(one.own_name) for one in ours if isinstance(one, KnowsOwnName)} - {""}
+
+    def _is_admin(self, actor: ActorId) -> bool:
+        return any(matches(one, actor) for one in self._admins)
+
+    async def _retold(
+        self, room: Room, rivals: Sequence[ShownName], author: Person
+    ) -> list[ShownName]:
+        """Those who had the bare name, and whose copies now stand beside the author's own posts."""
+        found: list[ShownName] = []
+        for one in rivals:
+            if one.shown == one.name and _home_of(one.actor) != _home_of(author.id):
+                others = [other for other in rivals if other.actor != one.actor]
+                mine = ShownName(room.id, author.id, author.name, author.name)
+                found.append(await self._told_apart(room, one, [mine, *others]))
+        return found
+
+    async def _told_apart(
+        self, room: Room, one: ShownName, rivals: Sequence[ShownName]
+    ) -> ShownName:
+        own = await self._own_accounts(one.actor)
+        for mark in _marks(room, one.actor, [rival.actor for rival in rivals]):
+            shown = marked_name(one.name, mark)
+            if not await self._rivals(room, shown, own):
+                return ShownName(one.room, one.actor, one.name, shown)
+        raise AssertionError("marks never end")
+
+
+def in_form(template: str, shown: str, author: Person, platform: str, account: AccountId) -> str:
+    """The name as a channel's `names` option wants it. Where the template tells nobody apart, the
+    name that does stands in it."""
+    tells_apart = "{platform}" in template or "{account}" in template
+    values = {
+        "name": author.name if tells_apart else shown,
+        "platform": platform.capitalize(),
+        "account": account,
+    }
+    return _PLACEHOLDER.sub(lambda found: values[found[1]], template)
+
+
+def _marks(room: Room, actor: ActorId, rivals: Sequence[ActorId]) -> Iterator[str]:
+    """What may stand behind the name, best first: the platform, the account there, numbers."""
+    platform, workspace = _home_of(actor)
+    homes = [_home_of(rival) for rival in rivals]
+    called = platform.capitalize()
+    if platform not in {home[0] for home in homes}:
+        yield called
+    accounts = {_home(m): m.account for m in room.members if m.channel.platform == platform}
+    account = accounts.get((platform, workspace))
+    if account and [*accounts.values()].count(account) == 1 and (platform, workspace) not in homes:
+        yield account
+    for number in count(2):
+        yield f"{called} {number}"
+
+
+def _looks_marked(name: str, room: Room) -> bool:
+    found = _MARK.search(name)
+    if found is None:
+        return False
+    marks = {m.channel.platform for m in room.members} | {m.account for m in room.members}
+    inner = skeleton(found[1])
+    return any(inner.startswith(skeleton(mark)) for mark in marks)
+
+
+def _home(member: Member) -> tuple[str, str]:
+    return member.channel.platform, member.channel.workspace
+
+
+def _home_of(actor: ActorId) -> tuple[str, str]:
+    platform, workspace, *_ = [*split_key(actor), ""]
+    return platform, workspace

@@ -1,0 +1,164 @@
+"""Accounts that are one person's: linked by a command, by a code that the person carries from one
+platform to the other, or by an e-mail address that both workspaces vouch for.
+
+Whoever holds a code can link their account to the one that it was made for, so it goes to that
+person alone, for a few minutes, once. Addresses are kept as keyed digests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from collections.abc import Awaitable, Callable, Mapping
+
+import structlog
+
+from bridge.errors import BridgeError, InvalidData, PlatformError
+from bridge.model import AccountId, ActorId, Person, PersonId
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector, KnowsEmails
+from bridge.ports.store import CODE_WINDOW, Store
+from bridge.router.rooms.codes import digest_of, new_code
+from bridge.router.rooms.display_names import Names
+
+log = structlog.get_logger()
+
+CODE_SECONDS = 600.0
+_FRESH = 3600.0  # seconds for which it is remembered who an account belongs to
+_REMEMBERED = 20_000
+_PAUSES = (1.0, 30.0, 0.0)  # seconds after each time that an address was not known
+_DEADLINE = 10.0  # seconds that asking for one address may take
+
+
+class Linking:
+    """`email_key` is None where e-mail addresses are nobody's business."""
+
+    def __init__(
+        self,
+        store: Store,
+        connectors: Mapping[AccountId, Connector],
+        names: Names,
+        clock: Clock,
+        email_key: bytes | None = None,
+    ) -> None:
+        self._store = store
+        self._connectors = connectors
+        self._names = names
+        self._clock = clock
+        self.email_key = email_key
+        self._persons: dict[ActorId, tuple[float, PersonId | None]] = {}
+        self._asked: set[ActorId] = set()
+        self.on_change: Callable[[], Awaitable[None]] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def person_of(self, actor: ActorId) -> PersonId | None:
+        """The person whose account it is; None for whoever has no other."""
+        until, person = self._persons.get(actor, (0.0, None))
+        now = self._clock.monotonic()
+        if until > now:
+            return person
+        found = await self._store.accounts_of(actor)
+        person = found[0].person if found else None
+        if len(self._persons) >= _REMEMBERED:
+            self._persons.pop(next(iter(self._persons)))
+        self._persons[actor] = (now + _FRESH, person)
+        return person
+
+    async def link(self, one: ActorId, other: ActorId) -> PersonId:
+        """Because somebody who may says so. Raises InvalidData for one and the same account."""
+        if one == other:
+            raise InvalidData(f"{one!r} is one account; name two")
+        person = await self._store.link_people(one, other, "command")
+        await self._forget(one)
+        return person
+
+    async def unlink(self, actor: ActorId) -> bool:
+        """False: it was not linked."""
+        theirs = [account.actor for account in await self._store.accounts_of(actor)]
+        done = await self._store.unlink_person(actor)
+        await self._forget_all(theirs)
+        return done
+
+    # --- codes ------------------------------------------------------------------------------------
+
+    async def begin_link(self, actor: ActorId) -> str:
+        """A code for this person alone: `7F3K-9QXM`, good for CODE_SECONDS, once."""
+        code = new_code()
+        await self._store.put_link_code(digest_of(code), actor, self._clock.time() + CODE_SECONDS)
+        return code
+
+    async def finish_link(self, actor: ActorId, code: str) -> None:
+        """Link this account to the one that the code was made for. Raises InvalidData, which says
+        what to do."""
+        used = await self._store.use_link_code(digest_of(code), actor)
+        if used == "linked":
+            await self._forget(actor)
+        elif used == "own":
+            raise InvalidData("This code is your own; give it where your other account is")
+        elif used == "too_many":
+            minutes = int(CODE_WINDOW // 60)
+            raise InvalidData(f"Too many codes were wrong; try again in {minutes} minutes")
+        else:
+            raise InvalidData("This code is not known, or not good any more; ask for a new one")
+
+    # --- e-mail -----------------------------------------------------------------------------------
+
+    def seen(self, account: AccountId, person: Person) -> None:
+        """Somebody new: whether others have their address is found out beside the message."""
+        if self.email_key is None or person.bot or person.id in self._asked:
+            return
+        connector = self._connectors.get(account)
+        if not isinstance(connector, KnowsEmails):
+            return
+        if len(self._asked) >= _REMEMBERED:
+            self._asked.clear()
+        self._asked.add(person.id)
+        work = self._link_by_email(connector, person.id, self.email_key)
+        task = asyncio.create_task(work, name=f"address of {person.id}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _link_by_email(self, connector: KnowsEmails, actor: ActorId, key: bytes) -> None:
+        try:
+            email = await self._email(connector, actor)
+            if email is None or "@" not in email:
+                return
+            digest = hmac.digest(key, email.strip().casefold().encode(), "sha256").hex()
+            for other in await self._store.same_email(actor, digest):
+                await self._store.link_people(other, actor, "email")
+                await self._forget(actor)
+        except (BridgeError, TimeoutError) as error:
+            log.warning("not_linked", actor=actor, error=str(error))
+
+    async def _email(self, connector: KnowsEmails, actor: ActorId) -> str | None:
+        """Asked some times: where somebody spoke a moment ago is not known everywhere yet."""
+        for pause in _PAUSES:
+            try:
+                async with asyncio.timeout(_DEADLINE):
+                    if email := await connector.email(actor):
+                        return email
+            except (PlatformError, TimeoutError) as error:
+                log.warning("address_not_found", actor=actor, error=type(error).__name__)
+            await self._clock.sleep(pause)
+        return None
+
+    @property
+    def idle(self) -> bool:
+        return not self._tasks
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # --- what is remembered -----------------------------------------------------------------------
+
+    async def _forget(self, actor: ActorId) -> None:
+        await self._forget_all([one.actor for one in await self._store.accounts_of(actor)])
+
+    async def _forget_all(self, actors: list[ActorId]) -> None:
+        for actor in actors:
+            self._persons.pop(actor, None)
+        self._names.forget(actors)
+        if self.on_change is not None:
+            await self.on_change()

@@ -1,0 +1,246 @@
+"""What a room and each of its channels let pass, and how it is shown there. Pure values.
+
+A message passes into a room through its channel's sieve and the room's, and out of it through the
+sieve of each channel that shall show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from bridge.content.cards.tool_calls import ToolsShown
+from bridge.content.messages.parts import message_text
+from bridge.content.text.globs import matches
+from bridge.content.text.patterns import Pattern, Replacement
+from bridge.model import (
+    ActionPressed,
+    AnswerStopped,
+    Event,
+    FeedbackGiven,
+    FilesAwaited,
+    MessageDeleted,
+    MessageEdited,
+    MessagePinned,
+    MessagePosted,
+    MessagesBulkDeleted,
+    MessageUnpinned,
+    Person,
+    PollEnded,
+    ReactionAdded,
+    ReactionRemoved,
+    ReactionsCleared,
+    Said,
+    ThreadDeleted,
+    TypingStarted,
+)
+from bridge.uacs import AudioPart, FilePart, ImagePart, Message, StructuredDataPart, VideoPart
+
+Kind = Literal[
+    "posts", "bots", "files", "cards", "threads", "edits", "deletions", "reactions", "pins",
+    "polls", "presses", "typing", "system",
+]  # fmt: skip
+Files = Literal["keep", "link", "off"]
+Threads = Literal["keep", "flat"]
+Reactions = Literal["native", "note", "off"]
+Late = Literal["mark", "refuse"]
+Moderation = Literal["off", "mirror", "room"]
+History = Literal["shared", "from_joining"]
+Tells = Literal["topics", "names", "polls", "threads", "joins"]
+Switch = Literal["off", "on"]
+ALL_BUT_JOINS: frozenset[Tells] = frozenset({"topics", "names", "polls", "threads"})
+
+_MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
+_KINDS: dict[type, Kind] = {
+    MessagePosted: "posts",
+    MessageEdited: "edits",
+    FilesAwaited: "posts",
+    MessageDeleted: "deletions",
+    MessagesBulkDeleted: "deletions",
+    ThreadDeleted: "deletions",
+    ReactionAdded: "reactions",
+    ReactionRemoved: "reactions",
+    ReactionsCleared: "reactions",
+    MessagePinned: "pins",
+    MessageUnpinned: "pins",
+    PollEnded: "polls",
+    ActionPressed: "presses",
+    FeedbackGiven: "presses",
+    AnswerStopped: "presses",
+    TypingStarted: "typing",
+}
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Something is meant when it fits every one of these that is given.
+
+    `authors`: globs of actor ids or of names; `kinds`: one of them is enough; `pattern`: is found
+    in the text.
+    """
+
+    authors: tuple[str, ...] = ()
+    kinds: frozenset[Kind] = frozenset()
+    pattern: Pattern | None = None
+
+
+@dataclass(frozen=True)
+class Sieve:
+    """`include`: only what one of these means passes, where there are any; `exclude`: what any of
+    these means does not. `bots`: whether bots and apps pass at all."""
+
+    include: tuple[Filter, ...] = ()
+    exclude: tuple[Filter, ...] = ()
+    bots: bool = True
+
+    @property
+    def asks_who(self) -> bool:
+        """Whether it matters who said it."""
+        return any(one.authors for one in (*self.include, *self.exclude))
+
+    def refuses(self, seen: Seen) -> str:
+        """Why it does not pass; empty when it does. A deletion has no words, and often nobody who
+        made it: where it is not named by its kind, what may come in may also go."""
+        if not self.bots and "bots" in seen.kinds:
+            return "bots are not admitted"
+        if any(_means(one, seen) for one in self.exclude):
+            return "it is excluded"
+        if self.include and not any(_lets_in(one, seen) for one in self.include):
+            return "it is not included"
+        return ""
+
+
+OPEN = Sieve()
+
+
+@dataclass(frozen=True)
+class MemberOptions:
+    """How a channel takes part in its room.
+
+    - `sieve`: what passes between the channel and the room, in either direction.
+    - `names`: how an author is called there, with {name}, {platform} and {account} in it; None:
+      by their name, told apart where two look alike.
+    - `everyone`: whether mentions of everybody ring there, too.
+    - `replace`, `rename`: replacements in the words and in the authors' names that it is shown.
+    - `files`: shown as files, as links, or not at all; `threads`: `flat` shows what is said in
+      threads in the channel itself, as replies.
+    - `reactions`: how those of others are shown: our bot reacts, a note below the message says who,
+      or not at all.
+    - `max_delay`: seconds after which a post is late; `late`: whether it is shown with its time
+      then, or becomes a dead letter.
+    """
+
+    sieve: Sieve = OPEN
+    names: str | None = None
+    everyone: bool = False
+    replace: tuple[Replacement, ...] = ()
+    rename: tuple[Replacement, ...] = ()
+    files: Files = "keep"
+    threads: Threads = "keep"
+    reactions: Reactions = "native"
+    max_delay: float | None = None
+    late: Late = "mark"
+
+    @property
+    def shows_as_said(self) -> bool:
+        """Whether nothing about a post is changed for this channel."""
+        changed = self.replace or self.rename or self.files != "keep"
+        return not changed and self.max_delay is None
+
+
+@dataclass(frozen=True)
+class RoomOptions:
+    """What holds for the room as a whole.
+
+    - `sieve`: what passes into the room, from wherever.
+    - `history`: whether channels and agents that joined later know what was said before: agents
+      read it, replies quote it. Nothing is said again anywhere.
+    - `moderation`: what it means when a person deletes or pins a copy of ours.
+    - `bots_per_minute`: posts of bots after which the room is paused, because something may go
+      round; None: no limit.
+    - `greets`: whether a channel that joins is told what it is bridged to.
+    - `private`: beginnings of messages that are not carried and not kept.
+    - `tells`: what of that which happens to its channels is said in the others.
+    - `show_tools`: what is seen of the tools that agents call: nothing, their names, or all.
+    - `feedback`: whether people are asked what they think of agents' answers.
+    """
+
+    sieve: Sieve = OPEN
+    history: History = "from_joining"
+    moderation: Moderation = "off"
+    bots_per_minute: int | None = None
+    greets: bool = True
+    private: tuple[str, ...] = ()
+    tells: frozenset[Tells] = ALL_BUT_JOINS
+    show_tools: ToolsShown = "names"
+    feedback: Switch = "off"
+
+
+class Seen:
+    """What a sieve looks at; the text is written only when a pattern asks for it."""
+
+    def __init__(
+        self, kinds: frozenset[Kind], author: Person | None, message: Message | None
+    ) -> None:
+        self.kinds = kinds
+        self.author = author
+        self._message = message
+
+    @cached_property
+    def text(self) -> str:
+        return "" if self._message is None else message_text(self._message)[0]
+
+
+def seen_event(event: Event, author: Person | None) -> Seen:
+    """`author` is who did it, as far as it is known."""
+    kinds: set[Kind] = {_KINDS.get(type(event), "system")}
+    message = event.message if isinstance(event, Said) else None
+    kinds |= kinds_of(message, author, threaded=event.place.thread is not None)
+    return Seen(frozenset(kinds), author, message)
+
+
+def seen_message(message: Message, author: Person, *, threaded: bool) -> Seen:
+    """A message on its way out of the room."""
+    kinds = kinds_of(message, author, threaded=threaded)
+    kinds.add("system" if message.actor.role == "system" else "posts")
+    return Seen(frozenset(kinds), author, message)
+
+
+def kinds_of(message: Message | None, author: Person | None, *, threaded: bool) -> set[Kind]:
+    """What is said of a message beside what happened to it."""
+    kinds: set[Kind] = set()
+    told_by_us = message is not None and message.actor.role == "system"
+    if author is not None and author.bot and not told_by_us:
+        kinds.add("bots")
+    if threaded:
+        kinds.add("threads")
+    parts = () if message is None else message.content
+    if any(isinstance(part, _MEDIA) for part in parts):
+        kinds.add("files")
+    if any(isinstance(part, StructuredDataPart) for part in parts):
+        kinds.add("cards")
+    return kinds
+
+
+def _lets_in(one: Filter, seen: Seen) -> bool:
+    return _means(one, seen) or ("deletions" in seen.kinds and not one.kinds)
+
+
+def _means(one: Filter, seen: Seen) -> bool:
+    if one.kinds and not one.kinds & seen.kinds:
+        return False
+    if one.authors and not _is_author(one.authors, seen.author):
+        return False
+    return one.pattern is None or one.pattern.is_in(seen.text)
+
+
+def _is_author(globs: Sequence[str], author: Person | None) -> bool:
+    if author is None:
+        return False
+    return any(matches(glob, author.id) or matches(glob, author.name) for glob in globs)
+
+
+AS_SAID = MemberOptions()
+USUAL = RoomOptions()

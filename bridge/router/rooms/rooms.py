@@ -1,0 +1,289 @@
+"""Rooms as the router knows them: who is heard, who is shown what, which agents sit there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Literal
+from uuid import UUID
+
+from bridge.content.cards.tool_calls import ToolsShown
+from bridge.model import AccountId, ChannelRef, LaneId, RoomId
+from bridge.ports.store import Timeline
+from bridge.router.rooms.answer_conditions import Route
+from bridge.router.rooms.options import AS_SAID, USUAL, MemberOptions, RoomOptions
+from bridge.router.rooms.programs import ACCOUNT, outside_channel
+
+Flow = Literal["in", "out", "both"]
+Listen = Literal["mentions", "always", "threads"]
+Scope = Literal["room", "channel", "thread", "person"]
+Busy = Literal["queue", "merge", "steer", "interrupt"]
+AgentsTalk = Literal["off", "mention"]
+Undelivered = Literal["note", "whisper", "reaction", "off"]
+
+
+@dataclass(frozen=True)
+class Member:
+    """A channel in a room. `in`: what is said there comes into the room; `out`: what is said in
+    the room is shown there. `name` is what people call it."""
+
+    account: AccountId
+    channel: ChannelRef
+    flow: Flow = "both"
+    name: str = ""
+    options: MemberOptions = AS_SAID
+
+    @property
+    def speaks(self) -> bool:
+        return self.flow != "out"
+
+    @property
+    def listens(self) -> bool:
+        return self.flow != "in"
+
+
+@dataclass(frozen=True)
+class AgentSeat:
+    """An agent in a room.
+
+    `mentions`: it answers when it is mentioned; `threads`: and from then on everything in that
+    thread; `always`: everything that people say. Answers to what it said are always for it.
+
+    - `session`: what it knows of, and what it answers one after the other: the whole room, one
+      channel, one thread, or one person.
+    - `busy`: what becomes of a question while it answers another: it waits; all that wait are
+      answered as one (`merge`); the agent is told at once (`steer`); or it stops (`interrupt`).
+    - `gather`: seconds in which further messages belong to the same question.
+    - `routes`: where it answers; nowhere else, unless somebody names it; empty: everywhere.
+    - `beside`: it answers whoever else does, too; of all others the best route alone answers.
+    - `bots`: bots and apps may call it by its name.
+    - `allow`: globs of those who reach it (ids of any of their accounts); empty: everybody in
+      channels, and in direct messages those who are paired. `deny`: those who never do.
+    - `operators`: globs of those who may take over from it and hand it over, beside admins.
+    - `tools`: the servers whose tools it has.
+    - `history_tokens`: how much of the room it reads; `before`: at most from how many seconds
+      before the question, None: from any time.
+    """
+
+    agent: str
+    listen: Listen = "mentions"
+    session: Scope = "room"
+    busy: Busy = "queue"
+    gather: float = 0.0
+    routes: tuple[Route, ...] = ()
+    beside: bool = False
+    bots: bool = False
+    operators: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    history_tokens: int = 20_000
+    before: float | None = None
+
+
+@dataclass(frozen=True)
+class Talk:
+    """Whether agents call one another by `@name`, and how many turns agents and bots may call in
+    the room after the last that a person did, within an hour; `hand_over`: whether they are offered
+    a tool with which they give the conversation to another agent or to a person."""
+
+    agents: AgentsTalk = "off"
+    turns: int = 4
+    hand_over: bool = False
+
+
+@dataclass(frozen=True)
+class Room:
+    """`conversation` is the id of its UACS Conversation, kept for ever; `undelivered`: how
+    people are told what did not reach the others. `epoch` is the number of the configuration under
+    which it stands; `joined` since when each channel (by its key) is in it, 0 for those that were
+    there first."""
+
+    id: RoomId
+    conversation: UUID
+    members: tuple[Member, ...]
+    agents: tuple[AgentSeat, ...] = ()
+    undelivered: Undelivered = "note"
+    options: RoomOptions = USUAL
+    epoch: int | None = None
+    joined: Mapping[str, float] = field(default_factory=dict[str, float])
+    talk: Talk = Talk()
+
+    @property
+    def timeline(self) -> Timeline:
+        return Timeline(self.conversation, "room", str(self.id), epoch=self.epoch)
+
+    def seat(self, agent: str) -> AgentSeat | None:
+        """The agent as it sits in this room."""
+        return next((one for one in self.agents if one.agent == agent), None)
+
+    def member(self, channel: ChannelRef) -> Member | None:
+        """The channel as it takes part in this room."""
+        return next((m for m in self.members if m.channel == channel), None)
+
+    def listeners(self, *, besides: ChannelRef | None = None) -> list[Member]:
+        """Members that are shown what is said, less the channel where it was said."""
+        return [m for m in self.members if m.listens and m.channel != besides]
+
+
+class Rooms:
+    """All rooms, found by the channel where something happens. What is looked up with each message
+    is indexed once, when the rooms change: nothing here walks all rooms."""
+
+    all: tuple[Room, ...]
+    by_id: Mapping[RoomId, Room]
+
+    def __init__(self, rooms: Iterable[Room]) -> None:
+        self.find_direct: Callable[[RoomId], Room | None] = lambda _: None
+        self.wants_direct: Callable[[RoomId, AccountId, ChannelRef], bool] = lambda *_: True
+        """Whether what this room, of two people or not, says in the channel is wanted there."""
+        self._use(_Index(), ())
+        self.add(rooms)
+
+    def change(self, rooms: Iterable[Room]) -> None:
+        """From now on these are the rooms, for everybody who holds this object."""
+        other = rooms if isinstance(rooms, Rooms) else Rooms(rooms)
+        self._use(other._index, other.all)
+
+    def add(self, rooms: Iterable[Room]) -> None:
+        """From now on these are there, too."""
+        new = tuple(rooms)
+        for room in new:
+            self._index.add(room)
+        self._use(self._index, self.all + new)
+
+    def _use(self, index: _Index, rooms: tuple[Room, ...]) -> None:
+        self._index = index
+        self.all = rooms
+        self.by_id = index.by_id
+
+    def __iter__(self) -> Iterator[Room]:
+        return iter(self.all)
+
+    def find(self, room: RoomId) -> Room | None:
+        """By its id, rooms of two people included."""
+        return self.by_id.get(room) or self.find_direct(room)
+
+    def hearing(self, account: AccountId, channel: ChannelRef) -> Sequence[Room]:
+        """Rooms into which this channel speaks through this account; a channel may be in many.
+
+        What another account happens to hear there goes nowhere: to it, our posts are a stranger's.
+        """
+        return self._index.heard.get((account, channel), ())
+
+    def holding(self, channel: ChannelRef) -> Sequence[Room]:
+        """Rooms that this channel is in, to speak or to listen, in their order."""
+        return tuple(self._index.holding.get(channel, {}).values())
+
+    def concern(self, account: AccountId, channel: ChannelRef) -> bool:
+        """Whether the channel is in any room through this account, to speak or to listen."""
+        return (account, channel) in self._index.members
+
+    @property
+    def lanes(self) -> Set[LaneId]:
+        """The lanes of the posts of all channels."""
+        return self._index.lanes.keys()
+
+    def name_of(self, channel: ChannelRef) -> str:
+        """What people call a channel, with its platform: "Paper #general"; its id if it has no
+        name that we know."""
+        name = self._index.names.get(channel)
+        return f"{channel.platform.capitalize()} {f'#{name}' if name else channel.channel}"
+
+    def known_name(self, channel: ChannelRef) -> str | None:
+        """The name of a channel that is in a room, without the #."""
+        return self._index.names.get(channel) or None
+
+    def altering(self, room: RoomId, channel: ChannelRef) -> MemberOptions | None:
+        """How the room is shown in this channel; None where it is shown as it was said."""
+        altering = self._index.altering
+        return altering.get((room, channel.key)) if altering else None
+
+    def left(self, room: RoomId, channel: ChannelRef) -> str:
+        """Why what was queued for this channel is not shown there any more; empty where it is."""
+        known = self.find(room)
+        member = known and known.member(channel)
+        if known is None:
+            return f"room {room!r} is not in the configuration any more"
+        if member is None or not member.listens:
+            return f"{self.name_of(channel)} is not shown room {room!r} any more"
+        return ""
+
+    def tools_shown(self, room: RoomId) -> ToolsShown:
+        """What people see there of the tools that agents call."""
+        known = self.by_id.get(room)
+        return known.options.show_tools if known else "names"
+
+    def asks_for_feedback(self, room: RoomId) -> bool:
+        """Whether people there are asked what they think of agents' answers."""
+        known = self.by_id.get(room)
+        return known is not None and known.options.feedback == "on"
+
+    def account_of(self, channel: ChannelRef) -> AccountId | None:
+        """The account through which a channel of any room is reached."""
+        return self._index.accounts.get(channel)
+
+    def seen_by(self, platform: str, workspace: str) -> AccountId | None:
+        """An account that has a channel of any room in this workspace: the first of them."""
+        return self._index.workspaces.get((platform, workspace))
+
+    def accounts_in(self, platform: str) -> Mapping[str, AccountId]:
+        """For each workspace of a platform with a channel in any room, an account there."""
+        known = self._index.workspaces.items()
+        return {workspace: account for (of, workspace), account in known if of == platform}
+
+    def heard_channels(self, account: AccountId) -> list[ChannelRef]:
+        """Channels that this account listens to, each once."""
+        return list(self._index.speaking.get(account, ()))
+
+
+@dataclass
+class _Index:
+    """What is looked up by channel, account and workspace; the mappings to None are ordered
+    sets."""
+
+    by_id: dict[RoomId, Room] = field(default_factory=dict[RoomId, Room])
+    heard: dict[tuple[AccountId, ChannelRef], list[Room]] = field(
+        default_factory=dict[tuple[AccountId, ChannelRef], list[Room]]
+    )
+    holding: dict[ChannelRef, dict[RoomId, Room]] = field(
+        default_factory=dict[ChannelRef, dict[RoomId, Room]]
+    )
+    speaking: dict[AccountId, dict[ChannelRef, None]] = field(
+        default_factory=dict[AccountId, dict[ChannelRef, None]]
+    )
+    members: set[tuple[AccountId, ChannelRef]] = field(
+        default_factory=set[tuple[AccountId, ChannelRef]]
+    )
+    names: dict[ChannelRef, str] = field(default_factory=dict[ChannelRef, str])
+    accounts: dict[ChannelRef, AccountId] = field(default_factory=dict[ChannelRef, AccountId])
+    workspaces: dict[tuple[str, str], AccountId] = field(
+        default_factory=dict[tuple[str, str], AccountId]
+    )
+    lanes: dict[LaneId, None] = field(default_factory=dict[LaneId, None])
+    altering: dict[tuple[RoomId, str], MemberOptions] = field(
+        default_factory=dict[tuple[RoomId, str], MemberOptions]
+    )
+
+    def add(self, room: Room) -> None:
+        self.by_id[room.id] = room
+        for member in room.members:
+            self._add_member(room, member)
+        self.heard.setdefault((ACCOUNT, outside_channel(room.id)), []).append(room)
+
+    def _add_member(self, room: Room, member: Member) -> None:
+        account, channel = member.account, member.channel
+        self.holding.setdefault(channel, {})[room.id] = room
+        self.members.add((account, channel))
+        self.accounts.setdefault(channel, account)
+        self.workspaces.setdefault((channel.platform, channel.workspace), account)
+        self.lanes[channel.lane] = None
+        if member.name:
+            self.names[channel] = member.name
+        if not member.options.shows_as_said:
+            self.altering[room.id, channel.key] = member.options
+        if member.speaks:
+            self.speaking.setdefault(account, {})[channel] = None
+            heard = self.heard.setdefault((account, channel), [])
+            if not heard or heard[-1] is not room:
+                heard.append(room)

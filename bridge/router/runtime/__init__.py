@@ -1,0 +1,1 @@
+"""What every part of the router runs with: timeouts and counters."""

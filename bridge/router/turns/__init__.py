@@ -1,0 +1,1 @@
+"""Turns of agents: who answers, what it is asked, what it says, and what that may cost."""

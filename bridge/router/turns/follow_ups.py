@@ -1,0 +1,130 @@
+"""What an agent's answer sets in motion: it hands over, or calls other agents by their names."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+
+import structlog
+
+from bridge.content.markdown import text_to_markdown
+from bridge.content.messages.agent_parts import PERSON, hand_over_of
+from bridge.content.messages.parts import message_text
+from bridge.content.text.tree import Paragraph, Text
+from bridge.model import ActorId, MessageId, RoomId, TurnId
+from bridge.ports.clock import Clock
+from bridge.ports.store import NewTurn, Store, StoredMessage, StoredTurn
+from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.rooms.rooms import AgentSeat, Room, Rooms
+from bridge.router.turns.handovers import Holdings
+from bridge.router.turns.selection import WITHIN, is_named
+from bridge.router.turns.sessions import session_of, spot_of
+from bridge.uacs import Message
+
+log = structlog.get_logger()
+
+
+class Calling:
+    """Looks at answers that are complete. Agents that call one another are counted from the last
+    turn that a person called: at most so many as the room allows."""
+
+    def __init__(
+        self, store: Store, rooms: Rooms, holdings: Holdings, notices: Notices, clock: Clock
+    ) -> None:
+        self._store = store
+        self._rooms = rooms
+        self._holdings = holdings
+        self._notices = notices
+        self._clock = clock
+        self._counting: defaultdict[RoomId, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    @asynccontextmanager
+    async def by(
+        self, room: Room, turn: StoredTurn, answer: Message, origin: StoredMessage
+    ) -> AsyncGenerator[Sequence[NewTurn]]:
+        """The turns that this answer calls: they are queued with it, in the block. What it hands
+        over is handed over behind it. Their ids follow from the turn, so that one that runs again
+        calls once."""
+        room = self._rooms.by_id.get(turn.room, room)
+        seat = room.seat(turn.agent)
+        if seat is None:
+            yield ()
+            return
+        handed = next(filter(None, map(hand_over_of, answer.content)), None)
+        wanted = _named(room, seat, answer) if handed is None else _handed(room, seat, handed[0])
+        async with self._counting[room.id]:
+            before = await self._called_before(room) if wanted else 0
+            called = wanted[: max(room.talk.turns - before, 0)]
+            yield tuple(
+                _turn(room, one, turn, answer, origin, number) for number, one in enumerate(called)
+            )
+        if len(called) < len(wanted):
+            await self._say_enough(room, before)
+        elif handed is not None:
+            await self._hand_over(room, seat, handed, origin, answer)
+
+    async def _called_before(self, room: Room) -> int:
+        return await self._store.called_by_others(room.id, self._clock.time() - WITHIN)
+
+    async def _hand_over(
+        self,
+        room: Room,
+        seat: AgentSeat,
+        handed: tuple[str, str],
+        origin: StoredMessage,
+        answer: Message,
+    ) -> None:
+        to, why = handed
+        spot, by = spot_of(seat, origin), ActorId(answer.actor.id)
+        if to == PERSON:
+            await self._holdings.take(room, spot, by, f"A person (asked by {seat.agent})", why)
+        elif _handed(room, seat, to):
+            await self._holdings.hand(room, spot, to, by, why)
+        else:
+            log.warning("not_handed_over", room=room.id, agent=seat.agent, to=to)
+
+    async def _say_enough(self, room: Room, before: int) -> None:
+        log.warning("agents_called_too_often", room=room.id, turns=before)
+        text = (
+            f"Agents answered one another {before} times; they go on when a person says "
+            "something to them."
+        )
+        await self._notices.say(
+            notice_id("round", room.id, repr(self._clock.time())),
+            text_to_markdown((Paragraph((Text(text),)),)),
+            room.id,
+            room.listeners(),
+        )
+
+
+def _turn(
+    room: Room,
+    seat: AgentSeat,
+    caller: StoredTurn,
+    answer: Message,
+    origin: StoredMessage,
+    number: int,
+) -> NewTurn:
+    return NewTurn(
+        TurnId(f"{caller.id}.{number}"),
+        seat.agent,
+        room.id,
+        MessageId(answer.message_id),
+        session_of(seat, room.id, origin),
+        MessageId(origin.message.message_id),
+        "agent",
+    )
+
+
+def _handed(room: Room, seat: AgentSeat, to: str) -> list[AgentSeat]:
+    other = None if to == PERSON else room.seat(to)
+    return [] if other is None or other is seat else [other]
+
+
+def _named(room: Room, seat: AgentSeat, answer: Message) -> list[AgentSeat]:
+    if room.talk.agents == "off":
+        return []
+    text, _ = message_text(answer)
+    return [one for one in room.agents if one is not seat and is_named(one.agent, text)]

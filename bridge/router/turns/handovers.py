@@ -1,0 +1,103 @@
+"""Who answers at a spot of a room in place of all others: an agent that was handed over to, or a
+person who took over.
+
+Read from the store at the start; whatever changes is written there first, and said in the room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import structlog
+
+from bridge.content.cards.tree import Button
+from bridge.content.markdown import text_to_markdown
+from bridge.content.text.tree import Paragraph, Text
+from bridge.model import ActorId, MessageId, RoomId, split_key
+from bridge.ports.agent_store import Holding
+from bridge.ports.clock import Clock
+from bridge.ports.store import Store
+from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.rooms.rooms import Room
+from bridge.router.turns.sessions import Asked, spots_of
+
+log = structlog.get_logger()
+
+GIVE_BACK = "bridge.give_back"  # the id of the button; its value is the spot
+
+
+class Holdings:
+    """A cache in front of the store: to ask costs next to nothing."""
+
+    def __init__(self, store: Store, notices: Notices, clock: Clock) -> None:
+        self._store = store
+        self._notices = notices
+        self._clock = clock
+        self._held: dict[tuple[RoomId, str], Holding] = {}
+        self.on_taken: Callable[[RoomId], Awaitable[None]] | None = None
+
+    async def load(self) -> None:
+        self._held = {(one.room, one.spot): one for one in await self._store.holdings()}
+
+    def at(self, room: RoomId, asked: Asked) -> Holding | None:
+        """Who holds the narrowest spot at which it was said."""
+        if not self._held:
+            return None
+        found = (self._held.get((room, spot)) for spot in spots_of(asked))
+        return next((one for one in found if one is not None), None)
+
+    async def take(self, room: Room, spot: str, by: ActorId, name: str, why: str = "") -> str:
+        """A person answers there from now on; what agents are saying there ends."""
+        await self._hold(room, spot, None, by)
+        if self.on_taken is not None:
+            await self.on_taken(room.id)
+        reason = f" ({why})" if why else ""
+        text = (
+            f"🙋 {name} has taken over{reason}: no agent answers {_where(spot)} until it is given "
+            "back."
+        )
+        await self._say(room, spot, text, button=True)
+        return "You have taken over."
+
+    async def hand(self, room: Room, spot: str, agent: str, by: str, why: str = "") -> str:
+        """Another agent answers there from now on."""
+        await self._hold(room, spot, agent, by)
+        reason = f": {why}" if why else ""
+        await self._say(room, spot, f"🔁 @{agent} answers {_where(spot)} from now on{reason}")
+        return f"Handed over to {agent}."
+
+    async def give_back(self, room: Room, spot: str) -> str:
+        """Everybody answers as they are configured."""
+        if not await self._store.release(room.id, spot):
+            return "Nobody has taken over here."
+        del self._held[room.id, spot]
+        log.info("given_back", room=room.id)
+        await self._say(room, spot, f"↩️ Agents answer {_where(spot)} again.")
+        return "Given back."
+
+    async def _hold(self, room: Room, spot: str, agent: str | None, by: str) -> None:
+        holding = Holding(room.id, spot, agent, by, self._clock.time())
+        await self._store.hold(holding)
+        self._held[room.id, spot] = holding
+        log.info("taken_over", room=room.id, agent=agent, by=by)
+
+    async def _say(self, room: Room, spot: str, text: str, *, button: bool = False) -> None:
+        """In every channel of the room, in the thread where it is about one."""
+        kind, *rest = split_key(spot)
+        buttons = [Button((Text("Give back"),), id=GIVE_BACK, value=spot)] if button else []
+        await self._notices.say(
+            notice_id("held", room.id, spot, repr(self._clock.time())),
+            text_to_markdown((Paragraph((Text(text),)),)),
+            room.id,
+            room.listeners(),
+            timeline=room.timeline,
+            root=MessageId(rest[0]) if kind == "thread" else None,
+            buttons=buttons,
+        )
+
+
+def _where(spot: str) -> str:
+    kind = spot.partition(":")[0]
+    return {"thread": "in this thread", "channel": "in that channel", "person": "them"}.get(
+        kind, "in this room"
+    )

@@ -1,0 +1,55 @@
+"""What an agent is asked: the turn, with what it may know of the room."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from bridge.model.turns import Turn
+from bridge.ports.clock import datetime_of
+from bridge.ports.store import Store, StoredMessage, StoredTurn
+from bridge.ports.tools import Tool
+from bridge.router.rooms.rooms import AgentSeat, Room
+from bridge.router.runtime.timeouts import Policy
+from bridge.router.turns.history import History
+
+
+class Asking:
+    """Turns as agents see them."""
+
+    def __init__(self, store: Store, policy: Policy) -> None:
+        self._store = store
+        self._history = History(store, policy)
+
+    async def turn(
+        self, stored: StoredTurn, room: Room, trigger: StoredMessage, tools: Sequence[Tool] = ()
+    ) -> Turn:
+        """`tools` are described in the conversation's metadata."""
+        seat = room.seat(stored.agent) or AgentSeat(stored.agent)
+        question = await self._store.message(stored.trigger) or trigger
+        conversation = await self._history.of(room, seat, stored.id, question.message, trigger)
+        if tools:
+            described = [tool.described() for tool in tools]
+            metadata = {**(conversation.metadata or {}), "tools": described}
+            conversation = conversation.model_copy(update={"metadata": metadata})
+        return Turn(
+            id=stored.id,
+            agent=stored.agent,
+            room=stored.room,
+            trigger=stored.trigger,
+            asked_at=datetime_of(trigger.time),
+            conversation=conversation,
+            platforms=tuple(dict.fromkeys(m.channel.platform for m in room.listeners())),
+        )
+
+    async def kept(
+        self, stored: StoredTurn, room: Room, trigger: StoredMessage
+    ) -> dict[str, JsonValue]:
+        """What the agent keeps for itself, before this turn."""
+        seat = room.seat(stored.agent) or AgentSeat(stored.agent)
+        return await self._history.kept(room, seat, stored.id, trigger)
+
+    async def noted(self, turn: Turn, room: Room) -> dict[str, JsonValue]:
+        """What stands with the answer for the next turn, in `metadata.agents.<name>`."""
+        return await self._history.told(room, turn.conversation)

@@ -1,0 +1,190 @@
+"""Programs that use the API: over a whole bridge beside the sandbox, or over one on paper."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import orjson
+from starlette.applications import Starlette
+
+from bridge.app.api.api_keys import Wanted, new_token
+from bridge.app.api.gateway import RoomView
+from bridge.app.api.routes import Api
+from bridge.errors import CodecError
+from bridge.model import ChannelRef, Event, RoomId
+from bridge.ports.blobs import Blobs
+from bridge.ports.clock import Clock
+from bridge.ports.store import Store
+from bridge.router import Router
+from bridge.testing.memory_blobs import MemoryBlobs
+from bridge.uacs import ContentPart, Message
+from tests.router.conftest import House
+
+ROOM = "general"
+
+
+async def token_for(store: Store, clock: Clock, name: str, **changes: Any) -> str:
+    """A token that is kept, as `uacs-bridge tokens add` makes it."""
+    fields: dict[str, Any] = {
+        "rooms": (ROOM,), "scopes": ("read", "post", "interact"), "per_minute": 100_000,
+    }  # fmt: skip
+    kept, token = new_token(Wanted(name, **{**fields, **changes}), clock.time())
+    await store.put_token(kept)
+    return token
+
+
+def client(url: str, token: str) -> httpx.AsyncClient:
+    headers = {"Authorization": f"Bearer {token}"}
+    return httpx.AsyncClient(base_url=url, headers=headers, timeout=20)
+
+
+@dataclass
+class Told:
+    """One Server-Sent Event."""
+
+    id: str
+    event: str
+    data: Any
+
+
+async def told(lines: AsyncIterator[str]) -> AsyncIterator[Told]:
+    """As browsers read a stream: the last id stays until another comes."""
+    own_id, event, data = "", "message", list[str]()
+    async for line in lines:
+        if not line:
+            if data:
+                yield Told(own_id, event, orjson.loads("\n".join(data)))
+            event, data = "message", []
+            continue
+        name, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if name == "id":
+            own_id = value
+        elif name == "event":
+            event = value
+        elif name == "data":
+            data.append(value)
+
+
+class Reader:
+    """Reads /events of a room in the background."""
+
+    def __init__(self) -> None:
+        self.events: list[Told] = []
+
+    def of(self, kind: str) -> list[Any]:
+        return [one.data for one in self.events if one.event == kind]
+
+    @property
+    def last_id(self) -> str:
+        return self.events[-1].id
+
+    async def until(self, *kinds: str, seconds: float = 20.0) -> list[Told]:
+        """Wait until each of these kinds was told."""
+        async with asyncio.timeout(seconds):
+            while not {*kinds} <= {one.event for one in self.events}:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        return self.events
+
+    async def said(self, words: str, kind: str = "message_posted", seconds: float = 20.0) -> Any:
+        """Wait for the event of this kind whose message holds the words."""
+        async with asyncio.timeout(seconds):
+            while True:
+                for data in self.of(kind):
+                    if words in str(data["message"]["content"]):
+                        return data
+                await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def reading(
+    http: httpx.AsyncClient, room: str = ROOM, **params: str
+) -> AsyncGenerator[Reader]:
+    """A reader that has been greeted."""
+    reader = Reader()
+
+    async def read() -> None:
+        async with http.stream("GET", f"/v1/rooms/{room}/events", params=params) as answer:
+            if answer.status_code != 200:
+                raise AssertionError(f"{answer.status_code}: {await answer.aread()!r}")
+            async for one in told(answer.aiter_lines()):
+                reader.events.append(one)
+
+    task = asyncio.create_task(read())
+    try:
+        await asyncio.wait(
+            {asyncio.create_task(reader.until("hello")), task},
+            return_when=asyncio.FIRST_COMPLETED,
+        )
+        if task.done():
+            task.result()
+        yield reader
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+# --- on paper -----------------------------------------------------------------------------------
+
+
+class PaperGateway:
+    """A Gateway over a router on paper."""
+
+    def __init__(self, house: House, router: Router) -> None:
+        self._house = house
+        self._router = router
+        self._blobs = MemoryBlobs(house.clock)
+
+    @property
+    def store(self) -> Store:
+        return self._house.store
+
+    @property
+    def clock(self) -> Clock:
+        return self._house.clock
+
+    @property
+    def blobs(self) -> Blobs:
+        return self._blobs
+
+    def rooms(self) -> Sequence[RoomView]:
+        return [
+            RoomView(
+                room.id,
+                room.conversation,
+                tuple(member.channel for member in room.members),
+                tuple(seat.agent for seat in room.agents),
+            )
+            for room in self._house.rooms
+        ]
+
+    def name_of(self, channel: ChannelRef) -> str:
+        return f"Paper #{channel.channel}"
+
+    async def hear(self, event: Event, key: str) -> str | None:
+        return await self._router.hear(event, key)
+
+    def growing(self, room: RoomId) -> Sequence[Message]:
+        return self._router.feed.growing(room)
+
+    def reading(self) -> AbstractContextManager[asyncio.Event]:
+        return self._router.feed.reading()
+
+    def complete(self, message: Message) -> Message:
+        return self._router.complete(message)
+
+    def card_faults(self, parts: Sequence[ContentPart]) -> list[CodecError]:
+        return self._router.card_faults(parts)
+
+
+def in_process(gateway: PaperGateway, token: str) -> httpx.AsyncClient:
+    """Requests without a socket; streams cannot be read so."""
+    app = Starlette(routes=list(Api(gateway).routes()))
+    headers = {"Authorization": f"Bearer {token}"}
+    transport = httpx.ASGITransport(app, raise_app_exceptions=True)
+    return httpx.AsyncClient(transport=transport, base_url="http://bridge", headers=headers)

@@ -1,0 +1,344 @@
+"""Programs read rooms and speak in them, beside people on the platforms: a whole bridge, real
+SDKs, the sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+import pytest
+import pytest_asyncio
+
+from bridge.app.build import Bridge
+from bridge.content.cards.interactions import SCHEMA_ID as INTERACTION
+from bridge.uacs import Accumulator, read_conversation, read_delta, read_message
+from tests.app.api.served import ROOM, Reader, client, reading, token_for
+from tests.app.api.test_docs import example
+from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.test_cards import hands, with_words
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@dataclass
+class Town:
+    """One bridge for all tests of this file; each says words of its own."""
+
+    local: Street
+    bridge: Bridge
+    url: str
+
+    async def token(self, name: str, **changes: Any) -> str:
+        return await token_for(self.bridge.store, self.bridge.clock, name, **changes)
+
+    def pictures(self, platform: str) -> bool:
+        standing = self.local.standing(platform, ROOM)
+        return any(one.raw.get("attachments") or one.raw.get("files") for one in standing)
+
+    def stands(self, platform: str, words: str, room: str = ROOM) -> bool:
+        return any(words in one.text for one in self.local.standing(platform, room))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def town(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Town]:
+    path: Path = tmp_path_factory.mktemp("api") / "b.sqlite3"
+    async with street(names=("slack", "discord")) as local:
+        settings = configuration(local, path)
+        async with running(local, settings) as (bridge, url):
+            yield Town(local, bridge, url)
+
+
+async def _posted(http: httpx.AsyncClient, text: str, **more: Any) -> dict[str, Any]:
+    answer = await http.post(f"/v1/rooms/{ROOM}/messages", json={"text": text, **more})
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+async def test_a_program_sees_its_rooms_and_reads_what_people_say(town: Town) -> None:
+    token = await town.token("reader1", scopes=("read",))
+    await town.local.say("slack", ROOM, "a word for programs")
+    async with client(town.url, token) as http:
+        rooms = (await http.get("/v1/rooms")).json()
+        await town.local.until(lambda: town.stands("discord", "a word for programs"))
+        page = await http.get(f"/v1/rooms/{ROOM}", params={"limit": 1})
+
+    assert [room["id"] for room in rooms["rooms"]] == [ROOM]
+    assert {one["platform"] for one in rooms["rooms"][0]["channels"]} == {"slack", "discord"}
+    assert rooms["you"]["actor_id"] == "api:bridge:reader1"
+    conversation = read_conversation(page.content)
+    assert conversation.conversation_id == rooms["rooms"][0]["conversation_id"]
+    assert "a word for programs" in str(conversation.messages[-1].content)
+
+
+async def test_what_a_program_says_stands_in_every_channel_under_its_name(town: Town) -> None:
+    async with client(town.url, await town.token("caller1")) as http:
+        posted = await _posted(http, "said from **outside**")
+        await town.local.until(
+            lambda: all(town.stands(one, "said from") for one in ("slack", "discord"))
+        )
+        message = (await http.get(f"/v1/rooms/{ROOM}/messages/{posted['message_id']}")).json()
+
+    assert {one["platform"] for one in posted["goes_to"]} == {"slack", "discord"}
+    assert message["message"]["actor"] == {
+        "id": "api:bridge:caller1", "role": "assistant", "name": "caller1",
+    }  # fmt: skip
+    assert message["yours"]
+    shown = [one for one in town.local.standing("discord", ROOM) if "said from" in one.text]
+    assert [one.author for one in shown] == ["caller1"]
+
+
+async def test_said_twice_under_one_id_it_is_taken_once(town: Town) -> None:
+    async with client(town.url, await town.token("caller2")) as http:
+        body = {"text": "only once", "message_id": "n1"}
+        answers = await asyncio.gather(
+            *(http.post(f"/v1/rooms/{ROOM}/messages", json=body) for _ in range(4))
+        )
+        keyed = [
+            await http.post(
+                f"/v1/rooms/{ROOM}/messages",
+                json={"text": "by key"},
+                headers={"Idempotency-Key": "k1"},
+            )
+            for _ in range(2)
+        ]
+        other = await http.post(
+            f"/v1/rooms/{ROOM}/messages", json={"text": "else", "message_id": "n1"}
+        )
+        await town.local.until(lambda: town.stands("slack", "by key"))
+
+    assert sorted(one.status_code for one in answers) == [200, 200, 200, 201]
+    assert len({one.json()["message_id"] for one in answers}) == 1
+    assert [one.json()["repeat"] for one in keyed] == [False, True]
+    assert other.status_code == 409
+    assert "Something else was said" in other.json()["detail"]
+    once = [one for one in town.local.standing("slack", ROOM) if "only once" in one.text]
+    assert len(once) == 1
+
+
+async def test_a_program_edits_and_deletes_what_it_said_and_nothing_else(town: Town) -> None:
+    where = f"/v1/rooms/{ROOM}/messages"
+    await town.local.say("slack", ROOM, "mine, not yours")
+    async with client(town.url, await town.token("caller3")) as http, reading(http) as reader:
+        posted = await _posted(http, "first words")
+        await town.local.until(lambda: town.stands("slack", "first words"))
+        edited = await http.put(f"{where}/{posted['message_id']}", json={"text": "second words"})
+        await town.local.until(lambda: town.stands("discord", "second words"))
+        changed = await reader.said("second words", "message_changed")
+        gone = await http.delete(f"{where}/{posted['message_id']}")
+        await town.local.until(lambda: not town.stands("slack", "second words"))
+        await reader.until("message_deleted")
+        page = read_conversation((await http.get(f"/v1/rooms/{ROOM}")).content)
+        theirs = next(one for one in page.messages if "mine, not yours" in str(one.content))
+        refused = await http.delete(f"{where}/{theirs.message_id}")
+        after = await http.get(f"{where}/{posted['message_id']}")
+
+    assert (edited.json()["outcome"], gone.json()["outcome"]) == ("edited", "deleted")
+    assert changed["state"] == "edited"
+    assert (refused.status_code, after.status_code) == (403, 404)
+
+
+async def test_a_program_answers_in_a_thread_and_quotes(town: Town) -> None:
+    await town.local.say("slack", ROOM, "who is there?")
+    async with (
+        client(town.url, await town.token("caller4")) as http,
+        reading(http, after="0.0") as reader,
+    ):
+        asked = await reader.said("who is there?")
+        root = asked["message"]["message_id"]
+        posted = await _posted(http, "it is me", thread=root)
+        answer = await reader.said("it is me")
+        await town.local.until(lambda: town.stands("slack", "it is me"))
+
+    assert answer["thread"] == root
+    assert answer["message"]["message_id"] == posted["message_id"]
+    shown = [one for one in town.local.standing("slack", ROOM) if "it is me" in one.text]
+    assert shown[0].thread
+
+
+async def test_an_answer_that_grows_is_told_in_deltas_that_are_the_whole_message(
+    town: Town,
+) -> None:
+    token = await town.token("reader5", scopes=("read",))
+    async with client(town.url, token) as http, reading(http) as reader:
+        await town.local.say("slack", ROOM, "@echo tell me a long story of deltas")
+        await reader.said("tell me a long story")
+        done = await reader.said("this is what reached me", "message_changed")
+
+    answer = done["message"]["message_id"]
+    raw = [one for one in reader.of("delta") if one["message_id"] == answer]
+    accumulator = Accumulator()
+    for one in raw:
+        accumulator.add(read_delta(orjson.dumps(one["delta"])))
+    assert len(raw) > 5
+    assert accumulator.message.content == read_message(orjson.dumps(done["message"])).content
+    assert done["state"] == "complete"
+
+
+async def test_a_mention_by_name_is_told_and_an_agent_hears_a_person_of_the_api(
+    town: Town,
+) -> None:
+    person = await town.token("ann-of-api", role="human")
+    robot = await town.token("robot6")
+    async with (
+        client(town.url, person) as ann,
+        client(town.url, robot) as http,
+        reading(http) as reader,
+    ):
+        await town.local.say("discord", ROOM, "@robot6 are you there?")
+        asked = await reader.said("are you there?")
+        await _posted(http, "@echo a bot calls no agent")
+        await _posted(ann, "@echo but a person does")
+        answer = await reader.said("but a person does", "message_changed")
+
+    assert asked["mentions_you"]
+    assert not (await reader.said("a bot calls no agent"))["mentions_you"]
+    assert "ann-of-api" in str(answer["message"]["content"])
+    assert "> @echo a bot" not in str(reader.of("message_changed"))
+
+
+async def test_a_stream_is_taken_up_where_it_was_left(town: Town) -> None:
+    token = await town.token("reader7")
+    async with client(town.url, token) as http:
+        async with reading(http) as before:
+            await _posted(http, "heard before the break")
+            await before.said("heard before the break")
+        left = before.last_id
+        posted = await _posted(http, "said meanwhile")
+        await http.put(
+            f"/v1/rooms/{ROOM}/messages/{posted['message_id']}", json={"text": "said otherwise"}
+        )
+        async with reading(http, after=left) as after:
+            await after.until("message_changed")
+            await _posted(http, "and live again")
+            await after.said("and live again")
+
+    told = [str(one["message"]["content"]) for one in after.of("message_posted")]
+    assert "heard before" not in str(told)
+    assert ["said otherwise" in one for one in told] == [True, False]
+
+
+async def test_a_press_on_a_card_of_a_program_comes_back_to_it_from_every_platform(
+    town: Town,
+) -> None:
+    data = {"type": "card", "nodes": [
+        {"type": "prose", "text": "Shall we sail?"},
+        {"type": "actions", "items": [
+            {"type": "button", "label": "Set sail", "id": "sail", "value": 7}]},
+    ]}  # fmt: skip
+    part = {"type": "structured_data", "schema_id": "application/vnd.uacs.card+json", "data": data}
+    async with (
+        client(town.url, await town.token("captain1")) as http,
+        client(town.url, await town.token("mate1")) as mate,
+        reading(http) as reader,
+        reading(mate) as other,
+    ):
+        posted = await http.post(f"/v1/rooms/{ROOM}/messages", json={"content": [part]})
+        for platform, hand in hands(town.local).items():
+            await town.local.until(
+                lambda p=platform: bool(with_words(town.local, p, "Shall we sail?"))
+            )
+            shown = with_words(town.local, platform, "Shall we sail?")
+            assert shown
+            outcome = await hand.press(shown.id, "Set sail")
+            assert not outcome.failed, (platform, outcome)
+        async with asyncio.timeout(20):
+            while len(_presses(reader)) < 2 or len(_presses(other)) < 2:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+
+    card = posted.json()["message_id"]
+    told = [one["message"]["content"][0]["data"] for one in _presses(reader)]
+    assert [(one["id"], one["value"], one["message"]) for one in told] == [("sail", 7, card)] * 2
+    assert all(one["mentions_you"] for one in _presses(reader))
+    assert not any(one["mentions_you"] for one in _presses(other))
+
+
+def _presses(reader: Reader) -> list[Any]:
+    return [
+        one
+        for one in reader.of("message_posted")
+        if one["message"]["content"][0].get("schema_id") == INTERACTION
+    ]
+
+
+async def test_reactions_are_told(town: Town) -> None:
+    async with client(town.url, await town.token("reader8")) as http, reading(http) as reader:
+        native = await town.local.say("slack", ROOM, "react to this")
+        said = await reader.said("react to this")
+        workspace, channel = town.local.place("slack", ROOM)
+        who = town.local.person("slack", workspace)
+        await town.local.platforms["slack"].react_as(workspace, channel, who, native, "👍")
+        await reader.until("reactions_changed")
+
+    (told,) = reader.of("reactions_changed")
+    assert told["message_id"] == said["message"]["message_id"]
+    assert [one["emoji"] for one in told["reactions"]] == ["👍"]
+
+
+async def test_a_token_that_is_revoked_ends_its_streams_with_a_reason(town: Town) -> None:
+    async with client(town.url, await town.token("reader9")) as http, reading(http) as reader:
+        await town.bridge.store.revoke_token("reader9")
+        await reader.until("end")
+        refused = await http.get("/v1/rooms")
+
+    assert reader.of("end")[0]["reason"] == "token_over"
+    assert refused.status_code == 401
+    assert "tokens add" in refused.json()["todo"]
+
+
+async def test_files_are_given_to_whoever_sees_a_message_that_holds_them(town: Town) -> None:
+    pixel = (
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5E"
+        "rkJggg=="
+    )
+    part = {"type": "image", "source": {"base64": pixel}, "media_type": "image/png"}
+    other = await town.token("stranger10", rooms=("random",))
+    async with client(town.url, await town.token("caller10")) as http:
+        answer = await http.post(f"/v1/rooms/{ROOM}/messages", json={"content": [part]})
+        own_id = answer.json()["message_id"]
+        message = (await http.get(f"/v1/rooms/{ROOM}/messages/{own_id}")).json()["message"]
+        file_id = message["content"][0]["source"]["file_id"]
+        query = {"room": ROOM, "message": own_id}
+        got = await http.get(f"/v1/blobs/{file_id}", params=query)
+        missing = await http.get("/v1/blobs/blob:sha256-" + "0" * 64, params=query)
+        forged = await http.post(
+            f"/v1/rooms/{ROOM}/messages",
+            json={"content": [{**part, "source": {"file_id": file_id}}]},
+        )
+    async with client(town.url, other) as http:
+        hidden = await http.get(f"/v1/blobs/{file_id}", params=query)
+        unseen = await http.get("/v1/blobs/" + file_id, params={**query, "room": "random"})
+    await town.local.until(lambda: town.pictures("slack") and town.pictures("discord"))
+
+    assert got.content.startswith(b"\x89PNG")
+    assert "sandbox" in got.headers["content-security-policy"]
+    assert [one.status_code for one in (missing, forged, hidden, unseen)] == [404, 422, 404, 404]
+
+
+async def test_the_examples_of_the_docs_do_what_they_say(town: Town) -> None:
+    token = await town.token("helper")
+    env = {**os.environ, "BRIDGE_URL": town.url, "BRIDGE_TOKEN": token, "BRIDGE_ROOM": ROOM}
+    curl = await asyncio.create_subprocess_exec("bash", "-c", example("curl"), env=env, stdout=PIPE)
+    agent = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", example("agent"), env=env, stderr=PIPE
+    )
+    try:
+        out, _ = await curl.communicate()
+        async with asyncio.timeout(20):  # it may still be starting: it hears what is said then
+            while not town.stands("discord", "I counted 2 words"):
+                await town.local.say("slack", ROOM, "@helper hello")
+                await asyncio.sleep(0.5)
+    finally:
+        agent.kill()
+        _, errors = await agent.communicate()
+
+    assert not errors, errors.decode()
+    for said in (b'"you"', b'"conversation_id"', b'"goes_to"', b'"hits"', b"event: hello"):
+        assert said in out

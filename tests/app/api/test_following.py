@@ -1,0 +1,214 @@
+"""One reader of /events: told everything once, at its own pace, and why when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+import pytest
+
+from bridge.app.api import events as following
+from bridge.app.api.api_keys import Doorkeeper
+from bridge.app.api.events import MOST_STREAMS, Streams
+from bridge.app.api.problems import Problem
+from bridge.uacs import Accumulator, Message, TextPart, read_delta
+from tests.app.api.served import Told, told
+from tests.app.api.test_gate import WHERE, Served, served
+
+
+@dataclass
+class Reader:
+    """An ASGI client that takes its time: `pause` seconds for each piece."""
+
+    pause: float = 0.0
+    pieces: list[bytes] = field(default_factory=list[bytes])
+    ended: bool = False
+    left: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def receive(self) -> dict[str, Any]:
+        await self.left.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Any) -> None:
+        await asyncio.sleep(self.pause)
+        if message["type"] == "http.response.body":
+            self.pieces.append(message["body"])
+            self.ended = not message.get("more_body", False)
+
+    async def events(self) -> list[Told]:
+        async def lines() -> AsyncGenerator[str]:
+            for line in b"".join(self.pieces).decode().split("\n"):
+                yield line
+
+        return [one async for one in told(lines())]
+
+    async def until(self, count: int) -> list[Told]:
+        async with asyncio.timeout(5):
+            while len(found := await self.events()) < count:  # noqa: ASYNC110 - pieces come
+                await asyncio.sleep(0.005)
+        return found
+
+
+@asynccontextmanager
+async def following_room(
+    town: Served, reader: Reader, streams: Streams | None = None, after: str | None = None
+) -> AsyncGenerator[asyncio.Task[None]]:
+    streams = streams or all_streams(town)
+    caller = await streams.doorkeeper.caller(town.http.headers["authorization"])
+    stream = await streams.follow(caller, town.gateway.rooms()[0], after, deltas=True)
+    task = asyncio.create_task(stream({"type": "http"}, reader.receive, reader.send))
+    try:
+        await reader.until(1)
+        yield task
+    finally:
+        reader.left.set()
+        await asyncio.wait_for(asyncio.gather(task, return_exceptions=True), 5)
+
+
+def all_streams(town: Served) -> Streams:
+    return Streams(town.gateway, Doorkeeper(town.house.store, town.house.clock))
+
+
+async def test_who_reads_everything_again_is_told_the_same_once() -> None:
+    async with served() as town:
+        live, later = Reader(), Reader()
+        async with following_room(town, live):
+            said = [(await town.post(f"number {n}")).json()["message_id"] for n in range(3)]
+            await live.until(4)
+            await town.http.put(f"{WHERE}/messages/{said[0]}", json={"text": "changed"})
+            await live.until(5)
+            await town.http.delete(f"{WHERE}/messages/{said[1]}")
+            heard = await live.until(6)
+        async with following_room(town, later, after="0.0"):
+            again = await later.until(5)
+
+    assert [one.event for one in heard] == [
+        "hello", *["message_posted"] * 3, "message_changed", "message_deleted",
+    ]  # fmt: skip
+    assert [one.id for one in heard] == ["0.0", "1.0", "2.0", "3.0", "3.1", "3.2"]
+    assert [(one.event, one.id) for one in again] == [
+        ("hello", "0.0"), ("message_posted", "1.0"), ("message_posted", "3.0"),
+        ("message_changed", "3.1"), ("message_deleted", "3.2"),
+    ]  # fmt: skip
+    assert again[1].data["message"]["content"][0]["text"] == "changed"
+
+
+class Growing:
+    """An answer that a test lets grow."""
+
+    def __init__(self, base: Message) -> None:
+        self._base = base
+        self.id: Any = base.message_id
+        self.visible = True
+        self.text = ""
+
+    def message(self) -> Message:
+        return self._base.model_copy(update={"content": (TextPart(text=self.text),)})
+
+
+async def test_an_answer_grows_in_deltas_that_each_reader_can_add_up() -> None:
+    async with served() as town:
+        own = (await town.post("the base")).json()["message_id"]
+        stored = await town.house.store.message(own)
+        assert stored
+        answer = Growing(stored.message)
+        reader = Reader()
+        room = town.house.rooms[0].id
+        async with following_room(town, reader):
+            for words in ("Hello", " there", ", all"):
+                answer.text += words
+                town.router.feed.grows(room, answer)
+                await reader.until(len(await reader.events()) + 1)
+            await town.house.store.change_message(answer.message(), "complete")
+            town.router.feed.ended(room, answer.id)
+            events = await reader.until(len(await reader.events()) + 2)
+
+    accumulator = Accumulator()
+    for one in events:
+        if one.event == "delta":
+            accumulator.add(read_delta(orjson.dumps(one.data["delta"])))
+    assert accumulator.message == answer.message()
+    assert events[-1].event == "message_changed"
+
+
+async def test_a_slow_reader_is_told_that_it_is_too_slow_and_may_come_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(following, "SLOW", 0.02)
+    async with served() as town:
+        reader, again = Reader(), Reader()
+        async with following_room(town, reader) as task:
+            reader.pause = 0.05
+            for number in range(3):
+                await town.post(f"number {number}")
+            await asyncio.wait_for(task, 5)
+            events = await reader.events()
+        async with following_room(town, again, after=events[-2].id):
+            rest = await again.until(3)
+
+    assert [one.event for one in events] == ["hello", "message_posted", "end"]
+    assert events[-1].data["reason"] == "too_slow"
+    assert reader.ended
+    assert [one.id for one in rest] == ["1.0", "2.0", "3.0"]
+
+
+async def test_a_reader_that_takes_nothing_any_more_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(following, "STUCK", 0.05)
+    async with served() as town:
+        reader = Reader()
+        async with following_room(town, reader) as task:
+            reader.pause = 60
+            await town.post("hello")
+            await asyncio.wait_for(task, 5)
+
+    assert not reader.ended
+
+
+async def test_when_the_bridge_stops_readers_are_told() -> None:
+    async with served() as town:
+        reader, streams = Reader(), all_streams(town)
+        async with following_room(town, reader, streams) as task:
+            streams.close()
+            await asyncio.wait_for(task, 5)
+
+    assert (await reader.events())[-1].data["reason"] == "stopping"
+    assert reader.ended
+
+
+async def test_a_quiet_stream_says_that_it_lives_and_where_it_stands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(following, "LOOK_AGAIN", 0.01)
+    monkeypatch.setattr(following, "HEARTBEAT", 0.03)
+    async with served() as town:
+        reader = Reader()
+        async with following_room(town, reader):
+            async with asyncio.timeout(5):
+                while b": alive" not in b"".join(reader.pieces):  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+
+    assert b"id: 0.0\n: alive\n\n" in b"".join(reader.pieces)
+
+
+async def test_a_token_has_so_many_streams_and_no_position_of_tomorrow() -> None:
+    async with served() as town:
+        streams = all_streams(town)
+        caller = await streams.doorkeeper.caller(town.http.headers["authorization"])
+        room = town.gateway.rooms()[0]
+        for _ in range(MOST_STREAMS):
+            streams.begin(caller, asyncio.Event())
+
+        with pytest.raises(Problem, match="streams open") as many:
+            await streams.follow(caller, room, None, deltas=True)
+        for wrong in ("9.9", "x", "1", "-1.0", "1.0.0"):
+            with pytest.raises(Problem) as told:
+                await streams.follow(caller, room, wrong, deltas=True)
+            assert told.value.status == 422
+
+    assert many.value.status == 429

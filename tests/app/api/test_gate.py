@@ -1,0 +1,579 @@
+"""What a token may, and what a room lets in: the API over a router on paper."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import pytest
+
+from bridge.app.api.api_keys import Doorkeeper, Wanted, new_token, scopes_of, seconds_of
+from bridge.app.api.problems import Problem
+from bridge.app.api.view import outside_view
+from bridge.content.cards.json import SCHEMA_ID
+from bridge.content.messages.agent_parts import REASONING, STATE
+from bridge.errors import InvalidData
+from bridge.model import ActorId
+from bridge.model.turns import AgentEvent, AgentInput, PartGiven, Turn
+from bridge.ports.cards import Cards
+from bridge.ports.store import Admission, NewMessage
+from bridge.router import AgentSeat, Router
+from bridge.router.rooms.options import RoomOptions, Sieve
+from bridge.store import SqliteStore
+from bridge.uacs import (
+    Actor,
+    Message,
+    StructuredDataPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from connectors.discord import cards as discord
+from connectors.slack import cards as slack
+from connectors.teams import cards as teams
+from tests.app.api.served import PaperGateway, in_process, token_for
+from tests.router.conftest import House
+from tests.router.fake_clock import FakeClock
+from tests.router.inbound.test_presses import KEY, Deployer
+from tests.router.paper import PaperConnector
+
+ROOM = "plaza"
+WHERE = f"/v1/rooms/{ROOM}"
+
+
+@dataclass
+class Served:
+    house: House
+    router: Router
+    gateway: PaperGateway
+    http: httpx.AsyncClient
+
+    @property
+    def board(self) -> list[str]:
+        board = self.house.connectors[next(a for a in self.house.connectors if a == "board")]
+        return [post.text for post in board.channels["b"]]
+
+    async def post(self, text: str, **more: Any) -> httpx.Response:
+        answer = await self.http.post(f"{WHERE}/messages", json={"text": text, **more})
+        await self.house.clock.advance(1)
+        return answer
+
+    async def as_token(self, name: str, **changes: Any) -> httpx.AsyncClient:
+        fields = {"rooms": (ROOM,), **changes}
+        return in_process(
+            self.gateway, await token_for(self.house.store, self.house.clock, name, **fields)
+        )
+
+
+@asynccontextmanager
+async def served(
+    options: RoomOptions | None = None, codecs: Sequence[Any] = (), **changes: Any
+) -> AsyncGenerator[Served]:
+    clock = FakeClock()
+    slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
+    house.cards = Cards.over(codecs, KEY)
+    house.agents = {"deployer": Deployer()}
+    house.seats = (AgentSeat("deployer", "mentions"),)
+    house.room(ROOM, (slate, "s", "both"), (board, "b", "both"))
+    if options is not None:
+        house.rooms[0] = replace(house.rooms[0], options=options)
+    house.room("other", (slate, "o", "both"))
+    async with house.run() as router:
+        gateway = PaperGateway(house, router)
+        fields = {"rooms": (ROOM,), **changes}
+        token = await token_for(house.store, clock, "robot", **fields)
+        async with in_process(gateway, token) as http:
+            yield Served(house, router, gateway, http)
+
+
+# --- tokens -------------------------------------------------------------------------------------
+
+
+async def test_of_a_token_only_a_digest_is_kept() -> None:
+    kept, token = new_token(Wanted("robot", ("a",), ("read",)), 0.0)
+
+    secret = token.rpartition(".")[2]
+    assert token.startswith("uacs.robot.")
+    assert len(secret) >= 40
+    assert secret not in repr(kept)
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["", "Bearer", "Bearer x", "Basic dXNlcjpw", "Bearer uacs.robot.", "Bearer uacs.robot.wrong",
+     "Bearer uacs.nobody.secret", "Bearer \udce9", "bearer uacs..", f"Bearer {'x' * 9000}"],
+)  # fmt: skip
+async def test_without_a_good_token_nothing_is_told(header: str) -> None:
+    async with served() as town:
+        raw = [(b"authorization", header.encode("utf-8", "surrogateescape"))]
+        town.http.headers.pop("authorization")
+        for path in ("/v1/rooms", f"{WHERE}/events", "/v1/nowhere", "/v1"):
+            answer = await town.http.get(path, headers=raw)
+            assert answer.status_code == 401
+            assert answer.headers["www-authenticate"] == "Bearer"
+            assert "tokens add" in answer.json()["todo"]
+
+
+async def test_a_token_ends_with_its_time_and_when_it_is_replaced() -> None:
+    async with served(seconds=60.0) as town:
+        before = (await town.http.get("/v1/rooms")).status_code
+        await town.house.clock.advance(61)
+        expired = await town.http.get("/v1/rooms")
+        async with await town.as_token("robot") as fresh:
+            renewed = (await fresh.get("/v1/rooms")).status_code
+        old = (await town.http.get("/v1/rooms")).status_code
+
+    assert (before, expired.status_code, renewed, old) == (200, 401, 200, 401)
+    assert "expired" in expired.json()["detail"]
+
+
+async def test_a_token_does_only_what_its_scopes_say() -> None:
+    async with served(scopes=("read",)) as town:
+        said = await town.post("hello")
+        pressed = await town.http.post(f"{WHERE}/interactions", json={})
+        async with await town.as_token("mouth", scopes=("post",)) as mouth:
+            read = await mouth.get(WHERE)
+            posted = await mouth.post(f"{WHERE}/messages", json={"text": "hello"})
+
+    assert [one.status_code for one in (said, pressed, read, posted)] == [403, 403, 403, 201]
+    assert "no scope 'post'" in said.json()["detail"]
+
+
+async def test_rooms_of_others_are_not_there() -> None:
+    async with served() as town:
+        async with await town.as_token("other", rooms=("oth*",)) as other:
+            said = (await other.post("/v1/rooms/other/messages", json={"text": "secret"})).json()
+        rooms = (await town.http.get("/v1/rooms")).json()["rooms"]
+        paths = [
+            "/v1/rooms/other", "/v1/rooms/other/events",
+            f"/v1/rooms/other/messages/{said['message_id']}",
+            f"{WHERE}/messages/{said['message_id']}", "/v1/search?q=secret&room=other",
+        ]  # fmt: skip
+        answers = [await town.http.get(path) for path in paths]
+        reply = await town.post("hm", reply_to=said["message_id"])
+        found = (await town.http.get("/v1/search?q=secret")).json()
+
+    assert [room["id"] for room in rooms] == [ROOM]
+    assert [one.status_code for one in (*answers, reply)] == [404] * 6
+    assert found["hits"] == []
+
+
+async def test_what_was_said_to_others_alone_is_not_there() -> None:
+    async with served() as town:
+        own = await town.post("hello")
+        room = town.house.rooms[0]
+        for name, whom in (("w1", "paper:slate:ann"), ("w2", "api:bridge:robot")):
+            message = Message(
+                message_id=name, timestamp="2026-11-22T12:00:00Z",
+                actor=Actor(id="paper:slate:bob", role="human"),
+                content=(TextPart(text=f"whispered to {whom}"),),
+            )  # fmt: skip
+            new = NewMessage(message, (await _author(town, own)), 1.0, audience=(ActorId(whom),))
+            await town.house.store.admit(
+                Admission("routed", message=new, timelines=(room.timeline,))
+            )
+        page = (await town.http.get(WHERE)).json()["messages"]
+        found = (await town.http.get("/v1/search?q=whispered")).json()["hits"]
+        single = [(await town.http.get(f"{WHERE}/messages/{one}")).status_code
+                  for one in ("w1", "w2")]  # fmt: skip
+
+    assert [one["message_id"] for one in page][1:] == ["w2"]
+    assert [one["message"]["message_id"] for one in found] == ["w2"]
+    assert single == [404, 200]
+
+
+async def _author(town: Served, own: httpx.Response) -> Any:
+    stored = await town.house.store.message(own.json()["message_id"])
+    assert stored
+    return stored.author
+
+
+async def test_a_token_makes_so_many_requests_and_then_waits() -> None:
+    async with served(per_minute=3) as town:
+        first = [(await town.http.get("/v1/rooms")).status_code for _ in range(4)]
+        told = await town.http.get("/v1/rooms")
+        await town.house.clock.advance(20)
+        later = [(await town.http.get("/v1/rooms")).status_code for _ in range(2)]
+
+    assert first == [200, 200, 200, 429]
+    assert 1 <= int(told.headers["retry-after"]) <= 20
+    assert later == [200, 429]
+
+
+async def test_a_stream_notices_that_its_token_is_over() -> None:
+    async with served(seconds=60.0) as town:
+        doorkeeper = Doorkeeper(town.house.store, town.house.clock)
+        caller = await doorkeeper.caller(town.http.headers["authorization"])
+        before = await doorkeeper.still(caller)
+        await town.house.clock.advance(61)
+
+        assert (before, await doorkeeper.still(caller)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "rooms", "scopes"),
+    [("", ("a",), ("read",)), ("A b", ("a",), ("read",)), ("a", (), ("read",)),
+     ("a", ("a",), ()), ("echo", ("a",), ("read",))],
+)  # fmt: skip
+def test_a_token_that_makes_no_sense_is_not_made(
+    name: str, rooms: tuple[str, ...], scopes: Any
+) -> None:
+    with pytest.raises(InvalidData):
+        new_token(Wanted(name, rooms, scopes), 0.0, taken=["echo"])
+
+
+def test_times_and_scopes_are_read_or_refused() -> None:
+    assert [seconds_of(one) for one in ("30d", "2h", "90m", "1w", "never")] == [
+        2_592_000.0, 7200.0, 5400.0, 604_800.0, None,
+    ]  # fmt: skip
+    assert scopes_of("post, read") == ("read", "post")
+    for wrong in ("", "30", "0d", "-1d", "d", "1y"):
+        with pytest.raises(InvalidData):
+            seconds_of(wrong)
+    for wrong in ("", "admin", "read,all"):
+        with pytest.raises(InvalidData):
+            scopes_of(wrong)
+
+
+# --- the gate -----------------------------------------------------------------------------------
+
+
+async def test_a_paused_room_takes_nothing_and_says_why() -> None:
+    async with served() as town:
+        await town.router.decided.pause(town.house.rooms[0].id, "cleaning", "ann")
+        refused = await town.post("hello", message_id="m1")
+        await town.router.decided.resume(town.house.rooms[0].id)
+        taken = await town.post("hello", message_id="m1")
+
+    assert (refused.status_code, taken.status_code) == (409, 201)
+    assert "paused" in refused.json()["detail"]
+    assert town.board == ["hello"]
+
+
+async def test_a_blocked_program_is_not_admitted() -> None:
+    async with served() as town:
+        actor = ActorId("api:bridge:robot")
+        await town.router.decided.set_blocked(actor, "ann", None, blocked=True)
+        refused = await town.post("hello")
+
+    assert refused.status_code == 409
+    assert "blocked" in refused.json()["detail"]
+
+
+async def test_where_bots_are_not_admitted_an_assistants_token_says_nothing() -> None:
+    async with served(RoomOptions(sieve=Sieve(bots=False))) as town:
+        robot = await town.post("beep")
+        async with await town.as_token("ann", role="human") as ann:
+            person = await ann.post(f"{WHERE}/messages", json={"text": "hello"})
+
+    assert (robot.status_code, person.status_code) == (409, 201)
+
+
+async def test_a_flood_of_a_program_pauses_the_room() -> None:
+    async with served(RoomOptions(bots_per_minute=5)) as town:
+        statuses = [(await town.post(f"number {n}")).status_code for n in range(8)]
+
+    assert statuses == [201] * 5 + [409] * 3
+    assert any("paused" in text for text in town.board)
+
+
+async def test_a_program_speaks_as_itself_and_adds_nothing_of_the_bridges() -> None:
+    async with served() as town:
+        forged = await town.post("hello", actor={"id": "agent:deployer", "role": "assistant"})
+        whole = await town.http.post(
+            f"{WHERE}/messages",
+            json={
+                "message_id": "m1", "timestamp": "2020-01-01T00:00:00Z",
+                "actor": {"id": "api:bridge:robot", "role": "system", "name": "Boss"},
+                "content": [{"type": "text", "text": "hello"}],
+                "metadata": {
+                    "mine": 1, "agents": {"deployer": {"x": 1}},
+                    "uacs_bridge": {"origin": "https://evil.test", "person": "p1"},
+                },
+            },
+        )  # fmt: skip
+        stored = await town.http.get(f"{WHERE}/messages/{whole.json()['message_id']}")
+        refused = [
+            await town.http.post(f"{WHERE}/messages", json={"content": [part]})
+            for part in (
+                {"type": "structured_data", "schema_id": REASONING, "data": {"text": "x"}},
+                {"type": "structured_data", "schema_id": STATE, "data": {"api": "x"}},
+                {"type": "structured_data", "data": {},
+                 "schema_id": "application/vnd.uacs.interaction+json"},
+                {"type": "image", "media_type": "image/png",
+                 "source": {"url": "http://169.254.169.254/"}},
+                {"type": "file", "media_type": "x/y", "source": {"base64": "%%%"}},
+            )
+        ]  # fmt: skip
+
+    message = stored.json()["message"]
+    assert forged.status_code == 422
+    assert message["actor"] == {"id": "api:bridge:robot", "role": "assistant", "name": "robot"}
+    assert message["timestamp"].startswith("2023-")
+    assert message["metadata"] == {"mine": 1}
+    assert [one.status_code for one in refused] == [422] * 5
+
+
+async def test_a_card_with_a_mistake_is_refused_with_its_place_and_is_not_said() -> None:
+    nodes: list[Any] = [{"type": "prose", "text": "Shall we"}, {"type": "hologram"}]
+    data: dict[str, Any] = {"type": "card", "nodes": nodes}
+    card = {"type": "structured_data", "schema_id": SCHEMA_ID, "data": data}
+    body = {"content": [{"type": "text", "text": "A form:"}, card]}
+    async with served() as town:
+        said = (await town.http.post(f"{WHERE}/messages", json={"text": "first"})).json()
+        own = quote(said["message_id"], safe="")
+        answers = [await town.http.post(f"{WHERE}/messages", json=body),
+                   await town.http.put(f"{WHERE}/messages/{own}", json=body)]  # fmt: skip
+        nodes[1] = {"type": "divider"}
+        mended = await town.http.post(f"{WHERE}/messages", json=body)
+
+    for answer in answers:
+        problem = answer.json()
+        assert answer.status_code == 422
+        assert "/content/1/data/nodes/1" in problem["detail"]
+        assert "hologram" in problem["detail"] + problem["value"]
+    assert mended.status_code == 201
+
+
+NATIVE = [
+    pytest.param(
+        slack, "application/vnd.slack.blocks+json", [{"type": "divider"}, {"type": "hologram"}],
+        "/1/type", [{"type": "divider"}], id="slack",
+    ),
+    pytest.param(
+        discord, "application/vnd.discord.components+json", [{"type": 14}, {"type": 99}],
+        "/1/type", [{"type": 14}], id="discord",
+    ),
+    pytest.param(
+        teams, "application/vnd.microsoft.card.adaptive+json",
+        {"type": "AdaptiveCard", "version": "1.5", "body": [{"type": "TextBlock"}]},
+        "/body/0",
+        {"type": "AdaptiveCard", "version": "1.5", "body": [{"type": "TextBlock", "text": "x"}]},
+        id="teams",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("codec", "schema_id", "wrong", "place", "right"), NATIVE)
+async def test_a_native_payload_with_a_mistake_is_refused_with_its_place_and_is_not_said(
+    codec: Any, schema_id: str, wrong: Any, place: str, right: Any
+) -> None:
+    def body(data: Any) -> dict[str, Any]:
+        return {"content": [{"type": "structured_data", "schema_id": schema_id, "data": data}]}
+
+    async with served(codecs=[codec]) as town:
+        said = (await town.http.post(f"{WHERE}/messages", json={"text": "first"})).json()
+        own = quote(said["message_id"], safe="")
+        answers = [await town.http.post(f"{WHERE}/messages", json=body(wrong)),
+                   await town.http.put(f"{WHERE}/messages/{own}", json=body(wrong))]  # fmt: skip
+        await town.house.clock.advance(1)
+        shown = list(town.board)
+        mended = await town.http.post(f"{WHERE}/messages", json=body(right))
+
+    for answer in answers:
+        assert answer.status_code == 422
+        assert f"/content/0/data{place}: " in answer.json()["detail"]
+    assert shown == ["first"]
+    assert mended.status_code == 201
+
+
+async def test_a_press_on_a_programs_card_is_told_to_the_program_alone() -> None:
+    part = {"type": "structured_data", "schema_id": SCHEMA_ID, "data": {
+        "type": "card", "nodes": [
+            {"type": "actions", "items": [{"type": "button", "label": "Deploy", "id": "deploy"}]}]
+    }}  # fmt: skip
+    async with (
+        served() as town,
+        await town.as_token("ann", role="human") as ann,
+        await town.as_token("other") as other,
+    ):
+        posted = (await town.http.post(f"{WHERE}/messages", json={"content": [part]})).json()
+        body = {"message_id": posted["message_id"], "action": "deploy"}
+        pressed = (await ann.post(f"{WHERE}/interactions", json=body)).json()
+        await town.house.clock.advance(5)
+        path = f"{WHERE}/messages/{pressed['message_id']}"
+        told, overheard = [(await one.get(path)).json() for one in (town.http, other)]
+
+    agent = town.house.agents["deployer"]
+    assert isinstance(agent, Deployer)
+    assert agent.pressed == []
+    assert pressed["outcome"] == "told to its author"
+    assert (told["mentions_you"], overheard["mentions_you"]) == (True, False)
+    interaction = told["message"]["content"][0]["data"]
+    assert (interaction["id"], interaction["message"]) == ("deploy", posted["message_id"])
+    assert told["message"]["actor"]["name"] == "ann"
+
+
+async def test_a_press_over_the_api_reaches_the_agent_as_any_press() -> None:
+    async with served() as town, await town.as_token("ann", role="human") as ann:
+        await ann.post(f"{WHERE}/messages", json={"text": "@deployer please"})
+        await town.house.clock.advance(5)
+        page = (await ann.get(WHERE)).json()["messages"]
+        card = page[-1]["message_id"]
+        body = {"message_id": card, "action": "deploy"}
+        key = {"Idempotency-Key": "p1"}
+        pressed = await ann.post(f"{WHERE}/interactions", json=body, headers=key)
+        again = await ann.post(f"{WHERE}/interactions", json=body, headers=key)
+        wrong = await ann.post(f"{WHERE}/interactions", json={**body, "action": "no"})
+        none = await ann.post(
+            f"{WHERE}/interactions", json={**body, "message_id": page[0]["message_id"]}
+        )
+        await town.house.clock.advance(5)
+
+    agent = town.house.agents["deployer"]
+    assert isinstance(agent, Deployer)
+    assert [(one["id"], one["value"]) for one in agent.pressed if isinstance(one, dict)] == [
+        ("deploy", 7)
+    ]
+    assert (pressed.status_code, again.json()["repeat"]) == (200, True)
+    assert (wrong.status_code, none.status_code) == (422, 422)
+    assert "no such action" in wrong.json()["detail"]
+
+
+FORM: dict[str, Any] = {
+    "type": "structured_data",
+    "schema_id": "application/vnd.uacs.card+json",
+    "data": {
+        "type": "card",
+        "nodes": [
+            {"type": "text_input", "id": "why", "label": "Why?"},
+            {"type": "number_input", "id": "many", "label": "How many?"},
+            {"type": "button", "label": "Send", "id": "send", "does": "submit"},
+        ],
+    },
+}
+
+
+class Asker(Deployer):
+    """Shows a form where the other shows a button."""
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        async for event in super().run(turn, inputs):
+            yield PartGiven(part=FORM) if isinstance(event, PartGiven) else event
+
+
+async def test_a_form_that_a_program_submits_reaches_its_author_filled_in() -> None:
+    async with served() as town, await town.as_token("ann", role="human") as ann:
+        agent = town.house.agents["deployer"] = Asker()
+        await ann.post(f"{WHERE}/messages", json={"text": "@deployer please"})
+        await town.house.clock.advance(5)
+        form = (await ann.get(WHERE)).json()["messages"][-1]["message_id"]
+        values = {"why": "because", "many": "3", "nobody": "asked"}
+        body = {"message_id": form, "action": "send", "values": values}
+        sent = await ann.post(f"{WHERE}/interactions", json=body)
+        await town.house.clock.advance(5)
+
+    assert sent.status_code == 200, sent.text
+    (heard,) = agent.pressed
+    assert isinstance(heard, dict)
+    assert (heard["kind"], heard["id"]) == ("submitted", "send")
+    assert heard["inputs"] == {"why": "because", "many": 3}
+
+
+async def test_a_form_with_a_mistake_is_answered_with_the_inputs_that_are_wrong() -> None:
+    async with served() as town, await town.as_token("ann", role="human") as ann:
+        agent = town.house.agents["deployer"] = Asker()
+        await ann.post(f"{WHERE}/messages", json={"text": "@deployer please"})
+        await town.house.clock.advance(5)
+        form = (await ann.get(WHERE)).json()["messages"][-1]["message_id"]
+        body = {"message_id": form, "action": "send", "values": {"many": "three"}}
+        sent = await ann.post(f"{WHERE}/interactions", json=body)
+        await town.house.clock.advance(5)
+
+    assert sent.status_code == 422
+    assert sent.json()["detail"] == "The form was not sent: many must be a number"
+    assert agent.pressed == []
+
+
+async def test_pages_lead_back_to_the_beginning() -> None:
+    async with served() as town:
+        empty = (await town.http.get(WHERE)).json()
+        for number in range(5):
+            await town.post(f"number {number}")
+        texts: list[str] = []
+        query: dict[str, Any] = {"limit": 2}
+        while True:
+            page = (await town.http.get(WHERE, params=query)).json()
+            texts[:0] = [one["content"][0]["text"] for one in page["messages"]]
+            before = page["metadata"]["uacs_bridge"]["next_before"]
+            if before is None:
+                break
+            query["before"] = before
+
+    assert empty["messages"] == []
+    assert texts == [f"number {number}" for number in range(5)]
+
+
+# --- what is shown ------------------------------------------------------------------------------
+
+
+def test_agents_own_things_are_not_shown_and_what_stands_behind_keeps_its_place() -> None:
+    def data(schema: str) -> StructuredDataPart:
+        return StructuredDataPart(schema_id=schema, data={"x": 1})
+
+    message = Message(
+        message_id="m", timestamp="2026-11-22T12:00:00Z",
+        actor=Actor(id="agent:a", role="assistant"),
+        content=(data(REASONING), data("application/x"), TextPart(text="the same"), data(STATE)),
+        metadata={
+            "agents": {"a": 1}, "usage": 2,
+            "uacs_bridge": {
+                "version": 1, "home": {"x": 1}, "fallbacks": {"1": [2]},
+                "parts": {"2": {"name": "n"}},
+            },
+        },
+    )  # fmt: skip
+
+    shown = outside_view(message)
+
+    assert shown.content == (data("application/x"), TextPart(text="the same"))
+    assert shown.metadata == {
+        "usage": 2,
+        "uacs_bridge": {"version": 1, "fallbacks": {"0": [1]}, "parts": {"1": {"name": "n"}}},
+    }
+    assert outside_view(shown) is shown
+
+
+async def test_what_is_not_shown_is_not_found_either() -> None:
+    async with served() as town:
+        own = (await town.post("hello")).json()["message_id"]
+        stored = await town.house.store.message(own)
+        assert stored
+        result = ToolResultPart(tool_call_id="c1", content="hidden treasure")
+        content = (*stored.message.content, result)
+        told = stored.message.model_copy(update={"content": content})
+        await town.house.store.change_message(told, "edited")
+        found = [(await town.http.get("/v1/search", params={"q": one})).json()["hits"]
+                 for one in ("hello", "treasure")]  # fmt: skip
+
+    assert [len(one) for one in found] == [1, 0]
+
+
+def test_of_tools_a_program_sees_what_the_room_shows() -> None:
+    call = ToolCallPart(id="c1", name="calendar__list", arguments={"day": "secret day"})
+    result = ToolResultPart(tool_call_id="c1", content="secret result")
+    message = Message(
+        message_id="m", timestamp="2026-11-22T12:00:00Z",
+        actor=Actor(id="agent:a", role="assistant"),
+        content=(call, result, TextPart(text="done")),
+    )  # fmt: skip
+
+    assert outside_view(message, "off").content == (TextPart(text="done"),)
+    named = outside_view(message, "names")
+    assert "secret" not in str(named.content)
+    assert len(named.content) == 2
+    assert outside_view(message, "full") is message
+
+
+def test_a_problem_says_what_which_value_and_what_to_do() -> None:
+    problem = Problem(422, "too long", value="x" * 500, todo="write less").response()
+
+    assert problem.media_type == "application/problem+json"
+    assert len(problem.body) < 300

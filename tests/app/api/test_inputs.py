@@ -1,0 +1,229 @@
+"""Whatever comes in, an answer goes out that the OpenAPI document knows: never a 500."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import jsonschema
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from bridge.app.api.openapi import document
+from bridge.errors import StoreError
+from tests.app.api.test_gate import ROOM, WHERE, Served, served
+
+DOCUMENT = document()
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+_WORDS = st.sampled_from(
+    ["text", "content", "message_id", "reply_to", "thread", "actor", "metadata", "format", "type",
+     "source", "url", "base64", "file_id", "media_type", "schema_id", "data", "action", "values"]
+)  # fmt: skip
+NEARLY = st.dictionaries(
+    _WORDS,
+    ANY_JSON
+    | st.lists(
+        st.dictionaries(
+            _WORDS, ANY_JSON | st.sampled_from(["text", "image", "structured_data"]), max_size=4
+        ),
+        max_size=3,
+    ),
+    max_size=5,
+)
+BODIES = (
+    (ANY_JSON | NEARLY).map(lambda value: json.dumps(value).encode())
+    | st.binary(max_size=40)
+    | NEARLY.map(lambda value: json.dumps({"text": "hello", **value}).encode())
+)
+QUERY = st.dictionaries(
+    st.sampled_from(["limit", "before", "after", "deltas", "q", "room", "message"]),
+    st.text(max_size=30) | st.sampled_from(["1", "0.0", "-1", "9" * 40, ROOM]),
+    max_size=3,
+)
+SEGMENT = st.text(min_size=1, max_size=20).map(lambda text: quote(text, safe=""))
+
+
+ASKED = st.tuples(st.lists(BODIES, min_size=5, max_size=10), QUERY, SEGMENT)
+Asked = tuple[list[bytes], dict[str, str], str]
+
+
+@settings(max_examples=12)
+@given(ASKED)
+@example(([], {}, "%0A0"))
+async def test_any_body_and_any_query_get_an_answer(asked: Asked) -> None:
+    await _must_be_answered(*asked)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+@settings(max_examples=1500)
+@given(ASKED)
+async def test_any_body_and_any_query_get_an_answer_for_long(asked: Asked) -> None:
+    await _must_be_answered(*asked)
+
+
+async def _must_be_answered(bodies: list[bytes], query: dict[str, str], segment: str) -> None:
+    async with served() as town:
+        said = (await town.http.post(f"{WHERE}/messages", json={"text": "first"})).json()
+        own = quote(said["message_id"], safe="")
+        for body in bodies:
+            for method, path in (
+                ("POST", f"{WHERE}/messages"),
+                ("PUT", f"{WHERE}/messages/{own}"),
+                ("POST", f"{WHERE}/interactions"),
+            ):
+                _must_be_known(await town.http.request(method, path, content=body))
+        for path in ("/v1/search", WHERE, f"/v1/rooms/{segment}", f"{WHERE}/messages/{segment}",
+                     f"/v1/blobs/{segment}", f"/v1/{segment}"):  # fmt: skip
+            _must_be_known(await town.http.get(path, params=query))
+
+
+def _must_be_known(answer: httpx.Response) -> None:
+    assert answer.status_code < 500, answer.text
+    if answer.status_code >= 400:
+        problem = answer.json()
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert problem["status"] == answer.status_code
+        assert problem["detail"]
+
+
+OPERATIONS = [
+    (method.upper(), path, operation)
+    for path, methods in DOCUMENT["paths"].items()
+    for method, operation in methods.items()
+    if operation["operationId"] != "follow_room"  # it does not end; test_following follows it
+]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "operation"), OPERATIONS, ids=[one[2]["operationId"] for one in OPERATIONS]
+)
+async def test_answers_are_as_the_document_says(
+    method: str, path: str, operation: dict[str, Any]
+) -> None:
+    async with served() as town:
+        good = _good(path, operation["operationId"], await _known(town))
+        requests: list[dict[str, Any]] = [
+            good,
+            {**good, "headers": {"authorization": "Bearer x"}},
+            {**good, "url": good["url"].replace(ROOM, "nowhere")},
+            {**good, "url": re.sub(r"(messages|blobs)/.*", r"\1/none", good["url"])},
+            {**good, "params": {"limit": "x", "q": "", "room": "nowhere", "message": "none"}},
+            {**good, "content": b"{"},
+            {**good, "json": {"unknown": 1}, "content": None},
+        ]
+        answers = [await town.http.request(method, **one) for one in requests]
+
+    assert answers[0].status_code == int(next(iter(operation["responses"])))
+    for answer in answers:
+        told = operation["responses"].get(str(answer.status_code))
+        assert told is not None, (answer.status_code, answer.text)
+        media = answer.headers["content-type"].partition(";")[0]
+        schema = told["content"].get(media, {}).get("schema")
+        if media.endswith("json"):
+            assert schema is not None
+            _validate(answer.json(), schema)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What stands in the room: a message with a file of the program's own, and a card."""
+
+    message: str
+    file_id: str
+    card: str
+
+
+async def _known(town: Served) -> Known:
+    file = {"type": "file", "media_type": "text/plain", "source": {"base64": "aGVsbG8="}}
+    content = [{"type": "text", "text": "hello"}, file]
+    own = (await town.http.post(f"{WHERE}/messages", json={"content": content})).json()
+    told = (await town.http.get(f"{WHERE}/messages/{own['message_id']}")).json()
+    async with await town.as_token("ann", role="human") as ann:
+        await ann.post(f"{WHERE}/messages", json={"text": "@deployer please"})
+        await town.house.clock.advance(5)
+        card = (await ann.get(WHERE)).json()["messages"][-1]["message_id"]
+    return Known(own["message_id"], told["message"]["content"][1]["source"]["file_id"], card)
+
+
+def _good(path: str, operation: str, known: Known) -> dict[str, Any]:
+    """A request that is right."""
+    url = path.replace("{room}", ROOM).replace("{message}", quote(known.message, safe=""))
+    request: dict[str, Any] = {"url": url.replace("{blob}", known.file_id)}
+    match operation:
+        case "post_message" | "edit_message":
+            request["json"] = {"text": "other words"}
+        case "press":
+            request["json"] = {"message_id": known.card, "action": "deploy"}
+        case "search":
+            request["params"] = {"q": "hello"}
+        case "read_file":
+            request["params"] = {"room": ROOM, "message": known.message}
+        case _:
+            pass
+    return request
+
+
+def _validate(value: Any, schema: dict[str, Any]) -> None:
+    whole = {**schema, "components": DOCUMENT["components"]}
+    jsonschema.Draft202012Validator(whole).validate(value)
+
+
+@pytest.mark.parametrize("name", ["limit", "before"])
+@pytest.mark.parametrize(
+    "given",
+    ["1" * 17, "0000000000000001" + "9" * 30, "9" * 400, str(2**53 + 1), "0", "-1", "+1", "1.0",
+     "1e2", " 1", "1_0", "١", "²", "0x1", "NaN", "1\n"],
+)  # fmt: skip
+async def test_a_number_is_checked_as_a_whole(name: str, given: str) -> None:
+    async with served() as town:
+        answer = await town.http.get(WHERE, params={name: given})
+        fine = await town.http.get(WHERE, params={"limit": "0200", "before": str(2**53)})
+
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith(name)
+    assert fine.status_code == 200
+
+
+@pytest.mark.parametrize(
+    "room", [f"{ROOM}%2Fevents", f"{ROOM}%2fevents", f"{ROOM}%2Fmessages", "%2E%2E%2Fplaza", "%00"]
+)
+async def test_a_room_in_an_address_is_one_step_of_it(room: str) -> None:
+    """An encoded slash does not lead to what stands below another room."""
+    async with served() as town:
+        answer = await town.http.get(f"/v1/rooms/{room}")
+
+    assert answer.status_code in (404, 405)
+    assert "text/event-stream" not in answer.headers["content-type"]
+
+
+async def test_a_store_in_trouble_is_told_without_its_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def fails(*_: object, **__: object) -> None:
+        raise StoreError("The store '/srv/secret/bridge.sqlite3' failed: disk I/O error")
+
+    async with served() as town:
+        for name in ("page", "position", "search", "message"):
+            monkeypatch.setattr(town.house.store, name, fails)
+        answers = [
+            await town.http.get("/v1/rooms"),
+            await town.http.get(WHERE),
+            await town.http.get(f"{WHERE}/events"),
+            await town.http.get("/v1/search?q=x"),
+            await town.http.post(f"{WHERE}/messages", json={"text": "x"}),
+        ]
+
+    assert [one.status_code for one in answers] == [503] * 5
+    assert not [one.text for one in answers if "srv" in one.text or "sqlite" in one.text]

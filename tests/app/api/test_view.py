@@ -1,0 +1,53 @@
+"""What programs outside are shown of a room's Conversation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bridge.app.api.view import conversation_view
+from bridge.content.cards.tool_calls import ToolsShown
+from bridge.uacs import Actor, Conversation, Message, TextPart
+
+WHEN = "2026-11-22T12:00:00Z"
+TOOL: Any = {"name": "calendar__list", "description": "Lists.", "parameters": {}, "agents": ["bot"]}
+
+
+@pytest.mark.parametrize(
+    ("shown", "tools"), [("off", None), ("names", [{"name": "calendar__list"}]), ("full", [TOOL])]
+)
+def test_tools_are_described_as_far_as_people_see_them(shown: ToolsShown, tools: Any) -> None:
+    room = Conversation(
+        conversation_id="0b0f5c9e-8f5e-5c6e-9d0e-2f6f3f1f7a11",
+        created_at=WHEN,
+        updated_at=WHEN,
+        messages=(),
+        metadata={"tools": [TOOL], "uacs_bridge": {"kind": "room"}},
+    )
+
+    found: Any = conversation_view(room, shown).metadata
+
+    assert found.get("tools") == tools
+    assert found["uacs_bridge"] == {"kind": "room"}
+
+
+def test_what_an_agent_keeps_for_itself_is_not_shown() -> None:
+    answer = Message(
+        message_id="a1",
+        timestamp=WHEN,
+        actor=Actor(id="agent:bot", role="assistant"),
+        content=(TextPart(text="Yes."),),
+        metadata={"agents": {"bot": {"mood": "good"}}, "usage": {"input_tokens": 1}},
+    )
+    room = Conversation(
+        conversation_id="0b0f5c9e-8f5e-5c6e-9d0e-2f6f3f1f7a11",
+        created_at=WHEN,
+        updated_at=WHEN,
+        messages=(answer,),
+        metadata={},
+    )
+
+    (shown,) = conversation_view(room, "full").messages
+
+    assert shown.metadata == {"usage": {"input_tokens": 1}}

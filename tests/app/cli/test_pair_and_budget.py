@@ -1,0 +1,119 @@
+"""`uacs-bridge pair` and `uacs-bridge budget`: while the bridge runs, and while it does not."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from bridge.model import ActorId
+from bridge.router.rooms.codes import digest_of
+from tests.app.cli.test_commands import House
+from tests.app.running import cli, write
+from tests.e2e.house import configuration, running, street
+
+CODE = re.compile(r"[0-9A-Z]{4}-[0-9A-Z]{4}")
+ANN = ActorId("slack:T0ACME:U0ACME01")
+
+
+@pytest_asyncio.fixture
+async def house(tmp_path: Path) -> AsyncGenerator[House]:
+    """With an agent that may begin one turn in an hour."""
+    async with street(names=("slack",)) as local:
+        settings = configuration(local, tmp_path / "bridge.sqlite3", channels=["general"])
+        room = settings["rooms"]["general"]
+        room["agents"] = [{"agent": "echo", "listen": "always"}]
+        room["budget"] = {"hour": {"messages": 1}}
+        config = write(tmp_path / "bridge.yaml", json.dumps(settings))
+        async with running(local, settings) as (bridge, url):
+            said = await local.say("slack", "general", "hello there")
+            await local.until(lambda: len(local.standing("slack", "general")) == 2)
+            await bridge.router.settled()
+            yield House(local, bridge, url, config, said)
+
+
+async def test_a_code_of_a_running_bridge_is_good_at_once(house: House) -> None:
+    made = await house.cli("pair", "new", "echo")
+    assert made.exit_code == 0, made.output
+    assert CODE.fullmatch(code := made.stdout.strip())
+    assert (await house.json("pair", "list", "--json")) == {"paired": [], "codes": 1}
+
+    assert await house.bridge.store.use_pairing_code(digest_of(code), ANN) == "paired"
+    await house.bridge.router.doors.load()
+
+    (paired,) = (await house.json("pair", "list", "--json"))["paired"]
+    assert (paired["actor"], paired["agent"]) == (ANN, "echo")
+    assert ANN in (await house.cli("pair", "list")).stdout
+    first = await house.cli("pair", "revoke", ANN, "--agent", "echo")
+    again = await house.cli("pair", "revoke", ANN)
+    assert (first.stdout, again.stdout) == (
+        f"{ANN} is not paired\n", f"{ANN} is not paired; it was not before\n"
+    )  # fmt: skip
+    assert await house.bridge.router.doors.pairings() == []
+
+
+async def test_budgets_are_shown_and_opened_again_while_the_bridge_runs(house: House) -> None:
+    shown = await house.json("budget", "show", "--json")
+    assert {one["purse"]: one["messages"] for one in shown}["room:general"] == 1
+    assert "room:general" in (await house.cli("budget", "show", "--hours", "1")).stdout
+
+    await house.local.say("slack", "general", "and again")
+    await house.local.until(lambda: any(
+        "⏳" in one.text for one in house.local.standing("slack", "general")
+    ))  # fmt: skip
+    reset = await house.cli("budget", "reset", "room:general")
+    assert (reset.exit_code, reset.stdout) == (0, "room:general is full again\n")
+    await house.local.say("slack", "general", "and now?")
+    await house.local.until(lambda: any(
+        "and now?" in one.text and one.author == "echo"
+        for one in house.local.standing("slack", "general")
+    ))  # fmt: skip
+
+
+@pytest.fixture
+def stopped(tmp_path: Path) -> Path:
+    """The configuration of a bridge that does not run."""
+    store = tmp_path / "bridge.sqlite3"
+    settings = {
+        "store": {"path": str(store)}, "agents": {"echo": {"kind": "echo"}},
+        "rooms": {"x": {"members": [{"account": "slack", "channel": "#x"}]}},
+        "accounts": {"slack": {
+            "platform": "slack", "bot_token": {"env": "X"}, "app_token": {"env": "Y"}}},
+    }  # fmt: skip
+    return write(tmp_path / "bridge.yaml", json.dumps(settings))
+
+
+def test_codes_and_budgets_of_a_bridge_that_does_not_run(stopped: Path) -> None:
+    made = cli("pair", "new", "--minutes", "60", "-c", str(stopped))
+    assert made.exit_code == 0, made.output
+    assert CODE.fullmatch(made.stdout.strip())
+    listed = cli("pair", "list", "-c", str(stopped))
+    assert "codes that may still be given: 1" in listed.stdout
+    assert cli("budget", "reset", "room:x", "-c", str(stopped)).exit_code == 0
+    shown = cli("budget", "show", "--json", "-c", str(stopped))
+    assert json.loads(shown.stdout) == []
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("pair", "new", "nobody"), "There is no agent 'nobody'; there are: echo"),
+        (("pair", "new", "--minutes", "0"), "A code is good for 1 to 1440 minutes, not 0"),
+        (("pair", "revoke", "somebody"), "somebody"),
+        (("budget", "reset", "room:y"), "There is no room 'y'"),
+        (("budget", "reset", "agent:ecko"), "There is no agent 'ecko'; did you mean 'echo'?"),
+        (("budget", "reset", "person:slack:T01:U01"), "Nothing was spent for 'slack:T01:U01'"),
+        (("budget", "reset", "echo"), "'echo' is no purse; it has the form room:NAME"),
+    ],
+)
+def test_what_cannot_be_done_is_said(stopped: Path, args: tuple[str, ...], said: str) -> None:
+    cli("pair", "new", "-c", str(stopped))  # makes the store
+
+    result = cli(*args, "-c", str(stopped))
+
+    assert result.exit_code != 0
+    assert said in result.output

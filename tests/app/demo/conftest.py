@@ -1,0 +1,55 @@
+"""What the tests of the demo's page share: a demo, a browser, and a page that is watched."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page
+
+from tests.app.demo import showing
+
+# Notes what the page's policy forbids.
+_WATCH = """
+window.violations = [];
+addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective));
+"""
+
+
+@pytest.fixture(scope="module")
+def address() -> Generator[str]:
+    with showing.running("--quiet-room") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Generator[Browser]:
+    if showing.CHROMIUM is None:
+        pytest.skip("no Chromium found: install Debian's `chromium` to test the demo's page")
+    with showing.browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(chromium: Browser, address: str) -> Generator[Page]:
+    """The page, watched: no error in its console, nothing that its policy forbids."""
+    complaints: list[str] = []
+    page = chromium.new_page(viewport={"width": 1440, "height": 900})
+    page.add_init_script(_WATCH)
+    page.on("console", lambda said: complaints.extend(_troubles(said)))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("dialog", lambda dialog: complaints.append(f"a dialog: {dialog.message}"))
+    page.goto(address)
+    page.wait_for_selector("body.live")
+    yield page
+    assert page.evaluate("violations") == []
+    assert complaints == []
+    page.close()
+
+
+def _troubles(said: ConsoleMessage) -> list[str]:
+    """Browsers note every refused request, and some tests have requests refused."""
+    refused = ("status of 400", "status of 403")
+    if said.type == "log" or any(status in said.text for status in refused):
+        return []
+    return [f"{said.text} {said.location}"]

@@ -1,0 +1,67 @@
+"""`demo --script`: a conversation without a browser, checked by itself."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from bridge.app.demo.lines import REFUSED_NAME
+from bridge.app.demo.running import running_demo
+from bridge.app.demo.script import ARCHIVE_MARK, play_script
+from bridge.sandbox.faults import Fault
+from bridge.uacs import Conversation
+
+_SCHEMA = Path(__file__).parents[3] / "docs" / "uacs.schema.json"
+_AUTHORS = [
+    "Ada Park", "Chen Wei", "Noor Haddad", "Dana Okafor", "Chloe Meyer", "echo", "Ben Ortiz",
+    REFUSED_NAME, "Dev Rao", "Carmen Diaz",
+]  # fmt: skip
+
+
+def _demo(*options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "bridge", "demo", "--script", *options],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_the_script_prints_three_sides_and_one_valid_conversation(tmp_path: Path) -> None:
+    done = _demo("--data", str(tmp_path / "kept"))
+
+    assert (done.returncode, done.stderr) == (0, "")
+    transcript, _, document = done.stdout.partition(ARCHIVE_MARK)
+    for title in ("Slack: #general", "Discord: #general", "Teams: #General"):
+        assert title in transcript
+    assert transcript.count("Which two?") == 3
+    assert transcript.count("    | ") == 9
+    conversation = Conversation.model_validate_json(document)
+    assert [message.actor.name for message in conversation.messages] == _AUTHORS
+    jsonschema.Draft7Validator(json.loads(_SCHEMA.read_text("utf-8"))).validate(
+        json.loads(document)
+    )
+    assert (tmp_path / "kept" / "demo.sqlite3").exists()
+
+
+async def test_what_is_missing_on_a_side_is_told_and_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with running_demo(tmp_path, pace=0.0, newcomers=(REFUSED_NAME,)) as (demo, _):
+        deaf = Fault(kind="drop", where="slack:event:*", times=None)
+        demo.street.around.faults.add(deaf)
+
+        code = await play_script(demo, json_only=True, patience=0.3)
+
+    told = capsys.readouterr()
+    assert code == 1
+    assert '"conversation_id"' in told.out
+    assert ARCHIVE_MARK not in told.out
+    assert "discord: what Ada Park said on slack did not come within 0.3 s" in told.err
+    assert "Teams does not show what it should" in told.err

@@ -1,0 +1,53 @@
+"""The demo's start and its end: ports, signals, and nothing left behind."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import urllib.request
+from pathlib import Path
+
+from tests.app.demo import showing
+
+
+def test_a_stop_while_somebody_looks_leaves_nothing(tmp_path: Path) -> None:
+    process = showing.start("--port", "0", temp=tmp_path)
+    url = showing.url_of(process)
+    stream = urllib.request.urlopen(f"{url}/events", timeout=5)
+    stream.readline()
+    assert list(tmp_path.iterdir())
+
+    code, complaints = showing.stop(process, signal.SIGTERM)
+
+    stream.close()
+    assert (code, complaints) == (0, "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stop_while_it_starts_is_a_clean_stop_too(tmp_path: Path) -> None:
+    process = showing.start("--port", "0", temp=tmp_path)
+    try:
+        while not list(tmp_path.iterdir()) and process.poll() is None:
+            pass
+        code, complaints = showing.stop(process)
+    finally:
+        process.kill()
+        process.communicate()
+
+    assert (code, complaints) == (0, "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_taken_port_is_replaced_by_a_free_one() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        process = showing.start("--port", str(port))
+        url = showing.url_of(process)
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            assert answer.status == 200
+        code, complaints = showing.stop(process, signal.SIGINT)
+
+    assert not url.endswith(f":{port}")
+    assert (code, complaints) == (0, f"Port {port} is taken; this demo takes another.\n")

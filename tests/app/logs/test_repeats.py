@@ -1,0 +1,293 @@
+"""What repeats in the log is told once in full, and then counted: one line a minute."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import errno
+import logging
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+from pydantic import TypeAdapter, ValidationError
+
+from bridge.app.logs.repeats import (
+    ABOUT,
+    MOST_CAUSES,
+    MOST_EVENTS,
+    WHICH,
+    WHY,
+    WINDOW,
+    Repeats,
+    tell_repeats,
+)
+from bridge.app.logs.setup import route_standard_logging
+
+ROOT = Path(__file__).parents[3]
+
+
+@dataclass
+class Log:
+    now: float = 0.0
+    lines: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    def __post_init__(self) -> None:
+        self.repeats = Repeats(lambda: self.now)
+        self.logger: Any = structlog.get_logger()
+
+    def names(self) -> list[tuple[str, int | None]]:
+        return [(one["event"], one.get("repeated")) for one in self.lines]
+
+    def _keep(self, _logger: object, _name: str, event: Any) -> Any:
+        self.lines.append(dict(event))
+        raise structlog.DropEvent
+
+    def configure(self) -> None:
+        structlog.configure(
+            processors=[structlog.processors.add_log_level, self.repeats, self._keep],
+            wrapper_class=structlog.make_filtering_bound_logger("debug"),
+        )
+
+
+@pytest.fixture
+def log() -> Generator[Log]:
+    before, root = structlog.get_config(), logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    made = Log()
+    made.configure()
+    route_standard_logging()
+    yield made
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    logging.captureWarnings(capture=False)
+    structlog.configure(**before)
+
+
+def test_a_flood_is_one_line_and_then_one_a_minute(log: Log) -> None:
+    for number in range(3000):
+        log.now = number * 4 / 3000
+        log.logger.warning("activity_refused", account="teams", reason="no bearer token")
+    assert log.names() == [("activity_refused", None)]
+
+    log.now = WINDOW
+    log.repeats.tell()
+    for number in range(120):
+        log.now = WINDOW + number
+        log.logger.warning("activity_refused", account="teams", reason="no bearer token")
+
+    assert log.names() == [("activity_refused", None), ("activity_refused", 2999),
+                           ("activity_refused", 60)]  # fmt: skip
+    assert log.lines[1] == {
+        "event": "activity_refused", "level": "warning", "account": "teams",
+        "reason": "no bearer token", "repeated": 2999, "seconds": 60,
+    }  # fmt: skip
+
+
+def test_nothing_is_counted_that_is_not_told(log: Log) -> None:
+    """Also where the flood ends before the minute does, and where the program ends."""
+    for _ in range(10):
+        log.logger.error("broken")
+    log.now = WINDOW + 1
+    log.logger.error("another")
+    for _ in range(5):
+        log.logger.error("another")
+    log.repeats.tell(everything=True)
+
+    assert log.names() == [("broken", None), ("broken", 9), ("another", None), ("another", 5)]
+
+
+def test_after_a_quiet_minute_the_same_is_told_in_full_again(log: Log) -> None:
+    for minute in range(3):
+        log.now = minute * (WINDOW + 1)
+        log.logger.warning("receiver_broke", account="a", operation=str(minute))
+
+    assert log.names() == [("receiver_broke", None)] * 3
+
+
+def test_other_accounts_other_causes_and_other_levels_are_not_merged(log: Log) -> None:
+    told = [
+        {"account": "a", "error": "invalid_auth"}, {"account": "b", "error": "invalid_auth"},
+        {"account": "a", "error": "token_revoked"}, {"account": "a", "reason": "invalid_auth"},
+        {"channel": "slack:T:C1"}, {"channel": "slack:T:C2"}, {"status": 500}, {"status": 401},
+        {"error": "it answered HTTP 500"}, {"error": "it answered HTTP 401"}, {},
+    ]  # fmt: skip
+    for _ in range(3):
+        for one in told:
+            log.logger.warning("refused", **one)
+        log.logger.error("refused")
+
+    assert len(log.lines) == len(told) + 1
+
+
+def test_what_differs_each_time_is_the_same(log: Log) -> None:
+    for number in range(100):
+        log.logger.warning(
+            "refused", operation=f"{number:032x}",
+            reason=f"Key 'k{number}' of {number:032x} is {number} s old",
+        )  # fmt: skip
+
+    assert log.names() == [("refused", None)]
+
+
+def _broken(kind: type[Exception]) -> Exception:
+    try:
+        _raise(kind)
+    except kind as error:
+        return error
+    raise AssertionError
+
+
+def _raise(kind: type[Exception]) -> None:
+    raise kind("no")
+
+
+def _broken_elsewhere() -> Exception:
+    try:
+        int("x")
+    except ValueError as error:
+        return error
+    raise AssertionError
+
+
+def test_exceptions_are_told_apart_by_kind_and_place(log: Log) -> None:
+    for _ in range(3):
+        for error in (_broken(ValueError), _broken(KeyError), _broken_elsewhere()):
+            log.logger.error("broke", exc_info=error)
+        log.logger.error("broke", exc_info=ExceptionGroup("g", [_broken(OSError)]))
+    log.repeats.tell(everything=True)
+
+    assert [line.get("repeated") for line in log.lines] == [None] * 4 + [2] * 4
+    assert all("exc_info" in line for line in log.lines[:4])
+    assert not any("exc_info" in line for line in log.lines[4:])  # one traceback is enough
+
+
+def test_messages_are_never_left_out(log: Log) -> None:
+    for _ in range(50):
+        log.logger.info("approval_decided", actor="ann")
+
+    assert len(log.lines) == 50
+
+
+def test_running_out_of_file_descriptors_is_two_lines(log: Log) -> None:
+    """As asyncio says it, thousands of times a second (CPython 3.11)."""
+    for number in range(2000):
+        error = OSError(errno.EMFILE, "Too many open files")
+        logging.getLogger("asyncio").error(
+            "socket.accept() out of system resource\nsocket: <asyncio.TransportSocket fd=%d>",
+            number, exc_info=(OSError, error, None),
+        )  # fmt: skip
+    log.repeats.tell(everything=True)
+
+    assert [line.get("repeated") for line in log.lines] == [None, 1999]
+    assert {line["logger"] for line in log.lines} == {"asyncio"}
+
+
+def test_a_tool_server_that_prints_no_json_is_two_lines(log: Log) -> None:
+    """As the SDK of MCP says it: a traceback for each line of standard output."""
+    reader = TypeAdapter(dict[str, int])
+    for number in range(300):
+        try:
+            reader.validate_json(f"line {number} of a banner")
+        except ValidationError:
+            logging.getLogger("mcp.client.stdio").exception("Failed to parse JSONRPC message")
+    log.repeats.tell(everything=True)
+
+    assert [line.get("repeated") for line in log.lines] == [None, 299]
+
+
+def test_refused_http_is_two_lines(log: Log) -> None:
+    for _ in range(100):
+        logging.getLogger("uvicorn.error").warning("Invalid HTTP request received.")
+        logging.getLogger("another").warning("Invalid HTTP request received.")
+    log.repeats.tell(everything=True)
+
+    assert len(log.lines) == 4
+
+
+def test_strangers_who_make_each_line_another_fill_neither_log_nor_memory(log: Log) -> None:
+    words = [
+        f"{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}{chr(97 + n // 676)}y" for n in range(5000)
+    ]
+    for word in words:
+        log.logger.warning("refused", reason=word)
+        log.logger.warning(f"event {word}")
+    shown = len(log.lines)
+    log.repeats.tell(everything=True)
+
+    assert shown <= (MOST_CAUSES + 1) + (MOST_EVENTS + 1)
+    told = sum(line.get("repeated", 1) for line in log.lines)
+    assert told == 10_000
+    log.now += WINDOW
+    log.repeats.tell()
+    log.repeats.tell(everything=True)
+    assert vars(log.repeats)["_told"] == vars(log.repeats)["_causes"] == {}
+
+
+async def test_when_the_bridge_stops_all_counts_are_told(log: Log) -> None:
+    telling = asyncio.create_task(tell_repeats(log.repeats))
+    await asyncio.sleep(0)
+    for _ in range(7):
+        log.logger.warning("broken")
+    telling.cancel()
+    await asyncio.gather(telling, return_exceptions=True)
+
+    assert log.names() == [("broken", None), ("broken", 6)]
+
+
+# --- every line of the code ---------------------------------------------------------------------
+
+# Of the whole bridge, and the same whenever they come.
+OF_THE_BRIDGE = {"store_takes_again"}
+
+
+def _lines_of_the_code() -> list[tuple[str, str, set[str]]]:
+    """Where it is, its event, and its keys: of every warning and error that is logged."""
+    found: list[tuple[str, str, set[str]]] = []
+    for path in sorted([*ROOT.glob("bridge/**/*.py"), *ROOT.glob("connectors/**/*.py")]):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(
+                        value=ast.Name(id="log"),
+                        attr="warning" | "error" | "exception" | "critical" as level,
+                    ),
+                    args=[ast.Constant(value=str(event))],
+                ):
+                    keys = {one.arg for one in node.keywords if one.arg}
+                    keys |= {"exc_info"} if level == "exception" else set()
+                    found.append((f"{path.relative_to(ROOT)}:{node.lineno}", event, keys))
+                case _:
+                    pass
+    return found
+
+
+def test_every_warning_has_a_key_by_which_it_is_told_apart() -> None:
+    """Else trouble of one account hides that of another behind "repeated"."""
+    lines = _lines_of_the_code()
+    known = {*ABOUT, *WHY, *WHICH, "exc_info"}
+
+    alike = [
+        (where, event) for where, event, keys in lines
+        if not keys & known and event not in OF_THE_BRIDGE
+    ]  # fmt: skip
+    nobodys = [
+        (where, event) for where, event, keys in lines
+        if not keys & set(ABOUT)
+        and (where.startswith("connectors/") or keys & {"operation", "row", "native_id"})
+    ]  # fmt: skip
+
+    assert len(lines) > 100
+    assert alike == []
+    assert nobodys == []  # what is of an account names it, or its channel
+
+
+def test_parts_that_are_not_ready_are_told_one_by_one(log: Log) -> None:
+    for _ in range(2):
+        for name in ("a", "b", "c"):
+            log.logger.warning("not_ready", part=f"agents.{name}", problem="it cannot be reached")
+
+    assert [line["part"] for line in log.lines] == ["agents.a", "agents.b", "agents.c"]

@@ -1,0 +1,89 @@
+"""Files that nothing names any more go after their days; all others stay."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from bridge.app.watch.sweep import sweep, sweep_daily
+from bridge.store import open_sqlite
+from bridge.testing.blobs_contract import put
+from bridge.testing.memory_blobs import MemoryBlobs
+from bridge.testing.store_contract import HandClock
+
+DAY = 86_400.0
+
+
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()
+
+
+class EnoughError(Exception):
+    """The third sleep of `TwoSleeps`."""
+
+
+class TwoSleeps(HandClock):
+    slept = 0
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept += 1
+        if self.slept == 3:
+            raise EnoughError
+        await super().sleep(seconds)
+
+
+async def store_that_names(path: Path, clock: HandClock, *file_ids: str) -> None:
+    store = await open_sqlite(path, clock=clock, key=bytes(32))
+    await store.close()
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        for number, file_id in enumerate(file_ids):
+            db.execute(
+                "INSERT INTO messages (id, body, author, time, state, outcome) "
+                "VALUES (?, ?, x'', 0, 'complete', '')",
+                (str(number), f'{{"file_id": "{file_id}"}}'.encode()),
+            )
+        db.commit()
+
+
+async def test_only_old_files_that_no_message_names_go(tmp_path: Path, clock: HandClock) -> None:
+    blobs = MemoryBlobs(clock)
+    named, unnamed = await put(blobs, b"named"), await put(blobs, b"unnamed")
+    await store_that_names(tmp_path / "b.sqlite3", clock, named.file_id)
+    clock.now += 20 * DAY
+    young = await put(blobs, b"young")
+
+    early = await sweep(tmp_path / "b.sqlite3", blobs, clock, 30)
+    clock.now += 11 * DAY
+    late = await sweep(tmp_path / "b.sqlite3", blobs, clock, 30)
+
+    assert (early, late) == (0, 1)
+    assert [await blobs.stat(ref.file_id) for ref in (named, unnamed, young)] == [
+        named, None, young,
+    ]  # fmt: skip
+
+
+async def test_a_store_that_cannot_be_read_removes_nothing(
+    tmp_path: Path, clock: HandClock
+) -> None:
+    blobs = MemoryBlobs(clock)
+    ref = await put(blobs, b"kept")
+    _spoil(tmp_path / "b.sqlite3")
+
+    with capture_logs() as logs, pytest.raises(EnoughError):
+        await sweep_daily(tmp_path / "b.sqlite3", blobs, TwoSleeps(), 30)
+
+    assert [entry["event"] for entry in logs] == 2 * ["files_not_swept"]
+    assert await blobs.stat(ref.file_id) == ref
+
+
+def _spoil(path: Path) -> None:
+    path.write_bytes(b"not a store" * 1000)
+
+
+async def test_without_days_every_file_stays(tmp_path: Path, clock: HandClock) -> None:
+    await sweep_daily(tmp_path / "nowhere", MemoryBlobs(clock), clock, None)

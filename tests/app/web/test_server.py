@@ -1,0 +1,312 @@
+"""The bridge's own web server: bounded, quiet about secrets, and a door for commands only."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import stat
+from pathlib import Path
+from typing import cast
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from bridge.app.build import Bridge, build
+from bridge.app.logs.redaction import hide_paths
+from bridge.app.reload import KEPT
+from bridge.app.settings.file import settings_of
+from bridge.app.watch.gauges import gauges_of
+from bridge.app.web.local_door import Door, RunningBridge, running_bridge
+from bridge.app.web.request_bodies import BoundedBodies
+from bridge.app.web.server import WebServer, listen, web_app
+from bridge.errors import BridgeError, ConfigError
+from bridge.model import AccountId, LaneId
+from bridge.ports.connector import Connector, Health
+from bridge.ports.store import LaneStatus, StoreStatus
+
+
+def _client(app: Starlette) -> httpx.AsyncClient:
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://bridge")
+
+
+@pytest.fixture
+def bounded() -> Starlette:
+    async def echo(request: Request) -> Response:
+        return PlainTextResponse(f"{len(await request.body())}")
+
+    route = Route("/", echo, methods=["GET", "POST"])
+    return Starlette(
+        routes=[route], middleware=[Middleware(BoundedBodies, most_bytes=100, most_seconds=0.2)]
+    )
+
+
+async def test_a_body_within_bounds_arrives_whole(bounded: Starlette) -> None:
+    async with _client(bounded) as http:
+        sizes = [(await http.post("/", content=b"x" * n)).text for n in (0, 1, 100)]
+        sizes.append((await http.get("/")).text)
+
+    assert sizes == ["0", "1", "100", "0"]
+
+
+async def test_a_body_that_is_too_large_is_refused_announced_or_not(bounded: Starlette) -> None:
+    async def chunks():
+        for _ in range(11):
+            yield b"x" * 10
+
+    async with _client(bounded) as http:
+        assert (await http.post("/", content=b"x" * 101)).status_code == 413
+        assert (await http.post("/", content=chunks())).status_code == 413
+        assert (
+            await http.post("/", content=b"", headers={"content-length": "9" * 30})
+        ).status_code == 413
+
+
+async def test_a_body_that_never_ends_is_given_up(bounded: Starlette) -> None:
+    async def drip():
+        yield b"x"
+        await asyncio.sleep(5)
+
+    async with _client(bounded) as http:
+        assert (await http.post("/", content=drip())).status_code == 408
+
+
+async def test_what_the_server_refuses_by_itself_is_said_in_json(
+    bounded: Starlette, idle: Bridge
+) -> None:
+    async def drip():
+        yield b"x"
+        await asyncio.sleep(5)
+
+    async with _client(bounded) as http:
+        large = await http.post("/", content=b"x" * 101)
+        slow = await http.post("/", content=drip())
+    async with _client(web_app(idle)) as http:
+        nothing = await http.get("/nowhere/at/all")
+        method = await http.post("/healthz")
+
+    answers = [large, slow, nothing, method]
+    assert [one.status_code for one in answers] == [413, 408, 404, 405]
+    assert {one.headers["content-type"] for one in answers} == {"application/problem+json"}
+    assert all(one.json()["status"] == one.status_code for one in answers)
+    assert (large.json()["detail"], large.json()["todo"]) == (
+        "The body is larger than 100 bytes", "send less at once; give files by their addresses"
+    )  # fmt: skip
+    assert slow.json()["todo"] == "send it anew"
+    assert set(method.headers["allow"].split(", ")) == {"GET", "HEAD"}
+
+
+async def test_what_is_no_http_is_refused_in_json(idle: Bridge) -> None:
+    server = WebServer(web_app(idle), "127.0.0.1", 0)
+    await server.start()
+    try:
+        port = int(server.url.rpartition(":")[2])
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"HELO there\r\n\r\n")
+        answer = await asyncio.wait_for(reader.read(), 10)
+        writer.close()
+    finally:
+        await server.stop()
+
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"application/problem+json" in head
+    assert json.loads(body)["status"] == 400
+
+
+@pytest.fixture
+async def idle(tmp_path: Path):
+    """A bridge without accounts; its router does not run."""
+    bridge = await build(settings_of({"store": {"path": str(tmp_path / "b.sqlite3")}}))
+    yield bridge
+    await bridge.close()
+
+
+async def test_health_and_metrics_tell_counts(idle: Bridge) -> None:
+    async with _client(web_app(idle)) as http:
+        health = (await http.get("/healthz")).json()
+        metrics = (await http.get("/metrics")).text
+
+    assert (health["ok"], health["accounts"], health["messages"]) == (True, {}, 0)
+    names = {family.name for family in text_string_to_metric_families(metrics)}
+    assert {"bridge_inbox_rows", "bridge_outbox_rows", "bridge_lane_oldest_seconds",
+            "bridge_account_up", "bridge_events_kept"} <= names  # fmt: skip
+
+
+def _names_files(bridge: Bridge) -> dict[str, str]:
+    """Every source of problems, with words that name files as each of them does."""
+    agent = "agents.echo.picture: 'sb/nope.png' cannot be read; correct the path"
+    tool = "tools.notes: there is no program '/srv/tools/notes' that may be run; correct `command`"
+    bridge.problems[:] = [
+        agent,
+        f"{KEPT}: /srv/bridge/bridge.yaml: accounts.x: Extra inputs",
+        "room 'general': The store '/srv/data/b.sqlite3' failed",
+    ]
+    bridge.unready.update({
+        "tools.notes": tool,
+        "agents.claude": "agents.claude: Cannot read the secret in '/run/secrets/key': no",
+        "accounts.slack": "accounts.slack: the bot is not in channel 'C1'; say /invite @bridge",
+    })  # fmt: skip
+    return {"agents.echo.picture": agent, "tools.notes": tool}
+
+
+async def test_only_commands_are_told_which_files_a_problem_is_about(idle: Bridge) -> None:
+    door, told = Door.new(), _names_files(idle)
+
+    async with _client(web_app(idle, door)) as http:
+        strangers = (await http.get("/healthz")).json()["problems"]
+        wrong = {"Authorization": "Bearer wrong"}
+        guessing = (await http.get("/healthz", headers=wrong)).json()["problems"]
+        ours = {"Authorization": f"Bearer {door.token}"}
+        commands = (await http.get("/healthz", headers=ours)).json()["problems"]
+
+    assert strangers == guessing == [
+        f"{part}: `uacs-bridge status` says what is wrong"
+        for part in (
+            "agents.echo.picture", KEPT, "room 'general'", "tools.notes", "agents.claude",
+            "accounts.slack",
+        )
+    ]  # fmt: skip
+    assert "/" not in "".join(strangers)
+    assert set(told.values()) <= set(commands)
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("Cannot read the secret in '/run/secrets/slack key': [Errno 13] Permission denied",
+         "Cannot read the secret in (a file): [Errno 13] Permission denied"),
+        ("The file ./secrets/slack is empty or not set", "The file (a file) is empty or not set"),
+        ("'sb/nope.png' and \"/a/o'b\" are gone", "(a file) and (a file) are gone"),
+        ("token from https://login.test/t/oauth2/v2.0/token: 401 'https://a.test/b'",
+         "token from https://login.test/t/oauth2/v2.0/token: 401 'https://a.test/b'"),
+        ("it isn't in #general; say /invite @bridge, it doesn't hear",
+         "it isn't in #general; say /invite @bridge, it doesn't hear"),
+    ],
+)  # fmt: skip
+def test_the_names_of_files_are_hidden_in_what_an_account_says(said: str, shown: str) -> None:
+    assert hide_paths(said) == shown
+
+
+async def test_why_an_account_failed_names_no_files_to_strangers(idle: Bridge) -> None:
+    class Failing:
+        def health(self) -> Health:
+            return Health("connecting", note="'/srv/tls/ca.pem' cannot be read")
+
+    name, door = AccountId("slack"), Door.new()
+    idle.connectors[name] = cast("Connector", Failing())
+    app, found = web_app(idle, door), list[str]()
+    for failed in ("", "Cannot read the secret in '/run/secrets/slack'"):
+        if failed:
+            idle.router.receivers.failed[name] = failed
+        for headers in ({}, {"Authorization": f"Bearer {door.token}"}):
+            async with _client(app) as http:
+                found.append(str((await http.get("/healthz", headers=headers)).json()["accounts"]))
+    idle.connectors.clear()
+
+    assert ["/" in one for one in found] == [False, True, False, True]
+
+
+async def test_health_is_503_when_the_store_does_not_answer(idle: Bridge) -> None:
+    await idle.store.close()
+
+    async with _client(web_app(idle)) as http:
+        health = await http.get("/healthz")
+        metrics = await http.get("/metrics")
+
+    assert (health.status_code, health.json()["ok"], metrics.status_code) == (503, False, 200)
+
+
+@pytest.mark.parametrize("header", ["", "Bearer ", "Bearer wrong", "Basic eDp5", "Bearer é"])
+async def test_without_the_token_there_is_no_door(idle: Bridge, header: str) -> None:
+    headers = [(b"authorization", header.encode())] if header else []
+    async with _client(web_app(idle, Door.new())) as http:
+        for path in ("/admin/", "/admin/replay", "/admin/retry", "/admin/skip", "/admin/secrets"):
+            answer = await http.request(
+                "GET" if path == "/admin/" else "POST", path, headers=headers
+            )
+            assert (answer.status_code, answer.content) == (404, b"")
+
+
+async def test_commands_reach_a_running_bridge_by_the_file_beside_its_store(
+    idle: Bridge, tmp_path: Path
+) -> None:
+    store = tmp_path / "b.sqlite3"
+    door = Door.new()
+    server = WebServer(web_app(idle, door), "127.0.0.1", 0)
+    await server.start()
+    try:
+        door.open(store, server.url)
+        mode = stat.S_IMODE(Path(f"{store}.door").stat().st_mode)  # noqa: ASYNC240
+        found = await asyncio.to_thread(running_bridge, store)
+        assert found is not None
+        await asyncio.to_thread(found.ask, "/admin/secrets", {"name": "a", "value": "b"})
+        with pytest.raises(BridgeError, match="no dead letter 'x'"):
+            await asyncio.to_thread(found.ask, "/admin/replay", {"operations": ["x"]})
+        for path in ("/admin/retry", "/admin/skip"):
+            with pytest.raises(BridgeError, match="'x' does not wait"):
+                await asyncio.to_thread(found.ask, path, {"operations": ["x"]})
+        with pytest.raises(BridgeError, match="bad request"):
+            await asyncio.to_thread(found.ask, "/admin/replay", {})
+    finally:
+        door.close()
+        await server.stop()
+
+    assert (mode, found.token, await idle.store.credential("a")) == (0o600, door.token, "b")
+    assert running_bridge(store) is None
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        '{"pid": 1, "url": 3, "token": ""}',
+        '{"pid": 1, "url": "http://127.0.0.1:9", "token": "t"}',
+        '{"pid": 1, "url": "file:///etc/passwd", "token": ""}',
+    ],
+)
+def test_a_door_left_by_a_crash_is_no_running_bridge(left: str, tmp_path: Path) -> None:
+    (tmp_path / "b.sqlite3.door").write_text(left)
+
+    assert running_bridge(tmp_path / "b.sqlite3") is None
+
+
+def test_a_bridge_that_is_gone_is_told() -> None:
+    with pytest.raises(BridgeError, match="does not answer"):
+        RunningBridge(1, "http://127.0.0.1:9", "t").ask("/healthz")
+
+
+def test_an_address_that_cannot_be_had_is_told() -> None:
+    for host, port in (("203.0.113.1", 80), ("no such host", 80)):
+        with pytest.raises(ConfigError, match="Cannot listen on"):
+            listen(host, port)
+
+
+def test_gauges_say_how_long_the_oldest_waits_for_each_account() -> None:
+    slack, discord = AccountId("slack"), AccountId("discord")
+    lanes = [
+        LaneStatus(LaneId(f"l{n}"), slack, 1, old, "waiting") for n, old in ((1, 90.0), (2, 40.0))
+    ]
+    status = StoreStatus({"failed": 2}, {"dead": 1}, {}, 7, lanes)
+    healths = {slack: Health("connected", 10.0, 95.0), discord: Health("connecting")}
+
+    registry = gauges_of(status, healths, now=100.0)
+
+    def value(name: str, **labels: str) -> float | None:
+        return registry.get_sample_value(f"bridge_{name}", labels)
+
+    assert (value("lane_oldest_seconds", account="slack"), value("lanes_waiting", account="slack"),
+            value("lane_oldest_seconds", account="discord")) == (60.0, 2.0, 0.0)  # fmt: skip
+    assert (value("account_up", account="slack"), value("account_up", account="discord")) == (1, 0)
+    assert value("account_heard_timestamp_seconds", account="slack") == 95.0
+    assert value("account_heard_timestamp_seconds", account="discord") is None
+    assert (value("inbox_rows", state="failed"), value("inbox_rows", state="waiting")) == (2, 0)
+    assert (value("outbox_rows", state="dead"), value("messages")) == (1, 7)

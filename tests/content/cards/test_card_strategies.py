@@ -1,0 +1,36 @@
+"""The cards that property tests draw: every node, marked in the order of reading."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+
+from bridge.content.cards.tree import Card
+from bridge.content.cards.walk import walk
+from tests.content.card_strategies import cards, marks_of, node_types
+
+DRAWN = settings(
+    max_examples=100,
+    derandomize=True,
+)
+
+
+@DRAWN
+@given(cards())
+def test_marks_are_numbered_without_a_gap_and_every_node_knows_where_it_stands(card: Card) -> None:
+    numbers = [int(mark[2:]) for mark in marks_of(card)]
+
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert all(node.at for node in walk(card.nodes))
+
+
+def test_every_type_of_node_is_drawn() -> None:
+    seen: set[str] = set()
+
+    @settings(DRAWN, max_examples=300)
+    @given(cards(8))
+    def look(card: Card) -> None:
+        seen.update(node.type for node in walk(card.nodes))
+
+    look()
+
+    assert seen == node_types()

@@ -1,0 +1,131 @@
+"""What an input takes, and why it does not."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import JsonValue
+
+from bridge.content.cards.input_rules import why_missing, why_wrong
+from bridge.content.cards.interactions import typed_value, wrong_inputs
+from bridge.content.cards.tree import (
+    Actions,
+    Button,
+    Card,
+    Choice,
+    Container,
+    DateInput,
+    Input,
+    NumberInput,
+    Option,
+    Picker,
+    TextInput,
+    Toggle,
+)
+from bridge.content.text.tree import Text
+
+LATER = "1800000000"  # 2027-01-15 08:00 UTC
+
+
+@pytest.mark.parametrize(
+    ("asked", "given", "reason"),
+    [
+        (TextInput(least=3), "ab", "must have 3 or more characters"),
+        (TextInput(least=2), "🎉", ""),  # two UTF-16 units
+        (TextInput(most=2), "🎉🎉", ""),
+        (TextInput(most=2), "abc", "must have 2 or fewer characters"),
+        (TextInput(pattern="^[0-9]{4}$"), "12345", "has not the form that is asked for"),
+        (TextInput(pattern="[0-9]"), "room 7", ""),
+        (TextInput(pattern="(?=x)"), "y", ""),  # no pattern in linear time
+        (TextInput(pattern="("), "y", ""),
+        (TextInput(pattern="(a+)+$"), f"{'a' * 50_000}!", "has not the form that is asked for"),
+        (TextInput(format="email"), "ann", "must be an e-mail address"),
+        (TextInput(format="email"), "ann@example.org", ""),
+        (TextInput(format="url"), "example", "must be an address of the web"),
+        (TextInput(format="url"), "example.org/x", ""),
+        (TextInput(format="url"), "https://example.org", ""),
+        (TextInput(format="tel"), "none", "must be a telephone number"),
+        (TextInput(format="tel"), "+49 (228) 12-34", ""),
+        (TextInput(format="password"), "x", ""),
+        (NumberInput(), "seven", "must be a number"),
+        (NumberInput(), "inf", "must be a number"),
+        (NumberInput(), "7.5", ""),
+        (NumberInput(decimals=False), "7.5", "must be a whole number"),
+        (NumberInput(decimals=False), "7.0", ""),
+        (NumberInput(least=1), "0.5", "must be 1 or more"),
+        (NumberInput(most=5), "6", "must be 5 or less"),
+        (DateInput(), "tomorrow", "must be a date (YYYY-MM-DD)"),
+        (DateInput(least="2026-02-01"), "2026-01-31", "must be 2026-02-01 or later"),
+        (DateInput(most="2026-02-01"), "2026-02-01", ""),
+        (DateInput(of="time"), "25:00", "must be a time (HH:MM)"),
+        (DateInput(of="time", most="17:30"), "17:31", "must be 17:30 or earlier"),
+        (DateInput(of="datetime"), LATER, ""),
+        (DateInput(of="datetime", most=LATER), "2027-01-15 08:00", ""),
+        (DateInput(of="datetime", most=LATER), "2027-01-15 08:01",
+         "must be 2027-01-15 08:00 UTC or earlier"),
+        (DateInput(of="datetime"), "soon", "must be a date and time (YYYY-MM-DD HH:MM)"),
+        (Choice(many=True, least=2), ["a"], "takes 2 or more"),
+        (Choice(many=True, most=1), ["a", "b"], "takes 1 or fewer"),
+        (Choice(), "a", ""),
+        (Picker(of="people", many=True, most=1), ["a", "b"], "takes 1 or fewer"),
+    ],
+)  # fmt: skip
+def test_a_value_is_taken_or_it_is_said_why_not(
+    asked: Input, given: JsonValue, reason: str
+) -> None:
+    assert why_wrong(asked, typed_value(asked, given)) == reason
+
+
+def test_what_is_missing_is_named_as_the_input_is_filled_in() -> None:
+    asked: tuple[Input, ...] = (TextInput(), Toggle(), Choice(), Picker(of="people"))
+
+    assert [why_missing(one) for one in asked] == [
+        "must be filled in", "must be ticked", "must be chosen", "must be chosen",
+    ]  # fmt: skip
+
+
+SEND = Button((Text("Send"),), does="submit", at="/send")
+
+
+def wrong(
+    *nodes: Input | Button | Container, all_told: bool = False, **values: JsonValue
+) -> list[str]:
+    card = Card((*nodes, SEND))
+    found = wrong_inputs(card, SEND, values, lambda path: path, all_told=all_told)
+    return [f"{one.label}: {one.error}" for one in found]
+
+
+def required(name: str, **more: object) -> TextInput:
+    return TextInput(id=name, label=(Text(name.upper()),), required=True, **more)  # pyright: ignore[reportArgumentType]
+
+
+def test_only_what_was_shown_must_be_filled_in_and_for_programs_all() -> None:
+    assert wrong(required("a")) == []
+    assert wrong(required("a"), a=None) == ["A: must be filled in"]
+    assert wrong(required("a", error="Say it"), a="") == ["A: Say it"]
+    assert wrong(required("a"), required("b"), all_told=True, a="x") == ["B: must be filled in"]
+
+
+def test_what_nobody_could_fill_in_is_not_asked_for() -> None:
+    assert wrong(required("a", disabled=True), all_told=True) == []
+    assert wrong(Choice(id="c", required=True), all_told=True) == []
+    assert wrong(Container((required("a"),), hidden=True, id="x"), all_told=True) == []
+    assert wrong(required("a", dispatches=True), all_told=True) == []
+
+
+def test_only_what_the_button_sends_is_checked() -> None:
+    other = Button((Text("More"),), does="reveal", nodes=(required("a"),), at="/more")
+    press = Button((Text("Cancel"),), does="press", at="/cancel")
+    card = Card((Actions((press,)), required("a")))
+
+    assert wrong(other, all_told=True) == []
+    assert wrong_inputs(card, press, {}, lambda path: path, all_told=True) == []
+
+
+def test_a_box_that_must_be_ticked_and_a_choice_that_must_be_made() -> None:
+    box = Toggle(id="ok", title=(Text("I agree"),), required=True)
+    size = Choice(
+        id="size", required=True, placeholder="Size", options=(Option((Text("S"),), "s"),)
+    )
+
+    assert wrong(box, size, ok=[], size=None) == ["I agree: must be ticked", "Size: must be chosen"]
+    assert wrong(box, size, ok=["true"], size="s") == []

@@ -1,0 +1,335 @@
+"""A card as parts that say the same: in order, nothing left out, media as what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
+from typing import get_args
+
+from hypothesis import given, settings
+
+from bridge.content.cards.json import card_from_json
+from bridge.content.cards.parts import DetailedPart, card_parts
+from bridge.content.cards.tree import (
+    Actions,
+    Asset,
+    Button,
+    Card,
+    Carousel,
+    Chart,
+    Choice,
+    Column,
+    Columns,
+    Confirm,
+    Container,
+    Context,
+    Credit,
+    DateInput,
+    Divider,
+    Fields,
+    File,
+    Gallery,
+    Image,
+    Input,
+    LabelledValue,
+    Native,
+    Node,
+    NumberInput,
+    Option,
+    Player,
+    Point,
+    Prose,
+    Section,
+    Series,
+    Table,
+    TextInput,
+    Toggle,
+)
+from bridge.content.messages.metadata import PartDetails
+from bridge.content.text.tree import Paragraph, Text, Timestamp
+from bridge.uacs import AudioPart, FilePart, ImagePart, MediaSource, TextPart, VideoPart
+from tests.content.card_strategies import MARK, cards
+
+URL = "https://f.example/a.png"
+
+
+def text(value: str) -> DetailedPart:
+    return DetailedPart(TextPart(text=value))
+
+
+def line(value: str) -> tuple[Text, ...]:
+    return (Text(value),)
+
+
+def said(value: str) -> Prose:
+    return Prose((Paragraph(line(value)),))
+
+
+def parts(*nodes: Node) -> Sequence[DetailedPart]:
+    return card_parts(nodes)
+
+
+def test_the_address_of_a_part_without_a_title_is_said() -> None:
+    panel = Container((said("x"),), form="panel", link="https://e.example/t")
+    row = Columns((Column((said("a"),), link="https://e.example/a"), Column((said("b"),))))
+    app = Container((said("y"),), link="acme://page")
+    menu = Choice(options=(Option(line("One"), "1", url="https://e.example/1"),))
+
+    assert parts(panel, row, app, menu) == (
+        text(
+            "x\n\nhttps://e.example/t\n\n"
+            "a\n\nhttps://e.example/a\n\nb\n\n"
+            "y\n\nacme://page\n\n- [One](https://e.example/1)"
+        ),
+    )
+
+
+def test_texts_become_one_part() -> None:
+    assert parts(said("One"), Divider(), said("Two")) == (text("One\n\n---\n\nTwo"),)
+
+
+def test_a_picture_stands_between_what_is_said_before_and_after_it() -> None:
+    picture = Image(Asset(url=URL, alt="a cat", name="cat.png", size=5), title=line("My cat"))
+
+    assert parts(said("Look"), picture, said("Nice?")) == (
+        text("Look\n\nMy cat"),
+        DetailedPart(
+            ImagePart(source=MediaSource(url=URL), media_type="image/png"),
+            PartDetails(name="cat.png", alt="a cat", size=5),
+        ),
+        DetailedPart(TextPart(text=r"\[image: a cat\]"), PartDetails(repeats_alt=True)),
+        text("Nice?"),
+    )
+
+
+def test_a_picture_that_nobody_may_fetch_is_a_line_of_text() -> None:
+    picture = Image(Asset(url=URL, private=True, page="https://p.example/1", alt="a cat"))
+
+    assert parts(picture) == (text("🖼 [a cat](https://p.example/1)"),)
+
+
+def test_a_picture_inside_a_data_url_keeps_its_bytes() -> None:
+    assert parts(Image(Asset(url="data:image/gif;base64,R0lG"))) == (
+        DetailedPart(ImagePart(source=MediaSource(base64="R0lG"), media_type="image/gif")),
+    )
+
+
+def test_an_address_in_other_scripts_is_encoded() -> None:
+    (part,) = parts(Image(Asset(url="https://exämple.com/ü.png")))
+
+    assert part.part == ImagePart(
+        source=MediaSource(url="https://ex%C3%A4mple.com/%C3%BC.png"), media_type="image/png"
+    )
+
+
+def test_films_sounds_and_files_are_parts() -> None:
+    film = Player("video", Asset(file_id="blob:1", seconds=3.5), title=line("Film"))
+    sound = Player("audio", Asset(url="https://f.example/a.ogg"))
+    file = File(Asset(url="https://f.example/plan.pdf", name="plan.pdf"))
+
+    assert parts(film, sound, file) == (
+        text("Film"),
+        DetailedPart(
+            VideoPart(source=MediaSource(file_id="blob:1"), media_type="video/*"),
+            PartDetails(duration_s=3.5),
+        ),
+        DetailedPart(
+            AudioPart(source=MediaSource(url="https://f.example/a.ogg"), media_type="audio/ogg")
+        ),
+        DetailedPart(
+            FilePart(
+                source=MediaSource(url="https://f.example/plan.pdf"), media_type="application/pdf"
+            ),
+            PartDetails(name="plan.pdf"),
+        ),
+    )
+
+
+def test_a_film_on_a_page_is_its_picture_and_a_link() -> None:
+    film = Player(
+        "video", Asset(), title=line("Film"), poster=Asset(url=URL), link="https://v.example/1"
+    )
+
+    assert parts(film) == (
+        DetailedPart(ImagePart(source=MediaSource(url=URL), media_type="image/png")),
+        text("🎬 [Film](https://v.example/1)"),
+    )
+
+
+def test_buttons_of_a_row_share_a_line_and_links_can_be_followed() -> None:
+    row = Actions(
+        (
+            Button(line("Yes"), id="y"),
+            Button(line("No"), confirm=Confirm(title="Sure?", text=line("It is final."))),
+            Button(line("More"), does="open", url="https://e.example/"),
+        )
+    )
+
+    assert parts(row) == (
+        text("\\[Yes\\] \\[No\\] (Sure? It is final.) [More](https://e.example/)"),
+    )
+
+
+def test_what_a_button_reveals_stands_below_it() -> None:
+    first = Button(line("Show"), does="reveal", nodes=(said("hidden"),))
+
+    assert parts(Actions((first, Button(line("Next"))))) == (
+        text("\\[Show\\]\n\nhidden\n\n\\[Next\\]"),
+    )
+
+
+def test_inputs_say_what_they_ask_and_what_is_filled_in() -> None:
+    asked = (
+        TextInput(label=line("Name"), placeholder="Jane Doe", hint=line("As in your passport")),
+        TextInput(label=line("Key"), value="secret", format="password"),
+        NumberInput(label=line("Guests"), value=2),
+        DateInput(label=line("Day"), value="2026-11-21"),
+        Toggle(title=line("I agree"), value=True),
+    )
+
+    assert parts(*asked) == (
+        text(
+            "**Name** _Jane Doe_\n\n_As in your passport_\n\n**Key** ••••••••\n\n**Guests** 2\n\n"
+            "**Day** 2026-11-21\n\n☑ I agree"
+        ),
+    )
+
+
+def test_a_choice_lists_its_options_below_their_groups() -> None:
+    choice = Choice(
+        label=line("Tea"),
+        options=(
+            Option(line("Sencha"), "s", line("mild"), group="Green"),
+            Option(line("Assam"), "a", emoji="🫖", group="Black"),
+        ),
+        values=("a",),
+    )
+
+    assert parts(choice) == (
+        text("**Tea**\n\nGreen\n\n- [ ] Sencha: mild\n\nBlack\n\n- [x] 🫖 Assam"),
+    )
+
+
+def test_containers_are_read_from_top_to_bottom() -> None:
+    box = Container(
+        (Section((said("Body"),), Button(line("Go"))),),
+        title=line("Title"),
+        link="https://e.example/",
+        author=Credit(line("Jane")),
+        footer=Credit(line("Source")),
+        time=0,
+    )
+    side = Columns((Column((said("left"),)), Column((said("right"),))))
+
+    assert parts(box, side) == (
+        text(
+            "Jane\n\n### [Title](https://e.example/)\n\nBody\n\n\\[Go\\]\n\n"
+            "Source [1970-01-01 00:00 UTC](uacs:time/0?style=f)\n\nleft\n\nright"
+        ),
+    )
+
+
+def test_what_is_hidden_stays_hidden_and_what_follows_does_not() -> None:
+    box = Container((said("secret"), Image(Asset(url=URL))), spoiler=True)
+
+    assert parts(box, said("open")) == (
+        text("||secret||"),
+        DetailedPart(
+            ImagePart(source=MediaSource(url=URL), media_type="image/png"),
+            PartDetails(spoiler=True),
+        ),
+        text("open"),
+    )
+
+
+def test_small_print_is_one_line() -> None:
+    assert parts(Context((said("one"), said("two")))) == (text("one two"),)
+
+
+def test_tables_of_text_are_tables_and_others_are_read_row_by_row() -> None:
+    words = Table((((said("A"),), (said("B"),)), ((said("1"),), (Image(Asset(alt="dot")),))))
+    other = Table((((said("x"), Divider()), (Button(line("Go")),)),))
+
+    assert parts(words) == (text("| A | B |\n| --- | --- |\n| 1 | 🖼 dot |"),)
+    assert parts(other) == (text("x\n\n---\n\n\\[Go\\]"),)
+
+
+def test_charts_galleries_carousels_and_fields_say_all_they_show() -> None:
+    chart = Chart("pie", (Series("", (Point("A", 1), Point("B", 2.5))),), title="Votes")
+    gallery = Gallery((Image(Asset(alt="one")), Image(Asset(alt="two"))))
+    cards = Carousel((Container((said("c1"),)), Container((said("c2"),))))
+    fields = Fields((LabelledValue(line("K"), (Paragraph(line("V")),)),))
+
+    assert parts(chart, gallery, cards, fields) == (
+        text(
+            "**Votes**\n\n|  |  |\n| --- | --- |\n| A | 1 |\n| B | 2.5 |\n\n🖼 one\n\n🖼 two\n\n"
+            "c1\n\nc2\n\n**K** V"
+        ),
+    )
+
+
+def test_what_no_node_says_is_its_fallback() -> None:
+    assert parts(Native("application/vnd.x+json", {"a": 1}, (said("same"),))) == (text("same"),)
+
+
+def test_nothing_to_show_is_no_part() -> None:
+    assert parts(Divider(line=False), Native("application/vnd.x+json", {})) == ()
+
+
+def test_nodes_within_nodes_two_thousand_deep_are_read() -> None:
+    node: Node = said("deep")
+    for _ in range(2000):
+        node = Container((node,))
+
+    assert parts(node) == (text("deep"),)
+
+
+def test_a_card_from_json_is_read_in_order() -> None:
+    card: Card = card_from_json(
+        {"type": "card", "nodes": ["# Title", {"type": "alert", "level": "error", "text": "No"}]}
+    )
+
+    assert card_parts(card.nodes) == (text("# Title\n\n> ⛔ No"),)
+
+
+@settings(
+    max_examples=60,
+    derandomize=True,
+)
+@given(cards())
+def test_every_word_of_any_card_is_said_once(card: Card) -> None:
+    said_once = [
+        part
+        for part in card_parts(card.nodes)
+        if part.details is None or not part.details.repeats_alt
+    ]
+    found = [mark for part in said_once for mark in MARK.findall(_words(part))]
+
+    assert len(found) == len(set(found))
+    assert set(_seen(card)) - set(found) == set()
+
+
+def _words(part: DetailedPart) -> str:
+    if isinstance(part.part, TextPart):
+        return part.part.text
+    details = part.details or PartDetails()
+    return f"{details.alt or ''} {details.name or ''}"
+
+
+# What nobody sees before pointing at, pressing or filling in something; what is shown otherwise.
+_UNSEEN = {
+    (Button, "hint"), (Button, "icon"), (Player, "poster"), (Chart, "y_title"),
+    *((kind, name) for kind in get_args(Input) for name in ("error", "placeholder", "confirm")),
+    (Confirm, "ok"), (TextInput, "value"), (Timestamp, "fallback"),
+}  # fmt: skip
+
+
+def _seen(value: object) -> list[str]:
+    if isinstance(value, str):
+        return MARK.findall(value)
+    if isinstance(value, tuple):
+        return [mark for one in value for mark in _seen(one)]
+    if not is_dataclass(value):
+        return []
+    names = [one.name for one in fields(value) if (type(value), one.name) not in _UNSEEN]
+    return [mark for name in names if name != "summary" for mark in _seen(getattr(value, name))]

@@ -1,0 +1,94 @@
+"""What people see of the tools that agents call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bridge.content.cards.tool_calls import ToolsShown, with_tools_shown
+from bridge.content.messages.agent_parts import STATE
+from bridge.content.messages.parts import message_text
+from bridge.uacs import (
+    Actor,
+    Message,
+    StructuredDataPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+
+def answer(*parts: Any) -> Message:
+    return Message(
+        message_id="agent:helper:1",
+        timestamp="2026-11-22T12:00:00Z",
+        actor=Actor(id="agent:helper", role="assistant"),
+        content=parts,
+    )
+
+
+def call(own_id: str, name: str = "calendar__list_events", **arguments: Any) -> ToolCallPart:
+    return ToolCallPart(id=own_id, name=name, arguments=arguments)
+
+
+def result(own_id: str, content: Any, **more: Any) -> ToolResultPart:
+    return ToolResultPart(tool_call_id=own_id, content=content, **more)
+
+
+NOTE = StructuredDataPart(schema_id=STATE, data={"api": "x", "item": {}})
+WHOLE = answer(
+    TextPart(text="I look."), call("1", day="Monday"), call("2", day="Tuesday"), NOTE,
+    result("1", "Nothing."), result("2", {"events": 1}), call("3", "tracker__search"),
+    result("3", "broken", is_error=True), TextPart(text="Free on Monday."),
+)  # fmt: skip
+
+
+def text(message: Message, shown: ToolsShown) -> str:
+    return message_text(with_tools_shown(message, shown))[0]
+
+
+def test_names_are_one_line_that_grows() -> None:
+    growing = answer(TextPart(text="I look."), call("1", day="Monday"))
+
+    assert text(growing, "names") == "I look.\n\n_🔧 calendar: list events_"
+    assert text(WHOLE, "names") == (
+        "I look.\n\n_🔧 calendar: list events ×2 · tracker: search_\n\nFree on Monday."
+    )
+
+
+def test_off_shows_nothing_of_them() -> None:
+    assert text(WHOLE, "off") == "I look.\n\nFree on Monday."
+
+
+def test_full_shows_arguments_and_results_in_boxes() -> None:
+    card = with_tools_shown(WHOLE, "full").content[2]
+
+    assert isinstance(card, StructuredDataPart)
+    (box,) = card.data["nodes"]  # type: ignore[index, call-overload]
+    assert box["collapsed"] is True  # type: ignore[index, call-overload]
+    assert box["title"] == "🔧 calendar: list events"  # type: ignore[index, call-overload]
+    assert '"day": "Tuesday"' in str(box["nodes"])  # type: ignore[index, call-overload]
+    assert "broken" in str(with_tools_shown(WHOLE, "full").content[6])
+    assert "⚠️" in str(with_tools_shown(WHOLE, "full").content[6])
+
+
+def test_parts_keep_their_places() -> None:
+    modes: tuple[ToolsShown, ...] = ("off", "names", "full")
+    for mode in modes:
+        shown = with_tools_shown(WHOLE, mode)
+
+        assert len(shown.content) == len(WHOLE.content)
+        assert (shown.content[0], shown.content[-1]) == (WHOLE.content[0], WHOLE.content[-1])
+
+
+def test_what_is_long_says_how_long_it_is() -> None:
+    shown = with_tools_shown(answer(call("1"), result("1", "x" * 5000)), "full")
+
+    assert "… (5000 characters in all)" in str(shown.content[0])
+    assert "x" * 1600 not in str(shown.content[0])
+
+
+def test_a_name_is_never_markup() -> None:
+    said = text(answer(call("1", "evil__@everyone [x](https://evil.example)")), "names")
+
+    assert "](https" not in said.replace("\\]", "")
+    assert "\\[x\\]" in said

@@ -1,0 +1,75 @@
+"""Structured answers are read by people: fields, tables, lists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bridge.content.cards.parts import card_parts
+from bridge.content.cards.values import value_nodes
+from bridge.content.messages.agent_parts import VALUE
+from bridge.ports.cards import NO_CARDS
+from bridge.uacs import Actor, Message, StructuredDataPart, TextPart
+
+
+def text(value: Any) -> str:
+    parts = [one.part for one in card_parts(value_nodes(value))]
+    return "\n\n".join(part.text for part in parts if isinstance(part, TextPart))
+
+
+def test_an_object_is_fields() -> None:
+    said = text({"due_date": "2026-12-01", "open": True, "people": ["Ann", "Bob"], "note": None})
+
+    assert "due date" in said
+    assert "yes" in said
+    assert "Ann, Bob" in said
+    assert "{" not in said
+    assert '"' not in said
+
+
+def test_objects_alike_are_a_table() -> None:
+    said = text([{"city": "Paris", "people": 2}, {"city": "Rome", "people": 3}])
+
+    assert said == ("| city | people |\n| --- | --- |\n| Paris | 2 |\n| Rome | 3 |")
+
+
+def test_values_are_a_list_and_one_value_is_itself() -> None:
+    assert text(["a", "b"]) == "- a\n- b"
+    assert text({"value": 42}) == "42"
+    assert text({"value": []}) == "(nothing)"
+
+
+def test_what_is_inside_stands_under_its_name() -> None:
+    said = text({"title": "Trip", "stops": [{"at": "Rome", "days": 2}]})
+
+    assert said.index("Trip") < said.index("### stops") < said.index("| Rome | 2 |")
+
+
+def test_only_what_is_too_deep_is_json() -> None:
+    deep: Any = {"leaf": {"x": [{"y": {"z": 1}}]}}
+    for _ in range(4):
+        deep = {"more": deep}
+
+    assert "```json" in text(deep)
+
+
+@pytest.mark.parametrize("schema_id", [VALUE, "https://example.org/city.json"])
+def test_an_answer_in_a_format_has_a_fallback_that_people_can_read(schema_id: str) -> None:
+    part = StructuredDataPart(schema_id=schema_id, data={"city": "Paris", "people": 2})
+    message = Message(
+        message_id="agent:helper:1",
+        timestamp="2026-11-22T12:00:00Z",
+        actor=Actor(id="agent:helper", role="assistant"),
+        content=(part,),
+    )
+
+    whole = NO_CARDS.with_fallbacks(message)
+    card, losses = NO_CARDS.read(whole)
+
+    assert whole.content[0] == part
+    assert isinstance(whole.content[1], TextPart)
+    assert "Paris" in whole.content[1].text
+    assert "{" not in whole.content[1].text
+    assert not losses
+    assert "Paris" in str(card)

@@ -1,0 +1,134 @@
+"""Markdown that is still being written: what may be shown of it, and what waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bridge.content.markdown import markdown_to_text
+from bridge.content.markdown.close_open import healed, settled
+from tests.content.reading import addresses, letters
+
+WRITTEN = """# A plan
+
+Here is **what** I found in *three* [places](https://a.example/x_(y)?q=1&r=2),
+[@Ann](uacs:actor/chat:T0:U1):
+
+1. `one` and ~~two~~ and ||hidden words||
+2. https://b.example/path is bare
+
+   - [ ] nested __thing__
+   - [x] done &amp; dusted \\*not bold\\*
+
+| Name | Value |
+| ---- | :---: |
+| a    | **1** |
+| b    | `x|y` |
+
+> quoted **words
+> over lines** end
+
+```python
+def f():
+    return "**not bold** [no](link)"
+```
+
+~~~
+tilde
+~~~
+
+Title
+=====
+
+Last <u>line</u> 2 * 3 and snake_case_name, 5 < 6, :tada: done!
+"""
+
+PIECES = [
+    "word", "two words", " ", " ", "\n", "\n\n", "**", "*", "_", "__", "~~", "||", "`", "``",
+    "```\n", "```py\n", "~~~\n", "[a label", "](", ")", "]", "![alt](",
+    "[@Ann](uacs:actor/chat:T0:U1)", "[x](https://h.example)", "- ", "1. ", "2) ", "# ", "> ",
+    "| a | b |\n", "|-|-|\n", "| 1 | 2 |", "&amp;", "&lt", "\\*", "\\", "<u>inner</u>",
+    "https://c.example/d ", ":tada:", ":ta", "!", ".", "snake_case", "2 * 3", "- [ ] ",
+    "---\n", "===\n",
+]  # fmt: skip
+
+
+def written() -> st.SearchStrategy[str]:
+    return st.lists(st.sampled_from(PIECES), min_size=1, max_size=14).map("".join)
+
+
+def assert_shows_a_beginning(shown: str, whole: str) -> None:
+    seen, final = markdown_to_text(shown), markdown_to_text(whole)
+    assert letters(final).startswith(letters(seen)), (shown, letters(seen), letters(final))
+    assert addresses(seen) <= addresses(final), (shown, addresses(seen))
+
+
+@pytest.mark.parametrize("heal", [healed, settled])
+def test_every_beginning_of_an_answer_shows_the_beginning_of_what_it_will_say(
+    heal: Callable[[str], str],
+) -> None:
+    for end in range(len(WRITTEN) + 1):
+        assert_shows_a_beginning(heal(WRITTEN[:end]), WRITTEN)
+
+
+@settings(max_examples=400, derandomize=True)
+@given(written(), st.data())
+def test_no_beginning_of_any_text_shows_what_the_whole_would_not(
+    whole: str, data: st.DataObject
+) -> None:
+    end = data.draw(st.integers(0, len(whole)))
+    assert_shows_a_beginning(healed(whole[:end]), whole)
+    assert_shows_a_beginning(settled(whole[:end]), whole)
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_taken(text: str) -> None:
+    assert isinstance(healed(text), str)
+    assert text.startswith(settled(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("It is **very bo", "It is **very bo**"),
+        ("It is **very bold*", "It is **very bold**"),
+        ("It is **very bold**", "It is **very bold**"),
+        ("a *b **c", "a *b **c***"),
+        ("see [the page](https://evil.exam", "see"),
+        ("see [the pa", "see"),
+        ("see [@Ann](uacs:actor/ch", "see"),
+        ("run `rm -r", "run"),
+        ("at https://a.example/pa", "at"),
+        ("so\n\n```py\nx = 1\ny", "so\n\n```py\nx = 1\ny\n```"),
+        ("so\n\n```py\nx = 1\n``", "so\n\n```py\nx = 1\n```"),
+        ("so\n\n```p", "so"),
+        ("so\n\n| a | b |\n|--", "so"),
+        ("| a | b |\n|---|---|\n| 1 |", "| a | b |\n|---|---|"),
+        ("hidden: ||the butl", "hidden: ||the butl||"),
+        ("points:\n- one\n-", "points:\n- one"),
+        ("points:\n- one\n- [", "points:\n- one"),
+        ("2 * 3 is 6", "2 * 3 is 6"),
+        ("snake_case_na", "snake_case_na"),
+        ("a <u>line", "a"),
+        ("fish &am", "fish"),
+    ],
+)
+def test_what_is_open_is_closed_or_waits(text: str, shown: str) -> None:
+    assert healed(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("It is **very bo", "It is"), ("so\n\n```py\nx = 1\ny", "so\n\n```py\nx = 1\ny")],
+)
+def test_what_only_grows_is_shown_when_it_is_settled(text: str, shown: str) -> None:
+    assert settled(text) == shown
+
+
+def test_a_bracket_that_is_none_of_a_link_does_not_hold_the_answer_up_for_ever() -> None:
+    text = "the list [1, 2, " + "word " * 100
+
+    assert len(healed(text)) > 300

@@ -1,0 +1,78 @@
+"""Sources that an answer cites: their numbers in its words, and what stands below."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bridge.content.messages.agent_parts import CITATIONS
+from bridge.content.messages.citations import numbered, with_list
+from bridge.content.messages.parts import message_text
+from bridge.model.operations import Source
+from bridge.uacs import Actor, Message, StructuredDataPart, TextPart
+
+LAW = {"title": "The law", "url": "https://law.example/7", "quote": "Nobody may."}
+NEWS = {"title": "", "url": "https://news.example/"}
+BOOK = {"title": "A book"}
+
+
+def cites(*sources: Any) -> StructuredDataPart:
+    return StructuredDataPart(schema_id=CITATIONS, data={"citations": list(sources)})
+
+
+def answer(*parts: Any) -> Message:
+    content = tuple(TextPart(text=one) if isinstance(one, str) else one for one in parts)
+    return Message(
+        message_id="agent:bot:1", timestamp="2026-01-01T00:00:00Z",
+        actor=Actor(id="agent:bot", role="assistant", name="bot"), content=content,
+    )  # fmt: skip
+
+
+def shown(message: Message) -> tuple[str, tuple[Source, ...]]:
+    plain, sources, _ = numbered(message, "<{}>".format)
+    return message_text(plain)[0], sources
+
+
+def test_a_source_has_one_number_wherever_it_is_cited() -> None:
+    text, sources = shown(
+        answer("It is forbidden.", cites(LAW, NEWS), "So they say.", cites(NEWS, BOOK))
+    )
+
+    assert text == "It is forbidden. <1><2>\n\nSo they say. <2><3>"
+    assert sources == (
+        Source(1, "The law", "https://law.example/7", "Nobody may."),
+        Source(2, "", "https://news.example/"),
+        Source(3, "A book", ""),
+    )
+
+
+def test_numbers_stay_out_of_code_and_tables() -> None:
+    for block in ("```\ncode\n```", "```\nopen", "|a|\n|-|\n|b|", "    code"):
+        text, _ = shown(answer(block, cites(BOOK)))
+
+        assert text.endswith("\n\n<1>"), block
+
+
+def test_what_cites_without_words_stands_by_itself() -> None:
+    assert shown(answer(cites(BOOK)))[0] == "<1>"
+    assert shown(answer("Words.", cites({"url": "javascript:alert(1)"}, 7))) == ("Words.", ())
+
+
+def test_the_list_below_has_links_by_number_and_says_what_it_leaves_out() -> None:
+    plain, sources, _ = numbered(answer("It is forbidden.", cites(LAW, NEWS, BOOK)), "<{}>".format)
+
+    listed, losses = with_list(plain, sources)
+
+    assert message_text(listed)[0].partition("\n\n")[2].split("\n") == [
+        "1. [The law](https://law.example/7)", "2. https://news.example/",
+        "3. A book",
+    ]  # fmt: skip
+    assert [one.kind for one in losses] == ["citation_quote"]
+
+
+def test_a_second_quote_of_a_source_is_told_as_lost() -> None:
+    again = {**LAW, "quote": "Nobody at all."}
+
+    _, (source,), losses = numbered(answer("A.", cites(LAW), "B.", cites(again)), "<{}>".format)
+
+    assert source.quote == "Nobody may."
+    assert [one.path for one in losses] == ["/content/3"]

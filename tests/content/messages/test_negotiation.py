@@ -1,0 +1,192 @@
+"""What a reader accepts: globs, names, required parts, and whether one's output feeds another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bridge.content.messages.negotiation import (
+    Accepted,
+    BodySchema,
+    faults_of,
+    is_name,
+    list_parts,
+    part_named,
+    why_not,
+)
+from bridge.content.text.globs import covers, matches
+from bridge.errors import InvalidData
+from bridge.uacs import Message, read_message
+
+CARD = "application/vnd.uacs.card+json"
+TEXT = {"type": "text", "text": "hello"}
+PICTURE = {"type": "image", "media_type": "image/png", "source": {"url": "https://a.example/b.png"}}
+DATA: dict[str, object] = {"type": "structured_data", "schema_id": CARD, "data": {}}
+
+
+def message(*parts: Mapping[str, object], **additions: object) -> Message:
+    document = {
+        "message_id": "m1",
+        "timestamp": "2026-11-21T12:00:00Z",
+        "actor": {"id": "slate:w:u", "role": "human"},
+        "content": list(parts),
+        "metadata": {"uacs_bridge": {"version": 1, **additions}},
+    }
+    return read_message(orjson.dumps(document))
+
+
+def schema(*parts: Mapping[str, object]) -> BodySchema:
+    return BodySchema.model_validate({"parts": parts})
+
+
+@pytest.mark.parametrize(
+    ("glob", "text", "expected"),
+    [
+        ("image/*", "image/png", True),
+        ("image/*", "image/svg/xml", False),
+        ("**", "image/png", True),
+        ("/sources/*", "/sources/1", True),
+        ("/sources/*", "/sources/1/urls", False),
+        ("/sources/**", "/sources/1/urls", True),
+        ("text/{plain,markdown}", "text/markdown", True),
+        ("text/{plain,markdown}", "text/html", False),
+        ("{a,b{c,d}}x", "bdx", True),
+        ("a{b", "a{b", True),
+        ("", "", True),
+        ("*", "", True),
+    ],
+)
+def test_a_glob_describes_whole_texts(glob: str, text: str, expected: bool) -> None:
+    assert matches(glob, text) is expected
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow", "expected"),
+    [
+        (["image/*"], "image/png", True),
+        (["image/png"], "image/*", False),
+        (["image/*", "text/*"], "{image,text}/*", True),
+        (["a*", "b*"], "*", False),
+        (["*a*", "*b*"], "*{a,b}*", True),
+        (["/s/**"], "/s/*/u", True),
+        (["/s/*"], "/s/**", False),
+        ([], "x", False),
+    ],
+)
+def test_globs_are_compared_as_languages(wide: list[str], narrow: str, expected: bool) -> None:
+    assert covers(wide, narrow) is expected
+
+
+globs = st.text(alphabet="ab/*", max_size=6)
+
+
+@given(globs, globs, st.text(alphabet="ab/c", max_size=6))
+def test_what_a_covered_glob_matches_its_cover_matches(wide: str, narrow: str, text: str) -> None:
+    if covers([wide], narrow) and matches(narrow, text):
+        assert matches(wide, text)
+
+
+@given(globs, st.text(alphabet="ab/", max_size=6))
+def test_a_glob_means_what_a_regular_expression_says(glob: str, text: str) -> None:
+    pieces = re.split(r"(\*\*+|\*)", glob)
+    written = "".join(
+        ".*" if piece.startswith("**") else "[^/]*" if piece == "*" else re.escape(piece)
+        for piece in pieces
+    )
+
+    assert matches(glob, text) is bool(re.fullmatch(written, text))
+
+
+def test_globs_that_would_take_for_ever_are_refused() -> None:
+    with pytest.raises(InvalidData, match="alternatives"):
+        matches("{a,b}" * 20, "a")
+
+
+@pytest.mark.parametrize("name", ["/a", "/foo/bar.png", "/a-b/_c.1"])
+def test_a_name_is_an_absolute_path(name: str) -> None:
+    assert is_name(name)
+
+
+@pytest.mark.parametrize("name", ["", "/", "a", "/a/", "//a", "/a//b", "/ä", "/a b", "/a\n"])
+def test_what_is_no_absolute_path_is_no_name(name: str) -> None:
+    assert not is_name(name)
+
+
+def test_every_part_must_match_an_entry() -> None:
+    said = message(TEXT, PICTURE)
+
+    assert faults_of(said, schema({"content_type": "text/*"}, {"content_type": "image/*"})) == ()
+    assert faults_of(said, schema({"content_type": "text/*"})) == (
+        "content[1], image/png, is not accepted",
+    )
+
+
+def test_what_is_required_must_be_there() -> None:
+    wanted = schema({"content_type": "text/*"}, {"content_type": "audio/*", "required": True})
+
+    assert faults_of(message(TEXT), wanted) == ("a part 'audio/*' is required, and missing",)
+
+
+def test_schema_ids_are_accepted_inside_structured_data() -> None:
+    card = schema({"content_type": "application/json", "schema_id": "application/vnd.uacs.*"})
+    other = schema({"content_type": "application/json", "schema_id": "application/vnd.other+json"})
+
+    assert faults_of(message(DATA), card) == ()
+    assert faults_of(message(DATA), other) == (
+        f"content[0], application/json of schema {CARD!r}, is not accepted",
+    )
+
+
+def test_where_a_payload_is_not_accepted_its_fallback_may_be() -> None:
+    said = message(DATA, TEXT, fallbacks={"0": [1]})
+
+    assert faults_of(said, schema({"content_type": "text/*"})) == ()
+    assert faults_of(said, schema({"schema_id": CARD})) == ()
+    assert len(faults_of(said, schema({"content_type": "image/*"}))) == 1
+
+
+def test_names_are_matched_unique_and_paths() -> None:
+    said = message(TEXT, PICTURE, PICTURE, parts={"1": {"path": "/s/1"}, "2": {"path": "/s/1"}})
+    wanted = schema({"name": "/s/*"}, {"content_type": "text/*"})
+
+    assert faults_of(said, wanted) == ("content[2] is named '/s/1', as another part is",)
+    bad = message(TEXT, parts={"0": {"path": "no path"}})
+    assert faults_of(bad, wanted) == ("content[0] is named 'no path', which is no absolute path",)
+
+
+def test_parts_are_listed_and_found_by_name() -> None:
+    said = message(
+        TEXT, PICTURE, DATA, parts={"1": {"path": "/s/1.png"}, "2": {"path": "/s/deep/2"}}
+    )
+
+    assert [one.index for one in list_parts(said, "/s/*")] == [1]
+    assert [one.index for one in list_parts(said, "/s/**")] == [1, 2]
+    found = part_named(said, "/s/deep/2")
+    assert found is not None
+    assert found.part is said.content[2]
+    assert part_named(said, "/s") is None
+
+
+def test_one_output_feeds_another_input_where_all_of_it_is_accepted() -> None:
+    text = schema({"content_type": "text/plain", "required": True})
+    chat = schema({"content_type": "text/*", "required": True}, {"content_type": "image/*"})
+
+    assert why_not(text, chat) == ()
+    assert why_not(chat, text) == (
+        "a part 'text/*' may be given, and not all of it is accepted",
+        "a part 'image/*' may be given, and not all of it is accepted",
+        "a part 'text/plain' is required, and not always given",
+    )
+
+
+def test_an_entry_may_be_covered_by_several_together() -> None:
+    output = schema({"content_type": "{text,image}/*", "name": "/out/**"})
+
+    assert why_not(output, schema({"content_type": "text/*"}, {"content_type": "image/*"})) == ()
+    assert why_not(output, schema({"name": "/out/*"})) != ()
+    assert why_not(schema(Accepted().model_dump()), schema({"name": "/**"})) != ()

@@ -1,0 +1,69 @@
+"""Links in what agents say tell where they lead."""
+
+from __future__ import annotations
+
+import pytest
+
+from bridge.content.safety.link_targets import with_targets_said
+from bridge.uacs import Actor, ContentPart, Message, TextPart
+
+
+def shown(text: str, *, always: bool = True) -> str:
+    part = TextPart(text=text)
+    message = Message(
+        message_id="agent:helper:1",
+        timestamp="2026-11-22T12:00:00Z",
+        actor=Actor(id="agent:helper", role="assistant"),
+        content=(part,),
+    )
+    found: ContentPart = with_targets_said(message, always=always).content[0]
+    assert isinstance(found, TextPart)
+    return found.text
+
+
+@pytest.mark.parametrize(
+    ("said", "seen"),
+    [
+        ("plain", "plain"),
+        ("https://a.example/x", "https://a.example/x"),
+        (
+            "[https://a.example/x](https://a.example/x)",
+            "[https://a.example/x](https://a.example/x)",
+        ),
+        ("[x@a.example](mailto:x@a.example)", "[x@a.example](mailto:x@a.example)"),
+        ("see [here](https://evil.example/?d=1)!", "see here (<https://evil.example/?d=1>)!"),
+        (
+            "[https://good.example](https://evil.example)",
+            "https://good.example (<https://evil.example>)",
+        ),
+        ("![cat](https://evil.example/p.png?d=1)", "cat (<https://evil.example/p.png?d=1>)"),
+        ("- a\n- [**b**](https://e.example)", "- a\n- **b** (<https://e.example>)"),
+        ("| a |\n|---|\n| [b](https://e.example) |", "| a |\n| --- |\n| b (<https://e.example>) |"),
+        ("`[code](https://e.example)`", "`[code](https://e.example)`"),
+    ],
+)
+def test_a_link_is_followed_by_its_address(said: str, seen: str) -> None:
+    assert shown(said) == seen
+
+
+@pytest.mark.parametrize(
+    ("said", "seen"),
+    [
+        ("[here](https://a.example)", "[here](https://a.example)"),
+        ("[https://a.example](https://a.example/x)", "[https://a.example](https://a.example/x)"),
+        ("[www.a.example](https://a.example/x)", "[www.a.example](https://a.example/x)"),
+        (
+            "[https://good.example/x](https://evil.example)",
+            "https://good.example/x (<https://evil.example>)",
+        ),
+        ("[www.good.example](https://evil.example)", "www.good.example (<https://evil.example>)"),
+    ],
+)
+def test_of_people_only_a_link_that_looks_like_another_address(said: str, seen: str) -> None:
+    assert shown(said, always=False) == seen
+
+
+def test_showing_twice_changes_nothing_more() -> None:
+    once = shown("[a](https://e.example/?d=1) and [b](mailto:b@e.example)")
+
+    assert shown(once) == once

@@ -1,0 +1,79 @@
+"""Configured expressions find and replace words, never markup, in time linear in the text."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from bridge.content.text.patterns import (
+    Replacement,
+    pattern_of,
+    replaced_in_markdown,
+    replaced_in_text,
+    words_that_stand,
+)
+from bridge.errors import InvalidData
+
+
+def put(find: str, text: str) -> list[Replacement]:
+    return [Replacement(pattern_of(find), text)]
+
+
+@pytest.mark.parametrize("source", ["(a", "(?=x)", r"(a)\1", "a{1001}", "", "x" * 1001])
+def test_what_is_no_safe_expression_is_refused_with_the_reason(source: str) -> None:
+    with pytest.raises(InvalidData):
+        pattern_of(source)
+
+
+def test_a_pattern_that_runs_away_elsewhere_is_done_at_once() -> None:
+    pattern = pattern_of("^(a+)+$")
+    begun = time.process_time()
+
+    assert not pattern.is_in("a" * 100_000 + "b")
+    assert time.process_time() - begun < 1.0
+
+
+def test_halves_of_characters_are_searched_too() -> None:
+    assert pattern_of("foo").is_in("\ud800foo")
+
+
+def test_words_are_replaced_and_addresses_code_and_mentions_are_not() -> None:
+    text = "**secret** `secret` [secret](https://secret.example) [@secret](uacs:actor/x:y:z)"
+
+    assert replaced_in_markdown(text, put("secret", "[...]")) == (
+        r"**\[...\]** `secret` [\[...\]](https://secret.example) [@secret](uacs:actor/x:y:z)"
+    )
+
+
+def test_what_is_put_in_is_words_and_never_markup_or_a_mention() -> None:
+    text = replaced_in_markdown("who", put("who", "[@all](uacs:broadcast/everyone) **x**"))
+
+    assert replaced_in_markdown(text, put("zzz", "")) == text
+    assert "](uacs:" not in text.replace(r"\]", "")
+    assert "**x**" not in text
+
+
+def test_text_without_a_find_stays_byte_for_byte() -> None:
+    odd = "*a*  _b_\n\n\n* c"
+
+    assert replaced_in_markdown(odd, put("zzz", "y")) == odd
+
+
+def test_what_is_put_in_is_taken_as_it_is() -> None:
+    assert replaced_in_text("a 7", put(r"(\d)", r"\1 \n é")) == r"a \1 \n é"
+
+
+def test_of_a_text_that_grows_stands_what_is_found_whatever_follows() -> None:
+    word = [Replacement(pattern_of(r"(?i)\bfalcon\b"), "[project]")]
+    words = [Replacement(pattern_of(r"falcon \w+"), "[project]")]
+    whole = "We call it falcon nine, and the falcons fly over the falcon house of Falcon."
+
+    for replacements in (word, words):
+        final = replaced_in_text(whole, replacements)
+        for end in range(len(whole)):
+            standing = words_that_stand(whole[:end], replacements)
+            assert final.startswith(replaced_in_text(standing, replacements)), whole[:end]
+    assert words_that_stand("We call it falc", word) == "We call it "
+    assert words_that_stand("We call it falcon ", word) == "We call it falcon "
+    assert words_that_stand("We call it falcon nine, ", words) == ""

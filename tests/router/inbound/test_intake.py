@@ -1,0 +1,199 @@
+"""A store that takes nothing for a while: what was told meanwhile stands in its order, once."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from bridge.errors import StoreError
+from bridge.model import CommandGiven, Raw
+from bridge.ports.store import InboxRow
+from bridge.router.inbound import intake as arrivals
+from bridge.store import SqliteStore
+from tests.router.conftest import House
+from tests.router.fake_clock import FakeClock
+from tests.router.paper import PaperConnector, PaperWithHistory
+
+
+class Failing(SqliteStore):
+    """Keeps nothing while `broken`."""
+
+    broken = False
+
+    async def accept(self, raw: Raw, *, advance: bool) -> InboxRow | None:
+        if self.broken:
+            raise StoreError("the disk is full")
+        return await super().accept(raw, advance=advance)
+
+
+def two(
+    clock: FakeClock, kind: type[PaperConnector] = PaperConnector
+) -> tuple[House, Failing, PaperConnector, PaperConnector]:
+    slate, board = kind("slate", clock), kind("board", clock)
+    store = Failing.in_memory(clock)
+    house = House(clock, store, (slate, board))
+    house.room("all", (slate, "s", "both"), (slate, "t", "both"), (board, "b", "both"))
+    return house, store, slate, board
+
+
+async def hand_over(slate: PaperConnector, raw: Raw) -> bool:
+    """False where the platform would send it again."""
+    assert slate.inbox is not None
+    try:
+        await slate.inbox.accept(raw)
+    except StoreError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("kind", [PaperConnector, PaperWithHistory])
+async def test_what_was_told_while_the_store_failed_stands_before_what_came_after(
+    clock: FakeClock, kind: type[PaperConnector]
+) -> None:
+    house, store, slate, board = two(clock, kind)
+    raws = [slate.raw("s", f"{number}") for number in range(101, 106)]
+
+    async with house.run():
+        store.broken = True
+        early = [asyncio.create_task(hand_over(slate, raw)) for raw in raws[:3]]
+        await clock.advance(6)
+        assert [task.result() for task in early] == [False] * 3
+        store.broken = False
+        for raw in raws[3:]:
+            await hand_over(slate, raw)
+        await clock.advance(3)
+
+        assert [await hand_over(slate, raw) for raw in raws] == [True] * 5
+        await clock.advance(1)
+
+    assert board.texts("b") == ["101", "102", "103", "104", "105"]
+
+
+async def test_what_is_kept_within_a_moment_is_acknowledged(clock: FakeClock) -> None:
+    house, store, slate, board = two(clock)
+
+    async with house.run():
+        store.broken = True
+        told = asyncio.create_task(hand_over(slate, slate.raw("s", "hello")))
+        await clock.advance(0.5)
+        assert not told.done()
+        store.broken = False
+        await clock.advance(1)
+        assert told.result()
+
+    assert board.texts("b") == ["hello"]
+
+
+async def test_a_failing_store_holds_its_senders_up_once_and_not_one_after_the_other(
+    clock: FakeClock,
+) -> None:
+    house, store, slate, _ = two(clock)
+
+    async with house.run():
+        store.broken = True
+        for number in range(50):
+            telling = asyncio.create_task(hand_over(slate, slate.raw("s", f"{number}")))
+            await clock.advance(2 if number == 0 else 0)
+            assert telling.result() is False
+
+
+async def test_more_than_can_be_held_is_read_back(
+    clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrivals, "_MOST", 3)
+    house, store, slate, board = two(clock, PaperWithHistory)
+
+    async with house.run():
+        await slate.say("s", "before")
+        await clock.advance(5)
+        store.broken = True
+        for number in range(101, 108):
+            telling = asyncio.create_task(hand_over(slate, slate.raw("s", f"{number}")))
+            await clock.advance(2)
+            assert telling.result() is False
+        store.broken = False
+        await clock.advance(5)
+        telling = asyncio.create_task(hand_over(slate, slate.raw("s", "108")))
+        await clock.advance(10)
+
+    assert board.texts("b") == ["before", *(f"{number}" for number in range(101, 109))]
+
+
+async def test_a_command_that_failed_is_not_carried_out_later(clock: FakeClock) -> None:
+    house, store, slate, _ = two(clock)
+
+    async with house.run():
+        store.broken = True
+        with pytest.raises(StoreError):
+            await slate.happen(CommandGiven, "s", command="bridge", text="status")
+        store.broken = False
+        await clock.advance(10)
+        assert await store.inbox_row(1) is None
+
+
+async def test_what_is_held_when_the_bridge_stops_was_not_acknowledged(clock: FakeClock) -> None:
+    house, store, slate, board = two(clock)
+    raw = slate.raw("s", "hello")
+
+    async with house.run():
+        store.broken = True
+        telling = asyncio.create_task(hand_over(slate, raw))
+        await clock.advance(3)
+        assert telling.result() is False
+    store.broken = False
+    async with house.run():
+        assert await hand_over(slate, raw)
+        await clock.advance(1)
+
+    assert board.texts("b") == ["hello"]
+
+
+async def test_a_sender_that_offers_a_payload_again_itself_learns_that_it_is_kept(
+    clock: FakeClock,
+) -> None:
+    house, store, slate, _ = two(clock)
+    raw = slate.raw("s", "hello")
+
+    async with house.run():
+        assert slate.inbox is not None
+        store.broken = True
+        telling = asyncio.create_task(hand_over(slate, raw))
+        await clock.advance(3)
+        assert telling.result() is False
+        store.broken = False
+        await clock.advance(3)
+
+        assert await slate.inbox.accept(raw) is True
+        assert await slate.inbox.accept(raw) is False
+
+
+@pytest.mark.parametrize("within_a_moment", [True, False])
+async def test_a_payload_that_no_store_can_keep_does_not_stop_those_behind_it(
+    clock: FakeClock, *, within_a_moment: bool
+) -> None:
+    house, store, slate, board = two(clock)
+    take = store.accept
+
+    async def accept(raw: Raw, *, advance: bool) -> InboxRow | None:
+        row = await take(raw, advance=advance) if store.broken else None
+        if raw.dedupe_key == poison.dedupe_key:
+            raise ValueError("surrogates not allowed")
+        return row or await take(raw, advance=advance)
+
+    async with house.run():
+        store.broken, store.accept = True, accept  # pyright: ignore[reportAttributeAccessIssue]
+        raws = [slate.raw("s", f"{number}") for number in range(101, 104)]
+        poison = raws[1]
+        assert slate.inbox is not None
+        telling = [asyncio.create_task(slate.inbox.accept(raw)) for raw in raws]
+        await clock.advance(0.5 if within_a_moment else 6)
+        store.broken = False
+        await clock.advance(3)
+        told = await asyncio.gather(*telling, return_exceptions=True)
+        await hand_over(slate, slate.raw("s", "104"))
+        await clock.advance(1)
+
+    refused = ValueError if within_a_moment else StoreError
+    assert isinstance(told[1], refused)
+    assert board.texts("b") == ["101", "103", "104"]

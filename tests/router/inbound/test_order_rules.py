@@ -1,0 +1,129 @@
+"""However events are mixed, doubled and delayed: the same final state on all sides."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Literal
+
+import orjson
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bridge.model import Raw, message_id_of
+from bridge.store import SqliteStore
+from tests.router.conftest import House
+from tests.router.fake_clock import FakeClock
+from tests.router.inbound.test_orphans import deleted, edited
+from tests.router.inbound.test_routing import said
+from tests.router.paper import PaperConnector
+
+
+@dataclass(frozen=True)
+class Happened:
+    """One event of a channel's history; `at` is its place in it."""
+
+    kind: Literal["post", "edit", "delete"]
+    message: str
+    text: str
+    at: int
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Happened]:
+    """What people did, in its order: each message is posted, edited some times, and may go."""
+    found: list[Happened] = []
+    alive: list[str] = []
+    for at in range(1, draw(st.integers(2, 14))):
+        kind = draw(st.sampled_from(("post", "edit", "edit", "delete"))) if alive else "post"
+        text = draw(st.sampled_from(("one", "two", "three", "x" * 150, "y" * 250)))
+        if kind == "post":
+            message = f"9{at:05}"
+            alive.append(message)
+            found.append(Happened("post", message, f"{message} {text}", at))
+        elif kind == "edit":
+            message = draw(st.sampled_from(alive))
+            found.append(Happened("edit", message, f"{message} {text}", at))
+        else:
+            message = draw(st.sampled_from(alive))
+            alive.remove(message)
+            found.append(Happened("delete", message, "", at))
+    return found
+
+
+@st.composite
+def stories(draw: st.DrawFn) -> tuple[list[Happened], list[tuple[Happened, float]]]:
+    """A history, and how it is heard: in any order, some of it twice, with pauses between."""
+    history = draw(histories())
+    heard = draw(st.permutations(history + draw(st.lists(st.sampled_from(history), max_size=4))))
+    pauses = st.sampled_from((0.0, 0.0, 0.5, 20.0, 40.0))
+    return history, [(one, draw(pauses)) for one in heard]
+
+
+def in_the_end(history: list[Happened]) -> dict[str, str]:
+    state: dict[str, str] = {}
+    for one in history:
+        if one.kind == "delete":
+            state.pop(one.message, None)
+        else:
+            state[one.message] = one.text
+    return state
+
+
+@settings(max_examples=150)
+@given(stories())
+def test_the_final_state_does_not_depend_on_how_events_arrive(
+    story: tuple[list[Happened], list[tuple[Happened, float]]],
+) -> None:
+    asyncio.run(_play(*story))
+
+
+async def _play(history: list[Happened], heard: list[tuple[Happened, float]]) -> None:
+    clock = FakeClock()
+    slate, board, wall = (PaperConnector(name, clock) for name in ("slate", "board", "wall"))
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board, wall))
+    house.room("all", (slate, "s", "both"), (board, "b", "both"), (wall, "w", "both"))
+    start = clock.now
+    async with house.run() as router:
+        for number, (one, pause) in enumerate(heard):
+            raw = _raw(slate, one, start)
+            if number % 3 == 2:  # a repeat under another key, as another way of hearing has
+                raw = raw.model_copy(update={"dedupe_key": f"again {number}"})
+            await router.accept(raw)
+            await clock.advance(pause)
+        await clock.advance(60)
+        await clock.let_work()
+        assert await house.store.waiting_rows() == []
+
+    expected = in_the_end(history)
+    for side, channel in ((board, "b"), (wall, "w")):
+        assert await _shown(house, slate, side, channel, history) == expected
+    archived = await said(house.store, house.rooms[0].conversation)
+    assert sorted(archived) == sorted(expected.values())
+
+
+async def _shown(
+    house: House, slate: PaperConnector, side: PaperConnector, channel: str, history: list[Happened]
+) -> dict[str, str]:
+    """Each message whole, wherever its parts stand; nothing else may stand there."""
+    texts = {post.id: post.text for post in side.channels[channel]}
+    found: dict[str, str] = {}
+    for message in dict.fromkeys(one.message for one in history):
+        own_id = message_id_of(slate.channel("s"), message)
+        copies = await house.store.copies(own_id, side.channel(channel))
+        if copies:
+            found[message] = "".join(texts.pop(copy.native_id) for copy in copies)
+    assert texts == {}
+    return found
+
+
+def _raw(slate: PaperConnector, one: Happened, start: float) -> Raw:
+    if one.kind == "edit":
+        return edited(slate, one.message, one.text, start + one.at)
+    if one.kind == "delete":
+        return deleted(slate, one.message, at=start + one.at)
+    payload = {"id": one.message, "author": "ann", "text": one.text, "thread": None}
+    return Raw(
+        account=slate.account, kind="post", dedupe_key=one.message, order_key=one.message,
+        channel=slate.channel("s"), payload=orjson.dumps(payload),
+    )  # fmt: skip

@@ -1,0 +1,68 @@
+"""What the bridge itself says is a message like all others: kept, shown once, changed."""
+
+from __future__ import annotations
+
+from bridge.router.outbound.notices import notice_id
+from tests.router.conftest import House
+from tests.router.inbound.test_routing import said
+
+GAP = notice_id("gap", "slate", "1")
+
+
+def texts(house: House) -> list[list[str]]:
+    names = {"slate": "s", "board": "b", "wall": "w"}
+    return [one.texts(names[account]) for account, one in house.connectors.items()]
+
+
+async def test_a_notice_is_shown_in_the_channels_it_is_for_and_remembered(house: House) -> None:
+    room = house.rooms[0]
+    async with house.run() as router:
+        await router.notices.say(
+            GAP, "12 messages are missing", room.id, room.members[:2], timeline=room.timeline
+        )
+        await house.clock.let_work()
+
+    assert texts(house) == [["12 messages are missing"], ["12 messages are missing"], []]
+    assert await said(house.store, room.conversation) == ["12 messages are missing"]
+
+
+async def test_a_notice_said_again_stands_once_also_after_a_restart(house: House) -> None:
+    room = house.rooms[0]
+    for _ in range(2):
+        async with house.run() as router:
+            await router.notices.say(GAP, "all is well", room.id, room.members)
+            await house.clock.let_work()
+
+    assert texts(house) == [["all is well"]] * 3
+
+
+async def test_a_notice_said_in_other_words_is_changed_where_it_stands(house: House) -> None:
+    room = house.rooms[0]
+    async with house.run() as router:
+        await router.notices.say(GAP, "one is missing", room.id, room.members)
+        await house.clock.let_work()
+        await router.notices.say(GAP, "two are missing", room.id, room.members)
+        await house.clock.let_work()
+
+    assert texts(house) == [["two are missing"]] * 3
+
+
+async def test_a_notice_is_taken_back_everywhere(house: House) -> None:
+    room = house.rooms[0]
+    async with house.run() as router:
+        await router.notices.say(GAP, "one is missing", room.id, room.members)
+        await house.clock.let_work()
+        await router.notices.take_back(GAP)
+        await router.notices.take_back(notice_id("never", "said"))
+        await house.clock.let_work()
+
+    assert texts(house) == [[], [], []]
+
+
+async def test_nobody_answers_a_notice(house: House) -> None:
+    room = house.rooms[0]
+    async with house.run() as router:
+        await router.notices.say(GAP, "@echo listen", room.id, room.members)
+        await house.clock.let_work()
+
+    assert await house.store.open_turns() == []

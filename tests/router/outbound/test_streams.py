@@ -1,0 +1,307 @@
+"""Answers that grow: in parts, healed, in the platform's own streams, and whole in the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+
+from bridge.content.text.patterns import Replacement, pattern_of
+from bridge.errors import Refused, StreamStopped
+from bridge.model import Call, Delivery, Rate, Receipt
+from bridge.model.turns import AgentEvent, PlanStep, TextDelta, Turn, TurnDone
+from bridge.router import AgentSeat
+from bridge.router.rooms.options import MemberOptions
+from bridge.store import SqliteStore
+from tests.router.conftest import House
+from tests.router.fake_clock import FakeClock
+from tests.router.paper import PaperConnector
+from tests.router.turns.test_queue import Script, Scripted
+
+LONG = "".join(f"sentence number {n} of this answer. " for n in range(12)).strip()
+
+
+class PaperStreams(PaperConnector):
+    """Paper that has streams of its own: "open", then "append" of what is new, then "end"."""
+
+    append_pace = 0.5
+    shows_steps = False
+
+    def __init__(
+        self, account: str, clock: FakeClock, budgets: dict[str, tuple[Rate, ...]] | None = None
+    ) -> None:
+        super().__init__(account, clock, budgets=budgets)
+        self.open: dict[str, str] = {}
+        self.methods: list[str] = []
+        self.steps: list[str] = []
+        self.refuses: dict[str, Exception] = {}
+
+    def opening(self, delivery: Delivery, call: Call) -> Call | None:
+        return call.model_copy(update={"method": "open"})
+
+    def growing(
+        self, delivery: Delivery, call: Call, steps: Sequence[PlanStep]
+    ) -> Sequence[Call] | None:
+        if (sent := self.open.get(call.native_id or "")) is None:
+            return None
+        self.steps = [step.title for step in steps]
+        if not str(call.body["text"]).startswith(sent) or call.body["text"] == sent:
+            return ()
+        return (call.model_copy(update={"method": "append"}),)
+
+    def ending(self, delivery: Delivery, call: Call) -> Sequence[Call]:
+        if (call.native_id or "") not in self.open:
+            return ()
+        return (call.model_copy(update={"method": "end"}), call)
+
+    def unstreamed(self, delivery: Delivery, call: Call) -> Call | None:
+        return call.model_copy(update={"method": "write"}) if call.method == "open" else None
+
+    async def send(self, call: Call) -> Receipt:
+        self.methods.append(call.method)
+        if error := self.refuses.pop(call.method, None):
+            raise error
+        if call.method == "write" and (call.native_id or "") in self.open:
+            raise Refused("a stream is open there")
+        receipt = await super().send(call)
+        if call.method == "end":
+            del self.open[receipt.native_id]
+        elif call.method in ("open", "append"):
+            self.open[receipt.native_id] = str(call.body["text"])
+        return receipt
+
+
+def house_of(clock: FakeClock, script: Script, *connectors: PaperConnector) -> House:
+    house = House(clock, SqliteStore.in_memory(clock), connectors)
+    house.agents = {"helper": Scripted("helper", script)}
+    house.seats = (AgentSeat("helper", "mentions"),)
+    house.room("all", *((one, one.account[0], "both") for one in connectors))
+    return house
+
+
+def said(clock: FakeClock, *pieces: str, pause: float = 1.0) -> Script:
+    async def script(_turn: Turn) -> AsyncGenerator[AgentEvent, None]:
+        for piece in pieces:
+            yield TextDelta(text=piece)
+            await clock.sleep(pause)
+        yield TurnDone()
+
+    return script
+
+
+def in_words(text: str) -> list[str]:
+    return [f"{word} " for word in text.split(" ")]
+
+
+async def test_a_long_answer_rolls_over_to_further_posts_while_it_grows(clock: FakeClock) -> None:
+    slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
+    house = house_of(clock, said(clock, *in_words(LONG), pause=0.2), slate, board)
+
+    async with house.run():
+        await slate.say("s", "@helper tell me all")
+        await clock.advance(9)
+        halfway = board.texts("b")[1:]
+        await clock.advance(20)
+
+    assert len(halfway) > 2
+    assert LONG.startswith("".join(halfway))
+    assert "".join(board.texts("b")[1:]) == "".join(slate.texts("s")[1:]) == LONG
+
+
+async def test_an_account_that_is_taken_away_while_an_answer_grows_hurts_no_other(
+    clock: FakeClock,
+) -> None:
+    slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
+    house = house_of(clock, said(clock, *in_words(LONG), pause=0.2), slate, board)
+
+    async with house.run():
+        await slate.say("s", "@helper tell me all")
+        await clock.advance(3)
+        del house.connectors[board.account]
+        await clock.advance(60)
+
+    assert "".join(slate.texts("s")[1:]) == LONG
+    whole = await house.store.resolve(slate.channel("s"), slate.channels["s"][-1].id)
+    assert whole is not None
+    stored = await house.store.message(whole)
+    assert stored is not None
+    assert stored.state == "complete"
+
+
+async def test_parts_that_are_whole_are_not_edited_again(clock: FakeClock) -> None:
+    slate = PaperConnector("slate", clock)
+    house = house_of(clock, said(clock, *in_words(LONG), pause=0.2), slate)
+
+    async with house.run():
+        await slate.say("s", "@helper tell me all")
+        await clock.advance(60)
+
+    times = Counter(text for _, _, text in slate.sent)
+    assert [times[part] for part in slate.texts("s")[1:-1]] == [1] * (len(slate.texts("s")) - 2)
+
+
+async def test_nothing_half_written_is_shown(clock: FakeClock) -> None:
+    slate = PaperConnector("slate", clock)
+    pieces = ("See **the ", "docs** at [our", " page](https://a.exam", "ple/start) and ", "more.")
+    house = house_of(clock, said(clock, *pieces), slate)
+
+    async with house.run():
+        await slate.say("s", "@helper where?")
+        await clock.advance(20)
+
+    assert [text for _, _, text in slate.sent] == [
+        "See **the**",
+        "See **the docs** at",
+        "See **the docs** at our page (<https://a.example/start>) and",
+        "See **the docs** at our page (<https://a.example/start>) and more.",
+    ]
+
+
+async def test_what_a_channel_replaces_is_never_shown_half_written(clock: FakeClock) -> None:
+    slate, board = PaperConnector("slate", clock), PaperStreams("board", clock)
+    pieces = ("We call it Fal", "con, and ", "the falcons", " fly over ", "falcon", " house.")
+    house = house_of(clock, said(clock, *pieces), slate, board)
+    falcon = Replacement(pattern_of(r"(?i)\bfalcon\b"), "project")
+    options = MemberOptions(replace=(falcon,))
+    members = tuple(replace(one, options=options) for one in house.rooms[0].members)
+    house.rooms = [replace(house.rooms[0], members=members)]
+
+    async with house.run():
+        await slate.say("s", "@helper what is it?")
+        await clock.advance(20)
+
+    final = "We call it project, and the falcons fly over project house."
+    for paper in (slate, board):
+        shown = [text for _, _, text in paper.sent if text.startswith("We")]
+        assert all(final.startswith(text) for text in shown), shown
+        assert paper.texts(paper.account[0])[-1] == final
+    assert board.methods.count("append") > 1
+
+
+async def test_an_answer_grows_in_the_platforms_own_stream_and_ends_as_a_message(
+    clock: FakeClock,
+) -> None:
+    slate = PaperStreams("slate", clock)
+    house = house_of(clock, said(clock, "one ", "two ", "three"), slate)
+
+    async with house.run():
+        await slate.say("s", "@helper count")
+        await clock.advance(20)
+
+    assert slate.methods == ["open", "append", "append", "end", "write"]
+    assert slate.texts("s")[1:] == ["one two three"]
+    assert not slate.open
+
+
+async def test_each_part_has_a_stream_of_its_own(clock: FakeClock) -> None:
+    slate = PaperStreams("slate", clock)
+    house = house_of(clock, said(clock, *in_words(LONG), pause=0.2), slate)
+
+    async with house.run():
+        await slate.say("s", "@helper tell me all")
+        await clock.advance(60)
+
+    parts = slate.texts("s")[1:]
+    assert "".join(parts) == LONG
+    assert slate.methods.count("open") == slate.methods.count("end") == len(parts)
+    assert not slate.open
+
+
+async def test_a_stream_that_is_refused_is_a_post_that_is_edited(clock: FakeClock) -> None:
+    slate = PaperStreams("slate", clock)
+    slate.refuses = {"open": Refused("not in this channel")}
+    house = house_of(clock, said(clock, "one ", "two ", "three"), slate)
+
+    async with house.run():
+        await slate.say("s", "@helper count")
+        await clock.advance(20)
+
+    assert slate.methods[:2] == ["open", "write"]
+    assert slate.texts("s")[1:] == ["one two three"]
+
+
+async def test_a_step_that_is_refused_does_not_hurt_the_answer(clock: FakeClock) -> None:
+    slate = PaperStreams("slate", clock)
+    slate.refuses = {"append": Refused("expired")}
+    house = house_of(clock, said(clock, "one ", "two ", "three"), slate)
+
+    async with house.run():
+        await slate.say("s", "@helper count")
+        await clock.advance(20)
+
+    assert slate.texts("s")[1:] == ["one two three"]
+
+
+async def test_the_platforms_own_stop_button_stops_the_agent(clock: FakeClock) -> None:
+    slate = PaperStreams("slate", clock)
+    slate.refuses = {"append": StreamStopped("somebody pressed stop")}
+    house = house_of(clock, said(clock, *["word "] * 50), slate)
+
+    async with house.run():
+        await slate.say("s", "@helper count")
+        await clock.advance(20)
+
+    (answer,) = slate.texts("s")[1:]
+    assert answer.endswith("⏹️ stopped")
+    assert answer.count("word") < 10
+
+
+async def test_the_steps_of_a_plan_come_with_the_text(clock: FakeClock) -> None:
+    async def plans(_turn: Turn) -> AsyncGenerator[AgentEvent, None]:
+        yield PlanStep(id="1", title="look", status="in_progress")
+        for piece in ("I ", "have ", "looked"):
+            yield TextDelta(text=piece)
+            await clock.sleep(1)
+        yield TurnDone()
+
+    slate = PaperStreams("slate", clock)
+    house = house_of(clock, plans, slate)
+
+    async with house.run():
+        await slate.say("s", "@helper look")
+        await clock.advance(20)
+
+    assert slate.steps == ["look"]
+
+
+async def test_an_answer_that_was_whole_before_its_post_went_out_is_no_stream(
+    clock: FakeClock,
+) -> None:
+    slate = PaperStreams("slate", clock, budgets={"channel": (Rate(count=1, seconds=30),)})
+    other = PaperConnector("other", clock)
+    house = house_of(clock, said(clock, "one ", "two ", "**three"), slate, other)
+
+    async with house.run():
+        await other.say("o", "busy")
+        await clock.advance(1)
+        await other.say("o", "@helper count")
+        await clock.advance(100)
+
+    assert "open" not in slate.methods
+    assert slate.texts("s")[-1] == "one two **three"
+
+
+async def test_an_answer_leaves_room_for_its_end(clock: FakeClock) -> None:
+    budget = {"channel": (Rate(count=6, seconds=60),)}
+    slate = PaperConnector("slate", clock, budgets=budget)
+    house = house_of(clock, said(clock, *["word "] * 12), slate)
+
+    async with house.run():
+        await slate.say("s", "@helper count")
+        await clock.advance(13)
+        await clock.advance(1)
+
+    assert slate.texts("s")[1:] == [" ".join(["word"] * 12)]
+
+
+async def test_a_stream_that_a_crash_left_open_ends_as_one_message(clock: FakeClock) -> None:
+    slate = PaperConnector("slate", clock)
+    house = house_of(clock, said(clock, *["word "] * 12), slate)
+
+    async with house.run():
+        await slate.say("s", "@helper count")
+        await clock.advance(4)
+    async with house.run():
+        await clock.advance(30)
+
+    assert slate.texts("s")[1:] == [" ".join(["word"] * 12)]

@@ -1,0 +1,205 @@
+"""Another bridge with the same tokens and its own store is noticed; then nothing is sent there."""
+
+from __future__ import annotations
+
+import pytest
+
+from bridge.errors import Unsettled
+from bridge.model import Call, Echo, OperationId, Raw, Receipt
+from bridge.ports.store import OWN_SHELF
+from bridge.router import Router
+from bridge.router.recovery.other_bridges import instance_of, resume_sending
+from bridge.store import SqliteStore
+from tests.router.conftest import House
+from tests.router.fake_clock import FakeClock
+from tests.router.paper import PaperConnector, PaperWithHistory
+
+
+class Pair:
+    """What is said in `slate` is shown in `board`, whose posts come back."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self.clock = clock
+        self.slate = PaperConnector("slate", clock)
+        self.board = PaperWithHistory("board", clock, echo=True)
+        self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board))
+        self.house.room("all", (self.slate, "s", "both"), (self.board, "b", "both"))
+
+    def foreign(self, *, other: str, named: bool = True, at: float | None = None) -> Raw:
+        """What another bridge posts as the board's account; `named`: it tells its operation."""
+        number = len(self.board.channels["b"])
+        operation = OperationId(f"theirs {number}") if named else None
+        raw = self.board.raw(
+            "b", "twice", own=True, operation=operation, at=at or self.clock.now, bot=True
+        )
+        receipt = Receipt(native_id=raw.order_key)
+        return raw.model_copy(
+            update={"echo": Echo(operation=operation, receipt=receipt, bridge=other)}
+        )
+
+    async def hear(self, router: Router, times: int, **what: object) -> None:
+        for _ in range(times):
+            await router.accept(self.foreign(**what))  # type: ignore[arg-type]
+            await self.clock.advance(1)
+
+    def said(self) -> list[str]:
+        """What we sent to the board, without notices."""
+        return [
+            post.text
+            for post in self.board.channels["b"]
+            if post.operation is not None and post.author != "Bridge"
+        ]
+
+
+@pytest.fixture
+def pair(clock: FakeClock) -> Pair:
+    return Pair(clock)
+
+
+async def test_a_new_post_of_another_store_stops_what_we_send_until_somebody_resumes(
+    pair: Pair,
+) -> None:
+    async with pair.house.run() as router:
+        await pair.slate.say("s", "one")
+        await pair.clock.advance(1)
+        assert pair.said() == ["one"]
+
+        await pair.hear(router, 1, other="their store")
+        await pair.slate.say("s", "two")
+        await pair.clock.advance(60)
+        assert pair.said() == ["one"]
+        assert "their store" in router.other_bridges.note(pair.board.account)
+        assert "account resume board" in router.other_bridges.note(pair.board.account)
+
+        assert await router.other_bridges.resume(pair.board.account)
+        await pair.clock.advance(1)
+        assert pair.said() == ["one", "two"]
+        assert not await router.other_bridges.resume(pair.board.account)
+
+
+async def test_the_room_is_told_once_where_to_look_and_what_to_do(pair: Pair) -> None:
+    async with pair.house.run() as router:
+        await pair.hear(router, 1, other="their store")
+        await pair.slate.say("s", "waits before the notice")
+        await pair.clock.advance(30)
+
+    told = [text for texts in (pair.slate.texts("s"), pair.board.texts("b")) for text in texts]
+    words = "Another bridge posts to Paper with the same tokens"
+    assert len([text for text in told if words in text]) == 2  # one in each channel
+
+
+async def test_while_the_other_does_not_notice_us_it_is_told_a_few_times(pair: Pair) -> None:
+    async with pair.house.run() as router:
+        await pair.hear(router, 2, other="their store")
+        await pair.hear(router, 200, other="their store")
+
+    still = [text for text in pair.board.texts("b") if "still posts" in text]
+    assert len(still) == 5
+
+
+async def test_other_accounts_go_on(pair: Pair) -> None:
+    async with pair.house.run() as router:
+        await pair.hear(router, 2, other="their store")
+        await pair.board.say("b", "hello")
+        await pair.clock.advance(1)
+
+    assert "hello" in pair.slate.texts("s")
+
+
+async def test_a_copied_store_is_noticed_by_three_posts_that_it_does_not_know(pair: Pair) -> None:
+    own = await instance_of(pair.house.store, lambda: "ours")
+    async with pair.house.run() as router:
+        await pair.hear(router, 2, other=own)
+        assert not router.other_bridges.is_stopped(pair.board.account)
+        await pair.hear(router, 1, other=own)
+        assert router.other_bridges.is_stopped(pair.board.account)
+
+
+async def test_posts_that_tell_no_operation_count_when_the_store_does_not_know_them(
+    pair: Pair,
+) -> None:
+    async with pair.house.run() as router:
+        await pair.hear(router, 3, other="", named=False)
+        assert not router.other_bridges.is_stopped(pair.board.account)
+        await pair.clock.advance(20)
+        assert router.other_bridges.is_stopped(pair.board.account)
+
+
+async def test_our_own_posts_are_no_evidence_whatever_becomes_of_their_answers(pair: Pair) -> None:
+    lost = 0
+
+    def lose(call: Call) -> None:
+        nonlocal lost
+        if call.kind == "post" and call.channel.channel == "b":
+            lost += 1
+            post = pair.board.channels["b"][-1]
+            raws.append((post.id, call))
+            if lost % 2:
+                raise Unsettled("the answer was lost")
+
+    raws: list[tuple[str, Call]] = []
+    pair.board.after_send = lose
+    async with pair.house.run() as router:
+        for number in range(6):
+            await pair.slate.say("s", f"text {number}")
+            await pair.clock.advance(0.5)
+            for native_id, call in raws:
+                raw = pair.board.raw("elsewhere", "echo", own=True, at=pair.clock.now)
+                for operation in (OperationId(call.operation), None):
+                    echo = Echo(operation=operation, receipt=Receipt(native_id=native_id))
+                    here = {"echo": echo, "channel": pair.board.channel("b")}
+                    await router.accept(raw.model_copy(update=here))
+            raws.clear()
+        await pair.clock.advance(120)
+        assert not router.other_bridges.is_stopped(pair.board.account)
+
+    assert pair.said() == [f"text {number}" for number in range(6)]
+
+
+async def test_posts_from_before_our_start_are_no_evidence(pair: Pair) -> None:
+    before = pair.clock.now - 10
+    async with pair.house.run() as router:
+        await pair.hear(router, 10, other="an older store", at=before)
+        await pair.clock.advance(60)
+        assert not router.other_bridges.is_stopped(pair.board.account)
+
+
+async def test_posts_of_another_program_of_our_app_are_no_evidence(pair: Pair) -> None:
+    async with pair.house.run() as router:
+        for number in range(10):
+            await pair.board.say("b", f"a report, {number}", own=True)
+        await pair.clock.advance(60)
+        assert not router.other_bridges.is_stopped(pair.board.account)
+
+
+async def test_a_restart_forgets_neither_the_stop_nor_what_waits(pair: Pair) -> None:
+    async with pair.house.run() as router:
+        await pair.hear(router, 2, other="their store")
+        await pair.slate.say("s", "waits")
+        await pair.clock.advance(5)
+    async with pair.house.run() as router:
+        await pair.clock.advance(60)
+        assert router.other_bridges.is_stopped(pair.board.account)
+        assert pair.said() == []
+
+    assert await resume_sending(pair.house.store, pair.board.account)
+    assert not await resume_sending(pair.house.store, pair.board.account)
+    async with pair.house.run():
+        await pair.clock.advance(5)
+    assert pair.said() == ["waits"]
+
+
+async def test_a_restart_with_its_own_store_is_not_another_bridge(pair: Pair) -> None:
+    for number in range(5):
+        async with pair.house.run() as router:
+            await pair.slate.say("s", f"text {number}")
+            await pair.clock.advance(1)
+            assert not router.other_bridges.is_stopped(pair.board.account)
+    assert len(pair.said()) == 5
+
+
+async def test_the_id_of_a_store_is_made_once(clock: FakeClock) -> None:
+    store = SqliteStore.in_memory(clock)
+    assert await instance_of(store, lambda: "one") == "one"
+    assert await instance_of(store, lambda: "two") == "one"
+    assert await store.shelf_get(OWN_SHELF, "instance") == "one"

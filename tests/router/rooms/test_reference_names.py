@@ -1,0 +1,194 @@
+"""Whom and what a message mentions has a name wherever it is shown: texts, cards, notes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bridge.content.cards.json import SCHEMA_ID, card_to_json
+from bridge.content.cards.tree import Card, Prose
+from bridge.content.messages.metadata import read_bridge_metadata
+from bridge.content.text.tree import ChannelLink, GroupMention, Mention, Paragraph, Text
+from bridge.model import AccountId, ActorId, ChannelRef, Person, TopicChanged
+from bridge.ports.cards import NO_CARDS
+from bridge.router.rooms.options import RoomOptions
+from bridge.router.rooms.people import People
+from bridge.router.rooms.reference_names import ReferenceNames
+from bridge.router.rooms.rooms import Member, Room, Rooms
+from bridge.store import SqliteStore
+from bridge.uacs import Actor, Message, StructuredDataPart, TextPart
+from tests.router.conftest import House
+from tests.router.fake_clock import FakeClock
+from tests.router.inbound.test_reactions import noting
+from tests.router.paper import PaperConnector
+
+SLATE = AccountId("slate")
+ANN = Mention(ActorId("paper:slate:U1"), "U1")
+QUIET = ChannelLink("paper:slate:C9", "C9")
+OPS = GroupMention("paper:slate:G7", "G7")
+
+
+class Directory(PaperConnector):
+    """A platform that knows names, and counts who asks for them."""
+
+    def __init__(self, account: str, clock: FakeClock) -> None:
+        super().__init__(account, clock)
+        self.asked: list[str] = []
+
+    async def person(self, actor: ActorId) -> Person | None:
+        self.asked.append(actor)
+        return Person(id=actor, name="Ann") if actor.endswith("U1") else None
+
+    async def channel_name(self, channel: ChannelRef) -> str | None:
+        self.asked.append(channel.channel)
+        return "quiet" if channel.channel == "C9" else None
+
+    async def groups(self, workspaces: object) -> dict[str, str]:
+        self.asked.append("groups")
+        return {"G7": "ops"}
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def slate(clock: FakeClock) -> Directory:
+    return Directory("slate", clock)
+
+
+@pytest.fixture
+def names(slate: Directory, clock: FakeClock, house: House) -> ReferenceNames:
+    rooms = Rooms(
+        [Room(house.rooms[0].id, house.rooms[0].conversation,
+              (Member(SLATE, slate.channel("s"), name="general"),))]
+    )  # fmt: skip
+    known: dict[AccountId, Any] = {SLATE: slate}
+    people = People(SqliteStore.in_memory(clock), known, clock)
+    return ReferenceNames(people, known, rooms, NO_CARDS, clock)
+
+
+@pytest.fixture
+def house(clock: FakeClock, slate: Directory) -> House:
+    board = PaperConnector("board", clock)
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
+    house.room("all", (slate, "s", "both"), (board, "b", "both"))
+    return house
+
+
+def message(*parts: Any, **more: Any) -> Message:
+    return Message(
+        message_id="paper:slate:s:1", timestamp="2026-01-01T00:00:00Z",
+        actor=Actor(id="paper:slate:bob", role="human", name="Bob"), content=parts, **more,
+    )  # fmt: skip
+
+
+def card(*inlines: Any) -> StructuredDataPart:
+    data: Any = card_to_json(Card((Prose((Paragraph(inlines),)),)))
+    return StructuredDataPart(schema_id=SCHEMA_ID, data=data)
+
+
+async def test_people_channels_and_groups_in_a_text_have_names(
+    names: ReferenceNames, slate: Directory
+) -> None:
+    said = message(
+        TextPart(text="[@U1](uacs:actor/paper:slate:U1) see [#C9](uacs:channel/paper:slate:C9), "
+                      "[@G7](uacs:group/paper:slate:G7), [#s](uacs:channel/paper:slate:s), "
+                      "[#its own](uacs:channel/paper:slate:C8), `[@U1](uacs:actor/x)`"),
+    )  # fmt: skip
+
+    for _ in range(2):
+        named = await names.named(SLATE, said)
+        assert named.content[0].text == (  # pyright: ignore[reportAttributeAccessIssue]
+            "[@Ann](uacs:actor/paper:slate:U1) see [#quiet](uacs:channel/paper:slate:C9), "
+            "[@ops](uacs:group/paper:slate:G7), [#general](uacs:channel/paper:slate:s), "
+            "[#its own](uacs:channel/paper:slate:C8), `[@U1](uacs:actor/x)`"
+        )
+    assert sorted(slate.asked) == ["C8", "C9", "groups", "paper:slate:U1"]
+
+
+async def test_a_topic_names_whom_and_what_it_mentions_and_notifies_nobody(house: House) -> None:
+    slate, board = house.connectors.values()
+    house.rooms = [replace(house.rooms[0], options=RoomOptions(tells=frozenset({"topics"})))]
+    topic = (
+        "On call: [@U1](uacs:actor/paper:slate:U1) see [#C9](uacs:channel/paper:slate:C9) "
+        "[@G7](uacs:group/paper:slate:G7)"
+    )
+    async with house.run():
+        await slate.happen(TopicChanged, "s", topic=topic)
+        await slate.happen(TopicChanged, "s", topic="On call: @U1 see #C9 @G7")  # as once noted
+        await house.clock.let_work()
+
+    assert board.texts("b") == ["The topic is now: **On call: @Ann see #quiet @ops**"]
+
+
+async def test_whom_a_payload_mentions_is_noted_and_read_with_it(names: ReferenceNames) -> None:
+    said = message(card(Text("for "), ANN, Text(" in "), QUIET, Text(" or "), OPS))
+
+    named = await names.named(SLATE, said)
+
+    assert named.content == said.content
+    assert read_bridge_metadata(named)[0].names == {
+        "paper:slate:U1": "Ann", "paper:slate:C9": "quiet", "paper:slate:G7": "ops",
+    }  # fmt: skip
+    read, _ = NO_CARDS.read(named)
+    assert read.nodes[0].text[0].children[1::2] == (  # pyright: ignore
+        Mention(ANN.actor, "Ann"),
+        ChannelLink(QUIET.channel, "quiet"),
+        GroupMention(OPS.group, "ops"),
+    )
+
+
+async def test_an_id_of_an_agents_payload_is_looked_up_in_the_only_workspace_there_is(
+    names: ReferenceNames,
+) -> None:
+    named = await names.named(None, message(card(Mention(ActorId("paper::U1"), "U1"))))
+
+    assert read_bridge_metadata(named)[0].names == {"paper::U1": "Ann"}
+
+
+async def test_what_nobody_knows_keeps_its_id_and_is_asked_for_once_a_minute(
+    names: ReferenceNames, slate: Directory, clock: FakeClock
+) -> None:
+    said = message(TextPart(text="[#C1](uacs:channel/paper:slate:C1)"))
+
+    for _ in range(3):
+        assert await names.named(SLATE, said) == said
+    assert slate.asked == ["C1"]
+    await clock.advance(61)
+    await names.named(SLATE, said)
+    assert slate.asked == ["C1", "C1"]
+
+
+async def test_what_is_posted_edited_and_answered_shows_names(house: House) -> None:
+    slate = house.connectors[SLATE]
+    async with house.run():
+        first = await slate.say("s", "[@U1](uacs:actor/paper:slate:U1)!")
+        await house.clock.let_work()
+        await slate.edit("s", first, "[#C9](uacs:channel/paper:slate:C9)?")
+        await house.clock.let_work()
+
+    posted = [text for _, _, text in house.connectors[AccountId("board")].sent]
+    assert posted == [
+        "[@Ann](uacs:actor/paper:slate:U1)!",
+        "[#quiet](uacs:channel/paper:slate:C9)?",
+    ]
+
+
+async def test_a_note_names_who_reacts_though_they_were_only_mentioned_before(
+    house: House,
+) -> None:
+    """A mention made them known to the process, and never to the store."""
+    slate, board = house.connectors[SLATE], house.connectors[AccountId("board")]
+    noting(house, "b")
+    async with house.run():
+        first = await slate.say("s", "[@U1](uacs:actor/paper:slate:U1), look", author="bob")
+        await house.clock.let_work()
+        await slate.react("s", first, "👍", author="U1")
+        await house.clock.let_work()
+
+    assert board.texts("b")[-1] == "👍 Ann"
+    assert await house.store.person(ANN.actor) is not None

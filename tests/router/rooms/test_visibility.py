@@ -1,0 +1,113 @@
+"""Who joined later knows what is said from then on, or all of it where the room shares its past."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+import pytest
+
+from bridge.model import Delivery, Encoded, PostMessage
+from bridge.model.turns import AgentEvent, TextDelta, Turn, TurnDone
+from bridge.ports.store import RoomForm
+from bridge.router import AgentSeat, Room, RoomOptions
+from bridge.router.rooms.options import History
+from bridge.store import SqliteStore
+from tests.router.conftest import House
+from tests.router.fake_clock import FakeClock
+from tests.router.paper import PaperConnector
+from tests.router.turns.test_queue import Scripted
+from tests.router.turns.test_sessions import words
+
+
+class QuotingPaper(PaperConnector):
+    """Replies say what they answer, where it does not stand."""
+
+    def encode(self, delivery: Delivery) -> Encoded:
+        encoded, quoted = super().encode(delivery), delivery.quoted
+        if quoted is None or quoted.native_id or not isinstance(delivery.operation, PostMessage):
+            return encoded
+        text = f"> {quoted.author}: {quoted.excerpt}| {encoded.calls[0].body['text']}"
+        call = encoded.calls[0].model_copy(update={"body": {"author": "", "text": text}})
+        return encoded.model_copy(update={"calls": (call,)})
+
+
+async def _answer(_turn: Turn) -> AsyncGenerator[AgentEvent, None]:
+    yield TextDelta(text="aha")
+    yield TurnDone()
+
+
+class Square:
+    """A room that grows: slate and board are in it first, wall and the agent join."""
+
+    def __init__(self, clock: FakeClock, history: History) -> None:
+        self.slate, self.board, self.wall = (
+            QuotingPaper(name, clock) for name in ("slate", "board", "wall")
+        )
+        self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board, self.wall))
+        self.agent = Scripted("helper", _answer)
+        self.house.agents = {"helper": self.agent}
+        self.house.room(
+            "square", (self.slate, "s", "both"), (self.board, "b", "both"),
+            (self.wall, "w", "both"),
+        )  # fmt: skip
+        self.whole = replace(
+            self.house.rooms[0],
+            agents=(AgentSeat("helper", "mentions"),),
+            options=RoomOptions(history=history, greets=False),
+        )
+
+    async def stand(self, *, grown: bool) -> None:
+        """As `build` makes a room from its configuration."""
+        members = self.whole.members if grown else self.whole.members[:2]
+        room = replace(self.whole, members=members, agents=self.whole.agents if grown else ())
+        names = [m.channel.key for m in members] + [f"agent:{seat.agent}" for seat in room.agents]
+        form = RoomForm(room.id, repr(grown), tuple(names))
+        (standing,) = await self.house.store.stand_rooms([form])
+        grown_room: Room = replace(room, epoch=standing.epoch, joined=standing.joined)
+        self.house.rooms = [grown_room]
+
+
+@pytest.mark.parametrize("history", ["from_joining", "shared"])
+async def test_an_agent_reads_what_was_said_since_it_joined(
+    clock: FakeClock, history: History
+) -> None:
+    square = Square(clock, history)
+    for grown, said in ((False, "before"), (True, "since"), (False, "between"), (True, "again")):
+        await square.stand(grown=grown)
+        async with square.house.run():
+            await square.slate.say("s", said)
+            await clock.let_work()
+    async with square.house.run():
+        await square.slate.say("s", "@helper what was said?")
+        await clock.advance(1)
+
+    (turn,) = square.agent.turns
+    known = ["since", "again"] if history == "from_joining" else [
+        "before", "since", "between", "again"
+    ]  # fmt: skip
+    assert [words(one) for one in turn.conversation.messages] == [*known, "@helper what was said?"]
+
+
+@pytest.mark.parametrize("history", ["from_joining", "shared"])
+async def test_a_reply_quotes_older_words_only_where_they_are_shared(
+    clock: FakeClock, history: History
+) -> None:
+    square = Square(clock, history)
+    await square.stand(grown=False)
+    async with square.house.run():
+        old = await square.slate.say("s", "the old plan")
+        await clock.let_work()
+    await square.stand(grown=True)
+    async with square.house.run():
+        await square.slate.say("s", "agreed", reply_to=old)
+        new = await square.slate.say("s", "the new plan")
+        await clock.let_work()
+        await square.slate.say("s", "agreed, too", reply_to=new)
+        await clock.let_work()
+
+    quoted = "the old plan" if history == "shared" else ""
+    assert square.wall.texts("w") == [
+        f"> Ann of slate: {quoted}| agreed", "the new plan", "agreed, too",
+    ]  # fmt: skip
+    assert square.board.texts("b") == ["the old plan", "agreed", "the new plan", "agreed, too"]

@@ -1,0 +1,307 @@
+"""Who reaches an agent, whatever they do; and codes in direct messages."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+
+import pytest
+
+from bridge.errors import Unavailable
+from bridge.model import ActorId, ChannelRef
+from bridge.model.turns import AgentEvent, AgentInput, Turn
+from bridge.ports.agent_store import PAIRING_TRIES
+from bridge.router import AgentSeat
+from bridge.router.turns.access import begin_pairing
+from bridge.store import SqliteStore
+from tests.router.conftest import House
+from tests.router.fake_clock import FakeClock
+from tests.router.inbound.test_presses import PressedPaper
+from tests.router.paper import PaperConnector
+from tests.router.turns.test_selection import Club, Says
+
+ANN, BOB = ActorId("paper:slate:ann"), ActorId("paper:slate:bob")
+
+
+@pytest.mark.parametrize(
+    ("seat", "answered"),
+    [
+        (AgentSeat("front", "always"), 2),
+        (AgentSeat("front", "always", allow=(ANN,)), 1),
+        (AgentSeat("front", "always", allow=("paper:slate:*",)), 2),
+        (AgentSeat("front", "always", allow=("Ann*",)), 0),  # a name is nobody's
+        (AgentSeat("front", "always", deny=(BOB,)), 1),
+        (AgentSeat("front", "always", allow=("paper:*",), deny=("paper:slate:*",)), 0),
+    ],
+)
+async def test_lists_say_who_reaches_an_agent(
+    clock: FakeClock, seat: AgentSeat, answered: int
+) -> None:
+    club = Club(clock, seat)
+    async with club.house.run():
+        await club.say("hello")
+        await club.say("hello too", author="bob")
+
+    assert club.answered() == {"front": answered}
+
+
+async def test_lists_hold_for_all_accounts_of_a_person(clock: FakeClock) -> None:
+    club = Club(clock, AgentSeat("front", "always", allow=(ANN,), deny=("paper:board:eve",)))
+    async with club.house.run() as router:
+        await router.linking.link(ANN, ActorId("paper:board:annie"))
+        await club.board.say("b", "hello", author="annie")
+        await clock.advance(5)
+        assert club.answered() == {"front": 1}
+        await router.linking.link(ANN, ActorId("paper:board:eve"))
+        await club.say("hello")
+
+    assert club.answered() == {"front": 1}
+
+
+async def test_who_is_not_admitted_is_told_once(clock: FakeClock) -> None:
+    club = Club(clock, AgentSeat("front", allow=(ANN,)))
+    async with club.house.run():
+        await club.say("@front hello", author="bob")
+        await club.say("@front hello?", author="bob")
+        await club.say("something else", author="bob")
+
+    told = [text for text in club.slate.texts("s") if "does not answer everybody" in text]
+    assert len(told) == 1
+    assert club.answered() == {"front": 0}
+
+
+async def test_who_is_not_admitted_stops_nothing(clock: FakeClock) -> None:
+    club = Club(clock, AgentSeat("front", "always", allow=(ANN,)))
+
+    async def slow_stop(stopper: str) -> bool:
+        await club.slate.say("s", "hello")
+        await clock.advance(0.5)
+        answer = club.slate.channels["s"][-1]
+        await club.slate.react("s", answer.id, "🛑", author=stopper)
+        await club.slate.say("s", "stop", author=stopper)
+        await clock.advance(20)
+        return any("⏹️" in text for text in club.slate.texts("s"))
+
+    class Slow(Says):
+        async def run(
+            self, turn: Turn, inputs: AsyncIterator[AgentInput]
+        ) -> AsyncGenerator[AgentEvent, None]:
+            async for event in super().run(turn, inputs):
+                yield event
+                await clock.sleep(3)
+
+    club.house.agents = {"front": Slow("front")}
+    async with club.house.run():
+        assert not await slow_stop("bob")
+        assert await slow_stop("ann")
+
+
+async def test_a_question_that_waited_is_not_answered_to_who_is_blocked_meanwhile(
+    clock: FakeClock,
+) -> None:
+    club = Club(clock, AgentSeat("front", "always", gather=5.0))
+    async with club.house.run() as router:
+        await club.slate.say("s", "hello")
+        await clock.advance(1)
+        await router.decided.bar(ANN, "blocked", "test", None)
+        await clock.advance(20)
+
+    assert club.answered() == {"front": 0}
+
+
+# --- guests and groups ------------------------------------------------------------------------
+
+HELPERS = "group:paper:slate:helpers"
+
+
+class Grouped(PressedPaper):
+    """Knows groups, and how often it was asked for them."""
+
+    def __init__(self, name: str, clock: FakeClock) -> None:
+        super().__init__(name, clock)
+        self.groups: dict[ActorId, frozenset[str]] = {}
+        self.asked: list[tuple[str, tuple[str, ...]]] = []
+        self.silent = False
+
+    async def groups_of(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
+        self.asked.append((actor, tuple(wanted)))
+        if self.silent:
+            raise Unavailable("the platform is away")
+        return self.groups.get(actor, frozenset())
+
+
+class GroupedClub(Club):
+    def __init__(self, clock: FakeClock, *seats: AgentSeat) -> None:
+        super().__init__(clock, *seats)
+        self.slate = self.people = Grouped("slate", clock)
+        self.house.connectors[self.slate.account] = self.slate
+        self.house.rooms.clear()
+        self.house.room("club", (self.slate, "s", "both"), (self.board, "b", "both"))
+
+
+@pytest.mark.parametrize(
+    ("seat", "answered"),
+    [
+        (AgentSeat("front", "always", allow=(HELPERS,)), ["ann"]),
+        (AgentSeat("front", "always", allow=("group:*",)), ["ann"]),
+        (AgentSeat("front", "always", deny=("guest:*",)), ["ann", "carl"]),
+        (AgentSeat("front", "always", allow=(BOB, HELPERS), deny=("guest:paper:*",)), ["ann"]),
+        (AgentSeat("front", "always", deny=("guest:other:*",)), ["ann", "bob", "carl"]),
+    ],
+)
+async def test_lists_name_guests_and_groups(
+    clock: FakeClock, seat: AgentSeat, answered: list[str]
+) -> None:
+    club = GroupedClub(clock, seat)
+    club.people.groups = {ANN: frozenset([HELPERS]), BOB: frozenset(["guest:paper:slate"])}
+    async with club.house.run():
+        for one in ("ann", "bob", "carl"):
+            await club.say(f"I am {one}", author=one)
+
+    assert club.agents["front"].asked == [f"I am {one}" for one in answered]
+
+
+async def test_groups_are_asked_for_where_a_list_names_them_and_once_a_minute(
+    clock: FakeClock,
+) -> None:
+    club = GroupedClub(clock, AgentSeat("front", "always", allow=(ANN, HELPERS)))
+    async with club.house.run():
+        await club.say("hello")  # by her id
+        assert club.people.asked == []
+        await club.say("hello", author="bob")
+        await club.say("hello", author="bob")
+        assert set(club.people.asked) == {(BOB, (HELPERS,))}
+        first = len(club.people.asked)
+        club.people.groups = {BOB: frozenset([HELPERS])}
+        await clock.advance(61)
+        await club.say("hello", author="bob")
+
+    assert (first, club.answered()) == (1, {"front": 2})
+
+
+@pytest.mark.parametrize("seat", [
+    AgentSeat("front", "always", allow=(HELPERS,)), AgentSeat("front", "always", deny=("guest:*",)),
+])  # fmt: skip
+async def test_where_nobody_can_say_who_they_are_they_do_not_reach_it(
+    clock: FakeClock, seat: AgentSeat
+) -> None:
+    club = GroupedClub(clock, seat)
+    club.people.groups, club.people.silent = {ANN: frozenset([HELPERS])}, True
+    async with club.house.run():
+        await club.say("hello")
+        club.people.silent = False
+        await club.say("hello again")
+
+    assert club.agents["front"].asked == ["hello again"]
+
+
+async def test_the_groups_of_all_accounts_of_a_person_count(clock: FakeClock) -> None:
+    club = GroupedClub(clock, AgentSeat("front", "always", allow=(HELPERS,)))
+    club.people.groups = {ANN: frozenset([HELPERS])}
+    async with club.house.run() as router:
+        await router.linking.link(ANN, ActorId("paper:board:annie"))
+        await club.board.say("b", "hello", author="annie")
+        await clock.advance(5)
+
+    assert club.answered() == {"front": 1}
+
+
+# --- direct messages --------------------------------------------------------------------------
+
+
+class Direct(PaperConnector):
+    """Every channel is between one person and the bot."""
+
+    def is_direct(self, channel: ChannelRef) -> bool:
+        return True
+
+
+class Desk:
+    """An agent that people write to directly."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self.clock = clock
+        self.paper = Direct("slate", clock)
+        self.store = SqliteStore.in_memory(clock)
+        self.house = House(clock, self.store, (self.paper,))
+        self.agent = Says("front")
+        self.house.agents = {"front": self.agent}
+        self.house.seats = (AgentSeat("front", "always"),)
+        self.house.room("desk", (self.paper, "d", "both"))
+
+    async def say(self, text: str, author: str = "ann") -> None:
+        await self.paper.say("d", text, author=author, addresses_us=True)
+        await self.clock.advance(5)
+
+    async def code(self, agent: str = "front") -> str:
+        return await begin_pairing(self.store, self.clock, agent, "test", 10)
+
+
+async def test_nobody_reaches_an_agent_directly_without_a_code(clock: FakeClock) -> None:
+    desk = Desk(clock)
+    async with desk.house.run():
+        await desk.say("hello")
+        assert any("pair new" in text for text in desk.paper.texts("d"))
+        await desk.say((await desk.code()).lower())
+        await desk.say("hello again")
+    async with desk.house.run():  # after a restart, too
+        await desk.say("and now?")
+
+    assert desk.agent.asked == ["hello again", "and now?"]
+
+
+async def test_a_code_is_not_archived_and_good_once(clock: FakeClock) -> None:
+    desk = Desk(clock)
+    code = await desk.code("*")
+    async with desk.house.run():
+        await desk.say(f"pair {code}")
+        await desk.say(code, author="bob")
+        await desk.say("hello", author="bob")
+
+    assert desk.agent.asked == []
+    conversation = await desk.store.conversation(desk.house.rooms[0].conversation)
+    assert code not in str(conversation.messages)
+
+
+async def test_a_code_for_another_agent_opens_nothing(clock: FakeClock) -> None:
+    desk = Desk(clock)
+    async with desk.house.run():
+        await desk.say(await desk.code("another"))
+        await desk.say("hello")
+
+    assert desk.agent.asked == []
+
+
+async def test_codes_are_not_guessed(clock: FakeClock) -> None:
+    desk = Desk(clock)
+    async with desk.house.run():
+        for number in range(PAIRING_TRIES):
+            await desk.say(f"ZZZZ-000{number}")
+        await desk.say(await desk.code())
+        assert any("Too many codes" in text for text in desk.paper.texts("d"))
+        await clock.advance(3700)
+        await desk.say(await desk.code())
+        await desk.say("hello")
+
+    assert desk.agent.asked == ["hello"]
+
+
+async def test_who_is_unpaired_is_not_answered_any_more(clock: FakeClock) -> None:
+    desk = Desk(clock)
+    async with desk.house.run() as router:
+        await desk.say(await desk.code())
+        await desk.say("hello")
+        assert await router.doors.unpair(ANN, None)
+        await desk.say("hello?")
+
+    assert desk.agent.asked == ["hello"]
+
+
+async def test_an_allowed_person_needs_no_code(clock: FakeClock) -> None:
+    desk = Desk(clock)
+    desk.house.rooms.clear()
+    desk.house.seats = (AgentSeat("front", "always", allow=(ANN,)),)
+    desk.house.room("desk", (desk.paper, "d", "both"))
+    async with desk.house.run():
+        await desk.say("hello")
+
+    assert desk.agent.asked == ["hello"]

@@ -1,0 +1,162 @@
+"""A card of an agent with a mistake: the agent may mend it once, and people see no raw JSON."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Any
+
+import pytest
+
+from bridge.content.cards.json import SCHEMA_ID
+from bridge.content.messages.parts import message_text
+from bridge.model.turns import (
+    AgentEvent,
+    AgentInput,
+    MessageGiven,
+    PartGiven,
+    TextDelta,
+    Turn,
+    TurnDone,
+)
+from bridge.ports.cards import NO_CARDS, Cards
+from bridge.router import AgentSeat
+from bridge.store import SqliteStore
+from bridge.uacs import Message, StructuredDataPart
+from connectors.discord import cards as discord
+from connectors.slack import cards as slack
+from connectors.teams import cards as teams
+from tests.router.conftest import House
+from tests.router.fake_clock import FakeClock
+from tests.router.paper import PaperConnector
+
+
+def card(*nodes: Any) -> PartGiven:
+    data: Any = {"type": "card", "nodes": list(nodes)}
+    return PartGiven(part={"type": "structured_data", "schema_id": SCHEMA_ID, "data": data})
+
+
+GOOD = card({"type": "prose", "text": "Shall we sail?"})
+WRONG = card({"type": "prose", "text": "Shall we"}, {"type": "hologram"})
+
+
+class Mends:
+    """Gives its cards one after another: the next one each time it is told something."""
+
+    def __init__(self, *cards: AgentEvent) -> None:
+        self.name = "bot"
+        self.cards = cards
+        self.told: list[Message] = []
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        del turn
+        yield TextDelta(text="Here:")
+        first, *rest = self.cards
+        yield first
+        for one in rest:
+            given = await anext(inputs)
+            assert isinstance(given, MessageGiven)
+            self.told.append(given.message)
+            yield one
+        yield TurnDone()
+
+
+async def _answer(clock: FakeClock, agent: Mends, cards: Cards = NO_CARDS) -> Message:
+    slate = PaperConnector("slate", clock)
+    house = House(clock, SqliteStore.in_memory(clock), (slate,))
+    house.cards = cards
+    house.agents = {"bot": agent}
+    house.seats = (AgentSeat("bot"),)
+    house.room("plaza", (slate, "s", "both"))
+    async with house.run():
+        await slate.say("s", "@bot?", addresses_us=True)
+        await clock.advance(10)
+        conversation = await house.store.conversation(house.rooms[0].conversation)
+    (answer,) = [one for one in conversation.messages if one.actor.id == "agent:bot"]
+    return answer
+
+
+def _cards(answer: Message) -> list[Any]:
+    return [one.data for one in answer.content if isinstance(one, StructuredDataPart)]
+
+
+async def test_a_card_with_a_mistake_is_given_back_once_and_mended(clock: FakeClock) -> None:
+    agent = Mends(WRONG, GOOD)
+    answer = await _answer(clock, agent)
+
+    (told,) = agent.told
+    words = message_text(told)[0]
+    assert "/nodes/1" in words
+    assert "hologram" in words
+    assert told.actor.role == "system"
+    (shown,) = _cards(answer)
+    assert shown == GOOD.model_dump()["part"]["data"]
+    assert "cannot be shown" not in message_text(answer)[0]
+
+
+def native(schema_id: str, data: Any) -> PartGiven:
+    return PartGiven(part={"type": "structured_data", "schema_id": schema_id, "data": data})
+
+
+SLACK = "application/vnd.slack.blocks+json"
+DISCORD = "application/vnd.discord.components+json"
+TEAMS = "application/vnd.microsoft.card.adaptive+json"
+
+
+@pytest.mark.parametrize(
+    ("codec", "wrong", "right", "place"),
+    [
+        pytest.param(
+            slack, native(SLACK, [{"type": "section"}]),
+            native(SLACK, [{"type": "divider"}]), "At /0:", id="slack",
+        ),
+        pytest.param(
+            discord, native(DISCORD, [{"type": 99}]), native(DISCORD, [{"type": 14}]),
+            "At /0/type:", id="discord",
+        ),
+        pytest.param(
+            teams, native(TEAMS, {"type": "AdaptivCard", "version": "1.5", "body": []}),
+            native(TEAMS, {"type": "AdaptiveCard", "version": "1.5", "body": []}),
+            "At /type:", id="teams",
+        ),
+    ],
+)  # fmt: skip
+async def test_a_native_card_with_a_mistake_is_given_back_once_and_mended(
+    codec: Any, wrong: PartGiven, right: PartGiven, place: str, clock: FakeClock
+) -> None:
+    agent = Mends(wrong, right)
+    answer = await _answer(clock, agent, Cards.over([codec], bytes(32)))
+
+    (told,) = agent.told
+    assert place in message_text(told)[0]
+    (shown,) = _cards(answer)
+    assert shown == right.model_dump()["part"]["data"]
+    assert "cannot be shown" not in message_text(answer)[0]
+
+
+async def test_a_second_mistake_is_named_in_words_and_not_given_back(clock: FakeClock) -> None:
+    agent = Mends(WRONG, WRONG)
+    answer = await _answer(clock, agent)
+
+    assert len(agent.told) == 1
+    assert _cards(answer) == []
+    text = message_text(answer)[0]
+    assert "A card cannot be shown here (At /nodes/1" in text
+    assert '"type"' not in text
+
+
+async def test_a_mistake_that_nobody_mends_is_named_when_the_turn_ends(clock: FakeClock) -> None:
+    answer = await _answer(clock, Mends(WRONG))
+
+    assert _cards(answer) == []
+    assert message_text(answer)[0].count("A card cannot be shown here") == 1
+
+
+async def test_a_good_card_and_a_schema_that_nobody_knows_are_taken(clock: FakeClock) -> None:
+    part: Any = {"type": "structured_data", "schema_id": "x", "data": {"a": [1]}}
+    agent = Mends(PartGiven(part=part))
+    answer = await _answer(clock, agent)
+
+    assert _cards(answer) == [{"a": [1]}]
+    assert agent.told == []

@@ -1,0 +1,285 @@
+"""How much of a room an agent reads, from how far back, and what that costs."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from bridge.agents.speakers import header
+from bridge.content.messages.metadata import read_bridge_metadata
+from bridge.model import ActorId, MessageId, Person, Place, RoomId, TurnId, message_id_of
+from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone
+from bridge.ports.cards import NO_CARDS
+from bridge.ports.store import Admission, NewMessage, Store, StoredMessage
+from bridge.router import AgentSeat, Policy, Room
+from bridge.router.rooms.options import RoomOptions
+from bridge.router.turns.answer import Answer, asked_again
+from bridge.router.turns.history import History
+from bridge.store import SqliteStore, archive, open_sqlite
+from bridge.uacs import Actor, Conversation, Message, TextPart, to_timestamp
+from tests.router.conftest import House
+from tests.router.fake_clock import FakeClock
+from tests.router.paper import PaperConnector
+
+LOBBY = Room(RoomId("lobby"), UUID(int=7), (), options=RoomOptions(history="shared"))
+START = 1_700_000_000.0
+
+
+def said(n: int, text: str, at: float) -> NewMessage:
+    paper = PaperConnector("slate", FakeClock()).channel("s")
+    actor = ActorId("paper:slate:ann")
+    message = Message(
+        message_id=message_id_of(paper, f"{n:06d}"),
+        timestamp=to_timestamp(datetime.fromtimestamp(at, UTC)),
+        actor=Actor(id=actor, role="human", name="Ann"),
+        content=(TextPart(text=text),),
+    )
+    return NewMessage(message, Person(id=actor, name="Ann"), at, Place(channel=paper), f"{n:06d}")
+
+
+async def say(store: Store, *texts: str) -> list[NewMessage]:
+    """One a minute."""
+    news = [said(n, text, START + 60 * n) for n, text in enumerate(texts)]
+    for new in news:
+        await store.admit(Admission("routed", message=new, timelines=(LOBBY.timeline,)))
+    return news
+
+
+async def read(store: Store, last: NewMessage, policy: Policy | None = None, **seat: Any) -> Any:
+    asked = StoredMessage(
+        last.message, last.author, last.time, last.place, last.native_id, None, "complete"
+    )
+    history = History(store, policy or Policy())
+    return await history.of(LOBBY, AgentSeat("bot", **seat), TurnId("t"), last.message, asked)
+
+
+def words(conversation: Conversation) -> list[str]:
+    return [part.text for m in conversation.messages for part in m.content
+            if isinstance(part, TextPart)]  # fmt: skip
+
+
+def about(conversation: Conversation) -> Any:
+    metadata: Any = conversation.metadata
+    return metadata["uacs_bridge"]["history"]
+
+
+async def test_a_room_is_read_back_page_by_page_until_the_budget_is_full() -> None:
+    store = SqliteStore.in_memory(FakeClock())
+    *_, last = await say(store, *(f"{n} " + "x" * 400 for n in range(300)))
+
+    small = await read(store, last, history_tokens=1000)
+    large = await read(store, last, history_tokens=20_000)
+
+    assert [one.split()[0] for one in words(small)] == [str(n) for n in range(291, 300)]
+    assert about(small)["cut"]
+    assert about(small)["tokens"] <= 1000
+    assert len(large.messages) == 183
+    assert about(large)["looked_at"] == 200
+    assert words(large)[-1] == words(small)[-1]
+
+
+async def test_what_is_newer_than_the_question_is_not_read() -> None:
+    store = SqliteStore.in_memory(FakeClock())
+    news = await say(store, *(f"m{n}" for n in range(500)))
+
+    found = await read(store, news[3])
+
+    assert words(found) == ["m0", "m1", "m2", "m3"]
+    assert not about(found)["cut"]
+    assert about(found)["looked_at"] == 103  # a page of what came later may have its own answers
+
+
+async def test_edited_messages_read_as_they_are_and_deleted_ones_are_gone() -> None:
+    store = SqliteStore.in_memory(FakeClock())
+    news = await say(store, "one", "two", "three", "four")
+    await store.change_message(news[1].message, "deleted")
+    edited = news[2].message.model_copy(update={"content": (TextPart(text="3"),)})
+    await store.change_message(edited, "edited")
+
+    assert words(await read(store, news[3])) == ["one", "3", "four"]
+
+
+@pytest.mark.parametrize(
+    ("before", "known"), [(None, 500), (0, 1), (150, 3), (60 * 250, 251), (1e9, 500)]
+)
+async def test_how_far_back_it_reads_is_a_setting(before: float | None, known: int) -> None:
+    store = SqliteStore.in_memory(FakeClock())
+    *_, last = await say(store, *("hello" for _ in range(500)))
+
+    found = await read(store, last, before=before)
+
+    assert len(found.messages) == known
+    assert about(found)["cut"] == (known < 500)
+
+
+async def test_no_more_places_are_looked_at_than_the_policy_allows() -> None:
+    store = SqliteStore.in_memory(FakeClock())
+    *_, last = await say(store, *("hi" for _ in range(1000)))
+
+    found = await read(store, last, Policy(history_page=50, history_rows=200))
+
+    assert len(found.messages) == 201
+    assert about(found)["looked_at"] == 200
+    assert about(found)["cut"]
+
+
+@pytest.fixture
+async def sqlite(tmp_path: Path) -> AsyncIterator[SqliteStore]:
+    store = await open_sqlite(tmp_path / "bridge.sqlite3", clock=FakeClock(), key=None)
+    yield store
+    await store.close()
+
+
+def _fill(db: sqlite3.Connection, upto: int) -> None:
+    """The room has so many messages then: copies of its first."""
+    db.execute(
+        """
+        WITH RECURSIVE n (i) AS (
+          SELECT (SELECT max(n) + 1 FROM messages) UNION ALL SELECT i + 1 FROM n WHERE i < ?
+        )
+        INSERT INTO messages (n, id, body, author, time, channel, native_id, state, outcome)
+        SELECT i, m.id || i, m.body, m.author, m.time, m.channel, m.native_id || i, 'complete', ''
+        FROM n CROSS JOIN messages AS m ON m.n = 1
+        """,
+        (upto,),
+    )
+    db.execute(
+        "INSERT INTO entries (timeline, seq, message) SELECT 1, n, n FROM messages "
+        "WHERE n > (SELECT max(seq) FROM entries)"
+    )
+    db.execute("UPDATE timelines SET length = ?", (upto,))
+
+
+async def test_a_long_room_costs_no_more_than_a_short_one(sqlite: SqliteStore) -> None:
+    """Places that are looked at, and steps of SQLite's own machine."""
+    (first,) = await say(sqlite, "A message of the usual length, such as people write.")
+    assert sqlite.writer is not None
+    costs: list[tuple[int, int]] = []
+    for count in (1_000, 100_000):
+        await sqlite.writer.run(lambda db, count=count: _fill(db, count))
+        found = await read(sqlite, _as(first, f"{first.id}{count}"), history_tokens=10_000)
+        assert len(found.messages) > 400
+        costs.append((about(found)["looked_at"], await sqlite.writer.run(_steps)))
+
+    (rows, steps), (more_rows, more_steps) = costs
+    assert rows == more_rows == 500
+    assert more_steps <= steps * 1.05
+
+
+def _as(new: NewMessage, message_id: str) -> NewMessage:
+    return replace(new, message=new.message.model_copy(update={"message_id": message_id}))
+
+
+def _steps(db: sqlite3.Connection) -> int:
+    """What one page costs, and the question's place."""
+    count = 0
+
+    def step() -> int:
+        nonlocal count
+        count += 1
+        return 0
+
+    db.set_progress_handler(step, 1)
+    try:
+        archive.past(db, LOBBY.conversation, 100, None, None)
+        archive.number_of(db, LOBBY.conversation, MessageId("nobody"))
+    finally:
+        db.set_progress_handler(None, 0)
+    return count
+
+
+class Remembers:
+    """Tells whether it may trust what it was told before."""
+
+    name = "bot"
+
+    def __init__(self) -> None:
+        self.unchanged: list[bool | None] = []
+        self.knew: list[list[str]] = []
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        del inputs
+        self.unchanged.append(about(turn.conversation)["unchanged"])
+        self.knew.append(words(turn.conversation))
+        yield TextDelta(text="Yes.")
+        yield TurnDone()
+
+
+@pytest.mark.parametrize("change", ["nothing", "edited", "deleted"])
+async def test_an_agent_is_told_that_what_it_knew_was_changed_however_long_ago(
+    clock: FakeClock, change: str
+) -> None:
+    slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
+    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
+    agent = Remembers()
+    house.agents = {"bot": agent}
+    house.seats = (AgentSeat("bot", history_tokens=500),)
+    house.room("all", (slate, "s", "both"), (board, "b", "both"))
+    async with house.run():
+        secret = await slate.say("s", "The password is swordfish.")
+        await slate.say("s", "@bot, remember that.", addresses_us=True)
+        await clock.advance(5)
+        for n in range(10):
+            await slate.say("s", f"{n} " + "x" * 80)
+        await slate.say("s", "@bot, are you there?", addresses_us=True)
+        await clock.advance(5)
+        later = await slate.say("s", "A later word")
+        await slate.edit("s", later, "A later word, mended")
+        match change:
+            case "edited":
+                await slate.edit("s", secret, "The password is ****.")
+            case "deleted":
+                await slate.delete("s", secret)
+            case _:
+                pass
+        await clock.advance(5)
+        for n in range(3):
+            await slate.say("s", f"{n} " + "x" * 160)
+        await slate.say("s", "@bot, and now?", addresses_us=True)
+        await clock.advance(5)
+        await slate.say("s", "@bot, once more?", addresses_us=True)
+        await clock.advance(5)
+
+    assert not any("swordfish" in one for one in agent.knew[2])  # long ago
+    assert agent.unchanged == [None, True, change == "nothing", True]
+
+
+@pytest.mark.parametrize("ends", ["failed", "stopped", "failed at once", "asked again"])
+async def test_what_the_bridge_says_in_an_agents_place_reaches_no_model(ends: str) -> None:
+    store = SqliteStore.in_memory(FakeClock())
+    answer = Answer(MessageId("agent:other:1"), "other", START)
+    if ends != "failed at once":
+        answer.take(TextDelta(text="The plan is"))
+    if ends == "stopped":
+        answer.stop()
+    else:
+        answer.fail("the model is overloaded", MessageId("q"))
+    whole = NO_CARDS.with_fallbacks(answer.message())
+    if ends == "asked again":
+        whole = NO_CARDS.with_fallbacks(asked_again(whole))
+    author = Person(id=ActorId("agent:other"), name="other", bot=True)
+    new = NewMessage(whole, author, START)
+    await store.admit(Admission("answer", message=new, timelines=(LOBBY.timeline,)))
+    await say(store, "lunch?")
+    failed = MessageId(whole.message_id)
+    last = replace(said(1, "what now?", START + 60), root=failed, reply_to=failed)
+    await store.admit(Admission("routed", message=last, timelines=(LOBBY.timeline,)))
+
+    read_back = await read(store, last, session="room")
+
+    begun = [] if ends == "failed at once" else ["The plan is"]
+    assert words(read_back) == [*begun, "lunch?", "what now?"]
+    place, _ = read_bridge_metadata(read_back.messages[-1])
+    assert place.in_thread is not None
+    assert place.in_thread.words.partition("#")[0].strip() == "".join(begun)
+    assert not any(sign in header(read_back.messages[-1]) for sign in ("⚠️", "⏹️"))
+    assert not [p for m in read_back.messages for p in m.content if not isinstance(p, TextPart)]

@@ -1,0 +1,529 @@
+"""Several agents in one room: who answers, who calls whom, and who takes over."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Any
+
+import pytest
+from pydantic import JsonValue
+
+from bridge.content.cards.interactions import action_token
+from bridge.content.messages.agent_parts import HAND_OVER
+from bridge.content.text.patterns import pattern_of
+from bridge.model import TurnId
+from bridge.model.turns import (
+    AgentEvent,
+    AgentInput,
+    PartGiven,
+    TextDelta,
+    ToolAnswered,
+    ToolCalled,
+    ToolResultGiven,
+    Turn,
+    TurnDone,
+    TurnState,
+)
+from bridge.ports.cards import Cards
+from bridge.router import AgentSeat
+from bridge.router.rooms.answer_conditions import Route
+from bridge.router.rooms.rooms import Talk
+from bridge.router.turns.selection import ambiguities
+from bridge.store import SqliteStore
+from bridge.uacs import ToolCallPart
+from tests.router.conftest import House
+from tests.router.fake_clock import FakeClock
+from tests.router.inbound.test_presses import KEY, PressedPaper
+
+
+class Says:
+    """Says its own words, and remembers what it was asked."""
+
+    def __init__(self, name: str, *words: str, part: JsonValue = None) -> None:
+        self.name = name
+        self.words = list(words) or [f"{name} speaking"]
+        self.part: JsonValue = part
+        self.asked: list[str] = []
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        last = turn.conversation.messages[-1].content[0]
+        self.asked.append(getattr(last, "text", ""))
+        yield TextDelta(text=self.words[min(len(self.asked), len(self.words)) - 1])
+        if self.part is not None:
+            yield PartGiven(part=self.part)
+        yield TurnDone()
+
+
+class Club:
+    """Two channels, and agents of some kinds."""
+
+    def __init__(self, clock: FakeClock, *seats: AgentSeat, talk: Talk = Talk()) -> None:  # noqa: B008
+        self.clock = clock
+        self.slate, self.board = PressedPaper("slate", clock), PressedPaper("board", clock)
+        self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board))
+        self.house.cards = Cards({}, KEY)
+        self.agents = {seat.agent: Says(seat.agent) for seat in seats}
+        self.house.agents = dict(self.agents)
+        self.house.seats, self.house.talk = seats, talk
+        self.house.admins = ["paper:slate:ann"]
+        self.house.room("club", (self.slate, "s", "both"), (self.board, "b", "both"))
+
+    async def say(self, text: str, **more: str | bool | float | None) -> str:
+        native = await self.slate.say("s", text, **more)
+        await self.clock.advance(8)
+        return native
+
+    def answered(self) -> dict[str, int]:
+        return {name: len(agent.asked) for name, agent in self.agents.items()}
+
+
+def handing(data: dict[str, JsonValue]) -> JsonValue:
+    return {"type": "structured_data", "schema_id": HAND_OVER, "data": data}
+
+
+FRONT = AgentSeat("front", "always")
+MONEY = AgentSeat("money", "always", routes=(Route(pattern=pattern_of("(?i)invoice")),))
+
+
+async def test_the_most_specific_route_answers_alone(clock: FakeClock) -> None:
+    club = Club(clock, FRONT, MONEY)
+    async with club.house.run():
+        await club.say("hello")
+        await club.say("where is my Invoice?")
+
+    assert club.agents["front"].asked == ["hello"]
+    assert club.agents["money"].asked == ["where is my Invoice?"]
+
+
+@pytest.mark.parametrize(
+    "route",
+    [
+        Route(channels=("s",)),
+        Route(channels=("paper:slate:*",)),
+        Route(people=("paper:slate:ann",)),
+        Route(people=("Ann*",)),
+        Route(threads=False),
+    ],
+    ids=("channel", "key", "id", "name", "thread"),
+)
+async def test_a_route_is_by_channel_person_or_thread(clock: FakeClock, route: Route) -> None:
+    club = Club(clock, FRONT, AgentSeat("other", "always", routes=(route,)))
+    async with club.house.run():
+        await club.say("hello")
+        await club.board.say("b", "hello", author="bob", thread="000001")
+        await clock.advance(8)
+
+    assert club.answered() == {"front": 1, "other": 1}
+
+
+async def test_people_of_a_route_are_known_by_all_their_accounts(clock: FakeClock) -> None:
+    route = Route(people=("paper:board:bob",))
+    club = Club(clock, FRONT, AgentSeat("other", "always", routes=(route,)))
+    async with club.house.run() as router:
+        await router.linking.link("paper:board:bob", "paper:slate:ann")  # type: ignore[arg-type]
+        await club.say("hello")
+
+    assert club.answered() == {"front": 0, "other": 1}
+
+
+async def test_who_is_named_answers_whatever_the_routes_say(clock: FakeClock) -> None:
+    club = Club(clock, FRONT, MONEY)
+    async with club.house.run():
+        await club.say("@money hello")
+        await club.say("@front @money invoices!")
+
+    assert club.answered() == {"front": 1, "money": 2}
+
+
+async def test_an_answer_to_an_agents_words_is_for_it(clock: FakeClock) -> None:
+    club = Club(clock, AgentSeat("front"), AgentSeat("money"))
+    async with club.house.run():
+        await club.say("@money hello")
+        said = next(post for post in club.slate.channels["s"] if post.text == "money speaking")
+        await club.say("are you sure?", reply_to=said.id)
+
+    assert club.answered() == {"front": 0, "money": 2}
+
+
+async def test_an_agent_beside_the_others_answers_too(clock: FakeClock) -> None:
+    club = Club(clock, FRONT, MONEY, AgentSeat("scribe", "always", beside=True))
+    async with club.house.run():
+        await club.say("hello")
+        await club.say("an invoice")
+
+    assert club.answered() == {"front": 1, "money": 1, "scribe": 2}
+
+
+async def test_a_mention_without_a_name_is_for_the_first_seat(clock: FakeClock) -> None:
+    club = Club(clock, AgentSeat("front"), AgentSeat("money"))
+    async with club.house.run():
+        await club.say("hello?", addresses_us=True)
+
+    assert club.answered() == {"front": 1, "money": 0}
+
+
+@pytest.mark.parametrize(
+    ("seats", "collide"),
+    [
+        ((FRONT, MONEY), False),
+        ((FRONT, AgentSeat("other", "always")), True),
+        ((FRONT, AgentSeat("other", "always", beside=True)), False),
+        ((FRONT, AgentSeat("other")), False),
+        ((FRONT, FRONT), True),
+        ((MONEY, AgentSeat("other", routes=(Route(pattern=pattern_of("refund")),))), True),
+        (
+            (MONEY, AgentSeat("other", routes=(Route(pattern=pattern_of("x"), priority=1),))),
+            False,
+        ),
+        (
+            (
+                AgentSeat("a", routes=(Route(channels=("#help-*",)),)),
+                AgentSeat("b", routes=(Route(channels=("*-de",)),)),
+            ),
+            True,
+        ),
+        (
+            (
+                AgentSeat("a", routes=(Route(channels=("#help-*",)),)),
+                AgentSeat("b", routes=(Route(channels=("team-*",)),)),
+            ),
+            False,
+        ),
+        (
+            (
+                AgentSeat("a", routes=(Route(threads=True),)),
+                AgentSeat("b", routes=(Route(threads=False),)),
+            ),
+            False,
+        ),
+        (
+            (
+                AgentSeat("a", routes=(Route(people=("Ann",)),)),
+                AgentSeat("b", routes=(Route(people=("paper:slate:ann",)),)),
+            ),
+            True,
+        ),
+    ],
+)
+def test_seats_of_which_none_goes_first_are_found(
+    seats: tuple[AgentSeat, ...], collide: bool
+) -> None:
+    assert bool(ambiguities(seats)) == collide
+
+
+# --- agents that call one another -------------------------------------------------------------
+
+
+async def test_agents_call_one_another_where_the_room_lets_them(clock: FakeClock) -> None:
+    club = Club(clock, FRONT, AgentSeat("money"), talk=Talk("mention"))
+    club.agents["front"].words = ["@money, please"]
+    async with club.house.run():
+        await club.say("hello")
+        await clock.advance(10)
+
+    assert club.agents["money"].asked == ["@money, please"]
+    assert "money speaking" in club.board.texts("b")
+
+
+async def test_agents_do_not_call_one_another_by_default(clock: FakeClock) -> None:
+    club = Club(clock, FRONT, AgentSeat("money"))
+    club.agents["front"].words = ["@money, please"]
+    async with club.house.run():
+        await club.say("hello")
+
+    assert club.answered() == {"front": 1, "money": 0}
+
+
+async def test_agents_do_not_talk_to_each_other_for_ever(clock: FakeClock) -> None:
+    club = Club(clock, AgentSeat("front"), AgentSeat("money"), talk=Talk("mention", 3))
+    club.agents["front"].words, club.agents["money"].words = ["@money?"], ["@front!"]
+    async with club.house.run():
+        await club.say("@front hello")
+        await clock.advance(60)
+    async with club.house.run():  # nor after a restart
+        await clock.advance(60)
+        first = sum(club.answered().values())
+        assert any("3 times" in text for text in club.board.texts("b"))
+        await club.say("@front go on")
+        await clock.advance(60)
+
+    assert first == 1 + 3
+    assert sum(club.answered().values()) == 2 * first
+
+
+async def test_bots_call_an_agent_only_where_it_hears_them_and_not_for_ever(
+    clock: FakeClock,
+) -> None:
+    club = Club(clock, AgentSeat("deaf"), AgentSeat("open", bots=True), talk=Talk(turns=2))
+    async with club.house.run():
+        for number in range(5):
+            await club.say(f"@deaf @open alert number {number}", author="pager", bot=True)
+        assert club.answered() == {"deaf": 0, "open": 2}
+        await club.say("@open what is it?")
+        await club.say("@open once more", author="pager", bot=True)
+
+    assert club.answered() == {"deaf": 0, "open": 4}
+
+
+# --- taking over and handing over -------------------------------------------------------------
+
+
+async def test_agents_are_silent_where_a_person_took_over(clock: FakeClock) -> None:
+    club = Club(clock, FRONT)
+    async with club.house.run():
+        await club.say("take-over", addresses_us=True)
+        await club.say("hello")
+        await club.say("@front hello?")
+        assert any("has taken over" in text for text in club.board.texts("b"))
+    async with club.house.run():  # still, after a restart
+        await club.say("hello")
+        assert club.answered() == {"front": 0}
+        await club.say("give-back", addresses_us=True)
+        await club.say("hello again")
+
+    assert club.agents["front"].asked == ["hello again"]
+
+
+async def test_the_button_gives_back(clock: FakeClock) -> None:
+    club = Club(clock, FRONT)
+    async with club.house.run():
+        await club.say("take-over", addresses_us=True)
+        post = next(one for one in club.slate.channels["s"] if "has taken over" in one.text)
+        known = await club.house.store.resolve(club.slate.channel("s"), post.id)
+        assert known
+        token = action_token(KEY, known, "/content/0/data/nodes/1")
+        await club.board.press("b", club.board.channels["b"][-1].id, token)  # no operator there
+        await clock.advance(5)
+        await club.say("hello")
+        assert club.answered() == {"front": 0}
+        await club.slate.press("s", post.id, token)
+        await clock.advance(5)
+        await club.say("hello")
+
+    assert club.answered() == {"front": 1}
+
+
+async def test_only_operators_take_over(clock: FakeClock) -> None:
+    club = Club(clock, AgentSeat("front", "always", operators=("paper:slate:bob",)))
+    async with club.house.run():
+        await club.say("take-over", addresses_us=True, author="carl")
+        await club.say("hello")
+        assert club.answered() == {"front": 1}
+        await club.say("take-over", addresses_us=True, author="bob")
+        await club.say("hello")
+
+    assert club.answered() == {"front": 1}
+
+
+async def test_a_thread_is_taken_over_by_itself(clock: FakeClock) -> None:
+    club = Club(clock, AgentSeat("front", "always", "thread"))
+    async with club.house.run():
+        root = await club.say("root")
+        await club.say("take-over", addresses_us=True, thread=root)
+        await club.say("below", thread=root)
+        await club.say("elsewhere")
+
+    assert club.agents["front"].asked == ["root", "elsewhere"]
+
+
+async def test_another_agent_answers_where_it_was_handed_over_to(clock: FakeClock) -> None:
+    club = Club(clock, FRONT, AgentSeat("money"))
+    async with club.house.run():
+        await club.say("hand-over nobody", addresses_us=True)
+        assert any("no agent 'nobody'" in text for text in club.slate.texts("s"))
+        await club.say("hand-over money", addresses_us=True)
+        await club.say("hello")
+
+    assert club.answered() == {"front": 0, "money": 1}
+
+
+async def test_an_agent_hands_over_to_another(clock: FakeClock) -> None:
+    club = Club(clock, FRONT, AgentSeat("money"))
+    club.agents["front"].part = handing({"to": "money", "why": "it is about money"})
+    async with club.house.run():
+        await club.say("where is my refund?")
+        await clock.advance(10)
+        await club.say("and now?")
+
+    assert club.answered() == {"front": 1, "money": 2}
+    assert any("it is about money" in text for text in club.board.texts("b"))
+
+
+async def test_an_agent_hands_over_to_a_person(clock: FakeClock) -> None:
+    club = Club(clock, FRONT)
+    club.agents["front"].part = handing({"to": "person"})
+    async with club.house.run():
+        await club.say("I want to talk to somebody")
+        await club.say("hello?")
+
+    assert club.answered() == {"front": 1}
+
+
+async def test_an_answer_ends_when_a_person_takes_over(clock: FakeClock) -> None:
+    club = Club(clock, FRONT)
+
+    class Slow(Says):
+        async def run(
+            self, turn: Turn, inputs: AsyncIterator[AgentInput]
+        ) -> AsyncGenerator[AgentEvent, None]:
+            yield TextDelta(text="let me think")
+            await clock.sleep(1000)
+            yield TextDelta(text="forty-two")
+            yield TurnDone()
+
+    club.house.agents = {"front": Slow("front")}
+    async with club.house.run() as router:
+        await club.say("hello")
+        await club.say("take-over", addresses_us=True)
+        assert router.turns.idle
+
+    assert any("⏹️ stopped" in text for text in club.board.texts("b"))
+
+
+# --- handing over by a tool -------------------------------------------------------------------
+
+
+class Hands(Says):
+    """Calls `hand_over`, listens to what it is told, and says goodbye."""
+
+    def __init__(self, name: str, *calls: dict[str, JsonValue]) -> None:
+        super().__init__(name, "goodbye")
+        self.calls = calls
+        self.offered: list[JsonValue] = []
+        self.told: list[tuple[str, bool]] = []
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        self.asked.append(turn.trigger)
+        self.offered = list((turn.conversation.metadata or {}).get("tools") or [])  # type: ignore[arg-type]
+        for number, arguments in enumerate(self.calls if self.offered else ()):
+            call = ToolCallPart(id=f"c{number}", name="hand_over", arguments=arguments)
+            yield ToolCalled(part=call)
+            given = await anext(inputs)
+            assert isinstance(given, ToolResultGiven)
+            self.told.append((str(given.part.content), given.part.is_error is True))
+            yield ToolAnswered(part=given.part)
+        yield TextDelta(text="goodbye")
+        yield TurnDone()
+
+
+def handing_club(
+    clock: FakeClock,
+    *calls: dict[str, JsonValue],
+    talk: Talk = Talk(hand_over=True),  # noqa: B008
+) -> tuple[Club, Hands]:
+    club = Club(clock, FRONT, AgentSeat("money"), talk=talk)
+    front = Hands("front", *calls)
+    club.house.agents = {**club.agents, "front": front}
+    return club, front
+
+
+async def test_a_model_hands_over_to_another_agent_by_a_tool(clock: FakeClock) -> None:
+    club, front = handing_club(clock, {"to": "money", "why": "it is about money"})
+    async with club.house.run():
+        await club.say("hello")
+        await clock.advance(10)
+        await club.say("and now?")
+
+    assert front.told == [("money goes on when your answer has ended; end it now.", False)]
+    assert (len(front.asked), club.answered()["money"]) == (1, 2)
+    shown = club.board.texts("b")
+    assert any("money answers in this room from now on: it is about money" in t for t in shown)
+    assert not any("hand_over" in text or "🔧" in text for text in shown)
+    (tool,) = front.offered
+    assert isinstance(tool, dict)
+    assert "'enum': ['money', 'person']" in str(tool["parameters"])
+
+
+async def test_a_model_hands_over_to_a_person_by_a_tool(clock: FakeClock) -> None:
+    club, front = handing_club(clock, {"to": "@person"})
+    async with club.house.run():
+        await club.say("I want a human")
+        await clock.advance(10)
+        await club.say("@money hello?")
+
+    assert (len(front.asked), club.agents["money"].asked) == (1, [])
+    assert any("A person (asked by front) has taken over" in t for t in club.slate.texts("s"))
+
+
+async def test_a_call_to_hand_over_to_nobody_is_answered_with_who_there_is(
+    clock: FakeClock,
+) -> None:
+    wrong: list[dict[str, JsonValue]] = [{"to": "front"}, {"to": 7}, {"to": "x"}, {}]
+    club, front = handing_club(clock, *wrong, {"to": "money"}, {"to": "person"})
+    async with club.house.run():
+        await club.say("hello")
+        await clock.advance(10)
+
+    assert [failed for _, failed in front.told] == [True, True, True, True, False, True]
+    assert all("there are: money, person" in text for text, _ in front.told[:4])
+    assert club.answered()["money"] == 1
+
+
+async def test_the_tool_is_offered_only_where_the_room_allows_it(clock: FakeClock) -> None:
+    club, front = handing_club(clock, {"to": "money"}, talk=Talk("mention"))
+    async with club.house.run():
+        await club.say("hello")
+
+    assert (front.offered, club.answered()["money"]) == ([], 0)
+
+
+async def test_agents_hand_over_no_more_often_than_they_may_call(clock: FakeClock) -> None:
+    club, _ = handing_club(clock, {"to": "money"}, talk=Talk(turns=2, hand_over=True))
+    money = Hands("money", {"to": "front"})
+    club.house.agents = {**club.house.agents, "money": money}
+    async with club.house.run():
+        await club.say("hello")
+        await clock.advance(60)
+
+    front = club.house.agents["front"]
+    assert isinstance(front, Hands)
+    assert len(front.asked) + len(money.asked) == 1 + 2
+    assert any("2 times" in text for text in club.board.texts("b"))
+
+
+# --- what an answer calls goes out with it ----------------------------------------------------
+
+
+async def test_a_call_of_another_agent_is_not_lost_in_a_crash(clock: FakeClock) -> None:
+    club = Club(clock, FRONT, AgentSeat("money"), talk=Talk("mention"))
+    club.agents["front"].words = ["@money, please"]
+    store = club.house.store
+    called: list[tuple[str, ...]] = []
+    set_turn = store.set_turn
+
+    async def seen(turn: TurnId, state: TurnState, **more: Any) -> None:
+        if state == "done" and not called:  # the answer stands; the process may end here
+            called.append(tuple(one.agent for one in await store.open_turns()))
+        await set_turn(turn, state, **more)
+
+    store.set_turn = seen  # type: ignore[method-assign]  # where a crash would be
+    async with club.house.run():
+        await club.say("hello")
+
+    assert called == [("front", "money")]
+
+
+async def test_an_answer_that_was_stopped_calls_nobody(clock: FakeClock) -> None:
+    club = Club(clock, FRONT, AgentSeat("money"), talk=Talk("mention"))
+
+    class Slow(Says):
+        async def run(
+            self, turn: Turn, inputs: AsyncIterator[AgentInput]
+        ) -> AsyncGenerator[AgentEvent, None]:
+            yield TextDelta(text="@money, please")
+            await anext(inputs)
+            yield TurnDone()
+
+    club.house.agents = {**club.agents, "front": Slow("front")}
+    async with club.house.run() as router:
+        await club.slate.say("s", "hello")
+        await clock.advance(3)
+        (session,) = router.turns._sessions  # pyright: ignore[reportPrivateUsage]
+        router.turns.stop(session, None)
+        await clock.advance(10)
+
+    assert club.answered()["money"] == 0

@@ -1,0 +1,378 @@
+"""What belongs to one question, what waits for which, and how people stop an agent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+
+import pytest
+
+from bridge.agents.speakers import header
+from bridge.content.cards.interactions import action_token
+from bridge.model import MessageId
+from bridge.model.turns import (
+    AgentEvent,
+    AgentInput,
+    Steered,
+    TextDelta,
+    Turn,
+    TurnDone,
+    TurnFailed,
+)
+from bridge.ports.cards import Cards
+from bridge.ports.store import StoredMessage
+from bridge.router import AgentSeat
+from bridge.router.rooms.rooms import Busy, Scope
+from bridge.store import SqliteStore
+from bridge.uacs import Message, TextPart
+from tests.router.conftest import House
+from tests.router.fake_clock import FakeClock
+from tests.router.inbound.test_presses import KEY, PressedPaper
+
+
+class Slow:
+    """Needs three seconds for an answer; `listens`: looks at what it is told meanwhile."""
+
+    name = "helper"
+
+    def __init__(self, clock: FakeClock, *, listens: bool = False) -> None:
+        self.clock = clock
+        self.listens = listens
+        self.asked: list[list[str]] = []  # what each turn knew
+        self.told: list[str] = []
+        self.failing = ""
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        self.asked.append([words(message) for message in turn.conversation.messages])
+        yield TextDelta(text="let me ")
+        await self.clock.sleep(1)
+        if self.failing:
+            yield TurnFailed(reason=self.failing)
+            return
+        yield TextDelta(text="think")
+        if self.listens:
+            told = await anext(inputs)
+            assert isinstance(told, Steered)
+            self.told.append(words(told.message))
+        await self.clock.sleep(2)
+        yield TurnDone()
+
+
+def words(message: Message) -> str:
+    return "".join(part.text for part in message.content if isinstance(part, TextPart))
+
+
+class Plaza:
+    """Two channels, and an agent that sits there in some way."""
+
+    def __init__(
+        self, clock: FakeClock, *, session: Scope = "room", busy: Busy = "queue",
+        gather: float = 0.0, listens: bool = False,
+    ) -> None:  # fmt: skip
+        self.clock = clock
+        self.slate, self.board = PressedPaper("slate", clock), PressedPaper("board", clock)
+        self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board))
+        self.house.cards = Cards({}, KEY)
+        self.agent = Slow(clock, listens=listens)
+        self.house.agents = {"helper": self.agent}
+        self.house.seats = (AgentSeat("helper", "always", session, busy, gather),)
+        self.house.room("plaza", (self.slate, "s", "both"), (self.board, "b", "both"))
+
+    @property
+    def last_words(self) -> list[str]:
+        """The last thing that each turn was asked."""
+        return [known[-1] for known in self.agent.asked]
+
+
+async def test_questions_wait_for_one_another(clock: FakeClock) -> None:
+    plaza = Plaza(clock)
+    async with plaza.house.run():
+        for text in ("one", "two", "three"):
+            await plaza.slate.say("s", text)
+        await clock.advance(20)
+
+    assert plaza.last_words == ["one", "two", "three"]
+    assert plaza.board.texts("b").count("let me think") == 3
+
+
+async def test_what_waits_is_answered_as_one_where_the_seat_merges(clock: FakeClock) -> None:
+    plaza = Plaza(clock, busy="merge")
+    async with plaza.house.run():
+        await plaza.slate.say("s", "one")
+        await clock.advance(0.5)
+        await plaza.slate.say("s", "two")
+        await plaza.slate.say("s", "three")
+        await clock.advance(20)
+
+    assert plaza.last_words == ["one", "three"]
+    assert "two" in plaza.agent.asked[1]
+    assert await plaza.house.store.open_turns() == []
+
+
+async def test_rapid_messages_are_one_question(clock: FakeClock) -> None:
+    plaza = Plaza(clock, gather=2.0)
+    async with plaza.house.run():
+        for text in ("my question is", "a little long:", "why?"):
+            await plaza.slate.say("s", text)
+            await clock.advance(1.5)
+        await clock.advance(20)
+
+    assert plaza.last_words == ["why?"]
+    assert plaza.agent.asked[0] == ["my question is", "a little long:", "why?"]
+
+
+async def test_a_new_question_interrupts_the_answer(clock: FakeClock) -> None:
+    plaza = Plaza(clock, busy="interrupt")
+    async with plaza.house.run():
+        await plaza.slate.say("s", "one")
+        await clock.advance(0.5)
+        await plaza.slate.say("s", "no, two")
+        await clock.advance(20)
+
+    assert plaza.last_words == ["one", "no, two"]
+    assert any("⏹️ stopped" in text for text in plaza.board.texts("b"))
+    assert plaza.board.texts("b")[-1] == "let me think"
+
+
+async def test_an_agent_that_listens_is_told_while_it_works(clock: FakeClock) -> None:
+    plaza = Plaza(clock, busy="steer", listens=True)
+    async with plaza.house.run():
+        await plaza.slate.say("s", "one")
+        await clock.advance(0.5)
+        await plaza.slate.say("s", "but shorter")
+        await clock.advance(20)
+
+    assert plaza.agent.told == ["but shorter"]
+    assert len(plaza.agent.asked) == 1
+    assert await plaza.house.store.open_turns() == []
+
+
+async def test_what_an_agent_did_not_listen_to_is_asked_afterwards(clock: FakeClock) -> None:
+    plaza = Plaza(clock, busy="steer")
+    async with plaza.house.run():
+        await plaza.slate.say("s", "one")
+        await clock.advance(0.5)
+        await plaza.slate.say("s", "two")
+        await clock.advance(20)
+
+    assert plaza.last_words == ["one", "two"]
+
+
+class Listener:
+    """Answers when it is told `enough`; `told` are the headers of what it is told before."""
+
+    name = "helper"
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        del turn
+        self.told = []
+        async for given in inputs:
+            if isinstance(given, Steered) and words(given.message) == "enough":
+                break
+            if isinstance(given, Steered):
+                self.told.append(header(given.message))
+        yield TurnDone()
+
+
+async def steered(clock: FakeClock, *said: tuple[str, str, str]) -> list[str]:
+    """An agent is asked in the thread "Deploy?", and told these meanwhile, each in a thread and in
+    reply to a message: the headers that it sees."""
+    plaza = Plaza(clock, busy="steer")
+    listener = Listener()
+    plaza.house.agents = {"helper": listener}
+    ids: dict[str, str] = {}
+    async with plaza.house.run():
+        for text in ("Deploy?", "Lunch?"):
+            ids[text] = await plaza.slate.say("s", text)
+            await clock.advance(1)
+        await plaza.slate.say("s", "enough")
+        await clock.advance(1)
+        ids["Monday"] = await plaza.slate.say("s", "Monday", thread=ids["Deploy?"])
+        await clock.advance(1)
+        for text, thread, reply in said:
+            more = {"reply_to": ids[reply]} if reply else {}
+            ids[text] = await plaza.slate.say("s", text, thread=ids.get(thread), **more)
+            await clock.advance(1)
+        return listener.told
+
+
+async def test_an_agent_at_work_is_told_in_which_thread_and_to_what_something_is_said(
+    clock: FakeClock,
+) -> None:
+    told = await steered(
+        clock, ("Pizza", "Lunch?", ""), ("Really?", "Deploy?", "Monday"), ("Hi all", "", "")
+    )
+
+    assert told == [
+        '[from "Ann of slate", in thread "Lunch?"]',
+        '[from "Ann of slate", in thread "Deploy?", to "Ann of slate": "Monday"]',
+        '[from "Ann of slate"]',
+    ]
+
+
+async def test_an_agent_at_work_is_not_told_of_the_thread_that_it_works_in(
+    clock: FakeClock,
+) -> None:
+    told = await steered(clock, ("Why?", "Deploy?", ""), ("Really?", "Deploy?", "Monday"))
+
+    assert told == ['[from "Ann of slate"]', '[from "Ann of slate", to "Ann of slate": "Monday"]']
+
+
+class SlowStore(SqliteStore):
+    """Reading the message that says `slow` ends when `read` is set."""
+
+    slow = ""
+    read: asyncio.Event
+
+    async def message(self, message: MessageId) -> StoredMessage | None:
+        found = await super().message(message)
+        if found is not None and words(found.message) == self.slow:
+            await self.read.wait()
+        return found
+
+
+async def test_what_is_read_from_the_store_when_the_answer_has_ended_is_asked_afterwards(
+    clock: FakeClock,
+) -> None:
+    plaza = Plaza(clock, busy="steer")
+    store = plaza.house.store = SlowStore.in_memory(clock)
+    store.read = asyncio.Event()
+    async with plaza.house.run():
+        await plaza.slate.say("s", "one")
+        await clock.advance(0.5)
+        store.slow = "two"
+        await plaza.slate.say("s", "two")
+        await clock.advance(5)
+        store.read.set()
+        await clock.advance(5)
+
+    assert plaza.last_words == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("session", "known"),
+    [
+        ("room", ["root", "elsewhere", "below", "bob's"]),
+        ("channel", ["root", "below", "bob's"]),
+        ("person", ["bob's"]),
+    ],
+)
+async def test_an_agent_knows_what_belongs_to_its_session(
+    clock: FakeClock, session: Scope, known: list[str]
+) -> None:
+    plaza = Plaza(clock, session=session)
+    async with plaza.house.run():
+        root = await plaza.slate.say("s", "root")
+        await clock.advance(5)
+        await plaza.board.say("b", "elsewhere")
+        await clock.advance(5)
+        await plaza.slate.say("s", "below", thread=root)
+        await clock.advance(5)
+        await plaza.slate.say("s", "bob's", author="bob")
+        await clock.advance(5)
+
+    said = [text for text in plaza.agent.asked[-1] if text != "let me think"]
+    assert said == known
+    answers = len(plaza.agent.asked[-1]) - len(said)
+    assert answers == len(known) - 1  # and the answers to what it knows of
+
+
+async def test_a_thread_is_a_session_of_its_own(clock: FakeClock) -> None:
+    plaza = Plaza(clock, session="thread")
+    async with plaza.house.run():
+        root = await plaza.slate.say("s", "root")
+        await plaza.slate.say("s", "another")  # answered beside it, not after it
+        await clock.advance(1.5)
+        assert len(plaza.agent.asked) == 2
+        await clock.advance(5)
+        await plaza.slate.say("s", "below", thread=root)
+        await clock.advance(5)
+
+    assert plaza.agent.asked[-1] == ["root", "let me think", "below"]
+
+
+@pytest.mark.parametrize("wish", ["@helper stop", "Stop!", "cancel"])
+async def test_a_word_stops_the_answer(clock: FakeClock, wish: str) -> None:
+    plaza = Plaza(clock)
+    async with plaza.house.run():
+        await plaza.slate.say("s", "one")
+        await clock.advance(0.5)
+        await plaza.board.say("b", wish)
+        await clock.advance(20)
+
+    assert len(plaza.agent.asked) == 1
+    assert plaza.slate.texts("s")[1].endswith("⏹️ stopped")
+    assert await plaza.house.store.open_turns() == []
+
+
+async def test_an_edited_question_is_asked_anew_and_the_old_answer_goes(clock: FakeClock) -> None:
+    plaza = Plaza(clock)
+    async with plaza.house.run():
+        question = await plaza.slate.say("s", "1 + 1?")
+        await clock.advance(0.5)
+        await plaza.slate.edit("s", question, "1 + 2?")
+        await clock.advance(20)
+
+    assert plaza.last_words == ["1 + 1?", "1 + 2?"]
+    assert plaza.board.texts("b") == ["1 + 2?", "let me think"]
+
+
+async def test_a_deleted_question_is_not_answered(clock: FakeClock) -> None:
+    plaza = Plaza(clock)
+    async with plaza.house.run():
+        first = await plaza.slate.say("s", "one")
+        second = await plaza.slate.say("s", "two")
+        await clock.advance(0.5)
+        await plaza.slate.delete("s", second)
+        await plaza.slate.delete("s", first)
+        await clock.advance(20)
+
+    assert plaza.last_words == ["one"]
+    assert plaza.board.texts("b") == plaza.slate.texts("s") == []
+
+
+async def test_a_failed_answer_has_a_button_that_asks_again_once(clock: FakeClock) -> None:
+    plaza = Plaza(clock)
+    plaza.agent.failing = "the model is overloaded"
+    async with plaza.house.run():
+        await plaza.slate.say("s", "why?")
+        await clock.advance(5)
+        failed = plaza.board.channels["b"][-1]
+        assert "the model is overloaded" in failed.text
+        answer = await plaza.house.store.resolve(plaza.board.channel("b"), failed.id)
+        assert answer
+        plaza.agent.failing = ""
+        for _ in range(2):
+            await plaza.board.press("b", failed.id, await button(plaza, answer))
+            await clock.advance(5)
+
+    assert plaza.last_words[0] == "why?"
+    assert len(plaza.agent.asked) == 2
+    assert plaza.slate.texts("s")[-1] == "let me think"
+    assert "Try again" not in "".join(plaza.slate.texts("s"))
+
+
+async def button(plaza: Plaza, answer: MessageId) -> str:
+    """The token of the only button; it follows from the place where it stood first."""
+    return action_token(KEY, answer, "/content/2/data/nodes/0")
+
+
+@pytest.mark.parametrize("sign", ["🛑", "⏹️"])
+async def test_a_sign_on_the_answer_stops_it(clock: FakeClock, sign: str) -> None:
+    plaza = Plaza(clock)
+    async with plaza.house.run():
+        await plaza.slate.say("s", "one")
+        await clock.advance(0.5)
+        copy = plaza.board.channels["b"][-1]
+        assert copy.text.startswith("let me")
+        await plaza.board.react("b", copy.id, sign)
+        await clock.advance(20)
+
+    assert plaza.slate.texts("s")[1].endswith("⏹️ stopped")
