@@ -37,6 +37,7 @@ from bridge.app.web.pictures import AgentPicture, AuthorPictures, agent_picture
 from bridge.content.text.globs import is_glob, matches
 from bridge.errors import ConfigError
 from bridge.model import AccountId, ChannelRef, RoomId
+from bridge.model.room_records import RoomForm, RoomLink
 from bridge.policies.guarded import GuardedAgent
 from bridge.policies.secrets import Secrets
 from bridge.ports.agent import Agent
@@ -45,7 +46,7 @@ from bridge.ports.clock import Clock, SystemClock
 from bridge.ports.connector import Connector, ConnectorTools, Files, Shelf
 from bridge.ports.discovery import CONNECTORS, agent_type, connector_type, names_of, policy_type
 from bridge.ports.policy import AgentPolicy
-from bridge.ports.store import RoomForm, RoomLink, Store
+from bridge.ports.store.whole import Store
 from bridge.ports.tokens import TokenSource
 from bridge.router import AgentSeat, Member, Policy, Room, Rooms, Router
 from bridge.router.outbound.references import Groups

@@ -25,12 +25,13 @@ from bridge.model import (
     PostMessage,
     Raw,
 )  # fmt: skip
+from bridge.model.outbox_records import OutboxState
 from bridge.ports.agent import Agent
 from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Files, KnowsDirect
 from bridge.ports.pictures import Pictures
-from bridge.ports.store import OutboxState, Store
+from bridge.ports.store.whole import Store
 from bridge.ports.tools import NoTools, TellsChanges, Toolbox
 from bridge.router.inbound.attachments import Keeping
 from bridge.router.inbound.context import Linker, NoLinker, Surroundings

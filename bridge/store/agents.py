@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
 from bridge.model import ActorId, RoomId
-from bridge.ports.agent_store import (
+from bridge.model.turn_records import (
     BUCKET,
     PAIRING_TRIES,
     PAIRING_WINDOW,

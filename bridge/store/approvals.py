@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from bridge.model import ActorId, TurnId
-from bridge.ports.approval_store import Approval, ApprovalState, Counted, Decision
+from bridge.model.turn_records import Approval, ApprovalState, Counted, Decision
 from bridge.store.queries import read_queries
 
 _APPROVERS = 10  # its column

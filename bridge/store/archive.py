@@ -13,22 +13,21 @@ from pydantic import JsonValue
 from bridge.content.messages.metadata import with_marks
 from bridge.errors import StoreError
 from bridge.model import ActorId, MessageId, Operation, Person, Place, RoomId
-from bridge.model.refs import channel_of_key
-from bridge.ports.reading_store import Position
-from bridge.ports.store import (
-    Admission,
-    Admitted,
+from bridge.model.admission import Admission, Admitted
+from bridge.model.archive_records import (
     Change,
-    Explanation,
     MessageState,
     NewMessage,
-    NewTurn,
     Past,
+    Position,
     Relation,
     StoredMessage,
     Timeline,
     View,
 )
+from bridge.model.refs import channel_of_key
+from bridge.model.store_status import Explanation
+from bridge.model.turn_records import NewTurn
 from bridge.store import (
     agents,
     catch_up,

@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Sequence
 
 from bridge.model import ActorId, ChannelRef, channel_of_key
-from bridge.ports.catch_up_store import Held, HeldPin, Orphan
-from bridge.ports.store import InboxRow
+from bridge.model.archive_records import Held, HeldPin, Orphan
+from bridge.model.inbox_records import InboxRow
 from bridge.store.inbox import row_of
 from bridge.store.queries import read_queries
 

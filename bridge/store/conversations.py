@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue
 
 from bridge.content.markdown import markdown_to_text, text_to_plain
+from bridge.model.archive_records import Timeline, View
 from bridge.ports.clock import datetime_of
-from bridge.ports.store import Timeline, View
 from bridge.uacs import Conversation, Message, TextPart, to_timestamp
 
 _EXCERPT = 100  # characters of an excerpt

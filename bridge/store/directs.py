@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from bridge.model import ActorId, channel_of_key
-from bridge.ports.direct_store import DirectEnd
+from bridge.model.room_records import DirectEnd
 from bridge.store.queries import read_queries
 
 SQL = read_queries("directs")

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from bridge.errors import StoreError
 from bridge.model import AccountId, ChannelRef, Raw, channel_of_key
-from bridge.ports.store import InboxRow
+from bridge.model.inbox_records import InboxRow
 from bridge.store.queries import read_queries
 from bridge.store.seal import Seal
 

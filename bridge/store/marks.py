@@ -21,7 +21,7 @@ from bridge.model import (
     UnpinMessage,
     channel_of_key,
 )
-from bridge.ports.store import PinChange, Reacted, ReactionChange
+from bridge.model.reaction_records import PinChange, Reacted, ReactionChange
 from bridge.store import changes, outbox
 from bridge.store.bodies import NOTHING, OPERATIONS
 from bridge.store.queries import read_queries

@@ -20,7 +20,7 @@ from bridge.model import (
     Quoted,
     Receipt,
 )
-from bridge.ports.store import DeadLetter, OperationRecord, OutboxItem, Settlement
+from bridge.model.outbox_records import DeadLetter, OperationRecord, OutboxItem, Settlement
 from bridge.store import links
 from bridge.store.bodies import (
     MESSAGES,

@@ -8,7 +8,14 @@ from uuid import uuid4
 
 from bridge.content.text.look_alikes import skeleton
 from bridge.model import ActorId, Person, PersonId, RoomId
-from bridge.ports.store import CODE_TRIES, CODE_WINDOW, CodeUse, HowLinked, LinkedAccount, ShownName
+from bridge.model.people_records import (
+    CODE_TRIES,
+    CODE_WINDOW,
+    CodeUse,
+    HowLinked,
+    LinkedAccount,
+    ShownName,
+)
 from bridge.store.bodies import PEOPLE
 from bridge.store.queries import read_queries
 

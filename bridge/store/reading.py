@@ -11,8 +11,8 @@ from uuid import UUID
 from bridge.content.messages.parts import message_text
 from bridge.errors import StoreError
 from bridge.model import ActorId, MessageId
-from bridge.ports.reading_store import ApiToken, Found, Happened, Page, Position, Search
-from bridge.ports.store import Timeline
+from bridge.model.api_records import ApiToken
+from bridge.model.archive_records import Found, Happened, Page, Position, Search, Timeline
 from bridge.store import agents, archive
 from bridge.store.conversations import conversation_of
 from bridge.store.queries import read_queries

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from bridge.model import ActorId, RoomId, channel_of_key
-from bridge.ports.store import Barred, BarredWhy, Paused, RoomForm, RoomLink, RoomStanding
+from bridge.model.room_records import Barred, BarredWhy, Paused, RoomForm, RoomLink, RoomStanding
 from bridge.store.queries import read_queries
 
 SQL = read_queries("rooms")

@@ -32,45 +32,53 @@ from bridge.model import (
     RoomId,
     TurnId,
 )
-from bridge.model.turns import TurnState
-from bridge.ports.agent_store import Holding, Pairing, PairingCode, PairingUse, Spent
-from bridge.ports.approval_store import Approval, ApprovalState, Counted, Decision
-from bridge.ports.catch_up_store import Held, HeldPin, Orphan
-from bridge.ports.clock import Clock
-from bridge.ports.direct_store import DirectEnd
-from bridge.ports.feedback_store import GivenFeedback
-from bridge.ports.reading_store import ApiToken, Happened, Page, Position, Search
-from bridge.ports.store import (
-    Admission,
-    Admitted,
-    Barred,
-    BarredWhy,
-    CodeUse,
-    DeadLetter,
-    Explanation,
-    HowLinked,
-    InboxRow,
-    LaneStatus,
-    LinkedAccount,
+from bridge.model.admission import Admission, Admitted
+from bridge.model.api_records import ApiToken
+from bridge.model.archive_records import (
+    Happened,
+    Held,
+    HeldPin,
     MessageState,
-    NewTurn,
-    OutboxItem,
+    Orphan,
+    Page,
     Past,
-    Paused,
-    Reacted,
+    Position,
     Relation,
-    RoomForm,
-    RoomLink,
-    RoomStanding,
-    Settlement,
-    ShownName,
+    Search,
     StoredMessage,
-    StoredTurn,
-    StorePulse,
-    StoreStatus,
     Timeline,
     View,
 )
+from bridge.model.inbox_records import InboxRow
+from bridge.model.outbox_records import DeadLetter, LaneStatus, OutboxItem, Settlement
+from bridge.model.people_records import CodeUse, HowLinked, LinkedAccount, ShownName
+from bridge.model.reaction_records import Reacted
+from bridge.model.room_records import (
+    Barred,
+    BarredWhy,
+    DirectEnd,
+    Paused,
+    RoomForm,
+    RoomLink,
+    RoomStanding,
+)
+from bridge.model.store_status import Explanation, StorePulse, StoreStatus
+from bridge.model.turn_records import (
+    Approval,
+    ApprovalState,
+    Counted,
+    Decision,
+    GivenFeedback,
+    Holding,
+    NewTurn,
+    Pairing,
+    PairingCode,
+    PairingUse,
+    Spent,
+    StoredTurn,
+)
+from bridge.model.turns import TurnState
+from bridge.ports.clock import Clock
 from bridge.store import (
     agents as of_agents,
 )  # fmt: skip

@@ -6,7 +6,8 @@ import os
 import sqlite3
 from collections.abc import Mapping, Sequence
 
-from bridge.ports.store import MOST_COUNTED, LaneStatus, StorePulse, StoreStatus
+from bridge.model.outbox_records import LaneStatus
+from bridge.model.store_status import MOST_COUNTED, StorePulse, StoreStatus
 from bridge.store.bodies import OPERATIONS
 from bridge.store.queries import read_queries
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from bridge.errors import StoreError
 from bridge.model import MessageId, TurnId
+from bridge.model.turn_records import NewTurn, StoredTurn
 from bridge.model.turns import TurnState
-from bridge.ports.store import NewTurn, StoredTurn
 from bridge.store.queries import read_queries
 
 SQL = read_queries("turns")

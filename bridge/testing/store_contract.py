@@ -43,26 +43,18 @@ from bridge.model import (
     message_id_of,
     split_key,
 )
-from bridge.ports.store import (
-    Admission,
-    Admitted,
-    Change,
+from bridge.model.admission import Admission, Admitted
+from bridge.model.archive_records import Change, NewMessage, StoredMessage, Timeline, View
+from bridge.model.outbox_records import (
     DeadLetter,
-    Explanation,
     LaneStatus,
-    NewMessage,
-    NewTurn,
     OperationRecord,
     OutboxItem,
     Settlement,
-    Store,
-    StoredMessage,
-    StoredTurn,
-    StorePulse,
-    StoreStatus,
-    Timeline,
-    View,
 )
+from bridge.model.store_status import Explanation, StorePulse, StoreStatus
+from bridge.model.turn_records import NewTurn, StoredTurn
+from bridge.ports.store.whole import Store
 from bridge.testing.store_contract_agents import AgentsContract
 from bridge.testing.store_contract_approvals import ApprovalsContract
 from bridge.testing.store_contract_people import PeopleContract

@@ -6,16 +6,20 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from bridge.model import ActorId, MessageId, RoomId, TurnId
-from bridge.ports.agent_store import (
+from bridge.model.admission import Admission
+from bridge.model.archive_records import Timeline, View
+from bridge.model.turn_records import (
     BUCKET,
     PAIRING_TRIES,
     PAIRING_WINDOW,
+    CalledBy,
     Holding,
+    NewTurn,
     Pairing,
     PairingCode,
     Spent,
 )
-from bridge.ports.store import Admission, CalledBy, NewTurn, Store, Timeline, View
+from bridge.ports.store.whole import Store
 
 if TYPE_CHECKING:
     from bridge.testing.store_contract import HandClock

@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from bridge.model import MessageId, RoomId, TurnId, actor_id_of
-from bridge.ports.approval_store import Approval, Decision
-from bridge.ports.store import Store
+from bridge.model.turn_records import Approval, Decision
+from bridge.ports.store.whole import Store
 
 if TYPE_CHECKING:
     from bridge.testing.store_contract import HandClock

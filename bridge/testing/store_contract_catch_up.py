@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from bridge.ports.catch_up_store import Held, Orphan
-from bridge.ports.store import Admission, Change, Store
+from bridge.model.admission import Admission
+from bridge.model.archive_records import Change, Held, Orphan
+from bridge.ports.store.whole import Store
 from bridge.testing.store_contract import (
     AWAY,
     FAR,

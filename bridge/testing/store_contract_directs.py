@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bridge.model import AccountId, ChannelRef, RoomId, actor_id_of
-from bridge.ports.direct_store import DirectEnd
-from bridge.ports.store import Store
+from bridge.model.room_records import DirectEnd
+from bridge.ports.store.whole import Store
 
 _ANN = actor_id_of("tin", "W1", "U1")
 _BOB = actor_id_of("wire", "W2", "U2")

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.model import ActorId, actor_id_of
-from bridge.ports.feedback_store import GivenFeedback
-from bridge.ports.store import Admission, NewMessage, Store
+from bridge.model.admission import Admission
+from bridge.model.archive_records import NewMessage
+from bridge.model.turn_records import GivenFeedback
+from bridge.ports.store.whole import Store
 from bridge.testing.store_contract import HOME, ROOM, START, admit, said
 
 _ANN, _BOB = actor_id_of("tin", "W1", "U1"), actor_id_of("tin", "W1", "U2")

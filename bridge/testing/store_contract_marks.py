@@ -21,16 +21,11 @@ from bridge.model import (
     UnpinMessage,
     actor_id_of,
 )
-from bridge.ports.catch_up_store import HeldPin
-from bridge.ports.store import (
-    Admission,
-    NewMessage,
-    PinChange,
-    Reacted,
-    ReactionChange,
-    Settlement,
-    Store,
-)
+from bridge.model.admission import Admission
+from bridge.model.archive_records import HeldPin, NewMessage
+from bridge.model.outbox_records import Settlement
+from bridge.model.reaction_records import PinChange, Reacted, ReactionChange
+from bridge.ports.store.whole import Store
 from bridge.testing.store_contract import (
     ACME,
     AWAY,

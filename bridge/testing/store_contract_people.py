@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bridge.model import Person, RoomId, actor_id_of
-from bridge.ports.store import CODE_TRIES, CODE_WINDOW, ShownName, Store
+from bridge.model.people_records import CODE_TRIES, CODE_WINDOW, ShownName
+from bridge.ports.store.whole import Store
 
 if TYPE_CHECKING:
     from bridge.testing.store_contract import HandClock

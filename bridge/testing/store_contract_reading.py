@@ -9,16 +9,11 @@ import pytest
 
 from bridge.errors import StoreError
 from bridge.model import ActorId, Person, Place
-from bridge.ports.reading_store import ApiToken, Position
-from bridge.ports.store import (
-    Admission,
-    Change,
-    NewMessage,
-    Past,
-    ReactionChange,
-    Store,
-    View,
-)
+from bridge.model.admission import Admission
+from bridge.model.api_records import ApiToken
+from bridge.model.archive_records import Change, NewMessage, Past, Position, View
+from bridge.model.reaction_records import ReactionChange
+from bridge.ports.store.whole import Store
 from bridge.testing.store_contract import (
     ANN,
     AWAY,

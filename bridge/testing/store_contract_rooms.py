@@ -25,20 +25,11 @@ from bridge.model import (
     message_id_of,
     split_key,
 )
-from bridge.ports.store import (
-    Admission,
-    Barred,
-    Gone,
-    NewMessage,
-    Paused,
-    RoomForm,
-    RoomLink,
-    RoomStanding,
-    Settlement,
-    Store,
-    Timeline,
-    View,
-)
+from bridge.model.admission import Admission
+from bridge.model.archive_records import Gone, NewMessage, Timeline, View
+from bridge.model.outbox_records import Settlement
+from bridge.model.room_records import Barred, Paused, RoomForm, RoomLink, RoomStanding
+from bridge.ports.store.whole import Store
 from bridge.uacs import Actor, Message, TextPart, to_timestamp
 
 if TYPE_CHECKING:

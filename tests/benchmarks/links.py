@@ -36,8 +36,10 @@ from bridge.model import (
     conversation_id_of,
     message_id_of,
 )
+from bridge.model.admission import Admission
+from bridge.model.archive_records import NewMessage, Timeline
+from bridge.model.outbox_records import Settlement
 from bridge.ports.clock import SystemClock
-from bridge.ports.store import Admission, NewMessage, Settlement, Timeline
 from bridge.store import SqliteStore, archive, links, open_sqlite
 from bridge.store.links import SQL
 from bridge.store.schema import open_to_read

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from bridge.model import ChannelRef, message_id_of
+from bridge.model.outbox_records import DeadLetter
 from bridge.ports.clock import SystemClock
-from bridge.ports.store import DeadLetter
 from bridge.store.sqlite import SqliteStore, open_sqlite_to_read
 from tests.e2e.crowd import Crowd, read_tag, text_of
 from tests.e2e.tally import Tally, TeamsLog, Told, Where, tally

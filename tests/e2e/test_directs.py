@@ -9,7 +9,7 @@ import pytest
 
 from bridge.app.build import Bridge
 from bridge.model import ActorId, actor_id_of
-from bridge.ports.store import View
+from bridge.model.archive_records import View
 from bridge.router.rooms.direct_messages import conversation_between
 from bridge.sandbox.discord.local import LocalDiscord
 from bridge.sandbox.feed import Shown

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from bridge.content.cards.interactions import SCHEMA_ID
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
-from bridge.ports.store import Store
+from bridge.ports.store.whole import Store
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import Hand, Handled
 from bridge.uacs import StructuredDataPart

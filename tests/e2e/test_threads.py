@@ -8,7 +8,8 @@ from typing import Any
 
 from bridge.app.build import Bridge
 from bridge.model import MessageId
-from bridge.ports.store import Explanation, OperationRecord
+from bridge.model.outbox_records import OperationRecord
+from bridge.model.store_status import Explanation
 from bridge.sandbox.discord import LocalDiscord
 from bridge.sandbox.discord.permissions import Permission
 from bridge.sandbox.slack import LocalSlack

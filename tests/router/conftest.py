@@ -13,7 +13,7 @@ from bridge.model import AccountId, RoomId
 from bridge.ports.agent import Agent
 from bridge.ports.cards import NO_CARDS
 from bridge.ports.connector import Files
-from bridge.ports.store import Store
+from bridge.ports.store.whole import Store
 from bridge.ports.tools import Toolbox
 from bridge.router import AgentSeat, Member, Policy, Room, Rooms, Router
 from bridge.router.rooms.rooms import Talk

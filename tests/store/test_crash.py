@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bridge.model import ChannelRef
-from bridge.ports.store import StoredMessage
+from bridge.model.archive_records import StoredMessage
 from bridge.store import SqliteStore, open_sqlite
 from bridge.testing.store_contract import ROOM_TIMELINE, HandClock, said
 from tests.store.crashing import LANES

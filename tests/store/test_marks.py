@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bridge.ports.store import Store
+from bridge.ports.store.whole import Store
 from bridge.store import SqliteStore, open_sqlite
 from bridge.testing.store_contract import AWAY, HandClock
 from bridge.testing.store_contract_marks import (

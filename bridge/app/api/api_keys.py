@@ -20,8 +20,9 @@ from bridge.app.api.problems import Problem
 from bridge.content.text.globs import matches
 from bridge.errors import InvalidData
 from bridge.model import ActorId
+from bridge.model.api_records import ApiToken, Role, Scope
 from bridge.ports.clock import Clock
-from bridge.ports.reading_store import ApiToken, ReadingStore, Role, Scope
+from bridge.ports.store.reading import ReadingStore
 from bridge.router.rooms.programs import outside_actor
 
 PREFIX = "uacs"

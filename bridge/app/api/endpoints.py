@@ -24,7 +24,7 @@ from bridge.app.api.problems import Problem, store_trouble
 from bridge.app.api.shapes import Changed, Hits, Post, Posted, Press, Pressed, RoomList, Said
 from bridge.app.web.file_links import FileResponse, Linked, safe_headers
 from bridge.errors import StoreError
-from bridge.ports.reading_store import Scope
+from bridge.model.api_records import Scope
 from bridge.uacs import Conversation, write
 
 log = structlog.get_logger()

@@ -23,7 +23,7 @@ from bridge.app.api.view import outside_view
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.errors import StoreError
 from bridge.model import MessageId
-from bridge.ports.reading_store import Happened, Position
+from bridge.model.archive_records import Happened, Position
 from bridge.uacs import (
     Delta,
     Message,

@@ -15,7 +15,7 @@ from bridge.errors import CodecError
 from bridge.model import ChannelRef, Event, RoomId
 from bridge.ports.blobs import Blobs
 from bridge.ports.clock import Clock
-from bridge.ports.store import Store
+from bridge.ports.store.whole import Store
 from bridge.uacs import ContentPart, Message
 
 

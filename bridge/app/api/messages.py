@@ -44,8 +44,8 @@ from bridge.model import (
     PostMessage,
     message_id_of,
 )
+from bridge.model.archive_records import StoredMessage
 from bridge.ports.clock import datetime_of
-from bridge.ports.store import StoredMessage
 from bridge.router.rooms.programs import ACCOUNT, outside_channel
 from bridge.uacs import (
     ContentPart,

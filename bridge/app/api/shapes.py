@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from bridge.ports.reading_store import Role, Scope
+from bridge.model.api_records import Role, Scope
 
 LONGEST_TEXT = 100_000  # characters of a post
 MOST_PARTS = 100  # of a post

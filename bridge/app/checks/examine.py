@@ -46,7 +46,7 @@ from bridge.ports.agent import Agent
 from bridge.ports.clock import SystemClock
 from bridge.ports.connector import Connector, Finding, KnowsOutsiders
 from bridge.ports.discovery import connector_type
-from bridge.ports.store import Store
+from bridge.ports.store.whole import Store
 from bridge.ports.tokens import TokenSource
 from bridge.store.maintenance import schema_version
 from bridge.store.place import must_not_be_gone, standing

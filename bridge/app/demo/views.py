@@ -8,8 +8,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bridge.app.demo.world import Side
+from bridge.model.archive_records import Timeline
+from bridge.model.outbox_records import OperationRecord
 from bridge.model.refs import split_key
-from bridge.ports.store import Explanation, OperationRecord, Timeline
+from bridge.model.store_status import Explanation
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import Handled
 from bridge.sandbox.platform import LocalPlatform

@@ -8,7 +8,7 @@ import structlog
 
 from bridge.app.build import DIRECT, Bridge, direct_of, direct_rooms
 from bridge.model import AccountId, ChannelRef, RoomId
-from bridge.ports.store import RoomLink
+from bridge.model.room_records import RoomLink
 
 log = structlog.get_logger()
 

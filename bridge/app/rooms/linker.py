@@ -8,7 +8,7 @@ from bridge.app.rooms.patterns import look_again
 from bridge.app.settings.rooms import MemberSettings
 from bridge.errors import ConfigError
 from bridge.model import AccountId, ActorId, RoomId
-from bridge.ports.store import RoomLink
+from bridge.model.room_records import RoomLink
 from bridge.router.rooms.rooms import Member
 
 

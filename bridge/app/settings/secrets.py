@@ -6,14 +6,14 @@ import os
 from pathlib import Path
 
 from bridge.errors import ConfigError
-from bridge.ports.store import Store
+from bridge.ports.store.credentials import CredentialStore
 from bridge.ports.tokens import SecretRef
 
 
 class Tokens:
     """The bridge's TokenSource. Nothing is remembered: a renewed secret is seen at its next use."""
 
-    def __init__(self, store: Store | None) -> None:
+    def __init__(self, store: CredentialStore | None) -> None:
         self._store = store
 
     async def secret(self, ref: SecretRef) -> str:

@@ -9,8 +9,8 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from bridge.model import AccountId
+from bridge.model.store_status import StoreStatus
 from bridge.ports.connector import Health
-from bridge.ports.store import StoreStatus
 
 INBOX_STATES = ("waiting", "failed", "done")
 OUTBOX_STATES = ("waiting", "sending", "done", "dead", "unproved", "cancelled")

@@ -8,7 +8,7 @@ import structlog
 
 from bridge.errors import BridgeError, StoreError
 from bridge.ports.clock import Clock
-from bridge.ports.store import Store
+from bridge.ports.store.whole import Store
 
 log = structlog.get_logger()
 

@@ -35,10 +35,10 @@ from bridge.app.web.request_bodies import BoundedBodies
 from bridge.app.web.request_heads import BoundedHeads
 from bridge.errors import BridgeError, ConfigError, InvalidData, StoreError
 from bridge.model import AccountId, ActorId, OperationId, RoomId
+from bridge.model.store_status import StorePulse, StoreStatus
 from bridge.ports.abilities import has
 from bridge.ports.connector import Health, ServesHttp, TellsHealth
 from bridge.ports.serving import PromptServer
-from bridge.ports.store import StorePulse, StoreStatus
 from bridge.router.turns.access import begin_pairing
 
 _FRESH = 1.0  # seconds for which counts are good enough: asking often costs the store nothing

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bridge.model import OperationId, Person, PostMessage, join_key, split_key
+from bridge.model.admission import Admission
+from bridge.model.archive_records import NewMessage
+from bridge.model.room_records import DirectEnd
 from bridge.ports.clock import datetime_of
-from bridge.ports.direct_store import DirectEnd
-from bridge.ports.store import Admission, NewMessage
 from bridge.router.inbound.context import Surroundings
 from bridge.router.rooms.direct_messages import direct_timeline
 from bridge.router.rooms.display_names import in_form

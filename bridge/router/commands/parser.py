@@ -18,7 +18,7 @@ from bridge.content.markdown.mentions import mentioned_actors
 from bridge.content.text.tree import Break, Inline, Paragraph, Text
 from bridge.errors import BridgeError
 from bridge.model import AccountId, ActorId, CommandGiven, Level, MessagePosted, Place, split_key
-from bridge.ports.store import Barred
+from bridge.model.room_records import Barred
 from bridge.router.commands.direct import direct_command, is_direct_command
 from bridge.router.commands.hand_over import give_back, hand_over, is_admin, take_over
 from bridge.router.commands.targets import person_meant, reads_as_person

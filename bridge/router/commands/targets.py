@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from bridge.errors import InvalidData
 from bridge.model import ActorId, split_key
 from bridge.model.refs import PROGRAMS
-from bridge.ports.store import Store
+from bridge.ports.store.people import PeopleStore
 from bridge.router.rooms.rooms import Room
 
 _ON_PLATFORM = re.compile(r"(.+?)\s*\((\w+)\)")
 _LONGEST = 5  # words of a name
 
 
-async def person_meant(words: Sequence[str], room: Room, store: Store) -> ActorId:
+async def person_meant(words: Sequence[str], room: Room, store: PeopleStore) -> ActorId:
     """Mentions are ids by now. Names are those of people who spoke in the room, or in one of its
     workspaces, also as the room shows them. Raises InvalidData, which says what to do."""
     said = " ".join(words).removeprefix("@")
@@ -44,7 +44,7 @@ def reads_as_person(words: Sequence[str]) -> bool:
     )
 
 
-async def _named(said: str, room: Room, store: Store) -> set[ActorId]:
+async def _named(said: str, room: Room, store: PeopleStore) -> set[ActorId]:
     on_platform = _ON_PLATFORM.fullmatch(said)
     name, platform = on_platform.groups() if on_platform else (said, "")
     homes = {(m.channel.platform, m.channel.workspace) for m in room.members}

@@ -20,8 +20,8 @@ from bridge.model import (
     Said,
     split_key,
 )
+from bridge.model.archive_records import NewMessage, StoredMessage
 from bridge.model.refs import BRIDGE
-from bridge.ports.store import NewMessage, StoredMessage
 from bridge.router.inbound.context import Surroundings
 from bridge.router.inbound.flood_guard import PAUSE
 from bridge.router.outbound.notices import notice_id

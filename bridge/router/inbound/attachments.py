@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Protocol
 
 import structlog
 
@@ -23,11 +24,14 @@ from bridge.errors import (
     Unsettled,
 )
 from bridge.model import AccountId, ActorId, Event, FilesAwaited, MessageEdited, MessagePosted, Raw
+from bridge.model.inbox_records import InboxRow
 from bridge.ports.abilities import has
 from bridge.ports.cards import Cards
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Files, OwnsFiles
-from bridge.ports.store import InboxRow, Store
+from bridge.ports.store.credentials import CredentialStore
+from bridge.ports.store.inbox import InboxStore
+from bridge.ports.store.recovery import CatchUpStore
 from bridge.router.rooms.programs import raw_of
 from bridge.router.runtime.timeouts import Policy
 from bridge.uacs import Message
@@ -52,6 +56,10 @@ class Found:
     pause: float = 0.0
 
 
+class _KeepingStore(CatchUpStore, CredentialStore, InboxStore, Protocol):
+    """What `Keeping` needs of the store."""
+
+
 class Keeping:
     """Fetches what a connector calls its own, through the guarded fetcher.
 
@@ -62,7 +70,7 @@ class Keeping:
 
     def __init__(
         self,
-        store: Store,
+        store: _KeepingStore,
         connectors: Mapping[AccountId, Connector],
         files: Files | None,
         cards: Cards,

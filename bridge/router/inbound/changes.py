@@ -19,8 +19,7 @@ from bridge.model import (
     deletion_of,
     edit_of,
 )
-from bridge.ports.catch_up_store import Orphan
-from bridge.ports.store import Change, StoredMessage
+from bridge.model.archive_records import Change, Orphan, StoredMessage
 from bridge.router.inbound.admission import lets_edit_out
 from bridge.router.inbound.context import Passage, Surroundings
 from bridge.router.inbound.moderation import copy_deleted, is_original

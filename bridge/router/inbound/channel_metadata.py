@@ -4,6 +4,7 @@ what changed while nobody listened."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from bridge.content.markdown import markdown_to_text
 from bridge.content.text.plain import text_to_plain
@@ -17,14 +18,16 @@ from bridge.model import (
     UnpinMessage,
     split_key,
 )
+from bridge.model.archive_records import HeldPin
 from bridge.model.refs import join_key
-from bridge.ports.catch_up_store import HeldPin
 from bridge.ports.connector import Connector
 from bridge.ports.history import ReadsAffairs
-from bridge.ports.store import OWN_SHELF, Store
+from bridge.ports.store.key_values import OWN_SHELF, KeyValueStore
+from bridge.ports.store.messages import MessageStore
+from bridge.ports.store.recovery import CatchUpStore
 
 
-async def is_news(store: Store, event: TopicChanged | ChannelRenamed) -> bool:
+async def is_news(store: KeyValueStore, event: TopicChanged | ChannelRenamed) -> bool:
     """Whether a topic or a name is another one than the last that we heard of, which it is from now
     on: history, a comparison and the platform may tell of the same."""
     if event.place.thread is not None:
@@ -39,8 +42,12 @@ async def is_news(store: Store, event: TopicChanged | ChannelRenamed) -> bool:
     return True
 
 
+class _NewsOfStore(CatchUpStore, KeyValueStore, MessageStore, Protocol):
+    """What `news_of` needs of the store."""
+
+
 async def news_of(
-    store: Store, connector: Connector, channel: ChannelRef, at: float
+    store: _NewsOfStore, connector: Connector, channel: ChannelRef, at: float
 ) -> Sequence[Raw]:
     """What of a channel is not as we know it, as if it were handed over live; `at` is now."""
     if not isinstance(connector, ReadsAffairs):
@@ -58,13 +65,13 @@ async def news_of(
     return news
 
 
-async def held_pins(store: Store, channel: ChannelRef) -> Mapping[str, HeldPin]:
+async def held_pins(store: CatchUpStore, channel: ChannelRef) -> Mapping[str, HeldPin]:
     """What we know of pins in a channel and its threads, by native id."""
     return {pin.native_id: pin for pin in await store.pins(channel)}
 
 
 async def news_of_pin(
-    store: Store, connector: ReadsAffairs, channel: ChannelRef, native_id: str,
+    store: MessageStore, connector: ReadsAffairs, channel: ChannelRef, native_id: str,
     pinning: Raw | None, held: Mapping[str, HeldPin], at: float,
 ) -> Raw | None:  # fmt: skip
     """What of a message's pin is not as we know it; `pinning` is None where it is not pinned."""
@@ -79,7 +86,7 @@ async def news_of_pin(
     return pinning if here is False else None
 
 
-async def _is_told_anew(store: Store, connector: Connector, raw: Raw) -> bool:
+async def _is_told_anew(store: KeyValueStore, connector: Connector, raw: Raw) -> bool:
     """A name or topic that we never heard of is noted, and no news."""
     for event in connector.decode(raw):
         if isinstance(event, TopicChanged | ChannelRenamed):
@@ -91,7 +98,7 @@ async def _is_told_anew(store: Store, connector: Connector, raw: Raw) -> bool:
     return False
 
 
-async def _is_pinned_here(store: Store, channel: ChannelRef, pin: HeldPin) -> bool | None:
+async def _is_pinned_here(store: MessageStore, channel: ChannelRef, pin: HeldPin) -> bool | None:
     """Whether the message should stand pinned in this channel, as far as we know: by what we did
     there last, or because it happened there. None: we do not know, as we did nothing, failed, or
     are about to do it."""

@@ -21,24 +21,16 @@ from bridge.model import (
     Person,
     RoomId,
 )
+from bridge.model.admission import Admission
+from bridge.model.archive_records import Change, Gone, NewMessage, Orphan, Timeline
+from bridge.model.inbox_records import InboxRow
+from bridge.model.outbox_records import Settlement
+from bridge.model.reaction_records import PinChange, ReactionChange
+from bridge.model.turn_records import GivenFeedback, NewTurn
 from bridge.ports.cards import Cards
-from bridge.ports.catch_up_store import Orphan
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Files
-from bridge.ports.feedback_store import GivenFeedback
-from bridge.ports.store import (
-    Admission,
-    Change,
-    Gone,
-    InboxRow,
-    NewMessage,
-    NewTurn,
-    PinChange,
-    ReactionChange,
-    Settlement,
-    Store,
-    Timeline,
-)
+from bridge.ports.store.whole import Store
 from bridge.router.inbound.attachments import Keeping, Kept
 from bridge.router.inbound.flood_guard import Loops
 from bridge.router.inbound.orphans import Orphans

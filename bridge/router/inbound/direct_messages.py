@@ -11,7 +11,7 @@ from bridge.content.markdown import text_to_markdown
 from bridge.content.text.tree import Break, Inline, Paragraph, Text
 from bridge.errors import BridgeError
 from bridge.model import CommandGiven, Event, MessagePosted, split_key
-from bridge.ports.direct_store import DirectEnd
+from bridge.model.room_records import DirectEnd
 from bridge.router.commands.direct import direct_command
 from bridge.router.commands.parser import read_words
 from bridge.router.inbound.context import Passage, Surroundings

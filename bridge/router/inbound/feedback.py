@@ -9,12 +9,12 @@ import structlog
 
 from bridge.errors import BridgeError, Refused
 from bridge.model import FeedbackGiven, MessageId
+from bridge.model.turn_records import GivenFeedback
 from bridge.model.turns import Feedback
 from bridge.ports.agent import Agent, TakesFeedback
 from bridge.ports.cards import agent_of
 from bridge.ports.clock import Clock, datetime_of
-from bridge.ports.feedback_store import GivenFeedback
-from bridge.ports.store import Store
+from bridge.ports.store.feedback import FeedbackStore
 from bridge.router.inbound.context import Passage, Surroundings
 from bridge.router.rooms.people import nameless
 from bridge.router.runtime.timeouts import Policy
@@ -58,7 +58,7 @@ class FeedbackTold:
     over a restart, too."""
 
     def __init__(
-        self, store: Store, agents: Mapping[str, Agent], clock: Clock, policy: Policy
+        self, store: FeedbackStore, agents: Mapping[str, Agent], clock: Clock, policy: Policy
     ) -> None:
         self._store = store
         self._agents = agents

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bridge.model import AccountId, ChannelRef
 from bridge.model.refs import join_key
-from bridge.ports.store import OWN_SHELF, Store
+from bridge.ports.store.key_values import OWN_SHELF, KeyValueStore
 
 
 class Beginnings:
     """Order keys, noted once per account and channel and kept for ever."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: KeyValueStore) -> None:
         self._store = store
         self._known: dict[tuple[AccountId, ChannelRef], str] = {}
 

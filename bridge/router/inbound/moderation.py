@@ -21,7 +21,7 @@ from bridge.model import (
     PostMessage,
     deletion_of,
 )
-from bridge.ports.store import Change, Gone, StoredMessage
+from bridge.model.archive_records import Change, Gone, StoredMessage
 from bridge.router.inbound.context import Passage, Surroundings
 from bridge.router.outbound.notices import notice_id
 from bridge.router.rooms.rooms import Member, Room

@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import structlog
 
 from bridge.errors import BridgeError, RateLimited
 from bridge.model import AccountId, ChannelRef, Place, Raw
-from bridge.ports.catch_up_store import Orphan
+from bridge.model.archive_records import Orphan
+from bridge.model.inbox_records import InboxRow
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.history import FetchesMessages
-from bridge.ports.store import InboxRow, Store
+from bridge.ports.store.inbox import InboxStore
+from bridge.ports.store.recovery import CatchUpStore
 from bridge.router.inbound.history_start import Beginnings
 from bridge.router.runtime.timeouts import Policy
 
@@ -34,6 +37,10 @@ class _Waiting:
     rows: list[InboxRow] = field(default_factory=list[InboxRow])
 
 
+class _OrphansStore(CatchUpStore, InboxStore, Protocol):
+    """What `Orphans` needs of the store."""
+
+
 class Orphans:
     """Keeps what happened apart from its channel's other events, which go on.
 
@@ -43,7 +50,7 @@ class Orphans:
 
     def __init__(
         self,
-        store: Store,
+        store: _OrphansStore,
         connectors: Mapping[AccountId, Connector],
         beginnings: Beginnings,
         clock: Clock,

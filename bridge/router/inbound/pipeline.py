@@ -38,8 +38,9 @@ from bridge.model import (
     conversation_id_of,
     message_id_of,
 )
+from bridge.model.archive_records import NewMessage, Timeline
 from bridge.model.refs import BRIDGE
-from bridge.ports.store import NewMessage, NewTurn, Timeline
+from bridge.model.turn_records import NewTurn
 from bridge.router.commands.parser import hear_command, hear_slash_command
 from bridge.router.inbound.admission import admitted, lets_out, taken_back
 from bridge.router.inbound.changes import (

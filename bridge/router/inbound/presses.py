@@ -19,9 +19,10 @@ from bridge.model import (
     edit_of,
     message_id_of,
 )
+from bridge.model.archive_records import Change, NewMessage, StoredMessage
 from bridge.model.refs import BRIDGE
+from bridge.model.turn_records import NewTurn
 from bridge.ports.cards import agent_of, hears_presses
-from bridge.ports.store import Change, NewMessage, NewTurn, StoredMessage
 from bridge.router.commands.hand_over import press_to_give_back
 from bridge.router.inbound.context import Passage, Press, Surroundings
 from bridge.router.rooms.programs import is_outside

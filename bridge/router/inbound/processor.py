@@ -11,7 +11,8 @@ import structlog
 
 from bridge.errors import BridgeError, InvalidData, StoreError, UndecodableEvent
 from bridge.model import Event, Raw, ReactionAdded, ReactionRemoved
-from bridge.ports.store import Admission, Admitted, InboxRow
+from bridge.model.admission import Admission, Admitted
+from bridge.model.inbox_records import InboxRow
 from bridge.router.inbound.context import Passage, Surroundings
 from bridge.router.inbound.feedback import FeedbackTold
 from bridge.router.inbound.pipeline import STAGES

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from bridge.ports.store import InboxRow
+from bridge.model.inbox_records import InboxRow
 
 
 @dataclass

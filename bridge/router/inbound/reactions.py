@@ -21,8 +21,9 @@ from bridge.model import (
     RemoveReaction,
     UnpinMessage,
 )
+from bridge.model.archive_records import StoredMessage
+from bridge.model.reaction_records import PinChange, ReactionChange
 from bridge.ports.connector import Connector, TakesReactions
-from bridge.ports.store import PinChange, ReactionChange, StoredMessage
 from bridge.router.inbound.admission import named_author
 from bridge.router.inbound.changes import orphaned
 from bridge.router.inbound.context import Passage, Surroundings

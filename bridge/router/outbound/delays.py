@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 import structlog
@@ -13,7 +13,8 @@ from bridge.content.text.tree import Paragraph, Text
 from bridge.errors import StoreError
 from bridge.model import LaneId, MessageId, RoomId, channel_of_key
 from bridge.ports.clock import Clock
-from bridge.ports.store import OWN_SHELF, Store
+from bridge.ports.store.key_values import OWN_SHELF, KeyValueStore
+from bridge.ports.store.outbox import OutboxStore
 from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime.timeouts import Policy
@@ -34,12 +35,16 @@ class _Late:
     told: float = 0.0
 
 
+class _LatenessStore(KeyValueStore, OutboxStore, Protocol):
+    """What `Lateness` needs of the store."""
+
+
 class Lateness:
     """Looks now and then at what waits. One notice for each time that a lane falls behind: it
     grows with the delay, and ends with the news that everything is there."""
 
     def __init__(
-        self, store: Store, rooms: Rooms, notices: Notices, clock: Clock, policy: Policy
+        self, store: _LatenessStore, rooms: Rooms, notices: Notices, clock: Clock, policy: Policy
     ) -> None:
         self._store = store
         self._rooms = rooms

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bridge.errors import NotFound
 from bridge.model import Call, EditMessage, Receipt
+from bridge.model.outbox_records import OutboxItem
 from bridge.ports.connector import FindsSent
-from bridge.ports.store import OutboxItem, Store
+from bridge.ports.store.messages import MessageStore
 
 
 async def find_post(
-    store: Store, item: OutboxItem, connector: FindsSent, call: Call, sent: Call | None
+    store: MessageStore, item: OutboxItem, connector: FindsSent, call: Call, sent: Call | None
 ) -> Receipt | None:
     """The post of `call`, as it was `sent`; after a crash nobody knows that, and its words may have
     changed since. None: it never arrived. Raises what the platform's answer does."""
@@ -22,7 +23,12 @@ async def find_post(
 
 
 async def _somewhere(
-    store: Store, item: OutboxItem, connector: FindsSent, call: Call, *, changed: bool = False
+    store: MessageStore,
+    item: OutboxItem,
+    connector: FindsSent,
+    call: Call,
+    *,
+    changed: bool = False,
 ) -> Receipt | None:
     """Where its thread stands, else in the channel: there it went if its thread was gone."""
     receipt = None
@@ -38,7 +44,7 @@ async def _somewhere(
 
 
 async def _here(
-    store: Store, item: OutboxItem, connector: FindsSent, call: Call, *, changed: bool
+    store: MessageStore, item: OutboxItem, connector: FindsSent, call: Call, *, changed: bool
 ) -> Receipt | None:
     """A post that is known to show another message, or another part of this one, is not the one,
     however alike they are."""

@@ -21,7 +21,7 @@ from bridge.model import (
 )
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
-from bridge.ports.store import Store
+from bridge.ports.store.messages import MessageStore
 from bridge.router.runtime.timeouts import Policy
 
 log = structlog.get_logger()
@@ -45,7 +45,7 @@ class Doubles:
 
     def __init__(
         self,
-        store: Store,
+        store: MessageStore,
         connectors: Mapping[AccountId, Connector],
         clock: Clock,
         policy: Policy,

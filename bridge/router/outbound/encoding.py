@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from bridge.content.markdown.close_open import healed, settled
 from bridge.content.text.patterns import words_that_stand
 from bridge.model import AccountId, Call, Delivery, Encoded, Loss
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Streams
-from bridge.ports.store import Store
+from bridge.ports.store.conversations import ConversationStore
+from bridge.ports.store.messages import MessageStore
 from bridge.router.outbound.presentation import (
     UrlOf,
     as_meant,
@@ -30,12 +32,16 @@ def out_of_thread(delivery: Delivery) -> Delivery:
     return delivery.model_copy(update={"thread": None})
 
 
+class _EncodingStore(ConversationStore, MessageStore, Protocol):
+    """What `Encoding` needs of the store."""
+
+
 class Encoding:
     """What of a message each channel is to be shown. Nothing is sent here."""
 
     def __init__(
         self,
-        store: Store,
+        store: _EncodingStore,
         connectors: Mapping[AccountId, Connector],
         rooms: Rooms,
         budgets: Budgets,

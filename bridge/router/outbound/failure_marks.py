@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Protocol
 
 from bridge.model import (
     AccountId,
@@ -14,11 +15,18 @@ from bridge.model import (
     RemoveReaction,
     RoomId,
 )
+from bridge.model.admission import Admission
 from bridge.ports.connector import Connector, TakesReactions
-from bridge.ports.store import Admission, Store
+from bridge.ports.store.admissions import AdmissionStore
+from bridge.ports.store.messages import MessageStore
+from bridge.ports.store.reactions import MarkStore
 from bridge.router.rooms.rooms import Member
 
 MARK = "❌"  # among the few that all platforms have
+
+
+class _LostMarksStore(AdmissionStore, MarkStore, MessageStore, Protocol):
+    """What `LostMarks` needs of the store."""
 
 
 class LostMarks:
@@ -26,7 +34,7 @@ class LostMarks:
 
     def __init__(
         self,
-        store: Store,
+        store: _LostMarksStore,
         connectors: Mapping[AccountId, Connector],
         new_id: Callable[[], str],
         wake_lane: Callable[[LaneId], None],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 import structlog
 
@@ -25,10 +26,15 @@ from bridge.model import (
     PostMessage,
     split_key,
 )
+from bridge.model.archive_records import StoredMessage
+from bridge.model.outbox_records import OperationRecord, OutboxState
+from bridge.model.room_records import DirectEnd
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
-from bridge.ports.direct_store import DirectEnd
-from bridge.ports.store import OperationRecord, OutboxState, Store, StoredMessage
+from bridge.ports.store.admissions import AdmissionStore
+from bridge.ports.store.messages import MessageStore
+from bridge.ports.store.outbox import OutboxStore
+from bridge.ports.store.reactions import MarkStore
 from bridge.router.outbound.failure_marks import LostMarks
 from bridge.router.outbound.notices import Notices, is_ours, notice_id
 from bridge.router.rooms.rooms import Member, Room, Rooms
@@ -38,13 +44,17 @@ log = structlog.get_logger()
 _SHOWN = 86_400.0  # seconds: of older losses nobody is told at a start
 
 
+class _ToldStore(AdmissionStore, MarkStore, MessageStore, OutboxStore, Protocol):
+    """What `Told` needs of the store."""
+
+
 class Told:
     """One notice for each message that did not reach every channel: it answers the message, says
     why, and changes when the message arrives after all. Or a mark on it, which goes then."""
 
     def __init__(
         self,
-        store: Store,
+        store: _ToldStore,
         rooms: Rooms,
         connectors: Mapping[AccountId, Connector],
         notices: Notices,

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Protocol
 
 import structlog
 
@@ -43,17 +44,13 @@ from bridge.model import (
     RemoveReaction,
     UnpinMessage,
 )
+from bridge.model.archive_records import NewMessage
+from bridge.model.outbox_records import DeadLetter, OutboxItem, OutboxState, Settlement
 from bridge.ports.abilities import has
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, FindsSent, LeavesFilesOut, SaysInWords
-from bridge.ports.store import (
-    DeadLetter,
-    NewMessage,
-    OutboxItem,
-    OutboxState,
-    Settlement,
-    Store,
-)
+from bridge.ports.store.messages import MessageStore
+from bridge.ports.store.outbox import OutboxStore
 from bridge.router.outbound.delivery_lookup import find_post
 from bridge.router.outbound.duplicates import Doubles
 from bridge.router.outbound.encoding import Encoding, out_of_thread
@@ -127,12 +124,16 @@ class _Work:
     receipts: list[Receipt] = field(default_factory=list[Receipt])
 
 
+class _LanesStore(MessageStore, OutboxStore, Protocol):
+    """What `Lanes` needs of the store."""
+
+
 class Lanes:
     """Sends what the outbox holds. A lane's trouble is its own: the others go on."""
 
     def __init__(
         self,
-        store: Store,
+        store: _LanesStore,
         connectors: Mapping[AccountId, Connector],
         budgets: Budgets,
         clock: Clock,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bridge.model import PostMessage
-from bridge.ports.store import NewMessage, Settlement
+from bridge.model.archive_records import NewMessage
+from bridge.model.outbox_records import Settlement
 from bridge.router.rooms.options import MemberOptions
 from bridge.router.rooms.rooms import Member
 

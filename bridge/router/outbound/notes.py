@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Protocol
 
 from bridge.content.markdown import text_to_markdown
 from bridge.content.text.tree import Paragraph, Text
@@ -14,7 +15,10 @@ from bridge.model import (
     PinMessage,
     UnpinMessage,
 )
-from bridge.ports.store import Reacted, Store, StoredMessage
+from bridge.model.archive_records import StoredMessage
+from bridge.model.reaction_records import Reacted
+from bridge.ports.store.messages import MessageStore
+from bridge.ports.store.reactions import MarkStore
 from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.rooms import Member, Rooms
 from bridge.uacs import Message
@@ -24,7 +28,7 @@ _MOST_NAMES = 12  # of one emoji; the others are counted
 
 
 async def standing_note(
-    store: Store, kind: str, message: MessageId, channel: ChannelRef
+    store: MessageStore, kind: str, message: MessageId, channel: ChannelRef
 ) -> MessageId | None:
     """The notice of this kind that stands below the message in a channel."""
     standing, _ = await _note(store, kind, message, channel)
@@ -32,7 +36,7 @@ async def standing_note(
 
 
 async def standing_notes(
-    store: Store, message: MessageId, channel: ChannelRef
+    store: MessageStore, message: MessageId, channel: ChannelRef
 ) -> Sequence[Message]:
     """All that stand below the message in a channel."""
     found = [await standing_note(store, kind, message, channel) for kind in _KINDS]
@@ -41,7 +45,7 @@ async def standing_notes(
 
 
 async def _note(
-    store: Store, kind: str, message: MessageId, channel: ChannelRef
+    store: MessageStore, kind: str, message: MessageId, channel: ChannelRef
 ) -> tuple[MessageId | None, MessageId]:
     """The one that stands, and the id of the next: one that was deleted never comes back."""
     number = 0
@@ -55,13 +59,17 @@ async def _note(
         number += 1
 
 
+class _NotesStore(MarkStore, MessageStore, Protocol):
+    """What `Notes` needs of the store."""
+
+
 class Notes:
     """Keeps the notes as they should be. It is called by the lane of the channel alone, so that
     the last word is that of the last event."""
 
     def __init__(
         self,
-        store: Store,
+        store: _NotesStore,
         rooms: Rooms,
         notices: Notices,
         shows_natively: Callable[[Member, str], bool],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import cast
+from typing import Protocol, cast
 
 from bridge.content.cards.json import SCHEMA_ID, card_to_json
 from bridge.content.cards.tree import Button, Card, Prose
@@ -22,9 +22,12 @@ from bridge.model import (
     deletion_of,
     edit_of,
 )
+from bridge.model.admission import Admission
+from bridge.model.archive_records import NewMessage, Timeline
 from bridge.model.refs import BRIDGE, join_key
 from bridge.ports.clock import Clock
-from bridge.ports.store import Admission, NewMessage, Store, Timeline
+from bridge.ports.store.admissions import AdmissionStore
+from bridge.ports.store.messages import MessageStore
 from bridge.router.rooms.rooms import Member
 from bridge.uacs import Actor, JsonTree, Message, StructuredDataPart, TextPart
 
@@ -102,12 +105,16 @@ def notice_post(
     )
 
 
+class _NoticesStore(AdmissionStore, MessageStore, Protocol):
+    """What `Notices` needs of the store."""
+
+
 class Notices:
     """Says, changes and takes back what the bridge itself has to say, durably and once."""
 
     def __init__(
         self,
-        store: Store,
+        store: _NoticesStore,
         clock: Clock,
         new_id: Callable[[], str],
         wake_lane: Callable[[LaneId], None],

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from bridge.content.markdown import markdown_to_text
 from bridge.content.safety.mentions import Reference, references_in
@@ -31,7 +32,9 @@ from bridge.model import (
     split_key,
 )
 from bridge.ports.connector import Connector, LinksMessages
-from bridge.ports.store import Store
+from bridge.ports.store.authors import AuthorStore
+from bridge.ports.store.messages import MessageStore
+from bridge.ports.store.people import PeopleStore
 from bridge.router.rooms.rooms import Rooms
 from bridge.uacs import Message, TextPart
 
@@ -48,12 +51,16 @@ class _Found:
     everyone: bool = False
 
 
+class _ReferencesStore(AuthorStore, MessageStore, PeopleStore, Protocol):
+    """What `References` needs of the store."""
+
+
 class References:
     """Looks things up in the store; nothing here asks a platform."""
 
     def __init__(
         self,
-        store: Store,
+        store: _ReferencesStore,
         connectors: Mapping[AccountId, Connector],
         rooms: Rooms,
         groups: Groups,

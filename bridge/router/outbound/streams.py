@@ -28,7 +28,7 @@ from bridge.model.turns import PlanStep
 from bridge.ports.abilities import has
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Streams
-from bridge.ports.store import Store
+from bridge.ports.store.whole import Store
 from bridge.router.outbound.in_flight import UnderWay
 from bridge.router.outbound.rate_limits import Budgets, Priority
 from bridge.router.runtime import metrics

@@ -13,7 +13,7 @@ from bridge.model import AccountId, Call, ChannelRef, MessageId, Raw, TypingStar
 from bridge.model.refs import native_id_in
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, ShowsTyping, ShowsWork
-from bridge.ports.store import Store
+from bridge.ports.store.messages import MessageStore
 from bridge.router.inbound.admission import admitting
 from bridge.router.outbound.rate_limits import Budgets, Priority
 from bridge.router.rooms.bylines import Bylines
@@ -48,7 +48,7 @@ class Typing:
         connectors: Mapping[AccountId, Connector],
         budgets: Budgets,
         clock: Clock,
-        store: Store,
+        store: MessageStore,
         bylines: Bylines,
     ) -> None:
         self._store = store

@@ -7,6 +7,7 @@ import json
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import structlog
 
@@ -15,7 +16,12 @@ from bridge.model import AccountId, ChannelRef, Raw
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.history import ReadsBack, ReadsHistory, Unreadable
-from bridge.ports.store import OWN_SHELF, Store
+from bridge.ports.store.conversations import ConversationStore
+from bridge.ports.store.inbox import InboxStore
+from bridge.ports.store.key_values import OWN_SHELF, KeyValueStore
+from bridge.ports.store.messages import MessageStore
+from bridge.ports.store.reactions import MarkStore
+from bridge.ports.store.recovery import CatchUpStore
 from bridge.router.inbound.history_start import Beginnings
 from bridge.router.inbound.queues import Sources
 from bridge.router.recovery.gaps import Gaps
@@ -59,6 +65,12 @@ class _Again:
     pause: float
 
 
+class _CatchUpStore(
+    CatchUpStore, ConversationStore, InboxStore, KeyValueStore, MarkStore, MessageStore, Protocol
+):
+    """What `CatchUp` needs of the store."""
+
+
 class CatchUp:
     """Compares channels with their stored cursors.
 
@@ -70,7 +82,7 @@ class CatchUp:
 
     def __init__(
         self,
-        store: Store,
+        store: _CatchUpStore,
         connectors: Mapping[AccountId, Connector],
         sources: Sources,
         beginnings: Beginnings,

@@ -11,6 +11,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from typing import Protocol
 
 import orjson
 import structlog
@@ -20,7 +21,9 @@ from bridge.model import AccountId, ChannelRef, Echo, MessageId, MessagePosted, 
 from bridge.model.refs import join_key
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
-from bridge.ports.store import OWN_SHELF, Store
+from bridge.ports.store.key_values import OWN_SHELF, KeyValueStore
+from bridge.ports.store.messages import MessageStore
+from bridge.ports.store.outbox import OutboxStore
 from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime import metrics
@@ -65,7 +68,7 @@ class _Seen:
     other: str
 
 
-async def instance_of(store: Store, new_id: Callable[[], str]) -> str:
+async def instance_of(store: KeyValueStore, new_id: Callable[[], str]) -> str:
     """The id of this store, made at its first start. Posts name it, where the platform keeps what
     nobody sees."""
     found = await store.shelf_get(OWN_SHELF, _INSTANCE)
@@ -75,12 +78,16 @@ async def instance_of(store: Store, new_id: Callable[[], str]) -> str:
     return found
 
 
-async def resume_sending(store: Store, account: AccountId) -> bool:
+async def resume_sending(store: KeyValueStore, account: AccountId) -> bool:
     """Forget that sending was stopped, in the store alone; False where it was not."""
     if await store.shelf_get(OWN_SHELF, _key(account)) is None:
         return False
     await store.shelf_remove(OWN_SHELF, _key(account))
     return True
+
+
+class _OtherBridgesStore(KeyValueStore, MessageStore, OutboxStore, Protocol):
+    """What `OtherBridges` needs of the store."""
 
 
 class OtherBridges:
@@ -92,7 +99,7 @@ class OtherBridges:
 
     def __init__(
         self,
-        store: Store,
+        store: _OtherBridgesStore,
         connectors: Mapping[AccountId, Connector],
         rooms: Rooms,
         notices: Notices,

@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import structlog
 
 from bridge.content.text.emoji import one_emoji
 from bridge.errors import BridgeError, RateLimited, Refused
 from bridge.model import AccountId, ActorId, ChannelRef, MessageId, Raw
-from bridge.ports.catch_up_store import Held, HeldPin
+from bridge.model.archive_records import Held, HeldPin
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.history import (
@@ -24,7 +24,11 @@ from bridge.ports.history import (
     Standing,
     Stretch,
 )
-from bridge.ports.store import Store
+from bridge.ports.store.inbox import InboxStore
+from bridge.ports.store.key_values import KeyValueStore
+from bridge.ports.store.messages import MessageStore
+from bridge.ports.store.reactions import MarkStore
+from bridge.ports.store.recovery import CatchUpStore
 from bridge.router.inbound.channel_metadata import held_pins, news_of, news_of_pin
 from bridge.router.inbound.history_start import Beginnings
 from bridge.router.inbound.queues import Sources
@@ -60,12 +64,16 @@ class _Channel:
     pins: Mapping[str, HeldPin]
 
 
+class _LookBackStore(CatchUpStore, InboxStore, KeyValueStore, MarkStore, MessageStore, Protocol):
+    """What `LookBack` needs of the store."""
+
+
 class LookBack:
     """The least urgent of all: one request at a time, with a pause after each."""
 
     def __init__(
         self,
-        store: Store,
+        store: _LookBackStore,
         connectors: Mapping[AccountId, Connector],
         sources: Sources,
         beginnings: Beginnings,

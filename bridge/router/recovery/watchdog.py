@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Protocol
 
 import structlog
 
@@ -11,7 +12,8 @@ from bridge.model import AccountId, ChannelRef, Raw
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.history import ReadsHistory
-from bridge.ports.store import OWN_SHELF, Store
+from bridge.ports.store.inbox import InboxStore
+from bridge.ports.store.key_values import OWN_SHELF, KeyValueStore
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime import metrics
 from bridge.router.runtime.timeouts import Policy
@@ -20,6 +22,10 @@ log = structlog.get_logger()
 
 _ALIVE = "alive"
 _HOPELESS = 3  # times that a new connection did not help
+
+
+class _HearingStore(InboxStore, KeyValueStore, Protocol):
+    """What `Hearing` needs of the store."""
 
 
 class Hearing:
@@ -31,7 +37,7 @@ class Hearing:
 
     def __init__(
         self,
-        store: Store,
+        store: _HearingStore,
         connectors: Mapping[AccountId, Connector],
         rooms: Rooms,
         clock: Clock,

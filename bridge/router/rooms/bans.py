@@ -7,18 +7,25 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from typing import Protocol
 
 from bridge.model import ActorId, Deletion, Event, MessagePosted, RoomId
+from bridge.model.room_records import Barred, BarredWhy, Paused
 from bridge.ports.clock import Clock
-from bridge.ports.store import Barred, BarredWhy, Paused, Store
+from bridge.ports.store.people import PeopleStore
+from bridge.ports.store.rooms import RoomStore
 
 _SAID = {"blocked": "its author is blocked", "opted_out": "its author opted out"}
+
+
+class _DecidedStore(PeopleStore, RoomStore, Protocol):
+    """What `Decided` needs of the store."""
 
 
 class Decided:
     """A cache in front of the store: to ask costs next to nothing."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: _DecidedStore, clock: Clock) -> None:
         self._store = store
         self._clock = clock
         self._all: list[Barred] = []

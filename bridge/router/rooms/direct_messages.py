@@ -7,15 +7,19 @@ has the two of them for its audience: nobody else is shown it, no agent reads it
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 from uuid import UUID, uuid5
 
 from bridge.content.text.look_alikes import skeleton
 from bridge.errors import InvalidData
 from bridge.model import AccountId, ActorId, ChannelRef, RoomId, join_key, split_key
+from bridge.model.archive_records import Timeline
+from bridge.model.room_records import DirectEnd
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, OpensDirect
-from bridge.ports.direct_store import DirectEnd
-from bridge.ports.store import Store, Timeline
+from bridge.ports.store.authors import AuthorStore
+from bridge.ports.store.direct_messages import DirectStore
+from bridge.ports.store.people import PeopleStore
 from bridge.router.rooms.options import MemberOptions, RoomOptions
 from bridge.router.rooms.rooms import Member, Room
 
@@ -25,11 +29,15 @@ _SHOWN = MemberOptions(names="{name} ({platform})", threads="flat")
 _OPTIONS = RoomOptions(greets=False, private=(), tells=frozenset(), history="shared")
 
 
+class _DirectsStore(AuthorStore, DirectStore, PeopleStore, Protocol):
+    """What `Directs` needs of the store."""
+
+
 class Directs:
     """A cache in front of the store: to ask costs next to nothing."""
 
     def __init__(
-        self, store: Store, connectors: Mapping[AccountId, Connector], clock: Clock
+        self, store: _DirectsStore, connectors: Mapping[AccountId, Connector], clock: Clock
     ) -> None:
         self._store = store
         self._connectors = connectors

@@ -18,8 +18,9 @@ from bridge.content.text.globs import matches
 from bridge.content.text.look_alikes import skeleton
 from bridge.content.text.names import marked_name
 from bridge.model import AccountId, ActorId, Person, RoomId, split_key
+from bridge.model.people_records import ShownName
 from bridge.ports.connector import Connector, KnowsOwnName
-from bridge.ports.store import ShownName, Store
+from bridge.ports.store.people import PeopleStore
 from bridge.router.outbound.notices import NAME as BRIDGE_NAME
 from bridge.router.rooms.rooms import Member, Room
 
@@ -35,7 +36,7 @@ class Names:
 
     def __init__(
         self,
-        store: Store,
+        store: PeopleStore,
         admins: Sequence[str] = (),
         connectors: Mapping[AccountId, Connector] = _NO_CONNECTORS,
     ) -> None:

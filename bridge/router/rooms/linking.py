@@ -15,9 +15,10 @@ import structlog
 
 from bridge.errors import BridgeError, InvalidData, PlatformError
 from bridge.model import AccountId, ActorId, Person, PersonId
+from bridge.model.people_records import CODE_WINDOW
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, KnowsEmails
-from bridge.ports.store import CODE_WINDOW, Store
+from bridge.ports.store.people import PeopleStore
 from bridge.router.rooms.codes import digest_of, new_code
 from bridge.router.rooms.display_names import Names
 
@@ -35,7 +36,7 @@ class Linking:
 
     def __init__(
         self,
-        store: Store,
+        store: PeopleStore,
         connectors: Mapping[AccountId, Connector],
         names: Names,
         clock: Clock,

@@ -12,7 +12,7 @@ from bridge.errors import PlatformError
 from bridge.model import AccountId, ActorId, Person, split_key
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, KnowsPeople
-from bridge.ports.store import Store
+from bridge.ports.store.authors import AuthorStore
 
 log = structlog.get_logger()
 
@@ -26,7 +26,7 @@ class People:
     """A cache in front of the store and the platforms; two processes may each have one."""
 
     def __init__(
-        self, store: Store, connectors: Mapping[AccountId, Connector], clock: Clock
+        self, store: AuthorStore, connectors: Mapping[AccountId, Connector], clock: Clock
     ) -> None:
         self._store = store
         self._connectors = connectors

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from bridge.content.cards.tool_calls import ToolsShown
 from bridge.model import AccountId, ChannelRef, LaneId, RoomId
-from bridge.ports.store import Timeline
+from bridge.model.archive_records import Timeline
 from bridge.router.rooms.answer_conditions import Route
 from bridge.router.rooms.options import AS_SAID, USUAL, MemberOptions, RoomOptions
 from bridge.router.rooms.programs import ACCOUNT, outside_channel

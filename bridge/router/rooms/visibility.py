@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bridge.model import Delivery, EditMessage, PostMessage
 from bridge.model.refs import BRIDGE
-from bridge.ports.store import Store
+from bridge.ports.store.conversations import ConversationStore
 from bridge.router.rooms.rooms import Room, Rooms
 
 
@@ -14,7 +14,9 @@ def may_see_all(room: Room) -> bool:
     return room.options.history == "shared" or room.epoch is None
 
 
-async def without_older_words(delivery: Delivery, rooms: Rooms, store: Store) -> Delivery:
+async def without_older_words(
+    delivery: Delivery, rooms: Rooms, store: ConversationStore
+) -> Delivery:
     """The delivery without the words that it quotes, where they were said before its channel was in
     the room; who said them is still told. What stands in the channel itself is known there."""
     operation, quoted = delivery.operation, delivery.quoted

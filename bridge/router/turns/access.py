@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Set
+from typing import Protocol
 
 import structlog
 
@@ -16,10 +17,11 @@ from bridge.content.text.globs import matches
 from bridge.content.text.tree import Paragraph, Text
 from bridge.errors import InvalidData
 from bridge.model import AccountId, ActorId, ChannelRef, MessageId, MessagePosted
-from bridge.ports.agent_store import PAIRING_WINDOW, Pairing, PairingCode
+from bridge.model.turn_records import PAIRING_WINDOW, Pairing, PairingCode
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, KnowsDirect
-from bridge.ports.store import Store
+from bridge.ports.store.agents import AgentStore
+from bridge.ports.store.people import PeopleStore
 from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.bans import Decided
 from bridge.router.rooms.codes import digest_of, new_code
@@ -38,12 +40,16 @@ _TOLD_AGAIN = 3600.0  # seconds after which somebody is told once more that they
 _CODE = re.compile(r"\s*(?:pair\s+)?([0-9a-z]{4}-[0-9a-z]{4})\s*", re.IGNORECASE)
 
 
+class _DoorsStore(AgentStore, PeopleStore, Protocol):
+    """What `Doors` needs of the store."""
+
+
 class Doors:
     """A cache in front of the store: to ask costs next to nothing."""
 
     def __init__(
         self,
-        store: Store,
+        store: _DoorsStore,
         connectors: Mapping[AccountId, Connector],
         rooms: Rooms,
         decided: Decided,
@@ -156,7 +162,9 @@ class Doors:
         return list(await self._store.pairings())
 
 
-async def begin_pairing(store: Store, clock: Clock, agent: str, by: str, minutes: float) -> str:
+async def begin_pairing(
+    store: AgentStore, clock: Clock, agent: str, by: str, minutes: float
+) -> str:
     """A code for one person, to be told to them alone: good once, for some minutes."""
     if not 0 < minutes <= 24 * 60:
         raise InvalidData(f"A code is good for 1 to 1440 minutes, not {minutes:g}")

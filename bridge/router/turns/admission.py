@@ -9,7 +9,9 @@ import structlog
 from bridge.content.markdown import text_to_markdown
 from bridge.content.text.tree import Paragraph, Text
 from bridge.model import ActorId, MessageId, PersonId
-from bridge.ports.store import Store, StoredMessage, StoredTurn
+from bridge.model.archive_records import StoredMessage
+from bridge.model.turn_records import StoredTurn
+from bridge.ports.store.messages import MessageStore
 from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.rooms import Room, Rooms
 from bridge.router.turns.access import Doors
@@ -25,7 +27,7 @@ class Reception:
 
     def __init__(
         self,
-        store: Store,
+        store: MessageStore,
         rooms: Rooms,
         holdings: Holdings,
         doors: Doors,

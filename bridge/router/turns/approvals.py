@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Protocol
 
 import structlog
 
@@ -26,10 +27,14 @@ from bridge.model import (
     TurnId,
     split_key,
 )
+from bridge.model.archive_records import StoredMessage
 from bridge.model.refs import BRIDGE
-from bridge.ports.approval_store import Approval, Decision
+from bridge.model.turn_records import Approval, Decision, StoredTurn
 from bridge.ports.clock import Clock
-from bridge.ports.store import Store, StoredMessage, StoredTurn
+from bridge.ports.store.approvals import ApprovalStore
+from bridge.ports.store.authors import AuthorStore
+from bridge.ports.store.messages import MessageStore
+from bridge.ports.store.people import PeopleStore
 from bridge.ports.tools import ADMINS, ASKER, ApprovalRule
 from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.outbound.press_answers import PressAnswers
@@ -57,12 +62,16 @@ class Wanted:
     rule: ApprovalRule
 
 
+class _ApprovalsStore(ApprovalStore, AuthorStore, MessageStore, PeopleStore, Protocol):
+    """What `Approvals` needs of the store."""
+
+
 class Approvals:
     """Asks, hears presses, and tells who waits."""
 
     def __init__(
         self,
-        store: Store,
+        store: _ApprovalsStore,
         rooms: Rooms,
         people: People,
         notices: Notices,

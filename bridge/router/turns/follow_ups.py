@@ -14,8 +14,10 @@ from bridge.content.messages.agent_parts import PERSON, hand_over_of
 from bridge.content.messages.parts import message_text
 from bridge.content.text.tree import Paragraph, Text
 from bridge.model import ActorId, MessageId, RoomId, TurnId
+from bridge.model.archive_records import StoredMessage
+from bridge.model.turn_records import NewTurn, StoredTurn
 from bridge.ports.clock import Clock
-from bridge.ports.store import NewTurn, Store, StoredMessage, StoredTurn
+from bridge.ports.store.agents import AgentStore
 from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.rooms import AgentSeat, Room, Rooms
 from bridge.router.turns.handovers import Holdings
@@ -31,7 +33,7 @@ class Calling:
     turn that a person called: at most so many as the room allows."""
 
     def __init__(
-        self, store: Store, rooms: Rooms, holdings: Holdings, notices: Notices, clock: Clock
+        self, store: AgentStore, rooms: Rooms, holdings: Holdings, notices: Notices, clock: Clock
     ) -> None:
         self._store = store
         self._rooms = rooms

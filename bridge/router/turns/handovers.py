@@ -14,9 +14,9 @@ from bridge.content.cards.tree import Button
 from bridge.content.markdown import text_to_markdown
 from bridge.content.text.tree import Paragraph, Text
 from bridge.model import ActorId, MessageId, RoomId, split_key
-from bridge.ports.agent_store import Holding
+from bridge.model.turn_records import Holding
 from bridge.ports.clock import Clock
-from bridge.ports.store import Store
+from bridge.ports.store.agents import AgentStore
 from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.rooms import Room
 from bridge.router.turns.sessions import Asked, spots_of
@@ -29,7 +29,7 @@ GIVE_BACK = "bridge.give_back"  # the id of the button; its value is the spot
 class Holdings:
     """A cache in front of the store: to ask costs next to nothing."""
 
-    def __init__(self, store: Store, notices: Notices, clock: Clock) -> None:
+    def __init__(self, store: AgentStore, notices: Notices, clock: Clock) -> None:
         self._store = store
         self._notices = notices
         self._clock = clock

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import JsonValue
 
@@ -13,8 +13,11 @@ from bridge.content.messages.conversation_window import Window
 from bridge.content.messages.metadata import KEY, without_notices
 from bridge.content.messages.private_state import AGENTS, kept_state, own_view, state_of
 from bridge.model import MessageId, TurnId
-from bridge.ports.reading_store import Position
-from bridge.ports.store import Store, StoredMessage
+from bridge.model.archive_records import Position, StoredMessage
+from bridge.ports.store.conversations import ConversationStore
+from bridge.ports.store.messages import MessageStore
+from bridge.ports.store.reading import ReadingStore
+from bridge.ports.store.turns import TurnStore
 from bridge.router.rooms.rooms import AgentSeat, Room
 from bridge.router.runtime.timeouts import Policy
 from bridge.router.turns.sessions import session_of, view_of
@@ -22,11 +25,15 @@ from bridge.router.turns.thread_context import ThreadsTold
 from bridge.uacs import Conversation, Message, to_datetime
 
 
+class _HistoryStore(ConversationStore, MessageStore, ReadingStore, TurnStore, Protocol):
+    """What `History` needs of the store."""
+
+
 class History:
     """Reads rooms back for agents. What it costs depends on the budget, never on how much was said
     in the room: at most `Policy.history_rows` places are looked at."""
 
-    def __init__(self, store: Store, policy: Policy) -> None:
+    def __init__(self, store: _HistoryStore, policy: Policy) -> None:
         self._store = store
         self._policy = policy
 
@@ -133,8 +140,12 @@ class History:
                 return None
 
 
+class _ShownMeanwhileStore(ConversationStore, MessageStore, Protocol):
+    """What `shown_meanwhile` needs of the store."""
+
+
 async def shown_meanwhile(
-    store: Store,
+    store: _ShownMeanwhileStore,
     room: Room,
     seat: AgentSeat,
     asked: StoredMessage,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from bridge.errors import AgentError
 from bridge.model import (
@@ -14,20 +15,17 @@ from bridge.model import (
     deletion_of,
     edit_of,
 )
+from bridge.model.admission import Admission
+from bridge.model.archive_records import MessageState, NewMessage, StoredMessage
 from bridge.model.refs import ActorId
+from bridge.model.turn_records import NewTurn, StoredTurn
 from bridge.model.turns import AgentEvent, MessageChanged, PartGiven, Turn, TurnState
 from bridge.ports.cards import Cards
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Files
-from bridge.ports.store import (
-    Admission,
-    MessageState,
-    NewMessage,
-    NewTurn,
-    Store,
-    StoredMessage,
-    StoredTurn,
-)
+from bridge.ports.store.admissions import AdmissionStore
+from bridge.ports.store.messages import MessageStore
+from bridge.ports.store.turns import TurnStore
 from bridge.router.outbound.kept_files import with_json_files, with_kept_media
 from bridge.router.outbound.lanes import Lanes
 from bridge.router.rooms.bylines import Bylines
@@ -37,12 +35,16 @@ from bridge.router.turns.answer import Answer, saying
 from bridge.uacs import Message
 
 
+class _VoiceStore(AdmissionStore, MessageStore, TurnStore, Protocol):
+    """What `Voice` needs of the store."""
+
+
 class Voice:
     """What agents say is kept, and stands in every channel of the room."""
 
     def __init__(
         self,
-        store: Store,
+        store: _VoiceStore,
         lanes: Lanes,
         clock: Clock,
         new_id: Callable[[], str],

@@ -6,14 +6,21 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import structlog
 
 from bridge.model import ActorId, MessageId, RoomId, TurnId
+from bridge.model.admission import Admission
+from bridge.model.archive_records import Change
 from bridge.model.refs import join_key
+from bridge.model.turn_records import NewTurn, StoredTurn
 from bridge.model.turns import Steered
 from bridge.ports.clock import Clock
-from bridge.ports.store import Admission, Change, NewTurn, Store, StoredTurn
+from bridge.ports.store.admissions import AdmissionStore
+from bridge.ports.store.conversations import ConversationStore
+from bridge.ports.store.messages import MessageStore
+from bridge.ports.store.turns import TurnStore
 from bridge.router.rooms.rooms import AgentSeat, Rooms
 from bridge.router.runtime.timeouts import Policy
 from bridge.router.turns.admission import Reception
@@ -47,6 +54,10 @@ class _Session:
     asked: float = 0.0
 
 
+class _TurnsStore(AdmissionStore, ConversationStore, MessageStore, TurnStore, Protocol):
+    """What `Turns` needs of the store."""
+
+
 class Turns:
     """One queue for each session; sessions are answered side by side.
 
@@ -56,7 +67,7 @@ class Turns:
 
     def __init__(
         self,
-        store: Store,
+        store: _TurnsStore,
         rooms: Rooms,
         answering: Answering,
         voice: Voice,

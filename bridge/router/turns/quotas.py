@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 
 from bridge.model import ActorId, RoomId
 from bridge.model.refs import join_key
-from bridge.ports.agent_store import BUCKET, Spent
+from bridge.model.turn_records import BUCKET, Spent
 from bridge.ports.clock import Clock
-from bridge.ports.store import Store
+from bridge.ports.store.agents import AgentStore
 from bridge.router.runtime import metrics
 
 HOUR, DAY = 3600.0, 86_400.0
@@ -59,7 +59,9 @@ class Allowances:
 class Purses:
     """Durable sums, and the limits as they are configured now."""
 
-    def __init__(self, store: Store, clock: Clock, allowances: Callable[[], Allowances]) -> None:
+    def __init__(
+        self, store: AgentStore, clock: Clock, allowances: Callable[[], Allowances]
+    ) -> None:
         self._store = store
         self._clock = clock
         self._allowances = allowances

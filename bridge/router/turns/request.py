@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from pydantic import JsonValue
 
+from bridge.model.archive_records import StoredMessage
+from bridge.model.turn_records import StoredTurn
 from bridge.model.turns import Turn
 from bridge.ports.clock import datetime_of
-from bridge.ports.store import Store, StoredMessage, StoredTurn
+from bridge.ports.store.conversations import ConversationStore
+from bridge.ports.store.messages import MessageStore
+from bridge.ports.store.reading import ReadingStore
+from bridge.ports.store.turns import TurnStore
 from bridge.ports.tools import Tool
 from bridge.router.rooms.rooms import AgentSeat, Room
 from bridge.router.runtime.timeouts import Policy
 from bridge.router.turns.history import History
 
 
+class _AskingStore(ConversationStore, MessageStore, ReadingStore, TurnStore, Protocol):
+    """What `Asking` needs of the store."""
+
+
 class Asking:
     """Turns as agents see them."""
 
-    def __init__(self, store: Store, policy: Policy) -> None:
+    def __init__(self, store: _AskingStore, policy: Policy) -> None:
         self._store = store
         self._history = History(store, policy)
 

@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 import structlog
 
 from bridge.content.messages.private_state import kept_state
 from bridge.errors import BridgeError
 from bridge.model import AccountId, MessageId
+from bridge.model.archive_records import StoredMessage
+from bridge.model.turn_records import NewTurn, StoredTurn
 from bridge.model.turns import (
     AgentEvent,
     ApprovalWanted,
@@ -26,7 +29,8 @@ from bridge.ports.agent import Agent
 from bridge.ports.cards import Cards
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
-from bridge.ports.store import NewTurn, Store, StoredMessage, StoredTurn
+from bridge.ports.store.messages import MessageStore
+from bridge.ports.store.turns import TurnStore
 from bridge.router.outbound.streams import Showing, Stream
 from bridge.router.outbound.typing import Typing
 from bridge.router.outbound.typing import Work as AgentWork
@@ -69,12 +73,16 @@ class Work:
     showing: asyncio.Task[None] | None = None
 
 
+class _AnsweringStore(MessageStore, TurnStore, Protocol):
+    """What `Answering` needs of the store."""
+
+
 class Answering:
     """Runs turns; each ends as done or failed, with its answer kept and shown."""
 
     def __init__(
         self,
-        store: Store,
+        store: _AnsweringStore,
         connectors: Mapping[AccountId, Connector],
         rooms: Rooms,
         agents: Mapping[str, Agent],

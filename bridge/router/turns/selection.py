@@ -13,7 +13,7 @@ import structlog
 
 from bridge.content.messages.parts import message_text
 from bridge.model import MessageId, MessagePosted, split_key
-from bridge.ports.store import NewMessage
+from bridge.model.archive_records import NewMessage
 from bridge.router.inbound.context import Surroundings
 from bridge.router.rooms.answer_conditions import ANYWHERE, NOWHERE, Asking, Rank, collide, rank_of
 from bridge.router.rooms.rooms import AgentSeat, Room

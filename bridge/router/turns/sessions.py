@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bridge.model import ActorId, ChannelRef, MessageId, RoomId
+from bridge.model.archive_records import NewMessage, StoredMessage, View
 from bridge.model.refs import join_key
-from bridge.ports.store import NewMessage, StoredMessage, View
 from bridge.router.rooms.rooms import AgentSeat, Room
 from bridge.router.rooms.visibility import may_see_all
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from typing import Protocol
 from uuid import UUID
 
 from bridge.content.markdown import markdown_to_text
@@ -23,17 +24,23 @@ from bridge.content.messages.parts import message_text
 from bridge.content.text.plain import text_to_plain
 from bridge.content.text.split import cut_text
 from bridge.model import MessageId
-from bridge.ports.store import Relation, Store, View
+from bridge.model.archive_records import Relation, View
+from bridge.ports.store.conversations import ConversationStore
+from bridge.ports.store.messages import MessageStore
 from bridge.uacs import Message
 
 _WORDS = 48  # characters of a message by which it is known again
+
+
+class _ThreadsToldStore(ConversationStore, MessageStore, Protocol):
+    """What `ThreadsTold` needs of the store."""
 
 
 @dataclass
 class ThreadsTold:
     """Of one turn. `view` is what of the room the agent is shown."""
 
-    store: Store
+    store: _ThreadsToldStore
     conversation: UUID
     view: View
     _relations: dict[str, Relation] = field(default_factory=dict[str, Relation])

@@ -10,7 +10,7 @@ import structlog
 
 from bridge.errors import BridgeError
 from bridge.model import RoomId
-from bridge.ports.store import Store
+from bridge.ports.store.agents import AgentStore
 from bridge.ports.tools import Tool
 from bridge.router.rooms.rooms import Room, Rooms
 from bridge.router.turns.tools import Tools
@@ -22,7 +22,7 @@ class Described:
     """An agent's tools are noted when it is asked, and from then on whenever their list changes:
     servers are not connected for this alone."""
 
-    def __init__(self, store: Store, rooms: Rooms, tools: Tools) -> None:
+    def __init__(self, store: AgentStore, rooms: Rooms, tools: Tools) -> None:
         self._store = store
         self._rooms = rooms
         self._tools = tools

@@ -7,13 +7,15 @@ import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Coroutine, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 import structlog
 
 from bridge.content.messages.tool_names import HAND_OVER
+from bridge.model.archive_records import StoredMessage
 from bridge.model.refs import BRIDGE
+from bridge.model.turn_records import Approval, StoredTurn
 from bridge.model.turns import (
     AgentEvent,
     ApprovalGiven,
@@ -24,8 +26,8 @@ from bridge.model.turns import (
     ToolResultGiven,
     TurnState,
 )
-from bridge.ports.approval_store import Approval
-from bridge.ports.store import Store, StoredMessage, StoredTurn
+from bridge.ports.store.approvals import ApprovalStore
+from bridge.ports.store.turns import TurnStore
 from bridge.ports.tools import ApprovalRule, Tool, Toolbox
 from bridge.router.rooms.rooms import Room
 from bridge.router.runtime import metrics
@@ -41,10 +43,14 @@ _USUAL = ApprovalRule()
 _LONGEST_ARGUMENTS = 20_000  # characters that are kept of what somebody was asked to allow
 
 
+class _ToolsStore(ApprovalStore, TurnStore, Protocol):
+    """What `Tools` needs of the store."""
+
+
 class Tools:
     """What agents may call, and the calls of each turn."""
 
-    def __init__(self, box: Toolbox, approvals: Approvals, store: Store) -> None:
+    def __init__(self, box: Toolbox, approvals: Approvals, store: _ToolsStore) -> None:
         self._box = box
         self._approvals = approvals
         self._store = store
@@ -127,7 +133,7 @@ class Calls:
         self,
         box: Toolbox,
         approvals: Approvals,
-        store: Store,
+        store: TurnStore,
         tools: Sequence[Tool],
         asked: _Asked,
         inputs: Inputs,

@@ -18,9 +18,10 @@ from bridge.content.cards.json import SCHEMA_ID
 from bridge.content.messages.agent_parts import REASONING, STATE
 from bridge.errors import InvalidData
 from bridge.model import ActorId
+from bridge.model.admission import Admission
+from bridge.model.archive_records import NewMessage
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, Turn
 from bridge.ports.cards import Cards
-from bridge.ports.store import Admission, NewMessage
 from bridge.router import AgentSeat, Router
 from bridge.router.rooms.options import RoomOptions, Sieve
 from bridge.store import SqliteStore

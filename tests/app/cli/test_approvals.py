@@ -9,7 +9,7 @@ from pathlib import Path
 from bridge.app.build import open_store
 from bridge.app.settings.file import settings_of
 from bridge.model import ActorId, MessageId, RoomId, TurnId
-from bridge.ports.approval_store import Approval, Decision
+from bridge.model.turn_records import Approval, Decision
 from bridge.ports.clock import SystemClock
 from tests.app.running import cli, write
 

@@ -20,7 +20,8 @@ from bridge.app.watch import store as store_watch
 from bridge.app.watch.store import EVERY, PATIENCE, SAY_AGAIN, StoreWatch
 from bridge.app.web.server import web_app
 from bridge.errors import StoreError, StoreFull
-from bridge.ports.store import MOST_COUNTED, Store
+from bridge.model.store_status import MOST_COUNTED
+from bridge.ports.store.whole import Store
 from bridge.store import SqliteStore
 from bridge.store.status import read_pulse
 from bridge.testing.store_contract import HandClock, raw

@@ -27,8 +27,9 @@ from bridge.app.web.request_bodies import BoundedBodies
 from bridge.app.web.server import WebServer, listen, web_app
 from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId, LaneId
+from bridge.model.outbox_records import LaneStatus
+from bridge.model.store_status import StoreStatus
 from bridge.ports.connector import Connector, Health
-from bridge.ports.store import LaneStatus, StoreStatus
 
 
 def _client(app: Starlette) -> httpx.AsyncClient:

@@ -8,7 +8,7 @@ import pytest
 
 from bridge.errors import StoreError
 from bridge.model import CommandGiven, Raw
-from bridge.ports.store import InboxRow
+from bridge.model.inbox_records import InboxRow
 from bridge.router.inbound import intake as arrivals
 from bridge.store import SqliteStore
 from tests.router.conftest import House

@@ -11,7 +11,7 @@ import pytest
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.errors import FormRefused, RateLimited, Refused, Unavailable, Unsettled
 from bridge.model import AddReaction, Call, MessageId, Rate, message_id_of
-from bridge.ports.store import Reacted
+from bridge.model.reaction_records import Reacted
 from bridge.router import RoomOptions
 from bridge.store import SqliteStore
 from tests.router.conftest import House

@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel
 
 from bridge.model import AccountRevoked, ChannelClosed, Ignored, Unknown
-from bridge.ports.store import Admission
+from bridge.model.admission import Admission
 from tests.router.conftest import House
 
 

@@ -20,7 +20,7 @@ from bridge.errors import (
     Unsettled,
 )
 from bridge.model import AccountId, Call, Delivery, Encoded, OperationId, Rate, Receipt, Upload
-from bridge.ports.store import DeadLetter
+from bridge.model.outbox_records import DeadLetter
 from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock

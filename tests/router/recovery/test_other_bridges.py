@@ -6,7 +6,7 @@ import pytest
 
 from bridge.errors import Unsettled
 from bridge.model import Call, Echo, OperationId, Raw, Receipt
-from bridge.ports.store import OWN_SHELF
+from bridge.ports.store.key_values import OWN_SHELF
 from bridge.router import Router
 from bridge.router.recovery.other_bridges import instance_of, resume_sending
 from bridge.store import SqliteStore

@@ -8,7 +8,7 @@ import pytest
 
 from bridge.errors import RateLimited
 from bridge.model import ChannelRef, Raw
-from bridge.ports.store import OWN_SHELF
+from bridge.ports.store.key_values import OWN_SHELF
 from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock

@@ -8,7 +8,7 @@ import pytest
 
 from bridge.errors import NotFound, RateLimited, Refused
 from bridge.model import ActorId, Call, ChannelRef, CommandGiven, Raw, Receipt, actor_id_of
-from bridge.ports.store import View
+from bridge.model.archive_records import View
 from bridge.router.rooms.direct_messages import Directs
 from bridge.store import SqliteStore
 from tests.router.conftest import House

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from bridge.model import Delivery, Encoded, PostMessage
+from bridge.model.room_records import RoomForm
 from bridge.model.turns import AgentEvent, TextDelta, Turn, TurnDone
-from bridge.ports.store import RoomForm
 from bridge.router import AgentSeat, Room, RoomOptions
 from bridge.router.rooms.options import History
 from bridge.store import SqliteStore

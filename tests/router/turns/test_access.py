@@ -8,8 +8,8 @@ import pytest
 
 from bridge.errors import Unavailable
 from bridge.model import ActorId, ChannelRef
+from bridge.model.turn_records import PAIRING_TRIES
 from bridge.model.turns import AgentEvent, AgentInput, Turn
-from bridge.ports.agent_store import PAIRING_TRIES
 from bridge.router import AgentSeat
 from bridge.router.turns.access import begin_pairing
 from bridge.store import SqliteStore

@@ -25,7 +25,7 @@ from bridge.model.turns import (
     UsageReported,
 )
 from bridge.ports.cards import NO_CARDS, is_rich
-from bridge.ports.store import Store
+from bridge.ports.store.whole import Store
 from bridge.router import AgentSeat
 from bridge.router.turns.answer import Answer
 from bridge.store import SqliteStore

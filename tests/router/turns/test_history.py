@@ -15,9 +15,11 @@ import pytest
 from bridge.agents.speakers import header
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.model import ActorId, MessageId, Person, Place, RoomId, TurnId, message_id_of
+from bridge.model.admission import Admission
+from bridge.model.archive_records import NewMessage, StoredMessage
 from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone
 from bridge.ports.cards import NO_CARDS
-from bridge.ports.store import Admission, NewMessage, Store, StoredMessage
+from bridge.ports.store.whole import Store
 from bridge.router import AgentSeat, Policy, Room
 from bridge.router.rooms.options import RoomOptions
 from bridge.router.turns.answer import Answer, asked_again

@@ -10,6 +10,7 @@ import pytest
 from bridge.agents.speakers import header
 from bridge.content.cards.interactions import action_token
 from bridge.model import MessageId
+from bridge.model.archive_records import StoredMessage
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,
@@ -20,7 +21,6 @@ from bridge.model.turns import (
     TurnFailed,
 )
 from bridge.ports.cards import Cards
-from bridge.ports.store import StoredMessage
 from bridge.router import AgentSeat
 from bridge.router.rooms.rooms import Busy, Scope
 from bridge.store import SqliteStore

@@ -10,7 +10,10 @@ import pytest
 from bridge.agents.speakers import header
 from bridge.content.messages.llm_tokens import tokens_of
 from bridge.model import ActorId, MessageId, TurnId
-from bridge.ports.store import Admission, NewMessage, Relation, RoomForm, Store, StoredMessage
+from bridge.model.admission import Admission
+from bridge.model.archive_records import NewMessage, Relation, StoredMessage
+from bridge.model.room_records import RoomForm
+from bridge.ports.store.whole import Store
 from bridge.router import AgentSeat, Policy, Room
 from bridge.router.rooms.options import RoomOptions
 from bridge.router.turns.history import History

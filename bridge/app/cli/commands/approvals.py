@@ -14,7 +14,7 @@ from bridge.app.cli.commands.options import config_option, json_option, settings
 from bridge.app.cli.commands.show import nothing, print_json, printable, table, when
 
 if TYPE_CHECKING:
-    from bridge.ports.approval_store import Approval
+    from bridge.model.turn_records import Approval
 
 
 @click.command("approvals")

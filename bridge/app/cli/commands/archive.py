@@ -15,7 +15,8 @@ from bridge.errors import StoreError
 
 if TYPE_CHECKING:
     from bridge.model import ActorId
-    from bridge.ports.store import Store, View
+    from bridge.model.archive_records import View
+    from bridge.ports.store.whole import Store
 
 
 @click.group("archive")
@@ -82,7 +83,7 @@ async def _conversation(
     reader: str | None,
 ) -> str:
     from bridge.app.cli.commands.stores import reading
-    from bridge.ports.store import View
+    from bridge.model.archive_records import View
 
     async with reading(settings_from(config)) as store:
         wanted = await _room(store, room) if channel is None else _channel(channel)
@@ -93,7 +94,7 @@ async def _conversation(
 async def _between(config: Path, two: tuple[str, str], newest: int | None) -> str:
     from bridge.app.cli.commands.find_person import found_person
     from bridge.app.cli.commands.stores import reading
-    from bridge.ports.store import View
+    from bridge.model.archive_records import View
     from bridge.router.rooms.direct_messages import conversation_between
 
     async with reading(settings_from(config)) as store:

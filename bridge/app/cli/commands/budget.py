@@ -16,7 +16,7 @@ from bridge.errors import ConfigError
 
 if TYPE_CHECKING:
     from bridge.app.settings.file import Settings
-    from bridge.ports.store import Store
+    from bridge.ports.store.whole import Store
 
 _DAY = 86_400.0
 _MICROS = 1_000_000

@@ -15,7 +15,8 @@ from bridge.errors import StoreError
 
 if TYPE_CHECKING:
     from bridge.model import OperationId
-    from bridge.ports.store import DeadLetter, Store
+    from bridge.model.outbox_records import DeadLetter
+    from bridge.ports.store.whole import Store
 
 HELD_UP = ("waiting", "sending")
 

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from bridge.app.settings.file import Settings
 from bridge.model import ChannelRef, MessageId, channel_of_key, split_key
-from bridge.ports.store import Store
+from bridge.ports.store.whole import Store
 
 # Slack writes 1700000000.000100 as p1700000000000100 in its links.
 _WITHOUT_DOT = re.compile(r"p?(\d{10})(\d{6})")

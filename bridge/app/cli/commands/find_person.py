@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bridge.errors import StoreError
 from bridge.model import ActorId
-from bridge.ports.store import Store
+from bridge.ports.store.whole import Store
 
 
 async def found_person(store: Store, who: str) -> ActorId:

@@ -15,7 +15,8 @@ from bridge.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     from bridge.model import ActorId
-    from bridge.ports.store import LinkedAccount, Store
+    from bridge.model.people_records import LinkedAccount
+    from bridge.ports.store.whole import Store
 
 _HEADS = ("person", "account", "name", "linked by", "when")
 

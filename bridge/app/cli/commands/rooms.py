@@ -14,7 +14,7 @@ from bridge.app.cli.commands.show import heading, many, nothing, print_json, tab
 
 if TYPE_CHECKING:
     from bridge.app.settings.rooms import MemberSettings
-    from bridge.ports.store import Store
+    from bridge.ports.store.whole import Store
 
 _ARROWS = {"in": "-> room", "out": "<- room", "both": "<-> room"}
 

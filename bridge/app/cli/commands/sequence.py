@@ -10,7 +10,9 @@ from bridge.app.rooms.channel_lookup import remembered_name
 from bridge.content.text.split import cut_text
 from bridge.errors import StoreError
 from bridge.model import ChannelRef, MessageId
-from bridge.ports.store import Explanation, OperationRecord, Store
+from bridge.model.outbox_records import OperationRecord
+from bridge.model.store_status import Explanation
+from bridge.ports.store.whole import Store
 from bridge.store.conversations import excerpt_of
 
 _EXCERPT = 40

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bridge.app.settings.file import Settings
-    from bridge.ports.store import Store
+    from bridge.ports.store.whole import Store
 
 
 @asynccontextmanager

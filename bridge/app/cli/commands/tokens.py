@@ -15,7 +15,7 @@ from bridge.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     from bridge.app.settings.file import Settings
-    from bridge.ports.reading_store import ApiToken
+    from bridge.model.api_records import ApiToken
 
 
 @click.group("tokens")

@@ -14,11 +14,14 @@ from bridge.app.settings.file import Settings
 from bridge.content.messages.metadata import KEY
 from bridge.errors import BridgeError, UndecodableEvent
 from bridge.model import AccountId, Delivery, PostMessage, Quoted, Raw
+from bridge.model.archive_records import StoredMessage
 from bridge.model.operations import EditMessage
+from bridge.model.outbox_records import OperationRecord
 from bridge.model.refs import native_id_in
+from bridge.model.store_status import Explanation
 from bridge.ports.clock import SystemClock
 from bridge.ports.connector import Connector
-from bridge.ports.store import Explanation, OperationRecord, Store, StoredMessage
+from bridge.ports.store.whole import Store
 from bridge.router.inbound.pipeline import STAGES
 from bridge.router.rooms import programs as outside
 from bridge.store.conversations import excerpt_of

@@ -1,65 +1,15 @@
-"""What the store keeps for agents beside their turns: who answers where, what was spent, who may
-reach whom."""
+"""Where hand-overs, spending and pairings of agents are kept."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 from uuid import UUID
 
 from pydantic import JsonValue
 
 from bridge.model import ActorId, RoomId
-
-PairingUse = Literal["paired", "wrong", "too_many"]
-
-PAIRING_TRIES = 5  # wrong codes that one account may give ...
-PAIRING_WINDOW = 3600.0  # ... within so many seconds
-BUCKET = 300  # seconds whose spending is kept as one sum
-
-
-@dataclass(frozen=True)
-class Holding:
-    """Who answers at a spot of a room in place of all others: an agent, or (None) a person, and
-    then no agent does. `by` is the actor who decided it, `at` seconds since 1970."""
-
-    room: RoomId
-    spot: str
-    agent: str | None
-    by: str
-    at: float
-
-
-@dataclass(frozen=True)
-class Spent:
-    """What was spent in the BUCKET seconds from `at` (seconds since 1970); `micros` are millionths
-    of the currency in which prices are given."""
-
-    at: float
-    messages: int = 0
-    tokens: int = 0
-    micros: int = 0
-
-
-@dataclass(frozen=True)
-class Pairing:
-    """Somebody who gave a code, and the agents that they may reach by it (`*`: all of them)."""
-
-    actor: ActorId
-    agent: str
-    by: str
-    at: float
-
-
-@dataclass(frozen=True)
-class PairingCode:
-    """A code that was not given yet, as its digest."""
-
-    digest: str
-    agent: str
-    by: str
-    expires: float
+from bridge.model.turn_records import Holding, Pairing, PairingCode, PairingUse, Spent
 
 
 class AgentStore(Protocol):

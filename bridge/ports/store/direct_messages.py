@@ -1,24 +1,12 @@
-"""What the store keeps of direct messages between platforms."""
+"""Where it is kept who wants direct messages from other platforms."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
-from bridge.model import AccountId, ActorId, ChannelRef, RoomId
-
-
-@dataclass(frozen=True)
-class DirectEnd:
-    """Somebody who wants to be written to by people of a room, and the channel in which they and
-    our bot are alone; `at` is seconds since 1970."""
-
-    actor: ActorId
-    account: AccountId
-    channel: ChannelRef
-    room: RoomId
-    at: float
+from bridge.model import ActorId
+from bridge.model.room_records import DirectEnd
 
 
 class DirectStore(Protocol):

@@ -1,0 +1,45 @@
+"""What is known of the whole store, and of one message in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bridge.model.archive_records import StoredMessage, Timeline
+from bridge.model.outbox_records import LaneStatus, OperationRecord
+from bridge.model.raw import Raw
+
+
+@dataclass(frozen=True)
+class StorePulse:
+    """How many messages there are, and how many operations are `open`, `dead` and `unproved`: of
+    each at most MOST_COUNTED."""
+
+    messages: int
+    outbox: Mapping[str, int]
+
+
+MOST_COUNTED = 1000
+
+
+@dataclass(frozen=True)
+class StoreStatus:
+    """The counts that `status` and `/metrics` show."""
+
+    inbox: Mapping[str, int]
+    outbox: Mapping[str, int]
+    turns: Mapping[str, int]
+    messages: int
+    lanes: Sequence[LaneStatus]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Everything that is known of one message."""
+
+    stored: StoredMessage
+    raw: Raw | None
+    kept_at: float | None
+    outcome: str
+    timelines: Sequence[tuple[Timeline, int]]
+    operations: Sequence[OperationRecord]
