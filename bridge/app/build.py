@@ -48,11 +48,11 @@ from bridge.ports.discovery import CONNECTORS, agent_type, connector_type, names
 from bridge.ports.policy import AgentPolicy
 from bridge.ports.store.whole import Store
 from bridge.ports.tokens import TokenSource
-from bridge.router import AgentSeat, Member, Policy, Room, Rooms, Router
+from bridge.router import AgentMembership, Member, Policy, Room, Rooms, Router
 from bridge.router.outbound.references import Groups
 from bridge.router.recovery.other_bridges import instance_of
 from bridge.router.rooms.rooms import Talk
-from bridge.router.turns.quotas import Allowances, Prices
+from bridge.router.turns.quotas import Prices, QuotaSettings
 from bridge.store.blobs import open_blobs
 from bridge.store.place import begin
 from bridge.store.sqlite import open_sqlite
@@ -428,7 +428,7 @@ def _form(room: Room, settings: Settings) -> RoomForm:
     return RoomForm(room.id, digest, channels + agents)
 
 
-def seat_with(wanted: SeatSettings, settings: Settings) -> AgentSeat:
+def seat_with(wanted: SeatSettings, settings: Settings) -> AgentMembership:
     """With the agent's tools and budget, unless the seat has its own."""
     agent = settings.agents.get(wanted.agent)
     seat = seat_of(wanted)
@@ -472,14 +472,14 @@ def email_key(settings: Settings) -> bytes | None:
     return hmac.digest(key_for(settings.store.path), b"uacs-bridge e-mail addresses", "sha256")
 
 
-def allowances_of(settings: Settings) -> Allowances:
+def allowances_of(settings: Settings) -> QuotaSettings:
     """Budgets, and what models cost."""
     prices = {
         name: Prices(**found.model_dump())
         for name, entry in settings.agents.items()
         if isinstance(found := getattr(entry.options, "prices", None), BaseModel)
     }
-    return Allowances(
+    return QuotaSettings(
         rooms={RoomId(name): budget_of(one.budget) for name, one in settings.rooms.items()},
         agents={name: budget_of(one.budget) for name, one in settings.agents.items()},
         person=budget_of(settings.people.budget),

@@ -261,7 +261,7 @@ class Delivery(BaseModel):
     counterparts: Counterparts = Field(default_factory=lambda: NO_COUNTERPARTS)
 
 
-class BudgetKey(BaseModel):
+class RateLimitKey(BaseModel):
     """One limit that a call counts against: a rule of the connector's `budgets`, and of what."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -300,7 +300,7 @@ class Call(BaseModel):
     slot: int = 0
     thread: str | None = None
     native_id: str | None = None
-    budgets: tuple[BudgetKey, ...] = ()
+    budgets: tuple[RateLimitKey, ...] = ()
     body: dict[str, JsonValue]
     files: tuple[Upload, ...] = ()
 

@@ -12,7 +12,7 @@ BarredWhy = Literal["blocked", "opted_out"]
 
 
 @dataclass(frozen=True)
-class Barred:
+class Ban:
     """Somebody who is not admitted, in one room or (None) in all; `at` is seconds since 1970."""
 
     actor: ActorId

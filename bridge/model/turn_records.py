@@ -60,7 +60,7 @@ BUCKET = 300  # seconds whose spending is kept as one sum
 
 
 @dataclass(frozen=True)
-class Holding:
+class HandOver:
     """Who answers at a spot of a room in place of all others: an agent, or (None) a person, and
     then no agent does. `by` is the actor who decided it, `at` seconds since 1970."""
 

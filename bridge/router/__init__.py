@@ -2,24 +2,24 @@
 
 from typing import TYPE_CHECKING, Any
 
-from bridge.router.rooms.options import Filter, MemberOptions, RoomOptions, Sieve
-from bridge.router.rooms.rooms import AgentSeat, Member, Room, Rooms
+from bridge.router.rooms.options import Filter, MemberOptions, MessageFilter, RoomOptions
+from bridge.router.rooms.rooms import AgentMembership, Member, Room, Rooms
 from bridge.router.runtime.timeouts import Policy
 
 if TYPE_CHECKING:
     from bridge.router.router import Router
 
 __all__ = [
-    "AgentSeat",
+    "AgentMembership",
     "Filter",
     "Member",
     "MemberOptions",
+    "MessageFilter",
     "Policy",
     "Room",
     "RoomOptions",
     "Rooms",
     "Router",
-    "Sieve",
 ]
 
 

@@ -33,39 +33,39 @@ from bridge.ports.connector import Connector, Files, KnowsDirect
 from bridge.ports.pictures import Pictures
 from bridge.ports.store.whole import Store
 from bridge.ports.tools import NoTools, TellsChanges, Toolbox
-from bridge.router.inbound.attachments import Keeping
+from bridge.router.inbound.attachments import AttachmentFetcher
 from bridge.router.inbound.context import Linker, NoLinker, Surroundings
-from bridge.router.inbound.feedback import FeedbackTold
-from bridge.router.inbound.flood_guard import Loops
-from bridge.router.inbound.history_start import Beginnings
-from bridge.router.inbound.intake import Arrivals
+from bridge.router.inbound.feedback import FeedbackDelivery
+from bridge.router.inbound.flood_guard import FloodGuard
+from bridge.router.inbound.history_start import HistoryStarts
+from bridge.router.inbound.intake import Intake
 from bridge.router.inbound.orphans import Orphans
-from bridge.router.inbound.processor import Rows
-from bridge.router.inbound.queues import Sources
+from bridge.router.inbound.processor import EventProcessor
+from bridge.router.inbound.queues import InboundQueues
 from bridge.router.inbound.reactions import shows_natively
 from bridge.router.inbound.receivers import Receivers
-from bridge.router.outbound.delays import Lateness
+from bridge.router.outbound.delays import DelayNotifier
 from bridge.router.outbound.encoding import Encoding
-from bridge.router.outbound.failures import Told
+from bridge.router.outbound.failures import DeliveryFailures
 from bridge.router.outbound.greeting import greet
-from bridge.router.outbound.in_flight import UnderWay
+from bridge.router.outbound.in_flight import InFlightCalls
 from bridge.router.outbound.lanes import Lanes
-from bridge.router.outbound.notes import Notes
+from bridge.router.outbound.notes import ReactionNotes
 from bridge.router.outbound.notices import Notices
 from bridge.router.outbound.press_answers import PressAnswers
-from bridge.router.outbound.rate_limits import Budgets
+from bridge.router.outbound.rate_limits import RateLimits
 from bridge.router.outbound.references import Groups, References
-from bridge.router.outbound.streams import Showing
+from bridge.router.outbound.streams import StreamRenderer
 from bridge.router.outbound.typing import Typing
 from bridge.router.recovery.catch_up import CatchUp
 from bridge.router.recovery.gaps import Gaps
 from bridge.router.recovery.other_bridges import OtherBridges
 from bridge.router.recovery.read_order import Progress
-from bridge.router.recovery.watchdog import Hearing
-from bridge.router.rooms.bans import Decided
+from bridge.router.recovery.watchdog import ConnectionWatchdog
+from bridge.router.rooms.bans import BansAndPauses
 from bridge.router.rooms.bylines import Bylines
-from bridge.router.rooms.direct_messages import Directs
-from bridge.router.rooms.display_names import Names
+from bridge.router.rooms.direct_messages import DirectMessages
+from bridge.router.rooms.display_names import DisplayNames
 from bridge.router.rooms.feed import Feed
 from bridge.router.rooms.linking import Linking
 from bridge.router.rooms.people import People
@@ -74,17 +74,17 @@ from bridge.router.rooms.reference_names import ReferenceNames
 from bridge.router.rooms.rooms import Room, Rooms
 from bridge.router.runtime import metrics
 from bridge.router.runtime.timeouts import Policy
-from bridge.router.turns.access import Doors
-from bridge.router.turns.admission import Reception
+from bridge.router.turns.access import AgentAccess
+from bridge.router.turns.admission import TurnAdmission
 from bridge.router.turns.approvals import Approvals
-from bridge.router.turns.follow_ups import Calling
-from bridge.router.turns.handovers import Holdings
-from bridge.router.turns.publisher import Voice
-from bridge.router.turns.queue import Turns
-from bridge.router.turns.quotas import Allowances, Purses
-from bridge.router.turns.request import Asking
-from bridge.router.turns.runner import Answering
-from bridge.router.turns.tool_catalogue import Described
+from bridge.router.turns.follow_ups import FollowUps
+from bridge.router.turns.handovers import HandOvers
+from bridge.router.turns.publisher import AnswerPublisher
+from bridge.router.turns.queue import TurnQueue
+from bridge.router.turns.quotas import Quotas, QuotaSettings
+from bridge.router.turns.request import TurnRequests
+from bridge.router.turns.runner import TurnRunner
+from bridge.router.turns.tool_catalogue import ToolCatalogue
 from bridge.router.turns.tools import Tools
 from bridge.uacs import ContentPart, Message
 
@@ -110,11 +110,11 @@ class Router:
         new_id: Callable[[], str] = lambda: uuid4().hex,
         admins: Sequence[str] = (),
         tools: Toolbox | None = None,
-        allowances: Allowances | None = None,
+        allowances: QuotaSettings | None = None,
         pictures: Pictures | None = None,
     ) -> None:
         policy = policy or Policy()
-        self.allowances = allowances or Allowances()
+        self.allowances = allowances or QuotaSettings()
         self.admins: list[str] = list(admins)
         self._store = store
         self._connectors = connectors
@@ -122,12 +122,12 @@ class Router:
         self._clock = clock
         self._policy = policy
         rules = {account: c.capabilities.budgets for account, c in connectors.items()}
-        self._budgets = Budgets(clock, rules)
+        self._budgets = RateLimits(clock, rules)
         self.receivers = Receivers(self, clock, policy)
-        self._sources = Sources(lambda row: self._rows.take(row))
+        self._sources = InboundQueues(lambda row: self._rows.take(row))
         url_of = files.url_of if files else public_url
         self.references = References(store, connectors, rooms, groups or {})
-        self._under_way = UnderWay(connectors)
+        self._under_way = InFlightCalls(connectors)
         encoding = Encoding(store, connectors, rooms, self._budgets, clock, url_of, self.references)
         self.lanes = Lanes(
             store, connectors, self._budgets, clock, policy, rooms, encoding, self._under_way
@@ -135,7 +135,7 @@ class Router:
         self.notices = Notices(store, clock, new_id, self.lanes.wake)
         people = People(store, connectors, clock)
         reference_names = ReferenceNames(people, connectors, rooms, cards, clock)
-        notes = Notes(
+        notes = ReactionNotes(
             store, rooms, self.notices, partial(shows_natively, connectors),
             reference_names.name_of,
         )  # fmt: skip
@@ -148,45 +148,49 @@ class Router:
             store, rooms, people, self.notices, press_answers, clock, new_id, self.admins
         )
         running = Tools(tools or NoTools(), self.approvals, store)
-        self._described = Described(store, rooms, running)
+        self._described = ToolCatalogue(store, rooms, running)
         if isinstance(tools, TellsChanges):
             tools.on_change = self._tools_changed
-        voice = Voice(store, self.lanes, clock, new_id, cards, files, reference_names, bylines)
-        showing = Showing(
+        voice = AnswerPublisher(
+            store, self.lanes, clock, new_id, cards, files, reference_names, bylines
+        )
+        showing = StreamRenderer(
             store, connectors, self._budgets, clock, encoding.edits, encoding.growing_calls,
             encoding.grown, voice.roll_over, self._under_way,
         )  # fmt: skip
-        self.holdings = Holdings(store, self.notices, clock)
-        calling = Calling(store, rooms, self.holdings, self.notices, clock)
-        answering = Answering(
-            store, connectors, rooms, agents, Asking(store, policy), voice, showing, clock,
+        self.holdings = HandOvers(store, self.notices, clock)
+        calling = FollowUps(store, rooms, self.holdings, self.notices, clock)
+        answering = TurnRunner(
+            store, connectors, rooms, agents, TurnRequests(store, policy), voice, showing, clock,
             policy, self._typing, self.feed, running, calling, self._described, cards,
         )  # fmt: skip
-        self.decided = Decided(store, clock)
-        names = Names(store, self.admins, connectors)
+        self.decided = BansAndPauses(store, clock)
+        names = DisplayNames(store, self.admins, connectors)
         self.linking = Linking(store, connectors, names, clock, email_key)
         self.linking.on_change = self.decided.load
-        self.doors = Doors(store, connectors, rooms, self.decided, self.notices, clock)
-        self.purses = Purses(store, clock, lambda: self.allowances)
-        reception = Reception(
+        self.doors = AgentAccess(store, connectors, rooms, self.decided, self.notices, clock)
+        self.purses = Quotas(store, clock, lambda: self.allowances)
+        reception = TurnAdmission(
             store, rooms, self.holdings, self.doors, self.purses, self.notices,
             self.linking.person_of,
         )  # fmt: skip
-        self.feedback = FeedbackTold(store, agents, clock, policy)
-        self.turns = Turns(store, rooms, answering, voice, clock, policy, new_id, reception)
+        self.feedback = FeedbackDelivery(store, agents, clock, policy)
+        self.turns = TurnQueue(store, rooms, answering, voice, clock, policy, new_id, reception)
         self.holdings.on_taken = self.turns.taken_over
-        self._lateness = Lateness(store, rooms, self.notices, clock, policy)
-        self.directs = Directs(store, connectors, clock)
+        self._lateness = DelayNotifier(store, rooms, self.notices, clock, policy)
+        self.directs = DirectMessages(store, connectors, clock)
         self.directs.on_open = self._read_from_now
         rooms.find_direct = self.directs.find
         rooms.wants_direct = self.directs.wants
-        self.told = Told(
+        self.told = DeliveryFailures(
             store, rooms, connectors, self.notices, clock, self.lanes.wake, new_id,
             self.directs.home, self.directs.end_of,
         )  # fmt: skip
         self.lanes.on_end = self._operation_ended
-        beginnings = Beginnings(store)
-        self._hearing = Hearing(store, connectors, rooms, clock, policy, self.receivers.reconnect)
+        beginnings = HistoryStarts(store)
+        self._hearing = ConnectionWatchdog(
+            store, connectors, rooms, clock, policy, self.receivers.reconnect
+        )
         self.other_bridges = OtherBridges(
             store, connectors, rooms, self.notices, clock, policy, self.receivers.reconnect
         )
@@ -197,7 +201,9 @@ class Router:
             store, connectors, self._sources, beginnings, gaps, self._hearing, clock, policy
         )
         self._orphans = Orphans(store, connectors, beginnings, clock, policy, self._sources.put)
-        self._keeping = Keeping(store, connectors, files, cards, clock, policy, self._sources.put)
+        self._keeping = AttachmentFetcher(
+            store, connectors, files, cards, clock, policy, self._sources.put
+        )
         self._around = Surroundings(
             store=store,
             rooms=rooms,
@@ -216,7 +222,7 @@ class Router:
             told=self.told,
             decided=self.decided,
             directs=self.directs,
-            loops=Loops(),
+            loops=FloodGuard(),
             linker=lambda: self.linker,
             admins=self.admins,
             orphans=self._orphans,
@@ -228,12 +234,10 @@ class Router:
             other_bridges=self.other_bridges,
             feedback=self.feedback,
         )
-        self._rows = Rows(
+        self._rows = EventProcessor(
             self._around, self.lanes, self.turns, self._catch_up, self.feedback, self.feed, policy
         )
-        self._arrivals = Arrivals(
-            self._keep, self._read_back, self._waits_for_answer, clock, policy
-        )
+        self._arrivals = Intake(self._keep, self._read_back, self._waits_for_answer, clock, policy)
         self._tasks: set[asyncio.Task[Any]] = set()
         self._watches: list[asyncio.Task[None]] = []
         self._untold = set(connectors)  # whose silence before this start was not looked at yet

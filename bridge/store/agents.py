@@ -13,7 +13,7 @@ from bridge.model.turn_records import (
     BUCKET,
     PAIRING_TRIES,
     PAIRING_WINDOW,
-    Holding,
+    HandOver,
     Pairing,
     PairingCode,
     PairingUse,
@@ -27,7 +27,7 @@ SQL = read_queries("agents")
 _KEPT = 35 * 86_400  # seconds for which spending is remembered
 
 
-def hold(db: sqlite3.Connection, one: Holding) -> None:
+def hold(db: sqlite3.Connection, one: HandOver) -> None:
     db.execute(SQL["hold"], (one.room, one.spot, one.agent or "", one.by, one.at))
 
 
@@ -35,9 +35,9 @@ def release(db: sqlite3.Connection, room: RoomId, spot: str) -> bool:
     return db.execute(SQL["release"], (room, spot)).rowcount > 0
 
 
-def holdings(db: sqlite3.Connection) -> Sequence[Holding]:
+def holdings(db: sqlite3.Connection) -> Sequence[HandOver]:
     return [
-        Holding(room, spot, agent or None, by, at)
+        HandOver(room, spot, agent or None, by, at)
         for room, spot, agent, by, at in db.execute(SQL["holdings"]).fetchall()
     ]
 

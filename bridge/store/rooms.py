@@ -6,13 +6,13 @@ import sqlite3
 from collections.abc import Sequence
 
 from bridge.model import ActorId, RoomId, channel_of_key
-from bridge.model.room_records import Barred, BarredWhy, Paused, RoomForm, RoomLink, RoomStanding
+from bridge.model.room_records import Ban, BarredWhy, Paused, RoomForm, RoomLink, RoomStanding
 from bridge.store.queries import read_queries
 
 SQL = read_queries("rooms")
 
 
-def bar(db: sqlite3.Connection, one: Barred) -> None:
+def bar(db: sqlite3.Connection, one: Ban) -> None:
     db.execute(SQL["bar"], (one.room or "", one.actor, one.why, one.by, one.at))
 
 
@@ -20,9 +20,9 @@ def unbar(db: sqlite3.Connection, room: RoomId | None, actor: ActorId, why: Barr
     return db.execute(SQL["unbar"], (room or "", actor, why)).rowcount > 0
 
 
-def barred(db: sqlite3.Connection) -> Sequence[Barred]:
+def barred(db: sqlite3.Connection) -> Sequence[Ban]:
     found = db.execute(SQL["barred"]).fetchall()
-    return [Barred(actor, why, by, at, room or None) for room, actor, why, by, at in found]
+    return [Ban(actor, why, by, at, room or None) for room, actor, why, by, at in found]
 
 
 def pause(db: sqlite3.Connection, one: Paused) -> None:

@@ -54,7 +54,7 @@ from bridge.model.outbox_records import DeadLetter, LaneStatus, OutboxItem, Sett
 from bridge.model.people_records import CodeUse, HowLinked, LinkedAccount, ShownName
 from bridge.model.reaction_records import Reacted
 from bridge.model.room_records import (
-    Barred,
+    Ban,
     BarredWhy,
     DirectEnd,
     Paused,
@@ -69,7 +69,7 @@ from bridge.model.turn_records import (
     Counted,
     Decision,
     GivenFeedback,
-    Holding,
+    HandOver,
     NewTurn,
     Pairing,
     PairingCode,
@@ -364,13 +364,13 @@ class SqliteStore:
 
     # --- rooms --------------------------------------------------------------------------------
 
-    async def bar(self, barred: Barred) -> None:
+    async def bar(self, barred: Ban) -> None:
         await self._write(rooms.bar, barred)
 
     async def unbar(self, room: RoomId | None, actor: ActorId, why: BarredWhy) -> bool:
         return await self._write(rooms.unbar, room, actor, why)
 
-    async def barred(self) -> Sequence[Barred]:
+    async def barred(self) -> Sequence[Ban]:
         return await self._read(rooms.barred)
 
     async def pause_room(self, paused: Paused) -> None:
@@ -571,13 +571,13 @@ class SqliteStore:
 
     # --- agents in rooms ----------------------------------------------------------------------
 
-    async def hold(self, holding: Holding) -> None:
+    async def hold(self, holding: HandOver) -> None:
         await self._write(of_agents.hold, holding)
 
     async def release(self, room: RoomId, spot: str) -> bool:
         return await self._write(of_agents.release, room, spot)
 
-    async def holdings(self) -> Sequence[Holding]:
+    async def holdings(self) -> Sequence[HandOver]:
         return self._look(of_agents.holdings)
 
     async def called_by_others(self, room: RoomId, since: float) -> int:

@@ -13,7 +13,7 @@ from bridge.model.turn_records import (
     PAIRING_TRIES,
     PAIRING_WINDOW,
     CalledBy,
-    Holding,
+    HandOver,
     NewTurn,
     Pairing,
     PairingCode,
@@ -38,10 +38,10 @@ class AgentsContract:
     """A part of StoreContract."""
 
     async def test_a_spot_is_held_by_the_last_who_took_it(self, store: Store) -> None:
-        await store.hold(Holding(_LOBBY, "room", "other", _ANN, 1.0))
-        await store.hold(Holding(_LOBBY, "room", None, _BOB, 2.0))
+        await store.hold(HandOver(_LOBBY, "room", "other", _ANN, 1.0))
+        await store.hold(HandOver(_LOBBY, "room", None, _BOB, 2.0))
 
-        assert await store.holdings() == [Holding(_LOBBY, "room", None, _BOB, 2.0)]
+        assert await store.holdings() == [HandOver(_LOBBY, "room", None, _BOB, 2.0)]
         assert await store.release(_LOBBY, "room")
         assert not await store.release(_LOBBY, "room")
         assert await store.holdings() == []

@@ -28,7 +28,7 @@ from bridge.model import (
 from bridge.model.admission import Admission
 from bridge.model.archive_records import Gone, NewMessage, Timeline, View
 from bridge.model.outbox_records import Settlement
-from bridge.model.room_records import Barred, Paused, RoomForm, RoomLink, RoomStanding
+from bridge.model.room_records import Ban, Paused, RoomForm, RoomLink, RoomStanding
 from bridge.ports.store.whole import Store
 from bridge.uacs import Actor, Message, TextPart, to_timestamp
 
@@ -81,11 +81,11 @@ class RoomsContract:
     """Inherited by `StoreContract`."""
 
     async def test_who_is_barred_stays_so_until_unbarred(self, store: Store) -> None:
-        everywhere = Barred(_ANN, "blocked", "tin:W1:U9", 5.0)
-        here = Barred(_ANN, "opted_out", _ANN, 6.0, _LOBBY)
+        everywhere = Ban(_ANN, "blocked", "tin:W1:U9", 5.0)
+        here = Ban(_ANN, "opted_out", _ANN, 6.0, _LOBBY)
         await store.bar(here)
         await store.bar(everywhere)
-        await store.bar(Barred(_BOB, "blocked", "cli", 7.0, _ATTIC))
+        await store.bar(Ban(_BOB, "blocked", "cli", 7.0, _ATTIC))
 
         assert await store.unbar(_ATTIC, _BOB, "blocked")
         assert not await store.unbar(_ATTIC, _BOB, "blocked")

@@ -28,7 +28,6 @@ from bridge.content.text.tree import (
     Text,
 )
 from bridge.model import (
-    BudgetKey,
     Byline,
     Call,
     DeleteMessage,
@@ -38,6 +37,7 @@ from bridge.model import (
     Loss,
     PostMessage,
     Quoted,
+    RateLimitKey,
     Receipt,
     split_key,
 )
@@ -224,12 +224,12 @@ def _delete(delivery: Delivery, copy: Receipt) -> Call:
     )
 
 
-def _budgets(delivery: Delivery, rule: str) -> tuple[BudgetKey, ...]:
+def _budgets(delivery: Delivery, rule: str) -> tuple[RateLimitKey, ...]:
     """The narrowest limit first: it waits when Discord does not say which was hit."""
     operation = delivery.operation
     return (
-        BudgetKey(rule=rule, of=operation.channel.channel),
-        BudgetKey(rule=GLOBAL, of=operation.account),
+        RateLimitKey(rule=rule, of=operation.channel.channel),
+        RateLimitKey(rule=GLOBAL, of=operation.account),
     )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from bridge.model import (
     AccountId,
     AddReaction,
-    BudgetKey,
     Call,
     ChannelRef,
     Delivery,
@@ -17,6 +16,7 @@ from bridge.model import (
     Mark,
     OperationId,
     PinMessage,
+    RateLimitKey,
     RemoveReaction,
     UnpinMessage,
 )
@@ -39,7 +39,10 @@ def typing_call(account: AccountId, channel: ChannelRef) -> Call:
         method=TYPE,
         operation=OperationId("typing"),
         channel=channel,
-        budgets=(BudgetKey(rule=TYPING, of=channel.channel), BudgetKey(rule=GLOBAL, of=account)),
+        budgets=(
+            RateLimitKey(rule=TYPING, of=channel.channel),
+            RateLimitKey(rule=GLOBAL, of=account),
+        ),
         body={},
     )
 
@@ -60,8 +63,8 @@ def encode_mark(delivery: Delivery, mark: Mark) -> Encoded:
         thread=copy.thread,
         native_id=copy.native_id,
         budgets=(
-            BudgetKey(rule=REACTION if is_reaction else PIN, of=mark.channel.channel),
-            BudgetKey(rule=GLOBAL, of=mark.account),
+            RateLimitKey(rule=REACTION if is_reaction else PIN, of=mark.channel.channel),
+            RateLimitKey(rule=GLOBAL, of=mark.account),
         ),
         body={"emoji": mark.emoji} if isinstance(mark, AddReaction | RemoveReaction) else {},
     )

@@ -18,7 +18,6 @@ from bridge.content.text.tree import Paragraph, Quote, Strong, Text
 from bridge.model import (
     FIRST_SLOT_OF_FILES,
     ActorId,
-    BudgetKey,
     Byline,
     Call,
     Counterparts,
@@ -29,6 +28,7 @@ from bridge.model import (
     Loss,
     PostMessage,
     Quoted,
+    RateLimitKey,
     Receipt,
     split_key,
 )
@@ -284,10 +284,10 @@ def _post(delivery: Delivery, operation: PostMessage | EditMessage, slot: int, s
         slot=slot,
         thread=delivery.thread,
         budgets=(
-            BudgetKey(
+            RateLimitKey(
                 rule=POST_PER_CHANNEL, of=ids.channel_budget(operation.account, operation.channel)
             ),
-            BudgetKey(rule=POST_PER_WORKSPACE, of=operation.account),
+            RateLimitKey(rule=POST_PER_WORKSPACE, of=operation.account),
         ),
         body=body,
     )
@@ -313,10 +313,10 @@ def _share(
         slot=slot,
         thread=delivery.thread,
         budgets=(
-            BudgetKey(
+            RateLimitKey(
                 rule=POST_PER_CHANNEL, of=ids.channel_budget(operation.account, operation.channel)
             ),
-            BudgetKey(rule=POST_PER_WORKSPACE, of=operation.account),
+            RateLimitKey(rule=POST_PER_WORKSPACE, of=operation.account),
         ),
         body={"channel": operation.channel.channel, "initial_comment": comment},
         files=shown.files,
@@ -354,7 +354,7 @@ def _on_copy(
         slot=copy.slot,
         thread=copy.thread,
         native_id=copy.native_id,
-        budgets=(BudgetKey(rule=budget, of=operation.account),),
+        budgets=(RateLimitKey(rule=budget, of=operation.account),),
         body={"channel": operation.channel.channel, "ts": copy.native_id, **body},
     )
 

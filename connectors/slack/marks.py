@@ -10,13 +10,13 @@ from pydantic import JsonValue
 from bridge.errors import FormRefused, Refused
 from bridge.model import (
     AddReaction,
-    BudgetKey,
     Call,
     Delivery,
     Encoded,
     Loss,
     Mark,
     PinMessage,
+    RateLimitKey,
     RemoveReaction,
     UnpinMessage,
 )
@@ -65,7 +65,7 @@ def encode_mark(delivery: Delivery, mark: Mark) -> Encoded:
         slot=copy.slot,
         thread=copy.thread,
         native_id=copy.native_id,
-        budgets=(BudgetKey(rule=method, of=mark.account),),
+        budgets=(RateLimitKey(rule=method, of=mark.account),),
         body=body,
     )
     return Encoded(calls=(call,))

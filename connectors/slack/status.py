@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from bridge.model import AccountId, BudgetKey, Byline, Call, ChannelRef, OperationId
+from bridge.model import AccountId, Byline, Call, ChannelRef, OperationId, RateLimitKey
 from connectors.slack import ids
 from connectors.slack.capabilities import SET_STATUS
 from connectors.slack.encode import byline_fields
@@ -33,6 +33,6 @@ def working_call(
         method=SET_STATUS,
         operation=OperationId("status"),
         channel=channel,
-        budgets=(BudgetKey(rule=SET_STATUS, of=ids.channel_budget(account, channel)),),
+        budgets=(RateLimitKey(rule=SET_STATUS, of=ids.channel_budget(account, channel)),),
         body=body,
     )

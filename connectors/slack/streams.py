@@ -17,7 +17,7 @@ from pydantic import JsonValue
 from bridge.content.markdown import markdown_to_text, text_to_markdown
 from bridge.content.markdown.close_open import steady
 from bridge.errors import Refused, StreamStopped
-from bridge.model import BudgetKey, Call, Delivery, EditMessage, Encoded, PostMessage, Receipt
+from bridge.model import Call, Delivery, EditMessage, Encoded, PostMessage, RateLimitKey, Receipt
 from bridge.model.turns import PlanStep
 from bridge.ports.cards import is_rich
 from bridge.ports.clock import Clock
@@ -94,7 +94,7 @@ class Streaming:
             update={
                 "method": START_STREAM,
                 "body": body,
-                "budgets": (*call.budgets, BudgetKey(rule=START_STREAM, of=operation.account)),
+                "budgets": (*call.budgets, RateLimitKey(rule=START_STREAM, of=operation.account)),
             }
         )
 
@@ -245,7 +245,7 @@ def _title(step: PlanStep) -> str:
 
 
 def _on_stream(call: Call, method: str, more: dict[str, JsonValue]) -> Call:
-    key = BudgetKey(rule=method, of=_account_of(call))
+    key = RateLimitKey(rule=method, of=_account_of(call))
     body = {"channel": call.channel.channel, "ts": call.native_id, **more}
     return call.model_copy(update={"method": method, "body": body, "budgets": (key,)})
 

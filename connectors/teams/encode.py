@@ -15,7 +15,6 @@ from bridge.content.safety.mentions import with_counterparts
 from bridge.content.text.split import split_text, utf16_length
 from bridge.content.text.tree import CodeBlock, Document, Heading, Spoiler, Table
 from bridge.model import (
-    BudgetKey,
     Byline,
     Call,
     ChannelRef,
@@ -27,6 +26,7 @@ from bridge.model import (
     Loss,
     OperationId,
     PostMessage,
+    RateLimitKey,
     Receipt,
 )
 from bridge.ports.cards import NO_CARDS, Cards, is_rich
@@ -301,12 +301,12 @@ def _activity(text: str) -> Body:
     return {"type": "message", "textFormat": "markdown", "text": text}
 
 
-def _budgets(delivery: Delivery, app_id: str) -> tuple[BudgetKey, ...]:
+def _budgets(delivery: Delivery, app_id: str) -> tuple[RateLimitKey, ...]:
     return _budgets_in(delivery.operation.channel, app_id)
 
 
-def _budgets_in(channel: ChannelRef, app_id: str) -> tuple[BudgetKey, ...]:
+def _budgets_in(channel: ChannelRef, app_id: str) -> tuple[RateLimitKey, ...]:
     return (
-        BudgetKey(rule=CONVERSATION, of=f"{app_id} {channel.key}"),
-        BudgetKey(rule=APP_AND_TENANT, of=f"{app_id} {channel.workspace}"),
+        RateLimitKey(rule=CONVERSATION, of=f"{app_id} {channel.key}"),
+        RateLimitKey(rule=APP_AND_TENANT, of=f"{app_id} {channel.workspace}"),
     )

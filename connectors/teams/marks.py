@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bridge.model import (
     AddReaction,
-    BudgetKey,
     Call,
     Delivery,
     Encoded,
@@ -17,6 +16,7 @@ from bridge.model import (
     Mark,
     NoteReactions,
     PinMessage,
+    RateLimitKey,
     UnpinMessage,
 )
 from connectors.teams.emoji import emoji_to_reaction
@@ -28,7 +28,7 @@ def takes_reaction(emoji: str) -> bool:
     return emoji_to_reaction(emoji) is not None
 
 
-def encode_mark(delivery: Delivery, mark: Mark, budgets: tuple[BudgetKey, ...]) -> Encoded:
+def encode_mark(delivery: Delivery, mark: Mark, budgets: tuple[RateLimitKey, ...]) -> Encoded:
     """One request on the first of the copies that stand there."""
     if isinstance(mark, NoteReactions) or not delivery.copies:
         return Encoded(calls=())

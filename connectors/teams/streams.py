@@ -15,7 +15,7 @@ from pydantic import JsonValue
 
 from bridge.content.markdown.close_open import steady
 from bridge.errors import Refused, StreamStopped
-from bridge.model import BudgetKey, Call, Delivery, EditMessage, Encoded, PostMessage, Receipt
+from bridge.model import Call, Delivery, EditMessage, Encoded, PostMessage, RateLimitKey, Receipt
 from bridge.model.turns import PlanStep
 from bridge.ports.cards import is_rich
 from bridge.ports.clock import Clock
@@ -199,6 +199,6 @@ def _is_final(call: Call) -> bool:
 
 
 def _on_stream(call: Call, body: dict[str, JsonValue]) -> Call:
-    key = BudgetKey(rule=STREAM, of=call.channel.key)
+    key = RateLimitKey(rule=STREAM, of=call.channel.key)
     others = [one for one in call.budgets if one.rule != STREAM]
     return call.model_copy(update={"method": METHOD, "body": body, "budgets": (*others, key)})

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from bridge.model import AccountId, Rate
 from bridge.ports.clock import Clock
 from bridge.router import router
-from bridge.router.outbound.rate_limits import Budgets
+from bridge.router.outbound.rate_limits import RateLimits
 from tests.e2e.bridge_process import main
 
 
-class NoLimits(Budgets):
+class NoLimits(RateLimits):
     """Budgets whose rules allow everything."""
 
     def __init__(
@@ -28,5 +28,5 @@ class NoLimits(Budgets):
 
 
 if __name__ == "__main__":
-    router.Budgets = NoLimits  # type: ignore[misc]
+    router.RateLimits = NoLimits  # type: ignore[misc]
     main()

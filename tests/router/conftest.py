@@ -15,9 +15,9 @@ from bridge.ports.cards import NO_CARDS
 from bridge.ports.connector import Files
 from bridge.ports.store.whole import Store
 from bridge.ports.tools import Toolbox
-from bridge.router import AgentSeat, Member, Policy, Room, Rooms, Router
+from bridge.router import AgentMembership, Member, Policy, Room, Rooms, Router
 from bridge.router.rooms.rooms import Talk
-from bridge.router.turns.quotas import Allowances
+from bridge.router.turns.quotas import QuotaSettings
 from bridge.store import SqliteStore
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector
@@ -42,8 +42,8 @@ class House:
         self.files: Files | None = None
         self.talk = Talk()
         self.admins: list[str] = []
-        self.allowances = Allowances()
-        self.seats: tuple[AgentSeat, ...] = ()
+        self.allowances = QuotaSettings()
+        self.seats: tuple[AgentMembership, ...] = ()
         self.tools: Toolbox | None = None
         self.policy = Policy(settle_grace=1.0, drain=0.5)
         self.rooms: list[Room] = []

@@ -18,7 +18,6 @@ from bridge.errors import UndecodableEvent
 from bridge.model import (
     EVENT,
     AccountId,
-    BudgetKey,
     Call,
     Capabilities,
     ChannelRef,
@@ -43,6 +42,7 @@ from bridge.model import (
     Place,
     PostMessage,
     Rate,
+    RateLimitKey,
     Raw,
     ReactionAdded,
     ReactionRemoved,
@@ -292,8 +292,8 @@ class PaperConnector:
                     thread=delivery.thread,
                     native_id=have[slot].native_id if slot in have else None,
                     budgets=(
-                        BudgetKey(rule="channel", of=operation.channel.key),
-                        BudgetKey(rule="account", of=self.account),
+                        RateLimitKey(rule="channel", of=operation.channel.key),
+                        RateLimitKey(rule="account", of=self.account),
                     ),
                     body={"text": piece, "author": getattr(operation, "byline").name},  # noqa: B009
                 )
@@ -318,7 +318,7 @@ class PaperConnector:
         call = Call(
             kind="other", method=operation.type, operation=operation.id,
             channel=operation.channel, native_id=copy.native_id,
-            budgets=(BudgetKey(rule="marks", of=self.account),),
+            budgets=(RateLimitKey(rule="marks", of=self.account),),
             body={"text": "", "emoji": getattr(operation, "emoji", "")},
         )  # fmt: skip
         return Encoded(calls=(call,))

@@ -25,7 +25,7 @@ from bridge.model.turns import (
 )
 from bridge.ports.cards import Cards
 from bridge.ports.tools import ApprovalRule, Tool
-from bridge.router import AgentSeat
+from bridge.router import AgentMembership
 from bridge.store import SqliteStore
 from bridge.uacs import ToolCallPart, ToolResultPart
 from tests.router.conftest import House
@@ -122,7 +122,7 @@ def bench_house(clock: FakeClock, agent: Caller | Asker) -> tuple[House, Bench]:
     house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.cards = Cards({}, KEY)
     house.agents = {"helper": agent}
-    house.seats = (AgentSeat("helper", "always", tools=("cal",)),)
+    house.seats = (AgentMembership("helper", "always", tools=("cal",)),)
     house.room("plaza", (slate, "s", "both"), (board, "b", "both"))
     bench = Bench()
     house.tools = bench

@@ -11,7 +11,7 @@ from bridge.content.text.globs import Glob
 from bridge.content.text.patterns import RegularExpression, pattern_of
 from bridge.errors import InvalidData
 from bridge.router.rooms.answer_conditions import Route
-from bridge.router.rooms.rooms import AgentSeat
+from bridge.router.rooms.rooms import AgentMembership
 from bridge.router.turns.selection import ambiguities
 
 
@@ -105,9 +105,9 @@ class DirectSettings(StrictSettings):
     agents: tuple[SeatSettings, ...] = Field(min_length=1, description="The agents of such rooms.")
 
 
-def seat_of(wanted: SeatSettings) -> AgentSeat:
+def seat_of(wanted: SeatSettings) -> AgentMembership:
     """The seat as the router knows it."""
-    return AgentSeat(
+    return AgentMembership(
         agent=wanted.agent,
         listen=wanted.listen,
         session=wanted.session,

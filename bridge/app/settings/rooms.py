@@ -27,10 +27,10 @@ from bridge.router.rooms.options import (
     Kind,
     Late,
     MemberOptions,
+    MessageFilter,
     Moderation,
     Reactions,
     RoomOptions,
-    Sieve,
     Switch,
     Tells,
     Threads,
@@ -252,8 +252,8 @@ def member_options(room: RoomSettings, member: MemberSettings) -> MemberOptions:
     )
 
 
-def _sieve(wanted: PassageSettings) -> Sieve:
-    sieve = Sieve(
+def _sieve(wanted: PassageSettings) -> MessageFilter:
+    sieve = MessageFilter(
         include=tuple(map(_filter, wanted.include)),
         exclude=tuple(map(_filter, wanted.exclude)),
         bots=wanted.bots is not False,

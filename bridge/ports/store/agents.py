@@ -9,13 +9,13 @@ from uuid import UUID
 from pydantic import JsonValue
 
 from bridge.model import ActorId, RoomId
-from bridge.model.turn_records import Holding, Pairing, PairingCode, PairingUse, Spent
+from bridge.model.turn_records import HandOver, Pairing, PairingCode, PairingUse, Spent
 
 
 class AgentStore(Protocol):
     """Beside the turns."""
 
-    async def hold(self, holding: Holding) -> None:
+    async def hold(self, holding: HandOver) -> None:
         """In place of who held the spot before."""
         ...
 
@@ -23,7 +23,7 @@ class AgentStore(Protocol):
         """Whether anybody held it."""
         ...
 
-    async def holdings(self) -> Sequence[Holding]: ...
+    async def holdings(self) -> Sequence[HandOver]: ...
 
     async def called_by_others(self, room: RoomId, since: float) -> int:
         """Turns in the room that agents and bots called since then (seconds since 1970), and after

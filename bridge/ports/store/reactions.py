@@ -9,7 +9,7 @@ from bridge.model import ActorId, ChannelRef, MessageId
 from bridge.model.reaction_records import Reacted
 
 
-class MarkStore(Protocol):
+class ReactionStore(Protocol):
     """Reactions and pins."""
 
     async def reactions(self, message: MessageId) -> Sequence[Reacted]:

@@ -10,7 +10,7 @@ from bridge.model.archive_records import Held, HeldPin, Orphan
 from bridge.model.inbox_records import InboxRow
 
 
-class CatchUpStore(Protocol):
+class RecoveryStore(Protocol):
     """Beside the inbox and the archive."""
 
     async def held(

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from bridge.model import ActorId, RoomId
-from bridge.model.room_records import Barred, BarredWhy, Paused, RoomForm, RoomLink, RoomStanding
+from bridge.model.room_records import Ban, BarredWhy, Paused, RoomForm, RoomLink, RoomStanding
 
 
 class RoomStore(Protocol):
     """What is decided about rooms while the bridge runs."""
 
-    async def bar(self, barred: Barred) -> None: ...
+    async def bar(self, barred: Ban) -> None: ...
 
     async def unbar(self, room: RoomId | None, actor: ActorId, why: BarredWhy) -> bool:
         """Whether they were barred so."""
         ...
 
-    async def barred(self) -> Sequence[Barred]: ...
+    async def barred(self) -> Sequence[Ban]: ...
 
     async def pause_room(self, paused: Paused) -> None: ...
 

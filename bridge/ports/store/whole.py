@@ -19,9 +19,9 @@ from bridge.ports.store.key_values import KeyValueStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.outbox import OutboxStore
 from bridge.ports.store.people import PeopleStore
-from bridge.ports.store.reactions import MarkStore
+from bridge.ports.store.reactions import ReactionStore
 from bridge.ports.store.reading import ReadingStore
-from bridge.ports.store.recovery import CatchUpStore
+from bridge.ports.store.recovery import RecoveryStore
 from bridge.ports.store.rooms import RoomStore
 from bridge.ports.store.turns import TurnStore
 
@@ -35,12 +35,12 @@ class Store(
     PeopleStore,
     RoomStore,
     OutboxStore,
-    MarkStore,
+    ReactionStore,
     TurnStore,
     AgentStore,
     KeyValueStore,
     CredentialStore,
-    CatchUpStore,
+    RecoveryStore,
     ReadingStore,
     ApprovalStore,
     FeedbackStore,

@@ -18,7 +18,7 @@ from bridge.content.markdown.mentions import mentioned_actors
 from bridge.content.text.tree import Break, Inline, Paragraph, Text
 from bridge.errors import BridgeError
 from bridge.model import AccountId, ActorId, CommandGiven, Level, MessagePosted, Place, split_key
-from bridge.model.room_records import Barred
+from bridge.model.room_records import Ban
 from bridge.router.commands.direct import direct_command, is_direct_command
 from bridge.router.commands.hand_over import give_back, hand_over, is_admin, take_over
 from bridge.router.commands.targets import person_meant, reads_as_person
@@ -230,7 +230,7 @@ async def _optin(asked: Asked, around: Surroundings) -> str:
 
 
 async def _blocked(asked: Asked, around: Surroundings) -> str:
-    here: list[Barred] = [
+    here: list[Ban] = [
         one for one in around.decided.barred()
         if one.why == "blocked" and one.room in (None, asked.room.id)
     ]  # fmt: skip

@@ -25,7 +25,15 @@ from bridge.model.refs import BRIDGE
 from bridge.router.inbound.context import Surroundings
 from bridge.router.inbound.flood_guard import PAUSE
 from bridge.router.outbound.notices import notice_id
-from bridge.router.rooms.options import OPEN, Kind, Seen, Sieve, kinds_of, seen_event, seen_message
+from bridge.router.rooms.options import (
+    OPEN,
+    Kind,
+    MessageFilter,
+    Seen,
+    kinds_of,
+    seen_event,
+    seen_message,
+)
 from bridge.router.rooms.rooms import Member, Room
 from bridge.uacs import Message, TextPart
 
@@ -118,7 +126,7 @@ def lets_out(member: Member, new: NewMessage) -> bool:
 
 
 async def named_author(
-    event: Event, sieves: Sequence[Sieve], around: Surroundings
+    event: Event, sieves: Sequence[MessageFilter], around: Surroundings
 ) -> Person | None:
     """Who did it; under the name that people know where a sieve asks for it."""
     author = author_of(event)

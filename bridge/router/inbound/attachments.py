@@ -31,7 +31,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Files, OwnsFiles
 from bridge.ports.store.credentials import CredentialStore
 from bridge.ports.store.inbox import InboxStore
-from bridge.ports.store.recovery import CatchUpStore
+from bridge.ports.store.recovery import RecoveryStore
 from bridge.router.rooms.programs import raw_of
 from bridge.router.runtime.timeouts import Policy
 from bridge.uacs import Message
@@ -56,11 +56,11 @@ class Found:
     pause: float = 0.0
 
 
-class _KeepingStore(CatchUpStore, CredentialStore, InboxStore, Protocol):
-    """What `Keeping` needs of the store."""
+class _KeepingStore(RecoveryStore, CredentialStore, InboxStore, Protocol):
+    """What `AttachmentFetcher` needs of the store."""
 
 
-class Keeping:
+class AttachmentFetcher:
     """Fetches what a connector calls its own, through the guarded fetcher.
 
     A message does not wait long for a file that cannot be had now. A row of the inbox notes that it

@@ -24,7 +24,7 @@ from bridge.ports.connector import Connector
 from bridge.ports.history import ReadsAffairs
 from bridge.ports.store.key_values import OWN_SHELF, KeyValueStore
 from bridge.ports.store.messages import MessageStore
-from bridge.ports.store.recovery import CatchUpStore
+from bridge.ports.store.recovery import RecoveryStore
 
 
 async def is_news(store: KeyValueStore, event: TopicChanged | ChannelRenamed) -> bool:
@@ -42,7 +42,7 @@ async def is_news(store: KeyValueStore, event: TopicChanged | ChannelRenamed) ->
     return True
 
 
-class _NewsOfStore(CatchUpStore, KeyValueStore, MessageStore, Protocol):
+class _NewsOfStore(RecoveryStore, KeyValueStore, MessageStore, Protocol):
     """What `news_of` needs of the store."""
 
 
@@ -65,7 +65,7 @@ async def news_of(
     return news
 
 
-async def held_pins(store: CatchUpStore, channel: ChannelRef) -> Mapping[str, HeldPin]:
+async def held_pins(store: RecoveryStore, channel: ChannelRef) -> Mapping[str, HeldPin]:
     """What we know of pins in a channel and its threads, by native id."""
     return {pin.native_id: pin for pin in await store.pins(channel)}
 

@@ -31,25 +31,25 @@ from bridge.ports.cards import Cards
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Files
 from bridge.ports.store.whole import Store
-from bridge.router.inbound.attachments import Keeping, Kept
-from bridge.router.inbound.flood_guard import Loops
+from bridge.router.inbound.attachments import AttachmentFetcher, Kept
+from bridge.router.inbound.flood_guard import FloodGuard
 from bridge.router.inbound.orphans import Orphans
-from bridge.router.outbound.failures import Told
+from bridge.router.outbound.failures import DeliveryFailures
 from bridge.router.outbound.notices import Notices
 from bridge.router.outbound.press_answers import PressAnswers
 from bridge.router.recovery.other_bridges import OtherBridges
-from bridge.router.rooms.bans import Decided
+from bridge.router.rooms.bans import BansAndPauses
 from bridge.router.rooms.bylines import Bylines
-from bridge.router.rooms.direct_messages import Directs
-from bridge.router.rooms.display_names import Names
+from bridge.router.rooms.direct_messages import DirectMessages
+from bridge.router.rooms.display_names import DisplayNames
 from bridge.router.rooms.linking import Linking
 from bridge.router.rooms.people import People
 from bridge.router.rooms.programs import is_outside
 from bridge.router.rooms.reference_names import ReferenceNames
 from bridge.router.rooms.rooms import Member, Room, Rooms
-from bridge.router.turns.access import Doors
+from bridge.router.turns.access import AgentAccess
 from bridge.router.turns.approvals import Approvals
-from bridge.router.turns.handovers import Holdings
+from bridge.router.turns.handovers import HandOvers
 
 
 class Linker(Protocol):
@@ -86,7 +86,7 @@ class Surroundings:
     people: People
     reference_names: ReferenceNames
     bylines: Bylines
-    names: Names
+    names: DisplayNames
     linking: Linking
     linker: Callable[[], Linker]
     admins: Sequence[str]
@@ -96,16 +96,16 @@ class Surroundings:
     new_id: Callable[[], str]
     wake_lane: Callable[[LaneId], None]
     notices: Notices
-    told: Told
-    decided: Decided
-    directs: Directs
-    loops: Loops
+    told: DeliveryFailures
+    decided: BansAndPauses
+    directs: DirectMessages
+    loops: FloodGuard
     orphans: Orphans
-    keeping: Keeping
-    holdings: Holdings
+    keeping: AttachmentFetcher
+    holdings: HandOvers
     approvals: Approvals
     press_answers: PressAnswers
-    doors: Doors
+    doors: AgentAccess
     other_bridges: OtherBridges
     feedback: HearsFeedback
 

@@ -53,7 +53,7 @@ async def hear_feedback(passage: Passage, around: Surroundings) -> str | None:
     return "feedback"
 
 
-class FeedbackTold:
+class FeedbackDelivery:
     """Hands feedback to the agents that want it, each in order; what one does not take now waits,
     over a restart, too."""
 

@@ -74,7 +74,7 @@ class Verdict:
     flood: bool = False
 
 
-class Loops:
+class FloodGuard:
     """One memory for each room, as long as the process lives: what goes round comes at once."""
 
     def __init__(self) -> None:

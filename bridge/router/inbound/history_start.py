@@ -7,7 +7,7 @@ from bridge.model.refs import join_key
 from bridge.ports.store.key_values import OWN_SHELF, KeyValueStore
 
 
-class Beginnings:
+class HistoryStarts:
     """Order keys, noted once per account and channel and kept for ever."""
 
     def __init__(self, store: KeyValueStore) -> None:

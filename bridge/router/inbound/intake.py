@@ -38,7 +38,7 @@ class _Waiting:
     lost: bool = False
 
 
-class Arrivals:
+class Intake:
     """Keeps payloads; what the store does not take is held in memory and kept later, in order.
 
     Whoever handed it over is told after `Policy.keep_patience` that it was not kept, and does not

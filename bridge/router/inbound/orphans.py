@@ -17,8 +17,8 @@ from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.history import FetchesMessages
 from bridge.ports.store.inbox import InboxStore
-from bridge.ports.store.recovery import CatchUpStore
-from bridge.router.inbound.history_start import Beginnings
+from bridge.ports.store.recovery import RecoveryStore
+from bridge.router.inbound.history_start import HistoryStarts
 from bridge.router.runtime.timeouts import Policy
 
 log = structlog.get_logger()
@@ -37,7 +37,7 @@ class _Waiting:
     rows: list[InboxRow] = field(default_factory=list[InboxRow])
 
 
-class _OrphansStore(CatchUpStore, InboxStore, Protocol):
+class _OrphansStore(RecoveryStore, InboxStore, Protocol):
     """What `Orphans` needs of the store."""
 
 
@@ -52,7 +52,7 @@ class Orphans:
         self,
         store: _OrphansStore,
         connectors: Mapping[AccountId, Connector],
-        beginnings: Beginnings,
+        beginnings: HistoryStarts,
         clock: Clock,
         policy: Policy,
         put: Callable[[InboxRow], None],

@@ -14,7 +14,7 @@ from bridge.model import Event, Raw, ReactionAdded, ReactionRemoved
 from bridge.model.admission import Admission, Admitted
 from bridge.model.inbox_records import InboxRow
 from bridge.router.inbound.context import Passage, Surroundings
-from bridge.router.inbound.feedback import FeedbackTold
+from bridge.router.inbound.feedback import FeedbackDelivery
 from bridge.router.inbound.pipeline import STAGES
 from bridge.router.outbound.lanes import Lanes
 from bridge.router.recovery.catch_up import CatchUp
@@ -22,21 +22,21 @@ from bridge.router.rooms.feed import Feed
 from bridge.router.rooms.programs import ACCOUNT, decode
 from bridge.router.runtime import metrics
 from bridge.router.runtime.timeouts import Policy
-from bridge.router.turns.queue import Turns
+from bridge.router.turns.queue import TurnQueue
 
 log = structlog.get_logger()
 
 
-class Rows:
+class EventProcessor:
     """Works on one row: when `take` returns it is done, failed with its reason, or put aside."""
 
     def __init__(
         self,
         around: Surroundings,
         lanes: Lanes,
-        turns: Turns,
+        turns: TurnQueue,
         catch_up: CatchUp,
-        feedback: FeedbackTold,
+        feedback: FeedbackDelivery,
         feed: Feed,
         policy: Policy,
     ) -> None:

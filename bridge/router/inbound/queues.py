@@ -17,7 +17,7 @@ class _Source:
     task: asyncio.Task[None] | None = None
 
 
-class Sources:
+class InboundQueues:
     """Runs `work(row)` for one row of a source after the other.
 
     A source that is held gathers rows; when it is released they go on in the platform's order, so

@@ -36,10 +36,10 @@ class _Late:
 
 
 class _LatenessStore(KeyValueStore, OutboxStore, Protocol):
-    """What `Lateness` needs of the store."""
+    """What `DelayNotifier` needs of the store."""
 
 
-class Lateness:
+class DelayNotifier:
     """Looks now and then at what waits. One notice for each time that a lane falls behind: it
     grows with the delay, and ends with the news that everything is there."""
 

@@ -36,7 +36,7 @@ class _Resent:
     seen: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
 
 
-class Doubles:
+class DuplicateRemover:
     """Remembers what was sent again because it was not found, and hears our posts come back.
 
     Only posts that come back with their operation's id are known for sure: elsewhere two equal

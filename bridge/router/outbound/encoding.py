@@ -20,7 +20,7 @@ from bridge.router.outbound.presentation import (
     with_sources_numbered,
     with_tools_as_steps,
 )
-from bridge.router.outbound.rate_limits import Budgets
+from bridge.router.outbound.rate_limits import RateLimits
 from bridge.router.outbound.references import References
 from bridge.router.outbound.streams import LastEdits, as_streams, streams_of, while_growing
 from bridge.router.rooms.rooms import Rooms
@@ -44,7 +44,7 @@ class Encoding:
         store: _EncodingStore,
         connectors: Mapping[AccountId, Connector],
         rooms: Rooms,
-        budgets: Budgets,
+        budgets: RateLimits,
         clock: Clock,
         url_of: UrlOf,
         references: References,

@@ -19,17 +19,17 @@ from bridge.model.admission import Admission
 from bridge.ports.connector import Connector, TakesReactions
 from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.messages import MessageStore
-from bridge.ports.store.reactions import MarkStore
+from bridge.ports.store.reactions import ReactionStore
 from bridge.router.rooms.rooms import Member
 
 MARK = "❌"  # among the few that all platforms have
 
 
-class _LostMarksStore(AdmissionStore, MarkStore, MessageStore, Protocol):
-    """What `LostMarks` needs of the store."""
+class _LostMarksStore(AdmissionStore, ReactionStore, MessageStore, Protocol):
+    """What `FailureMarks` needs of the store."""
 
 
-class LostMarks:
+class FailureMarks:
     """Puts the mark on once, and takes it away once; the store says whether it stands."""
 
     def __init__(

@@ -34,8 +34,8 @@ from bridge.ports.connector import Connector
 from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.outbox import OutboxStore
-from bridge.ports.store.reactions import MarkStore
-from bridge.router.outbound.failure_marks import LostMarks
+from bridge.ports.store.reactions import ReactionStore
+from bridge.router.outbound.failure_marks import FailureMarks
 from bridge.router.outbound.notices import Notices, is_ours, notice_id
 from bridge.router.rooms.rooms import Member, Room, Rooms
 
@@ -44,11 +44,11 @@ log = structlog.get_logger()
 _SHOWN = 86_400.0  # seconds: of older losses nobody is told at a start
 
 
-class _ToldStore(AdmissionStore, MarkStore, MessageStore, OutboxStore, Protocol):
-    """What `Told` needs of the store."""
+class _ToldStore(AdmissionStore, ReactionStore, MessageStore, OutboxStore, Protocol):
+    """What `DeliveryFailures` needs of the store."""
 
 
-class Told:
+class DeliveryFailures:
     """One notice for each message that did not reach every channel: it answers the message, says
     why, and changes when the message arrives after all. Or a mark on it, which goes then."""
 
@@ -70,7 +70,7 @@ class Told:
         self._notices = notices
         self._clock = clock
         self._wake_lane = wake_lane
-        self._marks = LostMarks(store, connectors, new_id, wake_lane)
+        self._marks = FailureMarks(store, connectors, new_id, wake_lane)
         self._direct_home = direct_home
         self._end_of = end_of
         self._lost: set[MessageId] = set()

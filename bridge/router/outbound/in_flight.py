@@ -11,7 +11,7 @@ from bridge.model import AccountId
 from bridge.ports.connector import Connector
 
 
-class UnderWay:
+class InFlightCalls:
     """`connectors` are those that send now; they change when the configuration does."""
 
     def __init__(self, connectors: Mapping[AccountId, Connector]) -> None:

@@ -52,12 +52,12 @@ from bridge.ports.connector import Connector, FindsSent, LeavesFilesOut, SaysInW
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.outbox import OutboxStore
 from bridge.router.outbound.delivery_lookup import find_post
-from bridge.router.outbound.duplicates import Doubles
+from bridge.router.outbound.duplicates import DuplicateRemover
 from bridge.router.outbound.encoding import Encoding, out_of_thread
-from bridge.router.outbound.in_flight import UnderWay
+from bridge.router.outbound.in_flight import InFlightCalls
 from bridge.router.outbound.max_delay import too_late
 from bridge.router.outbound.notices import is_ours
-from bridge.router.outbound.rate_limits import Budgets, Priority
+from bridge.router.outbound.rate_limits import Priority, RateLimits
 from bridge.router.outbound.streams import streams_of
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime import metrics
@@ -135,12 +135,12 @@ class Lanes:
         self,
         store: _LanesStore,
         connectors: Mapping[AccountId, Connector],
-        budgets: Budgets,
+        budgets: RateLimits,
         clock: Clock,
         policy: Policy,
         rooms: Rooms,
         encoding: Encoding,
-        under_way: UnderWay,
+        under_way: InFlightCalls,
     ) -> None:
         self._store = store
         self._connectors = connectors
@@ -153,7 +153,7 @@ class Lanes:
         self._lanes: dict[LaneId, _Lane] = {}
         self._claims: dict[LaneId, _Claim] = {}
         self._begun: set[OperationId] = set()
-        self._doubles = Doubles(store, connectors, clock, policy, self._take_away)
+        self._doubles = DuplicateRemover(store, connectors, clock, policy, self._take_away)
         self._started = False  # before that, a lane that nobody works on may not be empty
         self._closing = False
         self.on_end: Callable[[Operation, OutboxState], Awaitable[None]] | None = None

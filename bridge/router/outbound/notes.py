@@ -18,7 +18,7 @@ from bridge.model import (
 from bridge.model.archive_records import StoredMessage
 from bridge.model.reaction_records import Reacted
 from bridge.ports.store.messages import MessageStore
-from bridge.ports.store.reactions import MarkStore
+from bridge.ports.store.reactions import ReactionStore
 from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.rooms import Member, Rooms
 from bridge.uacs import Message
@@ -59,11 +59,11 @@ async def _note(
         number += 1
 
 
-class _NotesStore(MarkStore, MessageStore, Protocol):
-    """What `Notes` needs of the store."""
+class _NotesStore(ReactionStore, MessageStore, Protocol):
+    """What `ReactionNotes` needs of the store."""
 
 
-class Notes:
+class ReactionNotes:
     """Keeps the notes as they should be. It is called by the lane of the channel alone, so that
     the last word is that of the last event."""
 

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from bridge.model import AccountId, BudgetKey, Rate
+from bridge.model import AccountId, Rate, RateLimitKey
 from bridge.ports.clock import Clock
 
 _KEPT = 3  # one part in so many of a limit is kept from what nobody needs to see
@@ -67,7 +67,7 @@ class _Waiter:
     granted: asyncio.Future[list[list[float]]] = field(compare=False)
 
 
-class Budgets:
+class RateLimits:
     """Hands out permission to send. A waiting request holds nobody up who needs other limits."""
 
     def __init__(
@@ -85,7 +85,7 @@ class Budgets:
 
     @asynccontextmanager
     async def permission(
-        self, account: AccountId, keys: Sequence[BudgetKey], priority: Priority
+        self, account: AccountId, keys: Sequence[RateLimitKey], priority: Priority
     ) -> AsyncGenerator[None, None]:
         """Wait for room in every window, hold it while the request is under way.
 
@@ -104,14 +104,14 @@ class Budgets:
                 self._grant_what_fits(windows)
 
     def has_room(
-        self, account: AccountId, keys: Sequence[BudgetKey], priority: Priority = Priority.ANSWER
+        self, account: AccountId, keys: Sequence[RateLimitKey], priority: Priority = Priority.ANSWER
     ) -> bool:
         """Whether a request would go out at once."""
         now = self._clock.monotonic()
         windows = [self._window(account, key) for key in keys]
         return _has_room(windows, now, priority)
 
-    def block(self, account: AccountId, keys: Sequence[BudgetKey], seconds: float) -> None:
+    def block(self, account: AccountId, keys: Sequence[RateLimitKey], seconds: float) -> None:
         """The platform asked us to wait: nothing more under these keys until then."""
         until = self._clock.monotonic() + seconds
         for key in keys:
@@ -123,7 +123,7 @@ class Budgets:
             timer.cancel()
         self._timers.clear()
 
-    def _window(self, account: AccountId, key: BudgetKey) -> _Window:
+    def _window(self, account: AccountId, key: RateLimitKey) -> _Window:
         found = self._windows.get((account, key.rule, key.of))
         if found is None:
             found = _Window(self._rules.get(account, {}).get(key.rule, ()))

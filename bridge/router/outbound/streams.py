@@ -29,8 +29,8 @@ from bridge.ports.abilities import has
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Streams
 from bridge.ports.store.whole import Store
-from bridge.router.outbound.in_flight import UnderWay
-from bridge.router.outbound.rate_limits import Budgets, Priority
+from bridge.router.outbound.in_flight import InFlightCalls
+from bridge.router.outbound.rate_limits import Priority, RateLimits
 from bridge.router.runtime import metrics
 from bridge.uacs import Message, TextPart
 
@@ -88,7 +88,7 @@ def streams_of(connector: Connector) -> Streams | None:
 
 
 def as_streams(
-    connector: Streams, delivery: Delivery, calls: Sequence[Call], budgets: Budgets
+    connector: Streams, delivery: Delivery, calls: Sequence[Call], budgets: RateLimits
 ) -> tuple[Call, ...]:
     """The calls as the platform's own streams want them: a growing post begins one where there is
     room for that, any edit ends one. `delivery` is settled where the message grows."""
@@ -98,7 +98,7 @@ def as_streams(
 
 
 def _as_stream(
-    connector: Streams, delivery: Delivery, call: Call, budgets: Budgets
+    connector: Streams, delivery: Delivery, call: Call, budgets: RateLimits
 ) -> Sequence[Call]:
     operation = delivery.operation
     if call.kind == "edit":
@@ -113,7 +113,7 @@ def _as_stream(
 
 
 @dataclass(frozen=True)
-class Showing:
+class StreamRenderer:
     """What streams are made with.
 
     - `encode` gives the calls of a delivery as its channel is shown it, `grown` the delivery with
@@ -123,13 +123,13 @@ class Showing:
 
     store: Store
     connectors: Mapping[AccountId, Connector]
-    budgets: Budgets
+    budgets: RateLimits
     clock: Clock
     edits: LastEdits
     encode: Encode
     grown: Callable[[Delivery, Streams], Awaitable[Delivery]]
     roll_over: Callable[[PostMessage, Message], Awaitable[None]]
-    under_way: UnderWay
+    under_way: InFlightCalls
 
 
 @dataclass
@@ -158,7 +158,9 @@ class Stream:
     skipped. Nothing here is durable: posts of further parts and the final state go through the
     lanes. `stopped` is called when a person stops it by a button of the platform."""
 
-    def __init__(self, showing: Showing, answer: Growing, stopped: Callable[[], None]) -> None:
+    def __init__(
+        self, showing: StreamRenderer, answer: Growing, stopped: Callable[[], None]
+    ) -> None:
         self._with = showing
         self._answer = answer
         self._stopped = stopped

@@ -15,7 +15,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, ShowsTyping, ShowsWork
 from bridge.ports.store.messages import MessageStore
 from bridge.router.inbound.admission import admitting
-from bridge.router.outbound.rate_limits import Budgets, Priority
+from bridge.router.outbound.rate_limits import Priority, RateLimits
 from bridge.router.rooms.bylines import Bylines
 from bridge.router.rooms.options import seen_event
 from bridge.router.rooms.people import nameless
@@ -46,7 +46,7 @@ class Typing:
         self,
         rooms: Rooms,
         connectors: Mapping[AccountId, Connector],
-        budgets: Budgets,
+        budgets: RateLimits,
         clock: Clock,
         store: MessageStore,
         bylines: Bylines,

@@ -20,14 +20,14 @@ from bridge.ports.store.conversations import ConversationStore
 from bridge.ports.store.inbox import InboxStore
 from bridge.ports.store.key_values import OWN_SHELF, KeyValueStore
 from bridge.ports.store.messages import MessageStore
-from bridge.ports.store.reactions import MarkStore
-from bridge.ports.store.recovery import CatchUpStore
-from bridge.router.inbound.history_start import Beginnings
-from bridge.router.inbound.queues import Sources
+from bridge.ports.store.reactions import ReactionStore
+from bridge.ports.store.recovery import RecoveryStore
+from bridge.router.inbound.history_start import HistoryStarts
+from bridge.router.inbound.queues import InboundQueues
 from bridge.router.recovery.gaps import Gaps
 from bridge.router.recovery.read_order import Places, Progress, Reading, Rounds
-from bridge.router.recovery.reconcile import LookBack
-from bridge.router.recovery.watchdog import Hearing
+from bridge.router.recovery.reconcile import Reconciler
+from bridge.router.recovery.watchdog import ConnectionWatchdog
 from bridge.router.runtime.timeouts import Policy
 
 log = structlog.get_logger()
@@ -66,7 +66,13 @@ class _Again:
 
 
 class _CatchUpStore(
-    CatchUpStore, ConversationStore, InboxStore, KeyValueStore, MarkStore, MessageStore, Protocol
+    RecoveryStore,
+    ConversationStore,
+    InboxStore,
+    KeyValueStore,
+    ReactionStore,
+    MessageStore,
+    Protocol,
 ):
     """What `CatchUp` needs of the store."""
 
@@ -84,10 +90,10 @@ class CatchUp:
         self,
         store: _CatchUpStore,
         connectors: Mapping[AccountId, Connector],
-        sources: Sources,
-        beginnings: Beginnings,
+        sources: InboundQueues,
+        beginnings: HistoryStarts,
         gaps: Gaps,
-        hearing: Hearing,
+        hearing: ConnectionWatchdog,
         clock: Clock,
         policy: Policy,
     ) -> None:
@@ -111,7 +117,7 @@ class CatchUp:
         self._reading: defaultdict[_Heard, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._failures: defaultdict[_Heard, int] = defaultdict(int)  # in a row
         self.behind = 0  # channels that are being read
-        self.look_back = LookBack(store, connectors, sources, beginnings, clock, policy)
+        self.look_back = Reconciler(store, connectors, sources, beginnings, clock, policy)
         self._echoes: dict[tuple[AccountId, ChannelRef], str] = {}
         self._noted = 0.0
         self._awaited: set[_Heard] = set()

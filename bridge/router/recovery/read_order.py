@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from bridge.model import AccountId, ChannelRef
 from bridge.ports.clock import Clock
-from bridge.router.inbound.queues import Sources
+from bridge.router.inbound.queues import InboundQueues
 
 _AT_ONCE = 4  # channels of an account that are read side by side: its limits are few
 _LIVE_AT_ONCE = 12  # further channels of an account, those whose live events wait
@@ -27,9 +27,9 @@ class Reading:
     at most; then the channel goes on unread, and what the reading finds comes after them.
     """
 
-    def __init__(self, sources: Sources, key: str, clock: Clock, longest: float) -> None:
+    def __init__(self, sources: InboundQueues, key: str, clock: Clock, longest: float) -> None:
         self.came = asyncio.Event()
-        self._sources: Sources | None = sources
+        self._sources: InboundQueues | None = sources
         self._key = key
         self._clock = clock
         self._longest = longest

@@ -27,11 +27,11 @@ from bridge.ports.history import (
 from bridge.ports.store.inbox import InboxStore
 from bridge.ports.store.key_values import KeyValueStore
 from bridge.ports.store.messages import MessageStore
-from bridge.ports.store.reactions import MarkStore
-from bridge.ports.store.recovery import CatchUpStore
+from bridge.ports.store.reactions import ReactionStore
+from bridge.ports.store.recovery import RecoveryStore
 from bridge.router.inbound.channel_metadata import held_pins, news_of, news_of_pin
-from bridge.router.inbound.history_start import Beginnings
-from bridge.router.inbound.queues import Sources
+from bridge.router.inbound.history_start import HistoryStarts
+from bridge.router.inbound.queues import InboundQueues
 from bridge.router.runtime import metrics
 from bridge.router.runtime.timeouts import Policy
 
@@ -64,19 +64,21 @@ class _Channel:
     pins: Mapping[str, HeldPin]
 
 
-class _LookBackStore(CatchUpStore, InboxStore, KeyValueStore, MarkStore, MessageStore, Protocol):
-    """What `LookBack` needs of the store."""
+class _LookBackStore(
+    RecoveryStore, InboxStore, KeyValueStore, ReactionStore, MessageStore, Protocol
+):
+    """What `Reconciler` needs of the store."""
 
 
-class LookBack:
+class Reconciler:
     """The least urgent of all: one request at a time, with a pause after each."""
 
     def __init__(
         self,
         store: _LookBackStore,
         connectors: Mapping[AccountId, Connector],
-        sources: Sources,
-        beginnings: Beginnings,
+        sources: InboundQueues,
+        beginnings: HistoryStarts,
         clock: Clock,
         policy: Policy,
     ) -> None:

@@ -25,10 +25,10 @@ _HOPELESS = 3  # times that a new connection did not help
 
 
 class _HearingStore(InboxStore, KeyValueStore, Protocol):
-    """What `Hearing` needs of the store."""
+    """What `ConnectionWatchdog` needs of the store."""
 
 
-class Hearing:
+class ConnectionWatchdog:
     """Watches connections that stand. One that hears nothing of what is said is made anew, which
     begins a session and so catches up.
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from bridge.model import ActorId, Deletion, Event, MessagePosted, RoomId
-from bridge.model.room_records import Barred, BarredWhy, Paused
+from bridge.model.room_records import Ban, BarredWhy, Paused
 from bridge.ports.clock import Clock
 from bridge.ports.store.people import PeopleStore
 from bridge.ports.store.rooms import RoomStore
@@ -19,23 +19,23 @@ _SAID = {"blocked": "its author is blocked", "opted_out": "its author opted out"
 
 
 class _DecidedStore(PeopleStore, RoomStore, Protocol):
-    """What `Decided` needs of the store."""
+    """What `BansAndPauses` needs of the store."""
 
 
-class Decided:
+class BansAndPauses:
     """A cache in front of the store: to ask costs next to nothing."""
 
     def __init__(self, store: _DecidedStore, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._all: list[Barred] = []
-        self._barred: Mapping[ActorId, list[Barred]] = {}
+        self._all: list[Ban] = []
+        self._barred: Mapping[ActorId, list[Ban]] = {}
         self._paused: dict[RoomId, Paused] = {}
 
     async def load(self) -> None:
         """Whoever is barred is so under all accounts, those that were linked later included."""
         self._all = list(await self._store.barred())
-        barred: defaultdict[ActorId, list[Barred]] = defaultdict(list)
+        barred: defaultdict[ActorId, list[Ban]] = defaultdict(list)
         for one in self._all:
             for account in await self._accounts(one.actor):
                 barred[account].append(one)
@@ -75,13 +75,13 @@ class Decided:
             return None
         return found
 
-    def barred(self) -> list[Barred]:
+    def barred(self) -> list[Ban]:
         return self._all
 
     async def bar(self, actor: ActorId, why: BarredWhy, by: str, room: RoomId | None) -> None:
         """In one room, or (None) in all. Accounts of the same person are barred with it."""
         for one in await self._accounts(actor):
-            await self._store.bar(Barred(one, why, by, self._clock.time(), room))
+            await self._store.bar(Ban(one, why, by, self._clock.time(), room))
         await self.load()
 
     async def unbar(self, actor: ActorId, why: BarredWhy, room: RoomId | None) -> bool:

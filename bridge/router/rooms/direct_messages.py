@@ -30,10 +30,10 @@ _OPTIONS = RoomOptions(greets=False, private=(), tells=frozenset(), history="sha
 
 
 class _DirectsStore(AuthorStore, DirectStore, PeopleStore, Protocol):
-    """What `Directs` needs of the store."""
+    """What `DirectMessages` needs of the store."""
 
 
-class Directs:
+class DirectMessages:
     """A cache in front of the store: to ask costs next to nothing."""
 
     def __init__(

@@ -31,7 +31,7 @@ _NO_CONNECTORS: Mapping[AccountId, Connector] = MappingProxyType({})
 _PLACEHOLDER = re.compile(r"\{(name|platform|account)\}")
 
 
-class Names:
+class DisplayNames:
     """A cache in front of the store; a name that is known costs one look into a dict."""
 
     def __init__(

@@ -20,7 +20,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, KnowsEmails
 from bridge.ports.store.people import PeopleStore
 from bridge.router.rooms.codes import digest_of, new_code
-from bridge.router.rooms.display_names import Names
+from bridge.router.rooms.display_names import DisplayNames
 
 log = structlog.get_logger()
 
@@ -38,7 +38,7 @@ class Linking:
         self,
         store: PeopleStore,
         connectors: Mapping[AccountId, Connector],
-        names: Names,
+        names: DisplayNames,
         clock: Clock,
         email_key: bytes | None = None,
     ) -> None:

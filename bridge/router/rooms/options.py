@@ -87,7 +87,7 @@ class Filter:
 
 
 @dataclass(frozen=True)
-class Sieve:
+class MessageFilter:
     """`include`: only what one of these means passes, where there are any; `exclude`: what any of
     these means does not. `bots`: whether bots and apps pass at all."""
 
@@ -112,7 +112,7 @@ class Sieve:
         return ""
 
 
-OPEN = Sieve()
+OPEN = MessageFilter()
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class MemberOptions:
       then, or becomes a dead letter.
     """
 
-    sieve: Sieve = OPEN
+    sieve: MessageFilter = OPEN
     names: str | None = None
     everyone: bool = False
     replace: tuple[Replacement, ...] = ()
@@ -167,7 +167,7 @@ class RoomOptions:
     - `feedback`: whether people are asked what they think of agents' answers.
     """
 
-    sieve: Sieve = OPEN
+    sieve: MessageFilter = OPEN
     history: History = "from_joining"
     moderation: Moderation = "off"
     bots_per_minute: int | None = None

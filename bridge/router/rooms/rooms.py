@@ -43,7 +43,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class AgentSeat:
+class AgentMembership:
     """An agent in a room.
 
     `mentions`: it answers when it is mentioned; `threads`: and from then on everything in that
@@ -102,7 +102,7 @@ class Room:
     id: RoomId
     conversation: UUID
     members: tuple[Member, ...]
-    agents: tuple[AgentSeat, ...] = ()
+    agents: tuple[AgentMembership, ...] = ()
     undelivered: Undelivered = "note"
     options: RoomOptions = USUAL
     epoch: int | None = None
@@ -113,7 +113,7 @@ class Room:
     def timeline(self) -> Timeline:
         return Timeline(self.conversation, "room", str(self.id), epoch=self.epoch)
 
-    def seat(self, agent: str) -> AgentSeat | None:
+    def seat(self, agent: str) -> AgentMembership | None:
         """The agent as it sits in this room."""
         return next((one for one in self.agents if one.agent == agent), None)
 

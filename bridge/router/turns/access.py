@@ -23,9 +23,9 @@ from bridge.ports.connector import Connector, KnowsDirect
 from bridge.ports.store.agents import AgentStore
 from bridge.ports.store.people import PeopleStore
 from bridge.router.outbound.notices import Notices, notice_id
-from bridge.router.rooms.bans import Decided
+from bridge.router.rooms.bans import BansAndPauses
 from bridge.router.rooms.codes import digest_of, new_code
-from bridge.router.rooms.rooms import AgentSeat, Member, Room, Rooms
+from bridge.router.rooms.rooms import AgentMembership, Member, Room, Rooms
 from bridge.router.runtime import metrics
 from bridge.router.turns.groups import Memberships
 from bridge.uacs import TextPart
@@ -41,10 +41,10 @@ _CODE = re.compile(r"\s*(?:pair\s+)?([0-9a-z]{4}-[0-9a-z]{4})\s*", re.IGNORECASE
 
 
 class _DoorsStore(AgentStore, PeopleStore, Protocol):
-    """What `Doors` needs of the store."""
+    """What `AgentAccess` needs of the store."""
 
 
-class Doors:
+class AgentAccess:
     """A cache in front of the store: to ask costs next to nothing."""
 
     def __init__(
@@ -52,7 +52,7 @@ class Doors:
         store: _DoorsStore,
         connectors: Mapping[AccountId, Connector],
         rooms: Rooms,
-        decided: Decided,
+        decided: BansAndPauses,
         notices: Notices,
         clock: Clock,
     ) -> None:
@@ -69,7 +69,7 @@ class Doors:
         self._paired = {(one.actor, one.agent) for one in await self._store.pairings()}
 
     async def refuses(
-        self, seat: AgentSeat, room: Room, actor: ActorId, channel: ChannelRef | None
+        self, seat: AgentMembership, room: Room, actor: ActorId, channel: ChannelRef | None
     ) -> str:
         """Why this person does not reach the agent; empty where nothing speaks against it. All
         accounts of one person are that person."""
@@ -112,7 +112,7 @@ class Doors:
         return isinstance(connector, KnowsDirect) and connector.is_direct(channel)
 
     async def tell(
-        self, seat: AgentSeat, room: Room, member: Member, actor: ActorId, asked: MessageId
+        self, seat: AgentMembership, room: Room, member: Member, actor: ActorId, asked: MessageId
     ) -> None:
         """Say that they do not reach it, once in a while, where they asked."""
         metrics.NOT_ADMITTED.labels(seat.agent).inc()

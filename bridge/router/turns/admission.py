@@ -14,24 +14,24 @@ from bridge.model.turn_records import StoredTurn
 from bridge.ports.store.messages import MessageStore
 from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.rooms import Room, Rooms
-from bridge.router.turns.access import Doors
-from bridge.router.turns.handovers import Holdings
+from bridge.router.turns.access import AgentAccess
+from bridge.router.turns.handovers import HandOvers
 from bridge.router.turns.publisher import answer_id
-from bridge.router.turns.quotas import Purses
+from bridge.router.turns.quotas import Quotas
 
 log = structlog.get_logger()
 
 
-class Reception:
+class TurnAdmission:
     """Looks at a turn when its time comes: much may have changed since it was queued."""
 
     def __init__(
         self,
         store: MessageStore,
         rooms: Rooms,
-        holdings: Holdings,
-        doors: Doors,
-        purses: Purses,
+        holdings: HandOvers,
+        doors: AgentAccess,
+        purses: Quotas,
         notices: Notices,
         person_of: Callable[[ActorId], Awaitable[PersonId | None]],
     ) -> None:

@@ -24,7 +24,7 @@ _PART: TypeAdapter[ContentPart] = TypeAdapter(ContentPart)
 _LONGEST = 300  # characters of a mistake that people and the agent are told
 
 
-class Mending:
+class CardRepair:
     """The cards of one turn."""
 
     def __init__(self, cards: Cards, inputs: Inputs, agent: str) -> None:

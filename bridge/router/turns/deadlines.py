@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from bridge.model.turns import AgentEvent
 
 
-class Patience:
+class TurnDeadlines:
     """Seconds, by the clock of the loop."""
 
     def __init__(self, idle: float, total: float) -> None:

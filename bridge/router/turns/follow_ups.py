@@ -19,8 +19,8 @@ from bridge.model.turn_records import NewTurn, StoredTurn
 from bridge.ports.clock import Clock
 from bridge.ports.store.agents import AgentStore
 from bridge.router.outbound.notices import Notices, notice_id
-from bridge.router.rooms.rooms import AgentSeat, Room, Rooms
-from bridge.router.turns.handovers import Holdings
+from bridge.router.rooms.rooms import AgentMembership, Room, Rooms
+from bridge.router.turns.handovers import HandOvers
 from bridge.router.turns.selection import WITHIN, is_named
 from bridge.router.turns.sessions import session_of, spot_of
 from bridge.uacs import Message
@@ -28,12 +28,12 @@ from bridge.uacs import Message
 log = structlog.get_logger()
 
 
-class Calling:
+class FollowUps:
     """Looks at answers that are complete. Agents that call one another are counted from the last
     turn that a person called: at most so many as the room allows."""
 
     def __init__(
-        self, store: AgentStore, rooms: Rooms, holdings: Holdings, notices: Notices, clock: Clock
+        self, store: AgentStore, rooms: Rooms, holdings: HandOvers, notices: Notices, clock: Clock
     ) -> None:
         self._store = store
         self._rooms = rooms
@@ -73,7 +73,7 @@ class Calling:
     async def _hand_over(
         self,
         room: Room,
-        seat: AgentSeat,
+        seat: AgentMembership,
         handed: tuple[str, str],
         origin: StoredMessage,
         answer: Message,
@@ -103,7 +103,7 @@ class Calling:
 
 def _turn(
     room: Room,
-    seat: AgentSeat,
+    seat: AgentMembership,
     caller: StoredTurn,
     answer: Message,
     origin: StoredMessage,
@@ -120,12 +120,12 @@ def _turn(
     )
 
 
-def _handed(room: Room, seat: AgentSeat, to: str) -> list[AgentSeat]:
+def _handed(room: Room, seat: AgentMembership, to: str) -> list[AgentMembership]:
     other = None if to == PERSON else room.seat(to)
     return [] if other is None or other is seat else [other]
 
 
-def _named(room: Room, seat: AgentSeat, answer: Message) -> list[AgentSeat]:
+def _named(room: Room, seat: AgentMembership, answer: Message) -> list[AgentMembership]:
     if room.talk.agents == "off":
         return []
     text, _ = message_text(answer)

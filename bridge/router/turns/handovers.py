@@ -14,7 +14,7 @@ from bridge.content.cards.tree import Button
 from bridge.content.markdown import text_to_markdown
 from bridge.content.text.tree import Paragraph, Text
 from bridge.model import ActorId, MessageId, RoomId, split_key
-from bridge.model.turn_records import Holding
+from bridge.model.turn_records import HandOver
 from bridge.ports.clock import Clock
 from bridge.ports.store.agents import AgentStore
 from bridge.router.outbound.notices import Notices, notice_id
@@ -26,20 +26,20 @@ log = structlog.get_logger()
 GIVE_BACK = "bridge.give_back"  # the id of the button; its value is the spot
 
 
-class Holdings:
+class HandOvers:
     """A cache in front of the store: to ask costs next to nothing."""
 
     def __init__(self, store: AgentStore, notices: Notices, clock: Clock) -> None:
         self._store = store
         self._notices = notices
         self._clock = clock
-        self._held: dict[tuple[RoomId, str], Holding] = {}
+        self._held: dict[tuple[RoomId, str], HandOver] = {}
         self.on_taken: Callable[[RoomId], Awaitable[None]] | None = None
 
     async def load(self) -> None:
         self._held = {(one.room, one.spot): one for one in await self._store.holdings()}
 
-    def at(self, room: RoomId, asked: Asked) -> Holding | None:
+    def at(self, room: RoomId, asked: Asked) -> HandOver | None:
         """Who holds the narrowest spot at which it was said."""
         if not self._held:
             return None
@@ -76,7 +76,7 @@ class Holdings:
         return "Given back."
 
     async def _hold(self, room: Room, spot: str, agent: str | None, by: str) -> None:
-        holding = Holding(room.id, spot, agent, by, self._clock.time())
+        holding = HandOver(room.id, spot, agent, by, self._clock.time())
         await self._store.hold(holding)
         self._held[room.id, spot] = holding
         log.info("taken_over", room=room.id, agent=agent, by=by)

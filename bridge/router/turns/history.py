@@ -18,10 +18,10 @@ from bridge.ports.store.conversations import ConversationStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.reading import ReadingStore
 from bridge.ports.store.turns import TurnStore
-from bridge.router.rooms.rooms import AgentSeat, Room
+from bridge.router.rooms.rooms import AgentMembership, Room
 from bridge.router.runtime.timeouts import Policy
 from bridge.router.turns.sessions import session_of, view_of
-from bridge.router.turns.thread_context import ThreadsTold
+from bridge.router.turns.thread_context import ThreadContext
 from bridge.uacs import Conversation, Message, to_datetime
 
 
@@ -38,7 +38,12 @@ class History:
         self._policy = policy
 
     async def of(
-        self, room: Room, seat: AgentSeat, turn: TurnId, question: Message, asked: StoredMessage
+        self,
+        room: Room,
+        seat: AgentMembership,
+        turn: TurnId,
+        question: Message,
+        asked: StoredMessage,
     ) -> Conversation:
         """The room as the agent is shown it, oldest first, the question last, with what it keeps
         for itself since its last answer in this session (`metadata.agents.<name>`). `asked` is what
@@ -52,7 +57,7 @@ class History:
         position = await self._store.position(room.conversation)
         whole = await self._store.conversation(room.conversation, newest=0)
         window = Window(seat.history_tokens, f"agent:{seat.agent}")
-        threads = ThreadsTold(self._store, room.conversation, view_of(room, seat, asked))
+        threads = ThreadContext(self._store, room.conversation, view_of(room, seat, asked))
         looked_at = 0
         if window.take(*await threads.tell([question])):
             looked_at = await self._read_back(
@@ -79,7 +84,7 @@ class History:
         return {KEY: {"said": position.said, "changed": about["history"]["changed"]}}
 
     async def kept(
-        self, room: Room, seat: AgentSeat, turn: TurnId, asked: StoredMessage
+        self, room: Room, seat: AgentMembership, turn: TurnId, asked: StoredMessage
     ) -> dict[str, JsonValue]:
         """What the agent keeps for itself since its last answer in this session."""
         last = await self._last_answer(session_of(seat, room.id, asked), turn)
@@ -93,9 +98,9 @@ class History:
     async def _read_back(
         self,
         window: Window,
-        threads: ThreadsTold,
+        threads: ThreadContext,
         room: Room,
-        seat: AgentSeat,
+        seat: AgentMembership,
         question: Message,
         asked: StoredMessage,
         said: int,
@@ -130,7 +135,9 @@ class History:
         window.cut = True
         return looked_at
 
-    async def _is_unchanged(self, room: Room, seat: AgentSeat, last: Message | None) -> bool | None:
+    async def _is_unchanged(
+        self, room: Room, seat: AgentMembership, last: Message | None
+    ) -> bool | None:
         match None if last is None else state_of(last.metadata, seat.agent).get(KEY):
             case {"said": int(said), "changed": int(changed)}:
                 known = Position(said, changed)
@@ -147,14 +154,14 @@ class _ShownMeanwhileStore(ConversationStore, MessageStore, Protocol):
 async def shown_meanwhile(
     store: _ShownMeanwhileStore,
     room: Room,
-    seat: AgentSeat,
+    seat: AgentMembership,
     asked: StoredMessage,
     before: Sequence[Message],
     message: Message,
 ) -> Message:
     """A message that is said while the agent works, as the agent is shown it. `before` are the
     question and what was said since, `asked` is what a person said that led to the question."""
-    threads = ThreadsTold(store, room.conversation, view_of(room, seat, asked))
+    threads = ThreadContext(store, room.conversation, view_of(room, seat, asked))
     told = await threads.tell([*before, message])
     return own_view(threads.settle(told)[-1], seat.agent)
 

@@ -36,10 +36,10 @@ from bridge.uacs import Message
 
 
 class _VoiceStore(AdmissionStore, MessageStore, TurnStore, Protocol):
-    """What `Voice` needs of the store."""
+    """What `AnswerPublisher` needs of the store."""
 
 
-class Voice:
+class AnswerPublisher:
     """What agents say is kept, and stands in every channel of the room."""
 
     def __init__(

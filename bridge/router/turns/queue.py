@@ -21,13 +21,13 @@ from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.conversations import ConversationStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.turns import TurnStore
-from bridge.router.rooms.rooms import AgentSeat, Rooms
+from bridge.router.rooms.rooms import AgentMembership, Rooms
 from bridge.router.runtime.timeouts import Policy
-from bridge.router.turns.admission import Reception
+from bridge.router.turns.admission import TurnAdmission
 from bridge.router.turns.history import shown_meanwhile
 from bridge.router.turns.inputs import Inputs
-from bridge.router.turns.publisher import Voice, answer_id
-from bridge.router.turns.runner import Answering
+from bridge.router.turns.publisher import AnswerPublisher, answer_id
+from bridge.router.turns.runner import TurnRunner
 from bridge.uacs import Message
 
 log = structlog.get_logger()
@@ -48,17 +48,17 @@ class _Running:
 class _Session:
     """Turns that wait, the one that runs, and when the last question came."""
 
-    seat: AgentSeat
+    seat: AgentMembership
     waiting: deque[StoredTurn] = field(default_factory=deque[StoredTurn])
     running: _Running | None = None
     asked: float = 0.0
 
 
 class _TurnsStore(AdmissionStore, ConversationStore, MessageStore, TurnStore, Protocol):
-    """What `Turns` needs of the store."""
+    """What `TurnQueue` needs of the store."""
 
 
-class Turns:
+class TurnQueue:
     """One queue for each session; sessions are answered side by side.
 
     What comes while an agent works waits (`queue`), waits and is answered as one (`merge`), is told
@@ -69,12 +69,12 @@ class Turns:
         self,
         store: _TurnsStore,
         rooms: Rooms,
-        answering: Answering,
-        voice: Voice,
+        answering: TurnRunner,
+        voice: AnswerPublisher,
         clock: Clock,
         policy: Policy,
         new_id: Callable[[], str],
-        reception: Reception,
+        reception: TurnAdmission,
     ) -> None:
         self._store = store
         self._rooms = rooms
@@ -196,7 +196,7 @@ class Turns:
         running.inputs.give(told)
 
     async def _said_meanwhile(
-        self, seat: AgentSeat, running: _Running, turn: StoredTurn
+        self, seat: AgentMembership, running: _Running, turn: StoredTurn
     ) -> Message | None:
         """What the turn asks, as the agent at work is shown it; None where it cannot be."""
         room = self._rooms.by_id.get(turn.room)
@@ -221,9 +221,9 @@ class Turns:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _seat(self, turn: StoredTurn) -> AgentSeat:
+    def _seat(self, turn: StoredTurn) -> AgentMembership:
         room = self._rooms.by_id.get(turn.room)
-        return (room and room.seat(turn.agent)) or AgentSeat(turn.agent)
+        return (room and room.seat(turn.agent)) or AgentMembership(turn.agent)
 
     async def _run(self, key: str, session: _Session) -> None:
         try:

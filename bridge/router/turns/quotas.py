@@ -47,7 +47,7 @@ class Prices:
 
 
 @dataclass(frozen=True)
-class Allowances:
+class QuotaSettings:
     """Budgets by room and agent, the one that each person has, and what models cost."""
 
     rooms: Mapping[RoomId, Budget] = field(default_factory=dict[RoomId, Budget])
@@ -56,11 +56,11 @@ class Allowances:
     prices: Mapping[str, Prices] = field(default_factory=dict[str, Prices])
 
 
-class Purses:
+class Quotas:
     """Durable sums, and the limits as they are configured now."""
 
     def __init__(
-        self, store: AgentStore, clock: Clock, allowances: Callable[[], Allowances]
+        self, store: AgentStore, clock: Clock, allowances: Callable[[], QuotaSettings]
     ) -> None:
         self._store = store
         self._clock = clock

@@ -16,16 +16,16 @@ from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.reading import ReadingStore
 from bridge.ports.store.turns import TurnStore
 from bridge.ports.tools import Tool
-from bridge.router.rooms.rooms import AgentSeat, Room
+from bridge.router.rooms.rooms import AgentMembership, Room
 from bridge.router.runtime.timeouts import Policy
 from bridge.router.turns.history import History
 
 
 class _AskingStore(ConversationStore, MessageStore, ReadingStore, TurnStore, Protocol):
-    """What `Asking` needs of the store."""
+    """What `TurnRequests` needs of the store."""
 
 
-class Asking:
+class TurnRequests:
     """Turns as agents see them."""
 
     def __init__(self, store: _AskingStore, policy: Policy) -> None:
@@ -36,7 +36,7 @@ class Asking:
         self, stored: StoredTurn, room: Room, trigger: StoredMessage, tools: Sequence[Tool] = ()
     ) -> Turn:
         """`tools` are described in the conversation's metadata."""
-        seat = room.seat(stored.agent) or AgentSeat(stored.agent)
+        seat = room.seat(stored.agent) or AgentMembership(stored.agent)
         question = await self._store.message(stored.trigger) or trigger
         conversation = await self._history.of(room, seat, stored.id, question.message, trigger)
         if tools:
@@ -57,7 +57,7 @@ class Asking:
         self, stored: StoredTurn, room: Room, trigger: StoredMessage
     ) -> dict[str, JsonValue]:
         """What the agent keeps for itself, before this turn."""
-        seat = room.seat(stored.agent) or AgentSeat(stored.agent)
+        seat = room.seat(stored.agent) or AgentMembership(stored.agent)
         return await self._history.kept(room, seat, stored.id, trigger)
 
     async def noted(self, turn: Turn, room: Room) -> dict[str, JsonValue]:

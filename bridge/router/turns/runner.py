@@ -31,7 +31,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.turns import TurnStore
-from bridge.router.outbound.streams import Showing, Stream
+from bridge.router.outbound.streams import Stream, StreamRenderer
 from bridge.router.outbound.typing import Typing
 from bridge.router.outbound.typing import Work as AgentWork
 from bridge.router.rooms.feed import Feed
@@ -39,13 +39,13 @@ from bridge.router.rooms.rooms import Room, Rooms
 from bridge.router.runtime import metrics
 from bridge.router.runtime.timeouts import Policy
 from bridge.router.turns.answer import Answer
-from bridge.router.turns.card_repair import Mending
-from bridge.router.turns.deadlines import Patience
-from bridge.router.turns.follow_ups import Calling
+from bridge.router.turns.card_repair import CardRepair
+from bridge.router.turns.deadlines import TurnDeadlines
+from bridge.router.turns.follow_ups import FollowUps
 from bridge.router.turns.inputs import Inputs
-from bridge.router.turns.publisher import Voice, answer_id
-from bridge.router.turns.request import Asking
-from bridge.router.turns.tool_catalogue import Described
+from bridge.router.turns.publisher import AnswerPublisher, answer_id
+from bridge.router.turns.request import TurnRequests
+from bridge.router.turns.tool_catalogue import ToolCatalogue
 from bridge.router.turns.tools import Calls, Tools
 
 log = structlog.get_logger()
@@ -66,18 +66,18 @@ class Work:
     answer: Answer
     stream: Stream
     calls: Calls
-    mending: Mending
-    patience: Patience
+    mending: CardRepair
+    patience: TurnDeadlines
     began: float
     first: float | None = None
     showing: asyncio.Task[None] | None = None
 
 
 class _AnsweringStore(MessageStore, TurnStore, Protocol):
-    """What `Answering` needs of the store."""
+    """What `TurnRunner` needs of the store."""
 
 
-class Answering:
+class TurnRunner:
     """Runs turns; each ends as done or failed, with its answer kept and shown."""
 
     def __init__(
@@ -86,16 +86,16 @@ class Answering:
         connectors: Mapping[AccountId, Connector],
         rooms: Rooms,
         agents: Mapping[str, Agent],
-        asking: Asking,
-        voice: Voice,
-        showing: Showing,
+        asking: TurnRequests,
+        voice: AnswerPublisher,
+        showing: StreamRenderer,
         clock: Clock,
         policy: Policy,
         typing: Typing,
         feed: Feed,
         tools: Tools,
-        calling: Calling,
-        described: Described,
+        calling: FollowUps,
+        described: ToolCatalogue,
         cards: Cards,
     ) -> None:
         self._store = store
@@ -127,7 +127,7 @@ class Answering:
         await self._store.set_turn(stored.id, "running")
         tools = await self._tools.of(room, stored.agent)
         await self._described.note(room, stored.agent, tools)
-        patience = Patience(self._policy.turn_idle, self._policy.turn_total)
+        patience = TurnDeadlines(self._policy.turn_idle, self._policy.turn_total)
         answer = Answer(
             answer_id(stored),
             stored.agent,
@@ -143,7 +143,7 @@ class Answering:
             answer=answer,
             stream=Stream(self._showing, answer, partial(inputs.stop, None)),
             calls=self._tools.calls(tools, stored, room, trigger, inputs, patience),
-            mending=Mending(self._cards, inputs, stored.agent),
+            mending=CardRepair(self._cards, inputs, stored.agent),
             patience=patience,
             began=self._clock.monotonic(),
         )

@@ -16,7 +16,7 @@ from bridge.model import MessageId, MessagePosted, split_key
 from bridge.model.archive_records import NewMessage
 from bridge.router.inbound.context import Surroundings
 from bridge.router.rooms.answer_conditions import ANYWHERE, NOWHERE, Asking, Rank, collide, rank_of
-from bridge.router.rooms.rooms import AgentSeat, Room
+from bridge.router.rooms.rooms import AgentMembership, Room
 
 log = structlog.get_logger()
 
@@ -26,13 +26,13 @@ WITHIN = 3600.0  # seconds for which turns that agents and bots called are count
 
 async def agents_asked(
     room: Room, event: MessagePosted, new: NewMessage, around: Surroundings
-) -> Sequence[AgentSeat]:
+) -> Sequence[AgentMembership]:
     """The agents that shall answer, as far as they admit whoever asks. Where a person has taken
     over, none does."""
     wanted = await _wanted(room, event, new, around)
     if not wanted:
         return ()
-    admitted: list[AgentSeat] = []
+    admitted: list[AgentMembership] = []
     channel = event.place.channel
     member = room.member(channel)
     text, _ = message_text(event.message)
@@ -46,7 +46,7 @@ async def agents_asked(
 
 async def _wanted(
     room: Room, event: MessagePosted, new: NewMessage, around: Surroundings
-) -> Sequence[AgentSeat]:
+) -> Sequence[AgentMembership]:
     """Whom the message is for."""
     if not room.agents:
         return ()
@@ -67,8 +67,8 @@ async def _wanted(
 
 
 async def _may_call(
-    named: Sequence[AgentSeat], room: Room, event: MessagePosted, around: Surroundings
-) -> Sequence[AgentSeat]:
+    named: Sequence[AgentMembership], room: Room, event: MessagePosted, around: Surroundings
+) -> Sequence[AgentMembership]:
     """People may; bots where the seat hears them, until it has gone round often enough."""
     if not event.author.bot:
         return named
@@ -88,10 +88,10 @@ async def called_by_others(room: Room, around: Surroundings) -> int:
 
 async def _chosen(
     room: Room, event: MessagePosted, new: NewMessage, asked: Asking, around: Surroundings
-) -> Sequence[AgentSeat]:
+) -> Sequence[AgentMembership]:
     """Those that listen and whose routes fit: the best, and all that sit beside."""
     root = new.root or new.id
-    ranks: list[tuple[Rank, AgentSeat]] = []
+    ranks: list[tuple[Rank, AgentMembership]] = []
     for seat in room.agents:
         rank = rank_of(seat.routes, asked)
         if rank == NOWHERE:
@@ -124,7 +124,7 @@ async def _asking(
     return Asking(event.place.channel, name, who, new.root is not None, text)
 
 
-def is_addressed(seat: AgentSeat, text: str, new: NewMessage) -> bool:
+def is_addressed(seat: AgentMembership, text: str, new: NewMessage) -> bool:
     """By its name, or because its own words are answered."""
     return is_named(seat.agent, text) or said_by(new.reply_to) == seat.agent
 
@@ -135,7 +135,7 @@ def said_by(message: MessageId | None) -> str | None:
     return rest[0] if kind == "agent" and len(rest) == 2 else None
 
 
-def wants_stop(seat: AgentSeat, event: MessagePosted) -> bool:
+def wants_stop(seat: AgentMembership, event: MessagePosted) -> bool:
     """Whether the text is no question but the wish that the agent stops."""
     text, _ = message_text(event.message)
     words = re.sub(rf"@{re.escape(seat.agent)}\b", " ", text, flags=re.IGNORECASE)
@@ -147,7 +147,7 @@ def is_named(agent: str, text: str) -> bool:
     return re.search(rf"(?<![\w@])@{re.escape(agent)}(?![\w-])", text, re.IGNORECASE) is not None
 
 
-def ambiguities(seats: Sequence[AgentSeat]) -> list[tuple[int, int, str]]:
+def ambiguities(seats: Sequence[AgentMembership]) -> list[tuple[int, int, str]]:
     """Pairs of seats of which neither goes before the other, and why."""
     found: list[tuple[int, int, str]] = []
     for first, one in enumerate(seats):
@@ -159,7 +159,7 @@ def ambiguities(seats: Sequence[AgentSeat]) -> list[tuple[int, int, str]]:
     return found
 
 
-def _collision(one: AgentSeat, other: AgentSeat) -> str:
+def _collision(one: AgentMembership, other: AgentMembership) -> str:
     if not one.routes and not other.routes:
         # A mention that names nobody is for the first of them.
         return "both answer always" if one.listen == other.listen == "always" else ""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from bridge.model import ActorId, ChannelRef, MessageId, RoomId
 from bridge.model.archive_records import NewMessage, StoredMessage, View
 from bridge.model.refs import join_key
-from bridge.router.rooms.rooms import AgentSeat, Room
+from bridge.router.rooms.rooms import AgentMembership, Room
 from bridge.router.rooms.visibility import may_see_all
 
 Asked = NewMessage | StoredMessage
 
 
-def session_of(seat: AgentSeat, room: RoomId, asked: Asked) -> str:
+def session_of(seat: AgentMembership, room: RoomId, asked: Asked) -> str:
     """Turns of one session are answered one after the other, and know of one another."""
     match seat.session:
         case "room":
@@ -25,7 +25,7 @@ def session_of(seat: AgentSeat, room: RoomId, asked: Asked) -> str:
             return join_key(seat.agent, room, "person", asked.author.id)
 
 
-def view_of(room: Room, seat: AgentSeat, asked: Asked) -> View:
+def view_of(room: Room, seat: AgentMembership, asked: Asked) -> View:
     """What of the room the agent is shown."""
     member = None if may_see_all(room) else f"agent:{seat.agent}"
     match seat.session:
@@ -61,7 +61,7 @@ def person_spot(actor: ActorId) -> str:
     return join_key("person", actor)
 
 
-def spot_of(seat: AgentSeat, asked: Asked) -> str:
+def spot_of(seat: AgentMembership, asked: Asked) -> str:
     """The spot of a session of this seat."""
     match seat.session:
         case "channel" if asked.place:

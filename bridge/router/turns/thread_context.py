@@ -33,11 +33,11 @@ _WORDS = 48  # characters of a message by which it is known again
 
 
 class _ThreadsToldStore(ConversationStore, MessageStore, Protocol):
-    """What `ThreadsTold` needs of the store."""
+    """What `ThreadContext` needs of the store."""
 
 
 @dataclass
-class ThreadsTold:
+class ThreadContext:
     """Of one turn. `view` is what of the room the agent is shown."""
 
     store: _ThreadsToldStore

@@ -18,7 +18,7 @@ from bridge.router.turns.tools import Tools
 log = structlog.get_logger()
 
 
-class Described:
+class ToolCatalogue:
     """An agent's tools are noted when it is asked, and from then on whenever their list changes:
     servers are not connected for this alone."""
 

@@ -32,7 +32,7 @@ from bridge.ports.tools import ApprovalRule, Tool, Toolbox
 from bridge.router.rooms.rooms import Room
 from bridge.router.runtime import metrics
 from bridge.router.turns.approvals import Approvals, Wanted
-from bridge.router.turns.deadlines import Patience
+from bridge.router.turns.deadlines import TurnDeadlines
 from bridge.router.turns.hand_over_tool import hand_over_tool, handed_over
 from bridge.router.turns.inputs import Inputs
 from bridge.uacs import ToolCallPart, ToolResultPart
@@ -69,7 +69,7 @@ class Tools:
         room: Room,
         trigger: StoredMessage,
         inputs: Inputs,
-        patience: Patience,
+        patience: TurnDeadlines,
     ) -> Calls:
         """The calls of this turn; close them when it ends."""
         asked = _Asked(turn, room, trigger)
@@ -137,7 +137,7 @@ class Calls:
         tools: Sequence[Tool],
         asked: _Asked,
         inputs: Inputs,
-        patience: Patience,
+        patience: TurnDeadlines,
     ) -> None:
         self._box = box
         self._approvals = approvals

@@ -13,7 +13,6 @@ from bridge.content.text.split import utf16_length
 from bridge.model import (
     AccountId,
     AddReaction,
-    BudgetKey,
     Byline,
     Call,
     ChannelRef,
@@ -25,6 +24,7 @@ from bridge.model import (
     OperationId,
     PostMessage,
     Quoted,
+    RateLimitKey,
     Receipt,
     RoomId,
 )
@@ -79,8 +79,8 @@ def test_a_post_is_one_webhook_call_with_name_and_picture() -> None:
                 operation=OperationId("op-1"),
                 channel=WHERE,
                 budgets=(
-                    BudgetKey(rule="webhook_execute", of=CHANNEL),
-                    BudgetKey(rule="global", of="discord"),
+                    RateLimitKey(rule="webhook_execute", of=CHANNEL),
+                    RateLimitKey(rule="global", of="discord"),
                 ),
                 body={
                     "content": "**hi**",

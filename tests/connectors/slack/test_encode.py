@@ -15,7 +15,6 @@ from bridge.model import (
     FIRST_SLOT_OF_FILES,
     AccountId,
     AddReaction,
-    BudgetKey,
     Byline,
     Call,
     DeleteMessage,
@@ -29,6 +28,7 @@ from bridge.model import (
     PinMessage,
     PostMessage,
     Quoted,
+    RateLimitKey,
     Receipt,
     RemoveReaction,
     RoomId,
@@ -98,8 +98,8 @@ def test_a_post_carries_its_author_and_its_operation() -> None:
                 channel=CHANNEL,
                 thread="1700000000.000100",
                 budgets=(
-                    BudgetKey(rule="post_per_channel", of="acme:C1"),
-                    BudgetKey(rule="post_per_workspace", of="acme"),
+                    RateLimitKey(rule="post_per_channel", of="acme:C1"),
+                    RateLimitKey(rule="post_per_workspace", of="acme"),
                 ),
                 body={
                     "channel": "C1",
@@ -127,7 +127,7 @@ def test_an_edit_changes_what_stands_there() -> None:
 
     assert (call.kind, call.method, call.native_id) == ("edit", "chat.update", "1700000000.000000")
     assert call.thread == "1.2"
-    assert call.budgets == (BudgetKey(rule="update_per_workspace", of="acme"),)
+    assert call.budgets == (RateLimitKey(rule="update_per_workspace", of="acme"),)
     assert call.body == {
         "channel": "C1", "ts": "1700000000.000000", "text": "new", "mrkdwn": True,
         "parse": "none", "link_names": False,

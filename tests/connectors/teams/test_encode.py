@@ -16,7 +16,6 @@ from bridge.content.text.tree import CodeBlock, Paragraph, Text
 from bridge.model import (
     AccountId,
     AddReaction,
-    BudgetKey,
     Byline,
     Call,
     ChannelRef,
@@ -30,6 +29,7 @@ from bridge.model import (
     PinMessage,
     PostMessage,
     Quoted,
+    RateLimitKey,
     Receipt,
     RoomId,
 )
@@ -46,8 +46,8 @@ from tests.connectors.teams.test_text import shown
 
 HERE = ChannelRef(platform="teams", workspace=TENANT, channel=CHANNEL)
 BUDGETS = (
-    BudgetKey(rule="conversation", of=f"{APP_ID} {HERE.key}"),
-    BudgetKey(rule="app_and_tenant", of=f"{APP_ID} {TENANT}"),
+    RateLimitKey(rule="conversation", of=f"{APP_ID} {HERE.key}"),
+    RateLimitKey(rule="app_and_tenant", of=f"{APP_ID} {TENANT}"),
 )
 COMMON: dict[str, Any] = {
     "id": OperationId("op"),

@@ -20,7 +20,7 @@ from bridge.model import (
     message_id_of,
 )
 from bridge.router.rooms.options import RoomOptions, Tells
-from bridge.router.rooms.rooms import AgentSeat, Member
+from bridge.router.rooms.rooms import AgentMembership, Member
 from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -108,7 +108,7 @@ async def test_a_result_answers_its_poll_in_the_polls_order_and_is_said_once(duo
 
 async def test_it_is_archived_as_words_of_the_system_and_calls_no_agent(duo: Duo) -> None:
     house, slate, _ = duo
-    seats = (AgentSeat("echo", "always"),)
+    seats = (AgentMembership("echo", "always"),)
     house.rooms = [replace(room, agents=seats) for room in house.rooms]
     async with house.run():
         await slate.happen(TopicChanged, "s", topic="ask @echo")

@@ -12,8 +12,8 @@ from bridge.errors import BridgeError, Refused, Unavailable
 from bridge.model import FeedbackGiven, MessageId
 from bridge.model.turns import AgentEvent, AgentInput, Feedback, TextDelta, Turn, TurnDone
 from bridge.policies.guarded import GuardedAgent
-from bridge.router import AgentSeat
-from bridge.router.rooms.options import Filter, RoomOptions, Sieve
+from bridge.router import AgentMembership
+from bridge.router.rooms.options import Filter, MessageFilter, RoomOptions
 from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -47,7 +47,7 @@ def house(clock: FakeClock) -> House:
     slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
     house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.agents = {"judged": GuardedAgent(Judged(), [])}
-    house.seats = (AgentSeat("judged", "always"),)
+    house.seats = (AgentMembership("judged", "always"),)
     house.room("plaza", (slate, "s", "both"), (board, "b", "both"))
     asks(house, RoomOptions(feedback="on"))
     return house
@@ -135,7 +135,9 @@ async def test_what_an_agent_refuses_is_kept_and_not_told_again(house: House) ->
     "options",
     [
         RoomOptions(feedback="off"),
-        RoomOptions(feedback="on", sieve=Sieve(exclude=(Filter(kinds=frozenset({"presses"})),))),
+        RoomOptions(
+            feedback="on", sieve=MessageFilter(exclude=(Filter(kinds=frozenset({"presses"})),))
+        ),
     ],
 )
 async def test_feedback_that_the_room_does_not_want_counts_for_nothing(

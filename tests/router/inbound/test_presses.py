@@ -12,7 +12,7 @@ from bridge.content.cards.interactions import SCHEMA_ID, action_token
 from bridge.model import ActionPressed, Event, Raw
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
 from bridge.ports.cards import Cards
-from bridge.router import AgentSeat
+from bridge.router import AgentMembership
 from bridge.store import SqliteStore
 from bridge.uacs import StructuredDataPart, TextPart
 from tests.router.conftest import House
@@ -85,7 +85,7 @@ def house(clock: FakeClock) -> House:
     house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.cards = Cards({}, KEY)
     house.agents = {"deployer": Deployer()}
-    house.seats = (AgentSeat("deployer", "always"),)
+    house.seats = (AgentMembership("deployer", "always"),)
     house.room("plaza", (slate, "s", "both"), (board, "b", "both"))
     return house
 

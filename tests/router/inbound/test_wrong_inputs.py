@@ -12,7 +12,7 @@ from bridge.content.cards.interactions import action_token
 from bridge.model import Level
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, Turn
 from bridge.ports.cards import Cards
-from bridge.router import AgentSeat
+from bridge.router import AgentMembership
 from bridge.store import SqliteStore
 from connectors.discord import cards as discord
 from connectors.slack import cards as slack
@@ -68,7 +68,7 @@ class Form:
         self.house.cards = Cards.over([codec], KEY)
         self.agent = Asker(schema_id, data)
         self.house.agents = {"deployer": self.agent}
-        self.house.seats = (AgentSeat("deployer", "always"),)
+        self.house.seats = (AgentMembership("deployer", "always"),)
         self.house.room("plaza", (self.slate, "s", "both"), (self.board, "b", "both"))
         self.schema_id = schema_id
         self.shown = True

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import asyncio
 
-from bridge.model import AccountId, BudgetKey, Rate
-from bridge.router.outbound.rate_limits import Budgets, Priority
+from bridge.model import AccountId, Rate, RateLimitKey
+from bridge.router.outbound.rate_limits import Priority, RateLimits
 from tests.router.fake_clock import FakeClock
 
 ANN = AccountId("ann")
 CHANNEL = {"channel": (Rate(count=1, seconds=1.0),), "account": (Rate(count=3, seconds=10.0),)}
 
 
-def keys(channel: str) -> list[BudgetKey]:
-    return [BudgetKey(rule="channel", of=channel), BudgetKey(rule="account", of="a")]
+def keys(channel: str) -> list[RateLimitKey]:
+    return [RateLimitKey(rule="channel", of=channel), RateLimitKey(rule="account", of="a")]
 
 
 class Senders:
     """Requests that note when they got permission."""
 
-    def __init__(self, clock: FakeClock, budgets: Budgets) -> None:
+    def __init__(self, clock: FakeClock, budgets: RateLimits) -> None:
         self.clock = clock
         self.budgets = budgets
         self.granted: list[tuple[str, float]] = []
@@ -43,7 +43,7 @@ class Senders:
 
 async def test_a_window_is_counted_from_the_answer() -> None:
     clock = FakeClock()
-    senders = Senders(clock, Budgets(clock, {ANN: CHANNEL}))
+    senders = Senders(clock, RateLimits(clock, {ANN: CHANNEL}))
 
     senders.send("one", "c", takes=0.25)
     senders.send("two", "c")
@@ -55,7 +55,7 @@ async def test_a_window_is_counted_from_the_answer() -> None:
 
 async def test_a_waiting_request_does_not_hold_up_another_channel() -> None:
     clock = FakeClock()
-    budgets = Budgets(clock, {ANN: CHANNEL})
+    budgets = RateLimits(clock, {ANN: CHANNEL})
     senders = Senders(clock, budgets)
     budgets.block(ANN, keys("slow")[:1], 30.0)
 
@@ -71,7 +71,7 @@ async def test_a_waiting_request_does_not_hold_up_another_channel() -> None:
 
 async def test_the_more_urgent_goes_first_where_a_limit_is_shared() -> None:
     clock = FakeClock()
-    senders = Senders(clock, Budgets(clock, {ANN: CHANNEL}))
+    senders = Senders(clock, RateLimits(clock, {ANN: CHANNEL}))
     for name in ("a", "b", "c"):
         senders.send(name, name)
     await clock.let_work()
@@ -87,7 +87,7 @@ async def test_the_more_urgent_goes_first_where_a_limit_is_shared() -> None:
 
 async def test_no_window_is_ever_exceeded() -> None:
     clock = FakeClock()
-    senders = Senders(clock, Budgets(clock, {ANN: CHANNEL}))
+    senders = Senders(clock, RateLimits(clock, {ANN: CHANNEL}))
     for number in range(30):
         senders.send(str(number), f"c{number % 4}", takes=0.1)
     await clock.advance(200)
@@ -100,7 +100,7 @@ async def test_no_window_is_ever_exceeded() -> None:
 
 async def test_a_cancelled_request_gives_its_place_away() -> None:
     clock = FakeClock()
-    senders = Senders(clock, Budgets(clock, {ANN: CHANNEL}))
+    senders = Senders(clock, RateLimits(clock, {ANN: CHANNEL}))
     senders.send("one", "c")
     senders.send("given up", "c")
     senders.send("two", "c")

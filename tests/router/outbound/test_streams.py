@@ -10,7 +10,7 @@ from bridge.content.text.patterns import Replacement, pattern_of
 from bridge.errors import Refused, StreamStopped
 from bridge.model import Call, Delivery, Rate, Receipt
 from bridge.model.turns import AgentEvent, PlanStep, TextDelta, Turn, TurnDone
-from bridge.router import AgentSeat
+from bridge.router import AgentMembership
 from bridge.router.rooms.options import MemberOptions
 from bridge.store import SqliteStore
 from tests.router.conftest import House
@@ -74,7 +74,7 @@ class PaperStreams(PaperConnector):
 def house_of(clock: FakeClock, script: Script, *connectors: PaperConnector) -> House:
     house = House(clock, SqliteStore.in_memory(clock), connectors)
     house.agents = {"helper": Scripted("helper", script)}
-    house.seats = (AgentSeat("helper", "mentions"),)
+    house.seats = (AgentMembership("helper", "mentions"),)
     house.room("all", *((one, one.account[0], "both") for one in connectors))
     return house
 

@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 import pytest
 
 from bridge.errors import Unavailable
-from bridge.model import BudgetKey, Call, ChannelRef, OperationId, Rate, Raw, Receipt
+from bridge.model import Call, ChannelRef, OperationId, Rate, RateLimitKey, Raw, Receipt
 from bridge.model import Place as PlaceOf
 from bridge.model.events import TypingStarted
 from bridge.model.refs import actor_id_of
 from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone
-from bridge.router import AgentSeat
+from bridge.router import AgentMembership
 from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -34,7 +34,7 @@ class PaperThatTypes(PaperConnector):
             return None
         return Call(
             kind="other", method="typing", operation=OperationId("typing"), channel=channel,
-            budgets=(BudgetKey(rule="typing", of=self.account),), body={},
+            budgets=(RateLimitKey(rule="typing", of=self.account),), body={},
         )  # fmt: skip
 
     async def send(self, call: Call) -> Receipt:
@@ -111,7 +111,7 @@ async def test_a_short_budget_and_a_broken_platform_drop_it(clock: FakeClock) ->
 async def test_an_agent_that_thinks_is_seen_typing_until_its_first_words(pair: Pair) -> None:
     house, slate, board = pair
     house.agents = {"helper": Thinker(house.clock)}
-    seat = AgentSeat("helper", "always")
+    seat = AgentMembership("helper", "always")
     house.rooms = [replace(room, agents=(seat,)) for room in house.rooms]
     async with house.run():
         await slate.say("s", "why?")

@@ -9,7 +9,7 @@ import pytest
 from bridge.errors import NotFound, RateLimited, Refused
 from bridge.model import ActorId, Call, ChannelRef, CommandGiven, Raw, Receipt, actor_id_of
 from bridge.model.archive_records import View
-from bridge.router.rooms.direct_messages import Directs
+from bridge.router.rooms.direct_messages import DirectMessages
 from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -275,7 +275,7 @@ async def test_it_goes_on_after_a_restart_and_what_came_twice_is_written_once(
 
 
 async def test_a_room_of_two_is_no_room_of_the_configuration(garden: Garden) -> None:
-    directs = Directs(garden.house.store, garden.house.connectors, garden.clock)
+    directs = DirectMessages(garden.house.store, garden.house.connectors, garden.clock)
     async with garden.house.run():
         await garden.meet("ann", "bob")
     await directs.load()

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from bridge.model import AccountId, Person, RoomId, actor_id_of
-from bridge.router.rooms.display_names import Names
-from bridge.router.rooms.rooms import AgentSeat
+from bridge.router.rooms.display_names import DisplayNames
+from bridge.router.rooms.rooms import AgentMembership
 from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -63,7 +63,7 @@ async def test_a_name_that_only_looks_the_same_is_the_same(house: House, nick: s
 async def test_nobody_takes_the_name_of_an_agent_or_the_bridge_or_a_mark(
     house: House, nick: str
 ) -> None:
-    house.rooms = [replace(house.rooms[0], agents=(AgentSeat("echo"),))]
+    house.rooms = [replace(house.rooms[0], agents=(AgentMembership("echo"),))]
 
     await said(house, ("slate", "s", "u1", nick))
 
@@ -131,7 +131,7 @@ async def test_a_channel_may_want_names_in_a_form_of_its_own(house: House) -> No
 async def test_a_known_name_costs_no_look_into_the_store(
     clock: FakeClock, house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = Names(SqliteStore.in_memory(clock))
+    known = DisplayNames(SqliteStore.in_memory(clock))
     ann = Person(id=actor_id_of("paper", "slate", "u1"), name="A")
     assert await known.shown(house.rooms[0], ann) == "A"
 

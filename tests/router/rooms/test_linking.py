@@ -9,7 +9,7 @@ import pytest
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.errors import InvalidData, Unavailable
 from bridge.model import AccountId, ActorId, MessageId, Person, actor_id_of
-from bridge.router.rooms.display_names import Names
+from bridge.router.rooms.display_names import DisplayNames
 from bridge.router.rooms.linking import CODE_SECONDS, Linking
 from bridge.store import SqliteStore
 from tests.router.conftest import House
@@ -40,7 +40,7 @@ class PaperWithAddresses(PaperConnector):
 @pytest.fixture
 async def linking(clock: FakeClock) -> AsyncGenerator[Linking]:
     store = SqliteStore.in_memory(clock)
-    linking = Linking(store, {}, Names(store), clock)
+    linking = Linking(store, {}, DisplayNames(store), clock)
     yield linking
     await linking.close()
 
@@ -111,7 +111,7 @@ async def by_email(clock: FakeClock, key: bytes | None) -> tuple[Linking, PaperW
     addresses = {ANN: "Ann@Acme.example", ALSO_ANN: " ann@acme.example", BOB: "bob@acme.example"}
     connector = PaperWithAddresses("slate", clock, addresses)
     store = SqliteStore.in_memory(clock)
-    linking = Linking(store, {connector.account: connector}, Names(store), clock, key)
+    linking = Linking(store, {connector.account: connector}, DisplayNames(store), clock, key)
     return linking, connector
 
 
@@ -145,11 +145,11 @@ async def test_whom_somebody_unlinked_stays_so(clock: FakeClock) -> None:
     store = SqliteStore.in_memory(clock)
     addresses = {ANN: "ann@acme.example", ALSO_ANN: "ann@acme.example"}
     connectors = {AccountId("slate"): PaperWithAddresses("slate", clock, addresses)}
-    linking = Linking(store, connectors, Names(store), clock, b"key")
+    linking = Linking(store, connectors, DisplayNames(store), clock, b"key")
     await see(linking, clock, ANN, ALSO_ANN)
     assert await linking.unlink(ALSO_ANN)
 
-    started = Linking(store, connectors, Names(store), clock, b"key")
+    started = Linking(store, connectors, DisplayNames(store), clock, b"key")
     await see(started, clock, ANN, ALSO_ANN)
 
     assert await started.person_of(ANN) is None

@@ -10,7 +10,7 @@ import pytest
 from bridge.model import Delivery, Encoded, PostMessage
 from bridge.model.room_records import RoomForm
 from bridge.model.turns import AgentEvent, TextDelta, Turn, TurnDone
-from bridge.router import AgentSeat, Room, RoomOptions
+from bridge.router import AgentMembership, Room, RoomOptions
 from bridge.router.rooms.options import History
 from bridge.store import SqliteStore
 from tests.router.conftest import House
@@ -53,7 +53,7 @@ class Square:
         )  # fmt: skip
         self.whole = replace(
             self.house.rooms[0],
-            agents=(AgentSeat("helper", "mentions"),),
+            agents=(AgentMembership("helper", "mentions"),),
             options=RoomOptions(history=history, greets=False),
         )
 

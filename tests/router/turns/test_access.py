@@ -10,7 +10,7 @@ from bridge.errors import Unavailable
 from bridge.model import ActorId, ChannelRef
 from bridge.model.turn_records import PAIRING_TRIES
 from bridge.model.turns import AgentEvent, AgentInput, Turn
-from bridge.router import AgentSeat
+from bridge.router import AgentMembership
 from bridge.router.turns.access import begin_pairing
 from bridge.store import SqliteStore
 from tests.router.conftest import House
@@ -25,16 +25,16 @@ ANN, BOB = ActorId("paper:slate:ann"), ActorId("paper:slate:bob")
 @pytest.mark.parametrize(
     ("seat", "answered"),
     [
-        (AgentSeat("front", "always"), 2),
-        (AgentSeat("front", "always", allow=(ANN,)), 1),
-        (AgentSeat("front", "always", allow=("paper:slate:*",)), 2),
-        (AgentSeat("front", "always", allow=("Ann*",)), 0),  # a name is nobody's
-        (AgentSeat("front", "always", deny=(BOB,)), 1),
-        (AgentSeat("front", "always", allow=("paper:*",), deny=("paper:slate:*",)), 0),
+        (AgentMembership("front", "always"), 2),
+        (AgentMembership("front", "always", allow=(ANN,)), 1),
+        (AgentMembership("front", "always", allow=("paper:slate:*",)), 2),
+        (AgentMembership("front", "always", allow=("Ann*",)), 0),  # a name is nobody's
+        (AgentMembership("front", "always", deny=(BOB,)), 1),
+        (AgentMembership("front", "always", allow=("paper:*",), deny=("paper:slate:*",)), 0),
     ],
 )
 async def test_lists_say_who_reaches_an_agent(
-    clock: FakeClock, seat: AgentSeat, answered: int
+    clock: FakeClock, seat: AgentMembership, answered: int
 ) -> None:
     club = Club(clock, seat)
     async with club.house.run():
@@ -45,7 +45,7 @@ async def test_lists_say_who_reaches_an_agent(
 
 
 async def test_lists_hold_for_all_accounts_of_a_person(clock: FakeClock) -> None:
-    club = Club(clock, AgentSeat("front", "always", allow=(ANN,), deny=("paper:board:eve",)))
+    club = Club(clock, AgentMembership("front", "always", allow=(ANN,), deny=("paper:board:eve",)))
     async with club.house.run() as router:
         await router.linking.link(ANN, ActorId("paper:board:annie"))
         await club.board.say("b", "hello", author="annie")
@@ -58,7 +58,7 @@ async def test_lists_hold_for_all_accounts_of_a_person(clock: FakeClock) -> None
 
 
 async def test_who_is_not_admitted_is_told_once(clock: FakeClock) -> None:
-    club = Club(clock, AgentSeat("front", allow=(ANN,)))
+    club = Club(clock, AgentMembership("front", allow=(ANN,)))
     async with club.house.run():
         await club.say("@front hello", author="bob")
         await club.say("@front hello?", author="bob")
@@ -70,7 +70,7 @@ async def test_who_is_not_admitted_is_told_once(clock: FakeClock) -> None:
 
 
 async def test_who_is_not_admitted_stops_nothing(clock: FakeClock) -> None:
-    club = Club(clock, AgentSeat("front", "always", allow=(ANN,)))
+    club = Club(clock, AgentMembership("front", "always", allow=(ANN,)))
 
     async def slow_stop(stopper: str) -> bool:
         await club.slate.say("s", "hello")
@@ -98,7 +98,7 @@ async def test_who_is_not_admitted_stops_nothing(clock: FakeClock) -> None:
 async def test_a_question_that_waited_is_not_answered_to_who_is_blocked_meanwhile(
     clock: FakeClock,
 ) -> None:
-    club = Club(clock, AgentSeat("front", "always", gather=5.0))
+    club = Club(clock, AgentMembership("front", "always", gather=5.0))
     async with club.house.run() as router:
         await club.slate.say("s", "hello")
         await clock.advance(1)
@@ -130,7 +130,7 @@ class Grouped(PressedPaper):
 
 
 class GroupedClub(Club):
-    def __init__(self, clock: FakeClock, *seats: AgentSeat) -> None:
+    def __init__(self, clock: FakeClock, *seats: AgentMembership) -> None:
         super().__init__(clock, *seats)
         self.slate = self.people = Grouped("slate", clock)
         self.house.connectors[self.slate.account] = self.slate
@@ -141,15 +141,18 @@ class GroupedClub(Club):
 @pytest.mark.parametrize(
     ("seat", "answered"),
     [
-        (AgentSeat("front", "always", allow=(HELPERS,)), ["ann"]),
-        (AgentSeat("front", "always", allow=("group:*",)), ["ann"]),
-        (AgentSeat("front", "always", deny=("guest:*",)), ["ann", "carl"]),
-        (AgentSeat("front", "always", allow=(BOB, HELPERS), deny=("guest:paper:*",)), ["ann"]),
-        (AgentSeat("front", "always", deny=("guest:other:*",)), ["ann", "bob", "carl"]),
+        (AgentMembership("front", "always", allow=(HELPERS,)), ["ann"]),
+        (AgentMembership("front", "always", allow=("group:*",)), ["ann"]),
+        (AgentMembership("front", "always", deny=("guest:*",)), ["ann", "carl"]),
+        (
+            AgentMembership("front", "always", allow=(BOB, HELPERS), deny=("guest:paper:*",)),
+            ["ann"],
+        ),
+        (AgentMembership("front", "always", deny=("guest:other:*",)), ["ann", "bob", "carl"]),
     ],
 )
 async def test_lists_name_guests_and_groups(
-    clock: FakeClock, seat: AgentSeat, answered: list[str]
+    clock: FakeClock, seat: AgentMembership, answered: list[str]
 ) -> None:
     club = GroupedClub(clock, seat)
     club.people.groups = {ANN: frozenset([HELPERS]), BOB: frozenset(["guest:paper:slate"])}
@@ -163,7 +166,7 @@ async def test_lists_name_guests_and_groups(
 async def test_groups_are_asked_for_where_a_list_names_them_and_once_a_minute(
     clock: FakeClock,
 ) -> None:
-    club = GroupedClub(clock, AgentSeat("front", "always", allow=(ANN, HELPERS)))
+    club = GroupedClub(clock, AgentMembership("front", "always", allow=(ANN, HELPERS)))
     async with club.house.run():
         await club.say("hello")  # by her id
         assert club.people.asked == []
@@ -179,10 +182,11 @@ async def test_groups_are_asked_for_where_a_list_names_them_and_once_a_minute(
 
 
 @pytest.mark.parametrize("seat", [
-    AgentSeat("front", "always", allow=(HELPERS,)), AgentSeat("front", "always", deny=("guest:*",)),
+    AgentMembership("front", "always", allow=(HELPERS,)),
+    AgentMembership("front", "always", deny=("guest:*",)),
 ])  # fmt: skip
 async def test_where_nobody_can_say_who_they_are_they_do_not_reach_it(
-    clock: FakeClock, seat: AgentSeat
+    clock: FakeClock, seat: AgentMembership
 ) -> None:
     club = GroupedClub(clock, seat)
     club.people.groups, club.people.silent = {ANN: frozenset([HELPERS])}, True
@@ -195,7 +199,7 @@ async def test_where_nobody_can_say_who_they_are_they_do_not_reach_it(
 
 
 async def test_the_groups_of_all_accounts_of_a_person_count(clock: FakeClock) -> None:
-    club = GroupedClub(clock, AgentSeat("front", "always", allow=(HELPERS,)))
+    club = GroupedClub(clock, AgentMembership("front", "always", allow=(HELPERS,)))
     club.people.groups = {ANN: frozenset([HELPERS])}
     async with club.house.run() as router:
         await router.linking.link(ANN, ActorId("paper:board:annie"))
@@ -225,7 +229,7 @@ class Desk:
         self.house = House(clock, self.store, (self.paper,))
         self.agent = Says("front")
         self.house.agents = {"front": self.agent}
-        self.house.seats = (AgentSeat("front", "always"),)
+        self.house.seats = (AgentMembership("front", "always"),)
         self.house.room("desk", (self.paper, "d", "both"))
 
     async def say(self, text: str, author: str = "ann") -> None:
@@ -299,7 +303,7 @@ async def test_who_is_unpaired_is_not_answered_any_more(clock: FakeClock) -> Non
 async def test_an_allowed_person_needs_no_code(clock: FakeClock) -> None:
     desk = Desk(clock)
     desk.house.rooms.clear()
-    desk.house.seats = (AgentSeat("front", "always", allow=(ANN,)),)
+    desk.house.seats = (AgentMembership("front", "always", allow=(ANN,)),)
     desk.house.room("desk", (desk.paper, "d", "both"))
     async with desk.house.run():
         await desk.say("hello")

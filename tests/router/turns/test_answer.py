@@ -26,7 +26,7 @@ from bridge.model.turns import (
 )
 from bridge.ports.cards import NO_CARDS, is_rich
 from bridge.ports.store.whole import Store
-from bridge.router import AgentSeat
+from bridge.router import AgentMembership
 from bridge.router.turns.answer import Answer
 from bridge.store import SqliteStore
 from bridge.uacs import Message, TextPart, ToolCallPart
@@ -66,7 +66,7 @@ def plaza(clock: FakeClock, *agents: Scripted, **seat: Any) -> tuple[House, Pape
     slate = PaperConnector("slate", clock)
     house = House(clock, SqliteStore.in_memory(clock), (slate,))
     house.agents = {one.name: one for one in agents}
-    house.seats = tuple(AgentSeat(one.name, **seat) for one in agents)
+    house.seats = tuple(AgentMembership(one.name, **seat) for one in agents)
     house.room("plaza", (slate, "s", "both"))
     return house, slate
 

@@ -19,7 +19,7 @@ from bridge.model.turns import (
     TurnDone,
 )
 from bridge.ports.cards import NO_CARDS, Cards
-from bridge.router import AgentSeat
+from bridge.router import AgentMembership
 from bridge.store import SqliteStore
 from bridge.uacs import Message, StructuredDataPart
 from connectors.discord import cards as discord
@@ -67,7 +67,7 @@ async def _answer(clock: FakeClock, agent: Mends, cards: Cards = NO_CARDS) -> Me
     house = House(clock, SqliteStore.in_memory(clock), (slate,))
     house.cards = cards
     house.agents = {"bot": agent}
-    house.seats = (AgentSeat("bot"),)
+    house.seats = (AgentMembership("bot"),)
     house.room("plaza", (slate, "s", "both"))
     async with house.run():
         await slate.say("s", "@bot?", addresses_us=True)

@@ -20,7 +20,7 @@ from bridge.model.archive_records import NewMessage, StoredMessage
 from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone
 from bridge.ports.cards import NO_CARDS
 from bridge.ports.store.whole import Store
-from bridge.router import AgentSeat, Policy, Room
+from bridge.router import AgentMembership, Policy, Room
 from bridge.router.rooms.options import RoomOptions
 from bridge.router.turns.answer import Answer, asked_again
 from bridge.router.turns.history import History
@@ -59,7 +59,7 @@ async def read(store: Store, last: NewMessage, policy: Policy | None = None, **s
         last.message, last.author, last.time, last.place, last.native_id, None, "complete"
     )
     history = History(store, policy or Policy())
-    return await history.of(LOBBY, AgentSeat("bot", **seat), TurnId("t"), last.message, asked)
+    return await history.of(LOBBY, AgentMembership("bot", **seat), TurnId("t"), last.message, asked)
 
 
 def words(conversation: Conversation) -> list[str]:
@@ -224,7 +224,7 @@ async def test_an_agent_is_told_that_what_it_knew_was_changed_however_long_ago(
     house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     agent = Remembers()
     house.agents = {"bot": agent}
-    house.seats = (AgentSeat("bot", history_tokens=500),)
+    house.seats = (AgentMembership("bot", history_tokens=500),)
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     async with house.run():
         secret = await slate.say("s", "The password is swordfish.")

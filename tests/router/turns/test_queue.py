@@ -22,7 +22,7 @@ from bridge.model.turns import (
     TurnDone,
     TurnFailed,
 )
-from bridge.router import AgentSeat
+from bridge.router import AgentMembership
 from bridge.router.rooms.rooms import Listen
 from bridge.store import SqliteStore
 from bridge.uacs import ToolCallPart
@@ -55,7 +55,7 @@ def house_with(
     house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     agent = Scripted("helper", script)
     house.agents = {"helper": agent}
-    house.seats = (AgentSeat("helper", listen),)
+    house.seats = (AgentMembership("helper", listen),)
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     return house, slate, board, agent
 

@@ -8,8 +8,8 @@ import pytest
 
 from bridge.model import RoomId
 from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone, UsageReported
-from bridge.router import AgentSeat
-from bridge.router.turns.quotas import Allowances, Budget, Limit, Prices, cost_of
+from bridge.router import AgentMembership
+from bridge.router.turns.quotas import Budget, Limit, Prices, QuotaSettings, cost_of
 from tests.router.fake_clock import FakeClock
 from tests.router.turns.test_selection import Club, Says
 
@@ -26,8 +26,8 @@ class Costly(Says):
         yield TurnDone()
 
 
-def club_with(clock: FakeClock, allowances: Allowances) -> tuple[Club, Costly]:
-    club = Club(clock, AgentSeat("front", "always"))
+def club_with(clock: FakeClock, allowances: QuotaSettings) -> tuple[Club, Costly]:
+    club = Club(clock, AgentMembership("front", "always"))
     agent = Costly("front")
     club.house.agents = {"front": agent}
     club.house.allowances = allowances
@@ -40,14 +40,14 @@ PRICES = {"front": Prices(input=2.0, output=10.0)}  # an answer costs 0.007
 @pytest.mark.parametrize(
     "allowances",
     [
-        Allowances(rooms={RoomId("club"): Budget(hour=Limit(messages=2))}),
-        Allowances(agents={"front": Budget(hour=Limit(tokens=2000))}),
-        Allowances(person=Budget(hour=Limit(money=0.014)), prices=PRICES),
+        QuotaSettings(rooms={RoomId("club"): Budget(hour=Limit(messages=2))}),
+        QuotaSettings(agents={"front": Budget(hour=Limit(tokens=2000))}),
+        QuotaSettings(person=Budget(hour=Limit(money=0.014)), prices=PRICES),
     ],
     ids=("messages of a room", "tokens of an agent", "money of a person"),
 )
 async def test_a_budget_that_is_spent_says_when_it_opens(
-    clock: FakeClock, allowances: Allowances
+    clock: FakeClock, allowances: QuotaSettings
 ) -> None:
     club, agent = club_with(clock, allowances)
     async with club.house.run():
@@ -66,7 +66,7 @@ async def test_a_budget_that_is_spent_says_when_it_opens(
 
 
 async def test_a_day_is_longer_than_an_hour(clock: FakeClock) -> None:
-    day = Allowances(agents={"front": Budget(day=Limit(messages=1))})
+    day = QuotaSettings(agents={"front": Budget(day=Limit(messages=1))})
     club, agent = club_with(clock, day)
     async with club.house.run():
         await club.say("hello")
@@ -80,7 +80,7 @@ async def test_a_day_is_longer_than_an_hour(clock: FakeClock) -> None:
 
 
 async def test_each_person_has_a_budget_of_their_own(clock: FakeClock) -> None:
-    club, agent = club_with(clock, Allowances(person=Budget(hour=Limit(messages=1))))
+    club, agent = club_with(clock, QuotaSettings(person=Budget(hour=Limit(messages=1))))
     async with club.house.run() as router:
         await router.linking.link("paper:slate:ann", "paper:board:annie")  # type: ignore[arg-type]
         await club.say("hello")
@@ -92,7 +92,7 @@ async def test_each_person_has_a_budget_of_their_own(clock: FakeClock) -> None:
 
 
 async def test_an_admin_opens_a_budget_again(clock: FakeClock) -> None:
-    room = Allowances(rooms={RoomId("club"): Budget(hour=Limit(messages=1))})
+    room = QuotaSettings(rooms={RoomId("club"): Budget(hour=Limit(messages=1))})
     club, agent = club_with(clock, room)
     async with club.house.run() as router:
         await club.say("hello")

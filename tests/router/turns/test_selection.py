@@ -25,7 +25,7 @@ from bridge.model.turns import (
     TurnState,
 )
 from bridge.ports.cards import Cards
-from bridge.router import AgentSeat
+from bridge.router import AgentMembership
 from bridge.router.rooms.answer_conditions import Route
 from bridge.router.rooms.rooms import Talk
 from bridge.router.turns.selection import ambiguities
@@ -59,7 +59,7 @@ class Says:
 class Club:
     """Two channels, and agents of some kinds."""
 
-    def __init__(self, clock: FakeClock, *seats: AgentSeat, talk: Talk = Talk()) -> None:  # noqa: B008
+    def __init__(self, clock: FakeClock, *seats: AgentMembership, talk: Talk = Talk()) -> None:  # noqa: B008
         self.clock = clock
         self.slate, self.board = PressedPaper("slate", clock), PressedPaper("board", clock)
         self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board))
@@ -83,8 +83,8 @@ def handing(data: dict[str, JsonValue]) -> JsonValue:
     return {"type": "structured_data", "schema_id": HAND_OVER, "data": data}
 
 
-FRONT = AgentSeat("front", "always")
-MONEY = AgentSeat("money", "always", routes=(Route(pattern=pattern_of("(?i)invoice")),))
+FRONT = AgentMembership("front", "always")
+MONEY = AgentMembership("money", "always", routes=(Route(pattern=pattern_of("(?i)invoice")),))
 
 
 async def test_the_most_specific_route_answers_alone(clock: FakeClock) -> None:
@@ -109,7 +109,7 @@ async def test_the_most_specific_route_answers_alone(clock: FakeClock) -> None:
     ids=("channel", "key", "id", "name", "thread"),
 )
 async def test_a_route_is_by_channel_person_or_thread(clock: FakeClock, route: Route) -> None:
-    club = Club(clock, FRONT, AgentSeat("other", "always", routes=(route,)))
+    club = Club(clock, FRONT, AgentMembership("other", "always", routes=(route,)))
     async with club.house.run():
         await club.say("hello")
         await club.board.say("b", "hello", author="bob", thread="000001")
@@ -120,7 +120,7 @@ async def test_a_route_is_by_channel_person_or_thread(clock: FakeClock, route: R
 
 async def test_people_of_a_route_are_known_by_all_their_accounts(clock: FakeClock) -> None:
     route = Route(people=("paper:board:bob",))
-    club = Club(clock, FRONT, AgentSeat("other", "always", routes=(route,)))
+    club = Club(clock, FRONT, AgentMembership("other", "always", routes=(route,)))
     async with club.house.run() as router:
         await router.linking.link("paper:board:bob", "paper:slate:ann")  # type: ignore[arg-type]
         await club.say("hello")
@@ -138,7 +138,7 @@ async def test_who_is_named_answers_whatever_the_routes_say(clock: FakeClock) ->
 
 
 async def test_an_answer_to_an_agents_words_is_for_it(clock: FakeClock) -> None:
-    club = Club(clock, AgentSeat("front"), AgentSeat("money"))
+    club = Club(clock, AgentMembership("front"), AgentMembership("money"))
     async with club.house.run():
         await club.say("@money hello")
         said = next(post for post in club.slate.channels["s"] if post.text == "money speaking")
@@ -148,7 +148,7 @@ async def test_an_answer_to_an_agents_words_is_for_it(clock: FakeClock) -> None:
 
 
 async def test_an_agent_beside_the_others_answers_too(clock: FakeClock) -> None:
-    club = Club(clock, FRONT, MONEY, AgentSeat("scribe", "always", beside=True))
+    club = Club(clock, FRONT, MONEY, AgentMembership("scribe", "always", beside=True))
     async with club.house.run():
         await club.say("hello")
         await club.say("an invoice")
@@ -157,7 +157,7 @@ async def test_an_agent_beside_the_others_answers_too(clock: FakeClock) -> None:
 
 
 async def test_a_mention_without_a_name_is_for_the_first_seat(clock: FakeClock) -> None:
-    club = Club(clock, AgentSeat("front"), AgentSeat("money"))
+    club = Club(clock, AgentMembership("front"), AgentMembership("money"))
     async with club.house.run():
         await club.say("hello?", addresses_us=True)
 
@@ -168,47 +168,47 @@ async def test_a_mention_without_a_name_is_for_the_first_seat(clock: FakeClock) 
     ("seats", "collide"),
     [
         ((FRONT, MONEY), False),
-        ((FRONT, AgentSeat("other", "always")), True),
-        ((FRONT, AgentSeat("other", "always", beside=True)), False),
-        ((FRONT, AgentSeat("other")), False),
+        ((FRONT, AgentMembership("other", "always")), True),
+        ((FRONT, AgentMembership("other", "always", beside=True)), False),
+        ((FRONT, AgentMembership("other")), False),
         ((FRONT, FRONT), True),
-        ((MONEY, AgentSeat("other", routes=(Route(pattern=pattern_of("refund")),))), True),
+        ((MONEY, AgentMembership("other", routes=(Route(pattern=pattern_of("refund")),))), True),
         (
-            (MONEY, AgentSeat("other", routes=(Route(pattern=pattern_of("x"), priority=1),))),
+            (MONEY, AgentMembership("other", routes=(Route(pattern=pattern_of("x"), priority=1),))),
             False,
         ),
         (
             (
-                AgentSeat("a", routes=(Route(channels=("#help-*",)),)),
-                AgentSeat("b", routes=(Route(channels=("*-de",)),)),
+                AgentMembership("a", routes=(Route(channels=("#help-*",)),)),
+                AgentMembership("b", routes=(Route(channels=("*-de",)),)),
             ),
             True,
         ),
         (
             (
-                AgentSeat("a", routes=(Route(channels=("#help-*",)),)),
-                AgentSeat("b", routes=(Route(channels=("team-*",)),)),
+                AgentMembership("a", routes=(Route(channels=("#help-*",)),)),
+                AgentMembership("b", routes=(Route(channels=("team-*",)),)),
             ),
             False,
         ),
         (
             (
-                AgentSeat("a", routes=(Route(threads=True),)),
-                AgentSeat("b", routes=(Route(threads=False),)),
+                AgentMembership("a", routes=(Route(threads=True),)),
+                AgentMembership("b", routes=(Route(threads=False),)),
             ),
             False,
         ),
         (
             (
-                AgentSeat("a", routes=(Route(people=("Ann",)),)),
-                AgentSeat("b", routes=(Route(people=("paper:slate:ann",)),)),
+                AgentMembership("a", routes=(Route(people=("Ann",)),)),
+                AgentMembership("b", routes=(Route(people=("paper:slate:ann",)),)),
             ),
             True,
         ),
     ],
 )
 def test_seats_of_which_none_goes_first_are_found(
-    seats: tuple[AgentSeat, ...], collide: bool
+    seats: tuple[AgentMembership, ...], collide: bool
 ) -> None:
     assert bool(ambiguities(seats)) == collide
 
@@ -217,7 +217,7 @@ def test_seats_of_which_none_goes_first_are_found(
 
 
 async def test_agents_call_one_another_where_the_room_lets_them(clock: FakeClock) -> None:
-    club = Club(clock, FRONT, AgentSeat("money"), talk=Talk("mention"))
+    club = Club(clock, FRONT, AgentMembership("money"), talk=Talk("mention"))
     club.agents["front"].words = ["@money, please"]
     async with club.house.run():
         await club.say("hello")
@@ -228,7 +228,7 @@ async def test_agents_call_one_another_where_the_room_lets_them(clock: FakeClock
 
 
 async def test_agents_do_not_call_one_another_by_default(clock: FakeClock) -> None:
-    club = Club(clock, FRONT, AgentSeat("money"))
+    club = Club(clock, FRONT, AgentMembership("money"))
     club.agents["front"].words = ["@money, please"]
     async with club.house.run():
         await club.say("hello")
@@ -237,7 +237,7 @@ async def test_agents_do_not_call_one_another_by_default(clock: FakeClock) -> No
 
 
 async def test_agents_do_not_talk_to_each_other_for_ever(clock: FakeClock) -> None:
-    club = Club(clock, AgentSeat("front"), AgentSeat("money"), talk=Talk("mention", 3))
+    club = Club(clock, AgentMembership("front"), AgentMembership("money"), talk=Talk("mention", 3))
     club.agents["front"].words, club.agents["money"].words = ["@money?"], ["@front!"]
     async with club.house.run():
         await club.say("@front hello")
@@ -256,7 +256,9 @@ async def test_agents_do_not_talk_to_each_other_for_ever(clock: FakeClock) -> No
 async def test_bots_call_an_agent_only_where_it_hears_them_and_not_for_ever(
     clock: FakeClock,
 ) -> None:
-    club = Club(clock, AgentSeat("deaf"), AgentSeat("open", bots=True), talk=Talk(turns=2))
+    club = Club(
+        clock, AgentMembership("deaf"), AgentMembership("open", bots=True), talk=Talk(turns=2)
+    )
     async with club.house.run():
         for number in range(5):
             await club.say(f"@deaf @open alert number {number}", author="pager", bot=True)
@@ -306,7 +308,7 @@ async def test_the_button_gives_back(clock: FakeClock) -> None:
 
 
 async def test_only_operators_take_over(clock: FakeClock) -> None:
-    club = Club(clock, AgentSeat("front", "always", operators=("paper:slate:bob",)))
+    club = Club(clock, AgentMembership("front", "always", operators=("paper:slate:bob",)))
     async with club.house.run():
         await club.say("take-over", addresses_us=True, author="carl")
         await club.say("hello")
@@ -318,7 +320,7 @@ async def test_only_operators_take_over(clock: FakeClock) -> None:
 
 
 async def test_a_thread_is_taken_over_by_itself(clock: FakeClock) -> None:
-    club = Club(clock, AgentSeat("front", "always", "thread"))
+    club = Club(clock, AgentMembership("front", "always", "thread"))
     async with club.house.run():
         root = await club.say("root")
         await club.say("take-over", addresses_us=True, thread=root)
@@ -329,7 +331,7 @@ async def test_a_thread_is_taken_over_by_itself(clock: FakeClock) -> None:
 
 
 async def test_another_agent_answers_where_it_was_handed_over_to(clock: FakeClock) -> None:
-    club = Club(clock, FRONT, AgentSeat("money"))
+    club = Club(clock, FRONT, AgentMembership("money"))
     async with club.house.run():
         await club.say("hand-over nobody", addresses_us=True)
         assert any("no agent 'nobody'" in text for text in club.slate.texts("s"))
@@ -340,7 +342,7 @@ async def test_another_agent_answers_where_it_was_handed_over_to(clock: FakeCloc
 
 
 async def test_an_agent_hands_over_to_another(clock: FakeClock) -> None:
-    club = Club(clock, FRONT, AgentSeat("money"))
+    club = Club(clock, FRONT, AgentMembership("money"))
     club.agents["front"].part = handing({"to": "money", "why": "it is about money"})
     async with club.house.run():
         await club.say("where is my refund?")
@@ -415,7 +417,7 @@ def handing_club(
     *calls: dict[str, JsonValue],
     talk: Talk = Talk(hand_over=True),  # noqa: B008
 ) -> tuple[Club, Hands]:
-    club = Club(clock, FRONT, AgentSeat("money"), talk=talk)
+    club = Club(clock, FRONT, AgentMembership("money"), talk=talk)
     front = Hands("front", *calls)
     club.house.agents = {**club.agents, "front": front}
     return club, front
@@ -489,7 +491,7 @@ async def test_agents_hand_over_no_more_often_than_they_may_call(clock: FakeCloc
 
 
 async def test_a_call_of_another_agent_is_not_lost_in_a_crash(clock: FakeClock) -> None:
-    club = Club(clock, FRONT, AgentSeat("money"), talk=Talk("mention"))
+    club = Club(clock, FRONT, AgentMembership("money"), talk=Talk("mention"))
     club.agents["front"].words = ["@money, please"]
     store = club.house.store
     called: list[tuple[str, ...]] = []
@@ -508,7 +510,7 @@ async def test_a_call_of_another_agent_is_not_lost_in_a_crash(clock: FakeClock) 
 
 
 async def test_an_answer_that_was_stopped_calls_nobody(clock: FakeClock) -> None:
-    club = Club(clock, FRONT, AgentSeat("money"), talk=Talk("mention"))
+    club = Club(clock, FRONT, AgentMembership("money"), talk=Talk("mention"))
 
     class Slow(Says):
         async def run(

@@ -21,7 +21,7 @@ from bridge.model.turns import (
     TurnFailed,
 )
 from bridge.ports.cards import Cards
-from bridge.router import AgentSeat
+from bridge.router import AgentMembership
 from bridge.router.rooms.rooms import Busy, Scope
 from bridge.store import SqliteStore
 from bridge.uacs import Message, TextPart
@@ -77,7 +77,7 @@ class Plaza:
         self.house.cards = Cards({}, KEY)
         self.agent = Slow(clock, listens=listens)
         self.house.agents = {"helper": self.agent}
-        self.house.seats = (AgentSeat("helper", "always", session, busy, gather),)
+        self.house.seats = (AgentMembership("helper", "always", session, busy, gather),)
         self.house.room("plaza", (self.slate, "s", "both"), (self.board, "b", "both"))
 
     @property

@@ -14,7 +14,7 @@ from bridge.model.admission import Admission
 from bridge.model.archive_records import NewMessage, Relation, StoredMessage
 from bridge.model.room_records import RoomForm
 from bridge.ports.store.whole import Store
-from bridge.router import AgentSeat, Policy, Room
+from bridge.router import AgentMembership, Policy, Room
 from bridge.router.rooms.options import RoomOptions
 from bridge.router.turns.history import History
 from bridge.store import SqliteStore
@@ -57,7 +57,7 @@ class Plaza:
         )
         history = History(self.store, Policy())
         shown = await history.of(
-            self.room, AgentSeat("bot", **seat), TurnId("t"), last.message, asked
+            self.room, AgentMembership("bot", **seat), TurnId("t"), last.message, asked
         )
         return [header(one) for one in shown.messages]
 
@@ -132,7 +132,7 @@ async def test_words_that_the_agent_may_not_see_are_not_told(store: Store) -> No
 
 async def test_a_root_before_the_agents_time_is_not_quoted(store: Store) -> None:
     options = RoomOptions(history="from_joining")
-    room = replace(LOBBY, agents=(AgentSeat("bot"),), options=options)
+    room = replace(LOBBY, agents=(AgentMembership("bot"),), options=options)
     plaza = Plaza(store, room)
     for members in (("paper",), ("paper", "agent:bot")):
         (standing,) = await store.stand_rooms([RoomForm(room.id, repr(members), members)])

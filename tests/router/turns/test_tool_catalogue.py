@@ -7,7 +7,7 @@ from typing import Any
 
 from bridge.model import RoomId
 from bridge.ports.tools import Tool
-from bridge.router import AgentSeat
+from bridge.router import AgentMembership
 from bridge.store import SqliteStore
 from bridge.uacs import ToolCallPart, ToolResultPart
 from tests.router.conftest import House
@@ -51,9 +51,9 @@ def plaza(clock: FakeClock) -> tuple[House, PaperConnector, Shed, list[Scripted]
     agents = [Scripted(name, clock, lambda _: []) for name in ("bot", "clerk", "plain")]
     house.agents = {one.name: one for one in agents}
     house.seats = (
-        AgentSeat("bot", "always", beside=True, tools=("calendar", "tracker")),
-        AgentSeat("clerk", "always", beside=True, tools=("calendar",)),
-        AgentSeat("plain", "always", beside=True),
+        AgentMembership("bot", "always", beside=True, tools=("calendar", "tracker")),
+        AgentMembership("clerk", "always", beside=True, tools=("calendar",)),
+        AgentMembership("plain", "always", beside=True),
     )
     house.room("plaza", (slate, "s", "both"))
     return house, slate, shed, agents

@@ -208,7 +208,7 @@ async def _bar(config: Path, who: str, room: str | None, *, blocked: bool) -> tu
     from bridge.app.web.local_door import running_bridge
     from bridge.model import RoomId
     from bridge.ports.clock import SystemClock
-    from bridge.router.rooms.bans import Decided
+    from bridge.router.rooms.bans import BansAndPauses
 
     settings = settings_from(config)
     if room is not None and room not in settings.rooms:
@@ -219,5 +219,5 @@ async def _bar(config: Path, who: str, room: str | None, *, blocked: bool) -> tu
         wish = {"block" if blocked else "unblock": actor, "room": room}
         return actor, bool(running.ask("/admin/people", wish)["done"])
     async with writing(settings) as store:
-        decided, where = Decided(store, SystemClock()), None if room is None else RoomId(room)
+        decided, where = BansAndPauses(store, SystemClock()), None if room is None else RoomId(room)
         return actor, await decided.set_blocked(actor, "command", where, blocked=blocked)
