@@ -26,7 +26,7 @@ async def direct_command(
             await around.directs.opt_in(actor, account, room)
             return (
                 "People of this room on other platforms, who want it too, may write to you from "
-                "now on. It comes to you where you and I are alone: answer there. `dm off` ends it."
+                'now on. It comes to you where you and I are alone: answer there. "dm off" ends it.'
             )
         case ("off",):
             done = await around.directs.opt_out(actor)
@@ -42,9 +42,9 @@ async def _write(
     *, private: bool,
 ) -> str:  # fmt: skip
     if not private:
-        return "Everybody here can read that. Say it by `/bridge dm`, or to me alone."
+        return 'Everybody here can read that. Say it by "/bridge dm", or to me alone.'
     if around.directs.end_of(actor) is None:
-        return "Say `dm on` first: the answers come to you there."
+        return 'Say "dm on" first: the answers come to you there.'
     partner, count = await around.directs.named(actor, words)
     text = " ".join(words[count:])
     if not text:

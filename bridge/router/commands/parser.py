@@ -107,7 +107,7 @@ async def hear_slash_command(passage: Passage, around: Surroundings) -> str | No
     )
     if command is None or len(words) not in command.words:
         usage = f"; it is {command.usage!r}" if command else ""
-        answer = f"{name!r} is no command in this form{usage}. `{event.command} help` tells them."
+        answer = f"{name!r} is no command in this form{usage}. To list them: {event.command} help"
     else:
         answer = await _answer(command, asked, around)
     private = _can_whisper(asked, around)
@@ -198,7 +198,7 @@ async def _status(asked: Asked, around: Surroundings) -> str:
 
 async def _pause(asked: Asked, around: Surroundings) -> str:
     await around.decided.pause(asked.room.id, f"by {asked.actor}", asked.actor)
-    return "This room is paused: nothing is carried until `resume`."
+    return 'This room is paused: nothing is carried until an admin says "resume".'
 
 
 async def _resume(asked: Asked, around: Surroundings) -> str:
@@ -221,7 +221,7 @@ async def _unblock(asked: Asked, around: Surroundings) -> str:
 
 async def _optout(asked: Asked, around: Surroundings) -> str:
     await around.decided.bar(asked.actor, "opted_out", asked.actor, None)
-    return "What you say is neither carried nor kept from now on. `optin` takes it back."
+    return 'What you say is neither carried nor kept from now on. "optin" takes it back.'
 
 
 async def _optin(asked: Asked, around: Surroundings) -> str:
@@ -321,7 +321,7 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "take-over": Command(
         "take-over [@PERSON]",
-        "agents are silent here, or to this person, until `give-back`",
+        "agents are silent here, or to this person, until give-back",
         _take_over,
         range(2),
         everybody=True,
@@ -331,7 +331,7 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "hand-over": Command(
         "hand-over AGENT [@PERSON]",
-        "another agent answers here, or to this person, until `give-back`",
+        "another agent answers here, or to this person, until give-back",
         _hand_over,
         range(1, 3),
         everybody=True,

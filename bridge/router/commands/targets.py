@@ -27,7 +27,7 @@ async def person_meant(words: Sequence[str], room: Room, store: PeopleStore) -> 
     if not found:
         raise InvalidData(
             f"Nobody called {said!r} is known here. Mention them, or give their id "
-            "(`uacs-bridge people list`)"
+            "(uacs-bridge people list)"
         )
     first = min(found)
     if found - {first, *(one.actor for one in await store.accounts_of(first))}:

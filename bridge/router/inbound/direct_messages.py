@@ -23,7 +23,7 @@ log = structlog.get_logger()
 
 _WHOM = (
     "To whom? Answer one of their messages (as a reply, or in its thread), or begin with "
-    "`dm @NAME`."
+    '"dm @NAME".'
 )
 
 

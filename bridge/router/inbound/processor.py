@@ -128,7 +128,7 @@ class EventProcessor:
         if connector is None:
             raise UndecodableEvent(
                 f"account {raw.account!r} is no longer configured; put it back, then use "
-                "`uacs-bridge dead-letters retry-events`"
+                "uacs-bridge dead-letters retry-events"
             )
         return connector.decode(raw)
 

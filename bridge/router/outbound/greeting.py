@@ -81,7 +81,7 @@ def _words(room: Room, member: Member, rooms: Rooms) -> str:
     said = f"This channel is bridged to {to}: what is said here is carried there, and archived."
     if room.options.private:
         said += f' A message that begins with "{room.options.private[0]}" stays here.'
-    return said + " Mention the bot with `optout` to have nothing of yours carried."
+    return said + ' Mention the bot with "optout" to have nothing of yours carried.'
 
 
 def _listed(who: Sequence[str]) -> str:

@@ -838,7 +838,7 @@ class Lanes:
     async def _unproved(self, item: OutboxItem) -> None:
         error = (
             "the answer was lost, and this platform cannot be asked whether the post arrived; "
-            "look there, then replay it with `uacs-bridge dead-letters replay` if it is missing"
+            "look there; if it is missing, replay it with: uacs-bridge dead-letters replay"
         )
         log.warning(
             "operation_unproved",

@@ -140,8 +140,7 @@ class OtherBridges:
         since = datetime.fromtimestamp(stopped.since, UTC)
         return (
             f"sends nothing since {since:%Y-%m-%d %H:%M} UTC: another bridge{other} sends with the "
-            "same tokens; stop one of the two, then run "
-            f"`uacs-bridge account resume {account}`"
+            f"same tokens; stop one of the two, then run: uacs-bridge account resume {account}"
         )
 
     async def start(self) -> None:
@@ -249,8 +248,8 @@ class OtherBridges:
         text = (
             f"⚠️ Another bridge posts to {platform} with the same tokens, so messages arrive twice. "
             f"This bridge has stopped posting to {platform}; what is said meanwhile waits. Whoever "
-            "runs the bridges: stop one of the two, then run "
-            f"`uacs-bridge account resume {account}` for the other."
+            "runs the bridges: stop one of the two, then run for the other: "
+            f"uacs-bridge account resume {account}"
         )
         own_id = notice_id("other_bridge", account, f"{now:.3f}")
         self._announce(account, channel, own_id, text, stopped)

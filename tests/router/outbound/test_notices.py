@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
 from bridge.router.outbound.notices import notice_id
 from tests.router.conftest import House
 from tests.router.inbound.test_routing import said
@@ -66,3 +71,36 @@ async def test_nobody_answers_a_notice(house: House) -> None:
         await house.clock.let_work()
 
     assert await house.store.open_turns() == []
+
+
+ROUTER = Path(__file__).parents[3] / "bridge" / "router"
+TOLD_TO_MODELS = {"handing_over.py"}  # descriptions of tools, which nobody is shown
+CODE = re.compile(r"`[^`\s][^`]*`")
+
+
+def shown_texts(tree: ast.AST) -> Iterator[str]:
+    """The texts of a module that people may read: no docstrings, no errors of programming."""
+    for node in ast.iter_child_nodes(tree):
+        match node:
+            case ast.Expr(value=ast.Constant()):
+                continue
+            case ast.Raise(exc=ast.Call(func=ast.Name(id="TypeError"))):
+                continue
+            case ast.JoinedStr():
+                yield ast.unparse(node)
+            case ast.Constant(value=str(text)):
+                yield text
+            case _:
+                yield from shown_texts(node)
+
+
+def test_the_bridges_own_words_have_no_backticks_for_plain_text_shows_them() -> None:
+    found = [
+        f"{path.name}: {text}"
+        for path in sorted(ROUTER.glob("*.py"))
+        if path.name not in TOLD_TO_MODELS
+        for text in shown_texts(ast.parse(path.read_text("utf-8")))
+        if CODE.search(text)
+    ]
+
+    assert found == []
