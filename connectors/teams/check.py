@@ -11,7 +11,7 @@ from bridge.model import ChannelRef
 from bridge.ports.connector import Finding
 from connectors.teams.references import References
 from connectors.teams.send import BotToken
-from connectors.teams.settings import GUID, LOOPBACK, TeamsSettings
+from connectors.teams.settings import LOOPBACK, TeamsSettings
 
 
 async def check_account(
@@ -21,9 +21,9 @@ async def check_account(
     references: References,
     channels: Sequence[ChannelRef],
 ) -> Sequence[Finding]:
-    """Ids, the token, the public address, token checks, and a reference for each channel."""
+    """The tenant, the token, the public address, token checks, a reference for each channel."""
     return [
-        *_check_ids(settings),
+        *_check_tenant(settings),
         await _check_token(token),
         _check_public_url(public_url),
         *_check_validation(settings),
@@ -32,19 +32,11 @@ async def check_account(
     ]
 
 
-def _check_ids(settings: TeamsSettings) -> list[Finding]:
-    findings = [
-        Finding("error", f"{name} {value!r} is not a GUID", f"Copy it from the {where}")
-        for name, value, where in (
-            ("app_id", settings.app_id, "bot registration (Microsoft App ID)"),
-            ("tenant_id", settings.tenant_id, "Entra admin center (Tenant ID)"),
-        )
-        if value is not None and not GUID.match(value)
-    ]
-    if settings.tenant_id is None:
-        text = "tenant_id is not set: the bot answers in every tenant that installs it"
-        findings.append(Finding("warning", text, "Set tenant_id unless that is meant"))
-    return findings
+def _check_tenant(settings: TeamsSettings) -> list[Finding]:
+    if settings.tenant_id is not None:
+        return []
+    text = "tenant_id is not set: the bot answers in every tenant that installs it"
+    return [Finding("warning", text, "Set tenant_id unless that is meant")]
 
 
 async def _check_token(token: BotToken) -> Finding:

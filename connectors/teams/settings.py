@@ -76,6 +76,13 @@ class TeamsSettings(BaseModel):
         "such as https://smba.trafficmanager.net/emea/.",
     )
 
+    @field_validator("app_id", "tenant_id")
+    @classmethod
+    def _guid(cls, value: str | None) -> str | None:
+        if value is not None and not GUID.match(value):
+            raise ValueError("must be a GUID; copy it from the Azure portal")
+        return value
+
     @field_validator("login_url", "openid_url")
     @classmethod
     def _safe_address(cls, url: str) -> str:

@@ -113,6 +113,81 @@ def test_init_asks_for_what_is_not_given(tmp_path: Path, monkeypatch: pytest.Mon
     assert list(written["rooms"]) == ["slack-help", "discord-help"]
 
 
+def test_init_asks_again_where_an_answer_cannot_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bridge.app.cli.commands.init.on_terminal", lambda: True)
+    config = tmp_path / "bridge.yaml"
+    answers = [
+        ("bot", "'bot' is no use"),
+        ("mirror", ""),
+        (",", "name at least one"),
+        ("irc", "Unknown platform 'irc'"),
+        ("teams", ""),
+        ("abc", "must be a GUID; copy it from the Azure portal (is 'abc')"),
+        (GUID, ""),
+        ("x", "must be a GUID; copy it from the Azure portal (is 'x')"),
+        (GUID, ""),
+        (" ", "nothing was answered"),
+        ("19:a@thread.tacv2", ""),
+        ("19:a@thread.tacv2", "'19:a@thread.tacv2' is in the mirror already"),
+        ("19:b@thread.tacv2", ""),
+        ("clode", "Unknown agent kind 'clode'"),
+        ("none", ""),
+        ("foo", "public_url 'foo' is no https address"),
+        ("https://bridge.example.org", ""),
+    ]
+
+    done = CliRunner().invoke(
+        main, ["init", "-c", str(config)], input="".join(f"{one}\n" for one, _ in answers)
+    )
+
+    assert done.exit_code == 0, done.output
+    said = [line.removeprefix("Error: ") for line in done.output.splitlines() if "Error: " in line]
+    wanted = [problem for _, problem in answers if problem]
+    assert len(said) == len(wanted)
+    for line, problem in zip(said, wanted, strict=True):
+        assert line.startswith(problem)
+    assert [one for one in errors_of(config) if "is empty or not set" not in one] == []
+
+
+def test_an_agent_is_asked_for_again_where_nothing_can_be_done_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bridge.app.cli.commands.init.on_terminal", lambda: True)
+    config = tmp_path / "bridge.yaml"
+    given = ["init", "-c", str(config), "--use", "agent", *SLACK]
+
+    done = CliRunner().invoke(main, given, input="none\necho\n")
+
+    assert done.exit_code == 0, done.output
+    assert "there is nothing to do without an agent" in done.output
+    assert yaml.safe_load(config.read_text())["agents"] == {"helper": {"kind": "echo"}}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("app_id", "abc", "accounts.teams.app_id: must be a GUID"),
+        ("tenant_id", "contoso", "accounts.teams.tenant_id: must be a GUID"),
+    ],
+)
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_ids_that_init_refuses_are_refused_by_check_and_run_too(
+    command: str, key: str, value: str, said: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "bridge.yaml"
+    assert cli("init", "-c", str(config), "--use", "archive", *TEAMS).exit_code == 0
+    written = yaml.safe_load(config.read_text())
+    written["accounts"]["teams"][key] = value
+    config.write_text(yaml.safe_dump(written))
+
+    refused = cli(command, "-c", str(config))
+
+    assert refused.exit_code != 0
+    assert said in refused.output
+
+
 def test_init_never_overwrites_without_being_told(tmp_path: Path) -> None:
     config = tmp_path / "bridge.yaml"
     config.write_text("# mine\n")
@@ -135,9 +210,17 @@ def test_init_never_overwrites_without_being_told(tmp_path: Path) -> None:
         (["--use", "agent", *SLACK], "--agent is needed"),
         (["--use", "agent", *SLACK, "--agent", "none"], "nothing to do without an agent"),
         (["--use", "mirror", "--platform", "slak"], "Unknown platform 'slak'"),
-        (["--use", "mirror", *SLACK, "--set", "slak.token=x"], "nothing is called so"),
+        (["--use", "mirror", *SLACK, *DISCORD, "--set", "slak.token=x"], "nothing is called so"),
         (["--use", "mirror", *SLACK, "--set", "agent"], "is not NAME=VALUE"),
-        (["--use", "mirror", *SLACK, *CLAUDE, "--set", "agent.modl=x"], "did you mean 'model'"),
+        (["--use", "agent", *SLACK, *CLAUDE, "--set", "agent.modl=x"], "did you mean 'model'"),
+        (["--use", "mirror", *SLACK], "a mirror joins two or more"),
+        (["--use", "mirror", *SLACK, "--channel", "slack=general"], "a mirror joins two or more"),
+        (["--use", "mirror", *SLACK, "--agent", "bot"], "Unknown agent kind 'bot'"),
+        (["--use", "archive", *TEAMS, "--set", "teams.app_id=abc"], "must be a GUID"),
+        (["--use", "archive", *TEAMS, "--set", "teams.tenant_id=x"], "must be a GUID"),
+        (["--use", "archive", *TEAMS, "--public-url", "foo"], "'foo' is no https address"),
+        (["--use", "archive", *TEAMS, "--public-url", "http://["], "is no https address"),
+        (["--use", "archive", *TEAMS, "--public-url", ""], "--public-url is needed"),
     ],
 )
 def test_init_says_what_is_missing_or_wrong_and_writes_nothing(

@@ -25,12 +25,13 @@ from connectors.slack.send import WebApi
 from connectors.slack.settings import SlackSettings
 from connectors.teams.send import HttpClient
 from connectors.teams.settings import TeamsSettings
+from tests.connectors.teams.payloads import APP_ID
 
 REF = {"env": "X"}
 NEEDED: dict[type[BaseModel], dict[str, Any]] = {
     SlackSettings: {"bot_token": REF, "app_token": REF},
     DiscordSettings: {"bot_token": REF},
-    TeamsSettings: {"app_id": "a", "app_password": REF},
+    TeamsSettings: {"app_id": APP_ID, "app_password": REF},
 }
 
 
@@ -88,7 +89,7 @@ def test_addresses_that_are_given_secrets_are_encrypted(
     ],
 )
 def test_a_service_address_that_is_not_microsofts_never_gets_the_token(address: str) -> None:
-    settings = TeamsSettings(app_id="a", app_password=SecretRef(env="X"))
+    settings = TeamsSettings(app_id=APP_ID, app_password=SecretRef(env="X"))
 
     assert settings.may_be_called(address) is False
 
@@ -103,14 +104,14 @@ def test_a_service_address_that_is_not_microsofts_never_gets_the_token(address: 
     ],
 )
 def test_microsofts_service_addresses_may_be_called(address: str) -> None:
-    settings = TeamsSettings(app_id="a", app_password=SecretRef(env="X"))
+    settings = TeamsSettings(app_id=APP_ID, app_password=SecretRef(env="X"))
 
     assert settings.may_be_called(address) is True
 
 
 def test_another_port_of_a_host_is_allowed_by_its_name_alone() -> None:
     settings = TeamsSettings(
-        app_id="a", app_password=SecretRef(env="X"), drive_hosts=("*.drive.example",),
+        app_id=APP_ID, app_password=SecretRef(env="X"), drive_hosts=("*.drive.example",),
         service_hosts=("bot.example:8443", "*.bots.example:444", "127.0.0.1"),
     )  # fmt: skip
 

@@ -100,7 +100,10 @@ def _without_key(settings: Settings) -> Iterator[Need]:
 def wrong_public_url(url: str) -> str:
     """Why platforms cannot call this address; empty where they can. Plain http is for the
     sandbox."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # http://[
+        return f"public_url {url!r} is no https address"
     local = parts.scheme == "http" and parts.hostname in _LOOPBACK
     if local or (parts.scheme == "https" and parts.hostname and not parts.query + parts.fragment):
         return ""

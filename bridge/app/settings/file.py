@@ -354,6 +354,16 @@ def _tool_server(name: str, entry: object, problems: list[str]) -> ToolServerSet
         return None
 
 
+def value_problem(model: type[BaseModel], key: str, value: str) -> str:
+    """Why this setting cannot have the value; empty where it can."""
+    try:
+        model.model_validate({key: value})
+    except ValidationError as error:
+        own = [text for text in _problems(error, model) if text.startswith(f"{key}: ")]
+        return own[0].removeprefix(f"{key}: ") if own else ""
+    return ""
+
+
 def name_problem(section: str, name: str) -> str:
     """Why nothing in this section can have the name; empty where it can."""
     if not _NAME.match(name):

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 import connectors.teams
 from bridge.errors import AuthFailed, ConfigError, NotFound
@@ -34,6 +35,7 @@ from connectors.teams import TeamsSettings, connector_type, ids
 from connectors.teams.connector import TeamsConnector
 from connectors.teams.references import Reference, References
 from tests.connectors.teams.local import Bench, FixedTokens, MemoryShelf, bench
+from tests.connectors.teams.payloads import APP_ID
 
 
 @pytest.fixture
@@ -133,7 +135,7 @@ async def test_check_finds_nothing_wrong_where_nothing_is(made: Bench) -> None:
 
 
 async def test_check_says_what_is_wrong_and_what_to_do(made: Bench) -> None:
-    changes = {"app_id": "not-a-guid", "default_service_url": None}
+    changes = {"default_service_url": None}
     secrets = FixedTokens({made.settings.app_password.env or "": "x"})
     connector = TeamsConnector(
         AccountId("teams"),
@@ -147,7 +149,6 @@ async def test_check_says_what_is_wrong_and_what_to_do(made: Bench) -> None:
 
     wrong = [finding for finding in findings if finding.level == "error"]
     beginnings = [
-        "app_id 'not-a-guid' is not a GUID",
         "No token for the bot",
         "public_url is not set",
         f"Channel {made.channel} was never heard from",
@@ -279,8 +280,21 @@ async def test_a_damaged_reference_is_as_good_as_none() -> None:
 
 
 def settings(**changes: object) -> TeamsSettings:
-    values = {"app_id": "x", "app_password": SecretRef(env="X")} | changes
+    values = {"app_id": APP_ID, "app_password": SecretRef(env="X")} | changes
     return TeamsSettings.model_validate(values)
+
+
+@pytest.mark.parametrize("key", ["app_id", "tenant_id"])
+@pytest.mark.parametrize("value", ["not-a-guid", "", APP_ID + "0", APP_ID + "\n"])
+def test_ids_that_are_no_guid_are_refused(key: str, value: str) -> None:
+    with pytest.raises(ValidationError, match="must be a GUID"):
+        settings(**{key: value})
+
+
+def test_the_guid_of_the_documentation_is_one() -> None:
+    zero = "00000000-0000-0000-0000-000000000000"
+
+    assert settings(app_id=zero, tenant_id=zero).app_id == zero
 
 
 def test_unsigned_activities_are_taken_only_from_this_machine() -> None:

@@ -15,6 +15,7 @@ from connectors.teams.consent import Consent, answer_of, outcome, questions
 from connectors.teams.files import bring
 from connectors.teams.send import HttpClient
 from connectors.teams.settings import TeamsSettings
+from tests.connectors.teams.payloads import APP_ID
 from tests.router.fake_clock import FakeClock
 
 KEY, CHAT = b"k" * 32, "a:1chat"
@@ -120,7 +121,7 @@ def consent_for(file_id: str, url: str) -> Consent:
 
 
 def settings() -> TeamsSettings:
-    return TeamsSettings.model_validate({"app_id": "app", "app_password": {"env": "NONE"}})
+    return TeamsSettings.model_validate({"app_id": APP_ID, "app_password": {"env": "NONE"}})
 
 
 async def given(content: bytes) -> AsyncIterator[bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,8 @@ _USES = {
     "mirror": "what is said in one channel appears in the others",
     "archive": "what is said is kept, and nothing is written",
 }
+_Problem = Callable[[str], str]
+"""Why a value cannot be; empty where it can."""
 _GIVEN = re.compile(r"([A-Za-z0-9_.-]+)=(.+)")
 
 
@@ -50,8 +52,9 @@ def command(
 ) -> None:  # fmt: skip
     """Write a first configuration: a short file that `check` and `run` take.
 
-    Asks for what is not given, on a terminal; elsewhere what is needed must be given. Secrets are
-    not asked for: the file names environment variables, which are printed at the end.
+    Asks for what is not given, on a terminal, and again where an answer cannot be; elsewhere what
+    is needed must be given. Secrets are not asked for: the file names environment variables, which
+    are printed at the end.
 
     \b
     Examples:
@@ -84,17 +87,43 @@ class _Asking:
     given: dict[str, list[str]]
     terminal: bool
 
-    def value(self, flag: str, question: str, default: str = "") -> str:
+    def value(self, flag: str, question: str, check: _Problem, default: str = "") -> str:
+        """An answer that `check` finds no problem with; asked again until there is one."""
         if self.terminal:
-            return str(click.prompt(question, default=default or None)).strip()
+            return str(click.prompt(question, default=default or None, value_proc=_good(check)))
         if default:
             return default
         raise ConfigError(f"{flag} is needed: {question}")
 
-    def setting(self, name: str, key: str, question: str) -> str:
+    def setting(self, name: str, key: str, model: type[BaseModel]) -> str:
+        from bridge.app.settings.file import value_problem
+
+        def check(value: str) -> str:
+            return value_problem(model, key, value)
+
         if found := self.given.pop(f"{name}.{key}", None):
-            return found[-1]
-        return self.value(f"--set {name}.{key}=VALUE", f"{name}: {key} ({question})")
+            return _checked(f"--set {name}.{key}: ", found[-1], check)
+        question = f"{name}: {key} ({model.model_fields[key].description or key})"
+        return self.value(f"--set {name}.{key}=VALUE", question, check)
+
+
+def _good(check: _Problem) -> Callable[[str], str]:
+    """As `click.prompt` takes it: it says a UsageError, and asks again."""
+
+    def convert(answer: str) -> str:
+        value = answer.strip()
+        if problem := check(value) if value else "nothing was answered":
+            raise click.UsageError(problem)
+        return value
+
+    return convert
+
+
+def _checked(where: str, value: str, check: _Problem) -> str:
+    """What a flag gave. Raises ConfigError."""
+    if problem := check(value):
+        raise ConfigError(f"{where}{problem}")
+    return value
 
 
 @dataclass
@@ -145,48 +174,131 @@ def _draft(
     kind: str | None,
     public_url: str | None,
 ) -> _Draft:
-    use = use or _chosen_use(asking)
+    _check_flags(platforms, channels, kind, public_url)
+    use = use or _asked_use(asking)
     accounts: dict[str, str] = {}
     members: list[tuple[str, str]] = []
     variables: list[str] = []
     called = False
-    for name in platforms or tuple(channels) or _asked_platforms(asking):
+    for name in dict.fromkeys(platforms or tuple(channels) or _asked_platforms(asking)):
         starter = _known_platform(name).starter
         accounts[name] = _account(name, asking, variables)
         called = called or starter.called
         usual = "*" if use == "archive" and starter.lists else starter.channel
-        wanted = channels.pop(name, None) or [
-            asking.value(f"--channel {name}=CHANNEL", f"{name}: a channel's name or id", usual)
+        question = f"{name}: a channel's name or id"
+        wanted = channels.get(name) or [
+            asking.value(f"--channel {name}=CHANNEL", question, _channel_problem, usual)
         ]
         members += [(name, one) for one in wanted]
-    if channels:
-        raise ConfigError(f"--channel: {', '.join(channels)} is not among the platforms")
+    if use == "mirror":
+        members += _second_channel(asking, members)
     agent = None if use == "archive" else _agent(asking, kind, variables, needed=use == "agent")
-    if called and public_url is None:
+    if called and not public_url:
         question = "the address by which platforms reach the bridge, https://..."
-        public_url = asking.value("--public-url", question)
+        public_url = asking.value("--public-url", question, _url_problem)
     if asking.given:
         known = f"NAME is one of {', '.join(accounts)}" + (" or agent" if agent else "")
         raise ConfigError(f"--set {next(iter(asking.given))}: nothing is called so; {known}")
     return _Draft(use, accounts, agent, members, public_url or "", variables)
 
 
-def _chosen_use(asking: _Asking) -> str:
+def _check_flags(
+    platforms: Sequence[str], channels: Mapping[str, Sequence[str]], kind: str | None,
+    public_url: str | None,
+) -> None:  # fmt: skip
+    """Before anything is asked, so that no answers are lost. Raises ConfigError."""
+    for name in platforms or channels:
+        _known_platform(name)
+    if stray := [name for name in channels if platforms and name not in platforms]:
+        raise ConfigError(f"--channel: {', '.join(stray)} is not among the platforms")
+    for name, wanted in channels.items():
+        for one in wanted:
+            _checked(f"--channel {name}={one}: ", one, _channel_problem)
+    if kind is not None:
+        _checked("--agent: ", kind, _kind_problem)
+    if public_url:
+        _checked("--public-url: ", public_url, _url_problem)
+
+
+def _asked_use(asking: _Asking) -> str:
     if asking.terminal:
         for name, what in _USES.items():
             click.echo(f"  {name:8} {what}")
-    found = asking.value("--use", "What is it for")
-    if found not in _USES:
-        raise ConfigError(f"{found!r} is no use; choose one of {', '.join(_USES)}")
-    return found
+
+    def check(use: str) -> str:
+        return "" if use in _USES else f"{use!r} is no use; choose one of {', '.join(_USES)}"
+
+    return asking.value("--use", "What is it for", check)
 
 
-def _asked_platforms(asking: _Asking) -> tuple[str, ...]:
+def _asked_platforms(asking: _Asking) -> Sequence[str]:
     from bridge.ports.discovery import CONNECTORS, names_of
 
+    def check(answer: str) -> str:
+        names = _names_in(answer)
+        problems = filter(None, map(_platform_problem, names))
+        return next(problems, "") if names else "name at least one"
+
     known = ", ".join(names_of(CONNECTORS))
-    found = asking.value("--platform", f"Which platforms, with commas between them ({known})")
-    return tuple(one for one in re.split(r"[,\s]+", found.lower()) if one)
+    question = f"Which platforms, with commas between them ({known})"
+    return _names_in(asking.value("--platform", question, check))
+
+
+def _names_in(answer: str) -> list[str]:
+    return [one for one in re.split(r"[,\s]+", answer.lower()) if one]
+
+
+def _second_channel(
+    asking: _Asking, members: Sequence[tuple[str, str]]
+) -> Sequence[tuple[str, str]]:
+    """What a mirror of one channel lacks. Raises ConfigError where nobody can be asked."""
+    from bridge.content.text.globs import is_glob
+
+    name, first = members[0]
+    taken = {(one, channel.removeprefix("#").casefold()) for one, channel in members}
+    if len(taken) > 1 or is_glob(first):
+        return ()
+
+    def check(channel: str) -> str:
+        if (name, channel.removeprefix("#").casefold()) in taken:
+            return f"{channel!r} is in the mirror already"
+        return _channel_problem(channel)
+
+    question = f"{name}: another channel, for a mirror joins two or more"
+    return [(name, asking.value(f"--channel {name}=CHANNEL", question, check))]
+
+
+def _platform_problem(name: str) -> str:
+    try:
+        _known_platform(name)
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def _kind_problem(kind: str) -> str:
+    from bridge.ports.discovery import agent_type
+
+    try:
+        if kind != "none":
+            agent_type(kind)
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def _channel_problem(channel: str) -> str:
+    from bridge.app.settings.file import value_problem
+    from bridge.app.settings.rooms import MemberSettings
+
+    return value_problem(MemberSettings, "channel", channel)
+
+
+def _url_problem(url: str) -> str:
+    from bridge.app.checks.needs import wrong_public_url
+
+    problem = wrong_public_url(url)
+    return f"{problem}; write https://HOST" if problem else ""
 
 
 def _known_platform(name: str) -> Any:
@@ -208,13 +320,16 @@ def _agent(
 ) -> tuple[str, str] | None:
     from bridge.ports.discovery import AGENTS, agent_type, names_of
 
+    def check(answer: str) -> str:
+        if answer == "none" and needed:
+            return "there is nothing to do without an agent; name a kind"
+        return _kind_problem(answer)
+
     if kind is None:
         usual = "" if needed else "none"
         known = ", ".join([*names_of(AGENTS), *([] if needed else ["none"])])
-        kind = asking.value("--agent", f"Which kind of agent ({known})", usual)
-    if kind == "none":
-        if needed:
-            raise ConfigError("--agent none: there is nothing to do without an agent; name a kind")
+        kind = asking.value("--agent", f"Which kind of agent ({known})", check, usual)
+    if _checked("--agent none: ", kind, check) == "none":
         return None
     model = agent_type(kind).settings
     keys = {"kind": kind}
@@ -237,7 +352,7 @@ def _value(
     field = model.model_fields[key]
     if SecretRef in (field.annotation, *getattr(field.annotation, "__args__", ())):
         return _secret(f"{re.sub('[^A-Z0-9]', '_', prefix)}_{key.upper()}", variables)
-    return _quoted(asking.setting(name, key, field.description or key))
+    return _quoted(asking.setting(name, key, model))
 
 
 def _secret(variable: str, variables: list[str]) -> str:
