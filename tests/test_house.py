@@ -115,6 +115,68 @@ def test_the_readme_has_the_two_commands(marker: str) -> None:
     assert found.group(1).startswith("python3 -m venv .venv && ")
 
 
+def test_the_readme_puts_the_program_on_the_path_before_it_is_called() -> None:
+    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+
+    first = next(at for at, line in enumerate(lines) if line.startswith("uacs-bridge "))
+
+    assert ". .venv/bin/activate" in lines[:first]
+
+
+@pytest.mark.parametrize("use", ["agent", "mirror", "archive"])
+def test_the_readme_shows_how_each_way_begins(use: str) -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+
+    found = re.search(
+        rf"```sh\ncp config/{use}\.example\.yaml config/bridge\.yaml .*\n(.*)\n(.*)\n```", text
+    )
+
+    assert found
+    assert (ROOT / "config" / f"{use}.example.yaml").exists()
+    given = "-c config/bridge.yaml --env-file secrets.env"
+    assert found.groups() == (f"uacs-bridge check {given}", f"uacs-bridge run {given}")
+
+
+# Each sentence of the README's "What you can rely on" has one of these, and so has its page.
+CLAIMS = {
+    "A message is on disk before its platform is told that it arrived": "durability",
+    "loses nothing that the platform handed over": "durability",
+    "whether a post arrived": "durability",
+    "for some seconds on Slack": "durability",
+    "is never sent again by itself": "durability",
+    "order of each channel holds": "durability",
+    "an event that would wait longer than 6 s for its channel's turn": "durability",
+    "may have a post taken at its last try, after the one behind it": "durability",
+    "messages of the last day, at most 2,000 of a channel": "durability",
+    "What cannot be read back is said in its rooms, once for each gap": "durability",
+    "A message that a channel refused is answered in the channel where it was written, with the "
+    "reason and a button *Try again*": "operations",
+    "`uacs-bridge dead-letters list` shows what is held up": "durability",
+    "destination channel has one ordered queue": "architecture",
+    "somebody who has a linked account": "people",
+    "with `everyone: true`": "people",
+    "secret never stands in the file": "configuration",
+    "whatever looks like a token is replaced by `[hidden]`": "security",
+}
+
+
+def test_what_the_readme_promises_is_what_the_docs_say() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    section = text.partition("## What you can rely on\n")[2].partition("\n## ")[0]
+    sentences = re.split(r"(?<=[.:]) (?=[A-Z`])|\n- ", section.strip().removeprefix("- "))
+
+    unfounded = [one for one in sentences if not any(claim in one for claim in CLAIMS)]
+    unsaid = [claim for claim in CLAIMS if claim not in section]
+    undocumented = [
+        claim
+        for claim, page in CLAIMS.items()
+        if claim not in " ".join((ROOT / "docs" / f"{page}.md").read_text("utf-8").split())
+    ]
+
+    assert (unfounded, unsaid, undocumented) == ([], [], [])
+
+
 def test_the_links_of_the_docs_lead_somewhere() -> None:
     broken = [
         f"{page.relative_to(ROOT)} -> {target}"
@@ -132,7 +194,12 @@ def _prose(page: Path) -> str:
     return re.sub(r"`[^`\n]*`", "", text)
 
 
-INDEX_HOSTS = re.compile(r"p[y]pi\.org|pythonhosted\.o[r]g|npm[j]s\.(?:org|com)")
+INDEX_HOSTS = re.compile(
+    r"p[y]pi\.org|pythonhosted\.o[r]g|npm[j]s\.(?:org|com)|y[a]rnpkg\.com|[u]npkg\.com|"
+    r"jsd[e]livr\.net|cr[a]tes\.io|r[u]bygems\.org|proxy\.g[o]lang\.org|an[a]conda\.(?:org|com)|"
+    r"m[a]ven\.org|n[u]get\.org|deb[i]an\.org|d[o]cker\.(?:io|com)|gh[c]r\.io|q[u]ay\.io",
+    re.IGNORECASE,
+)
 
 
 def test_no_file_names_the_host_of_a_package_index() -> None:

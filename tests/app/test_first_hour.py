@@ -99,6 +99,27 @@ def test_init_writes_a_short_file_that_lacks_only_its_secrets(
     assert f"uacs-bridge check -c {config}" in done.stdout
 
 
+def test_the_tutorial_shows_the_file_that_its_init_writes(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "tutorials" / "agent.md").read_text("utf-8")
+    command = re.search(r"^\.venv/bin/uacs-bridge (init (?:.*\\\n)*.*)$", page, re.MULTILINE)
+    shown = re.search(r"<!-- configuration -->\n```yaml\n(.*?)```", page, re.DOTALL)
+    assert command
+    assert shown
+    config = tmp_path / "bridge.yaml"
+
+    done = cli(*shlex.split(command[1].replace("\\\n", "")), "-c", str(config))
+
+    assert done.exit_code == 0, done.output
+    assert config.read_text() == shown[1]
+
+
+@pytest.mark.parametrize("use", ["agent", "mirror", "archive"])
+def test_each_way_begins_with_init_as_the_readme_says(use: str) -> None:
+    page = (ROOT / "docs" / "tutorials" / f"{use}.md").read_text("utf-8")
+
+    assert f"uacs-bridge init --use {use}" in page
+
+
 def test_init_asks_for_what_is_not_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bridge.app.cli.commands.init.on_terminal", lambda: True)
     config = tmp_path / "bridge.yaml"
