@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from tests.app.demo import showing
+
+# No test is decided by time: this only ends one that waits for what never comes.
+PATIENCE = 60_000  # milliseconds
+expect.set_options(timeout=PATIENCE)
 
 # Notes what the page's policy forbids.
 _WATCH = """
@@ -33,8 +38,16 @@ def chromium() -> Generator[Browser]:
 @pytest.fixture
 def page(chromium: Browser, address: str) -> Generator[Page]:
     """The page, watched: no error in its console, nothing that its policy forbids."""
+    with watched(chromium, address) as page:
+        yield page
+
+
+@contextmanager
+def watched(chromium: Browser, address: str) -> Generator[Page]:
+    """The demo's page; at its end nothing was wrong with it."""
     complaints: list[str] = []
     page = chromium.new_page(viewport={"width": 1440, "height": 900})
+    page.set_default_timeout(PATIENCE)
     page.add_init_script(_WATCH)
     page.on("console", lambda said: complaints.extend(_troubles(said)))
     page.on("pageerror", lambda error: complaints.append(str(error)))

@@ -13,7 +13,7 @@ _LINES = (
     ("slack", 0, None, "Morning! The *release notes* are ready: two fixes and `v1.4.0`."),
     ("discord", 2, "release notes", "**Great!** Which fixes made it in?"),
 )
-_PATIENCE = 15_000
+_PATIENCE = 60_000
 
 
 def take(path: Path, width: int = 1440, height: int = 900) -> None:

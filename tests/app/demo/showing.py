@@ -52,10 +52,10 @@ def url_of(process: subprocess.Popen[str]) -> str:
 
 
 def stop(process: subprocess.Popen[str], number: int = signal.SIGTERM) -> tuple[int, str]:
-    """Its exit code within ten seconds, and what it said on stderr."""
+    """Its exit code, and what it said on stderr."""
     process.send_signal(number)
     try:
-        _, complaints = process.communicate(timeout=10)
+        _, complaints = process.communicate(timeout=60)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()

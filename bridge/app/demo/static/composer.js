@@ -106,8 +106,9 @@ export class Composer {
     this.grow();
     const problem = await this.send(text, files);
     this.complain(problem);
-    if (!problem) this.answer(null);
-    else if (!this.input.value) {
+    if (problem) this.pane.pressed(null);
+    else this.answer(null);
+    if (problem && !this.input.value) {
       this.input.value = text;
       this.files = files;
       this.showFiles();

@@ -13,9 +13,9 @@ export class Fields {
 
   /** Draw one input.
    *
-   * spec: { id, kind, label, hint, value, options, placeholder, required, disabled, several, min,
-   * max, change }; kind: text, multiline, number, date, time, moment, choice, radio, boxes, toggle,
-   * file. `change(value)` is called when somebody chooses, for menus that tell their app at once.
+   * spec: { id, kind, label, hint, value, options, placeholder, required, optional, disabled, several,
+   * min, max, change }; kind: text, multiline, number, date, time, moment, choice, radio, boxes,
+   * toggle, file. A platform marks what is `required`, or what is `optional`. `change(value)` is called when somebody chooses, for menus that tell their app at once.
    */
   draw(spec) {
     const made = (CONTROLS[spec.kind] ?? CONTROLS.text)(spec);
@@ -25,8 +25,9 @@ export class Fields {
     made.node.id = id;
     if (!group) made.node.setAttribute("aria-describedby", complaint.id);
     const name = spec.label || spec.placeholder || spec.id;
+    const mark = spec.required ? el("span", { class: "needed", title: "required" }, " *") : spec.optional ? el("span", { class: "small" }, " (optional)") : null;
     const label = spec.label
-      ? el(group ? "span" : "label", group ? { class: "label", id: `${id}-label` } : { class: "label", for: id }, spec.label, spec.required ? el("span", { class: "needed", title: "required" }, " *") : null)
+      ? el(group ? "span" : "label", group ? { class: "label", id: `${id}-label` } : { class: "label", for: id }, spec.label, mark)
       : null;
     if (group && label) made.node.setAttribute("aria-labelledby", `${id}-label`);
     else if (!label) made.node.setAttribute("aria-label", name);

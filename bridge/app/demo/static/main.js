@@ -10,7 +10,7 @@ import { renderTeams, teamsForm } from "./teams.js";
 const RENDER = { slack: renderSlack, discord: renderDiscord, teams: renderTeams };
 const FORM = { slack: slackForm, discord: discordForm, teams: teamsForm };
 const crossing = document.getElementById("crossing");
-let pressed = null; // where and when somebody at this page sent something
+let pressed = null; // where, when and as whom somebody at this page sent something
 let newest = null; // the message whose way is measured
 const seen = new Map(); // "platform channel id" -> when the page showed it
 let room = location.hash.slice(1) || "general";
@@ -64,17 +64,20 @@ events.addEventListener("error", () => {
 
 // --- saying -------------------------------------------------------------------------------------
 
-function began(platform) {
-  pressed = { platform, at: performance.now() };
+function began(platform, person) {
+  pressed = { platform, person, at: performance.now() };
 }
 
+/** When it was sent from this page; null where it was said without it, as in a scene. */
 function beganAt(message) {
-  const at = pressed?.platform === message.platform ? pressed.at : performance.now();
+  if (pressed?.platform !== message.platform || pressed.person !== message.author_id) return null;
+  const { at } = pressed;
   pressed = null;
   return at;
 }
 
-/** How long after one pane the others showed it, as this page saw it. */
+/** How long after one pane the others showed it, as this page saw it; without `began`, how long the
+ * bridge had it until it stood there. */
 async function measure(said, began, tries = 12) {
   await new Promise((resolve) => setTimeout(resolve, 150));
   const query = new URLSearchParams({ platform: said.platform, channel: said.channel, id: said.id });
@@ -90,11 +93,16 @@ async function measure(said, began, tries = 12) {
 }
 
 function tookUntil(operation, began) {
+  if (began === null) return operation.whole_ms === null ? operation.state : inMilliseconds(operation.whole_ms);
   const pane = panes.find((one) => one.platform === operation.platform);
   const channels = pane.side.channels.map((channel) => channel.id);
   const times = operation.native_ids.flatMap((id) => channels.map((channel) => seen.get(`${operation.platform} ${channel} ${id}`)));
   const last = Math.max(...times.filter((time) => time !== undefined));
-  return Number.isFinite(last) ? `${Math.max(1, Math.round(last - began))} ms` : operation.state;
+  return Number.isFinite(last) ? inMilliseconds(last - began) : operation.state;
+}
+
+function inMilliseconds(time) {
+  return `${Math.max(1, Math.round(time))} ms`;
 }
 
 function labelOf(platform) {

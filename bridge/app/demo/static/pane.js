@@ -15,7 +15,7 @@ const KEPT = 400; // messages of a channel that stay on the page
 const clock = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", hour12: false });
 
 export class Pane {
-  /** `on`: { render, form, explain(message), pressed(platform), room(name) } */
+  /** `on`: { render, form, explain(message), pressed(platform, person), room(name) } */
   constructor(node, on) {
     this.node = node;
     this.on = on;
@@ -61,8 +61,9 @@ export class Pane {
     return { ...this.who(), channel: this.channel.id };
   }
 
-  pressed() {
-    this.on.pressed(this.platform);
+  /** Somebody sent something; `null`: it was refused. */
+  pressed(person = this.writer.value) {
+    this.on.pressed(this.platform, person);
   }
 
   /** What renderers need: names, what may be loaded, and what a press does. */

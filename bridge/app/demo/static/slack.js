@@ -37,7 +37,7 @@ const BLOCKS = {
   context: (block, ui) => el("div", { class: "context" }, block.elements.map((one) => (one.type === "image" ? picture(one.image_url ?? fileUrl(one.slack_file), one.alt_text, ui.mediaFrom, "tiny") : el("span", {}, inlineText(one, ui))))),
   actions: (block, ui) => el("div", { class: "row" }, block.elements.map((one) => element(one, ui, block))),
   context_actions: (block, ui) => el("div", { class: "row" }, block.elements.map((one) => element(one, ui, block))),
-  input: (block, ui) => field(block.element, ui, { label: block.label?.text, hint: block.hint?.text, required: !block.optional, asked: true }),
+  input: (block, ui) => field(block.element, ui, { label: block.label?.text, hint: block.hint?.text, optional: block.optional === true, asked: true }),
   image: (block, ui) => el("figure", {}, block.title ? el("figcaption", {}, inlineText(block.title, ui)) : null, picture(block.image_url ?? fileUrl(block.slack_file), block.alt_text, ui.mediaFrom)),
   video: (block, ui) => el("figure", {}, el("figcaption", {}, block.title_url ? link(block.title_url, inlineText(block.title, ui)) : inlineText(block.title, ui)), picture(block.thumbnail_url, block.alt_text, ui.mediaFrom), link(block.video_url, ["▶ Play"])),
   table: (block, ui) => figureTable(block.rows.map((row) => row.map((cell) => tableCell(cell, ui))), { head: true, align: (block.column_settings ?? []).map((one) => one?.align) }),
@@ -113,10 +113,10 @@ function element(one, ui) {
 }
 
 /** An element that takes a value. `asked`: it waits for a button; else its app is told at once. */
-function field(one, ui, { label, hint, required, asked = false } = {}) {
+function field(one, ui, { label, hint, optional, asked = false } = {}) {
   const own = one.action_id;
   const spec = {
-    id: own, label, hint, required, placeholder: one.placeholder?.text,
+    id: own, label, hint, optional, placeholder: one.placeholder?.text,
     ...shapeOf(one, ui), change: asked ? null : (value) => value !== "" && ui.choose(own, value),
   };
   return ui.fields.draw(spec);
