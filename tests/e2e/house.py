@@ -20,6 +20,7 @@ from bridge.ports.discovery import connector_type
 from bridge.sandbox.feed import SANDBOX_PLATFORMS, Shown
 from bridge.sandbox.platform import LocalPlatform, Surroundings
 from bridge.sandbox.server import serve_sandbox
+from tests.waiting import LONGEST_WAIT
 
 
 @dataclass
@@ -58,7 +59,7 @@ class Street:
     def standing(self, platform: str, channel: str) -> Sequence[Shown]:
         return self.platforms[platform].messages(*self.place(platform, channel))
 
-    async def until(self, holds: Callable[[], bool], seconds: float = 10.0) -> None:
+    async def until(self, holds: Callable[[], bool], seconds: float = LONGEST_WAIT) -> None:
         async with asyncio.timeout(seconds):
             while not holds():  # noqa: ASYNC110 - the platforms have no event for it
                 await asyncio.sleep(0.01)
@@ -148,7 +149,7 @@ async def connect(
                 address = f"{street.around.base_url}/teams/_control/endpoint"
                 async with http.post(address, json=body) as answer:
                     answer.raise_for_status()
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(LONGEST_WAIT):
             while wait and not await _connected(http, url):  # noqa: ASYNC110 - another program
                 await asyncio.sleep(0.02)
 
