@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from pydantic import JsonValue
 
 from bridge.agents.history import within
@@ -375,15 +376,18 @@ async def test_an_agent_that_runs_its_own_tools_asks_the_same_way(clock: FakeClo
     assert given.by == actor_id_of("paper", "slate", "ann")
 
 
-async def test_a_tool_that_runs_for_long_does_not_make_its_agent_silent(clock: FakeClock) -> None:
+async def test_a_tool_that_runs_for_long_does_not_make_its_agent_silent(
+    clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Deadlines of agents go by the clock of the loop.
+    monkeypatch.setattr(asyncio.get_running_loop(), "time", clock.monotonic)
     agent = Caller("cal__read")
     house, bench = bench_house(clock, agent)
-    house.policy = type(house.policy)(settle_grace=1.0, drain=0.5, turn_idle=0.05, turn_total=0.2)
     bench.hold = asyncio.Event()
 
     async with house.run():
         await asked(house)
-        await asyncio.sleep(0.4)  # real: deadlines of agents go by the loop's clock
+        await clock.advance(2 * house.policy.turn_total)
         bench.hold.set()
         await clock.advance(5)
 
