@@ -11,12 +11,14 @@ from aiohttp import web
 
 from tests.sandbox.teams.bots import listening
 from tests.sandbox.teams.running import RunningTeams
+from tests.waiting import LONGEST_WAIT
 
 
 class Inbox:
     """What arrived; `answers` are the next statuses (0: break the connection), then 201.
 
-    Invokes are answered with the next of `replies` as JSON, then with 200 and nothing.
+    Invokes are answered with the next of `replies` as JSON, then with 200 and nothing. While `hold`
+    is an event, answers wait until it is set.
     """
 
     def __init__(self) -> None:
@@ -25,6 +27,7 @@ class Inbox:
         self.answers: list[int] = []
         self.replies: list[Any] = []
         self.seconds = 0.0
+        self.hold: asyncio.Event | None = None
 
     @property
     def texts(self) -> list[str]:
@@ -34,10 +37,18 @@ class Inbox:
     def invokes(self) -> list[dict[str, Any]]:
         return [activity for activity in self.activities if activity["type"] == "invoke"]
 
+    async def heard(self, count: int) -> None:
+        """Wait until so many activities have arrived."""
+        async with asyncio.timeout(LONGEST_WAIT):
+            while len(self.activities) < count:  # noqa: ASYNC110 - requests arrive by themselves
+                await asyncio.sleep(0.01)
+
     async def take(self, request: web.Request) -> web.StreamResponse:
         self.activities.append(await request.json())
         self.headers.append(dict(request.headers))
         await asyncio.sleep(self.seconds)
+        if self.hold is not None:
+            await self.hold.wait()
         invoked = self.activities[-1]["type"] == "invoke"
         status = self.answers.pop(0) if self.answers else 200 if invoked else 201
         if status == 0 and request.transport:

@@ -32,6 +32,9 @@ class Host:
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
         self.apps: dict[str, ASGIApp] = {}
+        self._ahead = 0.0
+        by_itself = self.loop.time
+        self.loop.time = lambda: by_itself() + self._ahead
         config = uvicorn.Config(
             self._serve, interface="asgi3", lifespan="off", log_level="warning", access_log=False
         )
@@ -51,6 +54,10 @@ class Host:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(20)
+
+    def pass_time(self, seconds: float) -> None:
+        """Move the loop's clock on: everything that waits for that long wakes."""
+        self._ahead += seconds
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         _, name, path = scope["path"].split("/", 2)
@@ -106,6 +113,10 @@ class RunningTeams:
     async def settled(self) -> None:
         """Wait until every event is handed over or lost."""
         await self.do(self.teams.outbox.idle())
+
+    async def pass_time(self, seconds: float) -> None:
+        """Let so much time pass for Teams; the bots' clock stays as it is."""
+        await self.call(lambda: self._host.pass_time(seconds))
 
     async def fault(self, fault: Fault) -> None:
         await self.call(lambda: self.around.faults.add(fault))

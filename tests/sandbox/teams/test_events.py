@@ -17,7 +17,8 @@ from tests.sandbox.teams.inbox import inbox
 from tests.sandbox.teams.rest import activities, as_bot
 from tests.sandbox.teams.running import RunningTeams
 
-SOON = Delivering(answer_within=0.2, retries=1, retry_after=0.02)
+HOUR = 3600.0  # seconds, by the clock of Teams
+PATIENT = Delivering(answer_within=10 * HOUR, retries=1, retry_after=0.02)
 
 
 async def test_a_message_arrives_as_teams_shapes_it(teams: RunningTeams) -> None:
@@ -141,10 +142,12 @@ async def test_a_slow_conversation_holds_no_other(teams: RunningTeams) -> None:
     other = teams.teams.world().places[2].channel
 
     async with inbox(teams) as bot:
-        bot.seconds = 0.05
+        bot.hold = asyncio.Event()
         for n in range(5):
             await teams.say(f"slow {n}")
         await teams.say("other", channel=other)
+        await bot.heard(2)
+        bot.hold.set()
         await teams.settled()
 
     assert bot.texts.index("other") <= 1
@@ -165,7 +168,7 @@ async def test_a_slow_conversation_holds_no_other(teams: RunningTeams) -> None:
 async def test_an_event_is_tried_at_most_twice(
     teams: RunningTeams, answers: list[int], tries: int, reason: str
 ) -> None:
-    teams.teams.outbox.delivering = SOON
+    teams.teams.outbox.delivering = PATIENT
 
     async with inbox(teams) as bot:
         bot.answers = list(answers)
@@ -180,11 +183,14 @@ async def test_an_event_is_tried_at_most_twice(
 
 
 async def test_a_bot_that_does_not_answer_in_time_is_told_once_more(teams: RunningTeams) -> None:
-    teams.teams.outbox.delivering = SOON
+    teams.teams.outbox.delivering = PATIENT
 
     async with inbox(teams) as bot:
-        bot.seconds = 0.3
+        bot.hold = asyncio.Event()
         await teams.say("hello")
+        for tries in (1, 2):
+            await bot.heard(tries)
+            await teams.pass_time(11 * HOUR)
         await teams.settled()
 
     assert bot.texts == ["hello", "hello"]
@@ -192,7 +198,7 @@ async def test_a_bot_that_does_not_answer_in_time_is_told_once_more(teams: Runni
 
 
 async def test_nobody_at_the_endpoint_loses_the_event(teams: RunningTeams) -> None:
-    teams.teams.outbox.delivering = SOON
+    teams.teams.outbox.delivering = PATIENT
     await teams.listen("bridge", "http://127.0.0.1:9/api/messages")
 
     said = await teams.say("hello")
@@ -205,13 +211,13 @@ async def test_nobody_at_the_endpoint_loses_the_event(teams: RunningTeams) -> No
 async def test_disconnect_ends_the_delivery_in_progress_which_is_tried_again(
     teams: RunningTeams,
 ) -> None:
-    teams.teams.outbox.delivering = Delivering(retry_after=0.02)
+    teams.teams.outbox.delivering = PATIENT
 
     async with inbox(teams) as bot:
-        bot.seconds = 0.2
+        bot.hold = asyncio.Event()
         await teams.say("hello")
-        while not bot.activities:  # noqa: ASYNC110 - it happens elsewhere
-            await asyncio.sleep(0.01)
+        await bot.heard(1)
+        bot.hold = None
         await teams.do(teams.teams.disconnect())
         await teams.settled()
 
@@ -224,9 +230,9 @@ async def test_disconnect_ends_the_delivery_in_progress_which_is_tried_again(
     [
         (Fault(kind="drop"), ["two", "three"]),
         (Fault(kind="duplicate"), ["one", "one", "two", "three"]),
-        (Fault(kind="reorder"), ["two", "one", "three"]),
-        (Fault(kind="delay", seconds=1.0), ["two", "three", "one"]),
-        (Fault(kind="reorder", times=3, seconds=0.05), ["two", "one", "three"]),
+        (Fault(kind="reorder", seconds=HOUR), ["two", "one", "three"]),
+        (Fault(kind="delay", seconds=HOUR), ["two", "three", "one"]),
+        (Fault(kind="reorder", times=3, seconds=HOUR), ["two", "one", "three"]),
         (Fault(kind="drop", where="teams:event:19:elsewhere"), ["one", "two", "three"]),
     ],
 )
@@ -234,10 +240,12 @@ async def test_faults_of_events(teams: RunningTeams, fault: Fault, heard: list[s
     if fault.where == "*":
         fault = fault.model_copy(update={"where": f"teams:event:{teams.channel}"})
     await teams.fault(fault)
+    teams.teams.outbox.delivering = PATIENT
 
     async with inbox(teams) as bot:
         for text in ("one", "two", "three"):
             await teams.say(text)
+        await teams.pass_time(HOUR)
         await teams.settled()
 
     assert bot.texts == heard

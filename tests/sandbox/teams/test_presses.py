@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -28,7 +29,8 @@ from tests.sandbox.teams.running import RunningTeams
 Json = dict[str, Any]
 ERROR = "application/vnd.microsoft.error"
 CHOICES = [{"title": "Red", "value": "r"}, {"title": "Blue", "value": "b"}]
-SOON = Delivering(answer_within=0.2, retries=0, answer_invokes_within=0.3)
+HOUR = 3600.0  # seconds, by the clock of Teams
+ONCE = Delivering(answer_within=HOUR, retries=0, answer_invokes_within=HOUR)
 
 
 async def sent(teams: RunningTeams, *attachments: Json, where: str = "", **more: Any) -> str:
@@ -340,7 +342,7 @@ async def test_a_dialog_stays_when_the_bot_fails(teams: RunningTeams) -> None:
 
 
 async def test_a_bot_that_does_not_answer_in_time_is_out_of_reach(teams: RunningTeams) -> None:
-    teams.teams.outbox.delivering = SOON
+    teams.teams.outbox.delivering = ONCE
     card = await sent(
         teams, adaptive(actions=[execute("Go", "run"), submit("Say"),
                                  submit("Ask", {"msteams": {"type": "task/fetch"}})])
@@ -348,9 +350,14 @@ async def test_a_bot_that_does_not_answer_in_time_is_out_of_reach(teams: Running
 
     nobody = await press(teams, card, "Go")
     async with inbox(teams) as bot:
-        bot.seconds = 0.6
-        late = [await press(teams, card, name) for name in ("Go", "Say", "Ask")]
-        bot.seconds = 0.0
+        bot.hold = asyncio.Event()
+        late: list[Outcome] = []
+        for number, name in enumerate(("Go", "Say", "Ask"), 1):
+            pressing = asyncio.create_task(press(teams, card, name))
+            await bot.heard(number)
+            await teams.pass_time(2 * HOUR)
+            late.append(await pressing)
+        bot.hold = None
         bot.answers = [500]
         refused = await press(teams, card, "Say")
 
