@@ -40,7 +40,7 @@ class ListInbox:
     async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:
         return self.messages.get((channel, native_id))
 
-    async def until(self, holds: Callable[[], bool], *, seconds: float = 5.0) -> None:
+    async def until(self, holds: Callable[[], bool], *, seconds: float = 60.0) -> None:
         """Wait until something handed over makes `holds()` true; TimeoutError otherwise."""
         async with asyncio.timeout(seconds):
             while not holds():

@@ -65,7 +65,7 @@ async def test_a_lost_session_is_told_so_that_catch_up_begins(
     await local.start(connector)
 
     await local.discord.disconnect("invalidate")
-    await local.inbox.until(lambda: len(local.inbox.sessions) == 2, seconds=10)
+    await local.inbox.until(lambda: len(local.inbox.sessions) == 2)
 
     await local.say("back again")
     assert await heard(local, connector, 1) == ["back again"]

@@ -38,6 +38,7 @@ from tests.connectors.slack.payloads import ACCOUNT, CHANNEL, TEAM, TS, US, enve
 from tests.connectors.slack.test_encode import post as encoded
 from tests.connectors.slack.test_send import FakeClock
 from tests.connectors.slack.web import Web, bridge_web
+from tests.waiting import LONGEST_WAIT
 
 # --- payload -> row -------------------------------------------------------------------------
 
@@ -157,7 +158,7 @@ async def test_a_channel_that_hangs_holds_no_other_up() -> None:
     door = keeper(inbox)
 
     stuck = asyncio.create_task(door.keep(envelope(post(channel="C1"))))
-    await asyncio.wait_for(door.keep(envelope(post(channel="C2"))), 1)
+    await asyncio.wait_for(door.keep(envelope(post(channel="C2"))), LONGEST_WAIT)
     stuck.cancel()
 
     assert [r.channel and r.channel.channel for r in inbox.raws] == ["C2"]
@@ -171,15 +172,22 @@ def texts(inbox: ListInbox) -> list[str]:
     return [e.message.content[0].text for e in events if isinstance(e, MessagePosted)]  # type: ignore[union-attr]
 
 
-async def test_what_the_inbox_could_not_keep_is_sent_again(
-    sandbox: Sandbox, inbox: ListInbox
-) -> None:
+async def test_what_the_inbox_could_not_keep_is_sent_again(sandbox: Sandbox) -> None:
+    refused = asyncio.Event()
+
+    class Full(ListInbox):
+        async def accept(self, raw: Raw) -> bool:
+            if self.fail_with is not None:
+                refused.set()
+            return await super().accept(raw)
+
+    inbox = Full()
     sandbox.slack.pace.ack_seconds = 0.1
-    sandbox.slack.pace.retry_delays = (0.1, 0.1, 0.1)
+    sandbox.slack.pace.retry_delays = (0.1,) * 600
     await sandbox.start(sandbox.connector(), inbox)
     inbox.fail_with = StoreError("the disk is full")
     await sandbox.say("keep me")
-    await asyncio.sleep(0.05)
+    await refused.wait()
 
     inbox.fail_with = None
     await inbox.until(lambda: bool(inbox.raws))
@@ -235,7 +243,7 @@ async def test_a_socket_that_breaks_without_a_goodbye_is_opened_again(
     await sandbox.start(sandbox.connector(), inbox)
 
     sandbox.cut()
-    await inbox.until(lambda: len(inbox.sessions) == 2, seconds=3)
+    await inbox.until(lambda: len(inbox.sessions) == 2)
 
 
 async def test_a_wrong_app_token_ends_it_with_what_to_do(

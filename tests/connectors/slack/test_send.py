@@ -24,6 +24,7 @@ from bridge.model import Call, OperationId, Receipt
 from connectors.slack.ids import channel_ref
 from connectors.slack.send import WebApi, send_call, translated
 from tests.connectors.slack.foreign_errors import every_foreign_error
+from tests.waiting import pass_time
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -192,13 +193,20 @@ async def test_a_broken_connection_leaves_a_post_unsettled() -> None:
 
 
 async def test_a_late_answer_leaves_a_post_unsettled() -> None:
+    asked, never = asyncio.Event(), asyncio.Event()
+
     async def dawdle(_: web.Request) -> web.Response:
-        await asyncio.sleep(0.5)
+        asked.set()
+        await never.wait()
         return web.Response()
 
-    async with answering(dawdle, deadline=0.05) as api:
+    async with answering(dawdle, deadline=10.0) as api:
+        sending = asyncio.create_task(send_call(api, call()))
+        await asked.wait()
+        pass_time(60)
         with pytest.raises(Unsettled) as caught:
-            await send_call(api, call())
+            await sending
+        never.set()
     assert caught.value.late
 
 

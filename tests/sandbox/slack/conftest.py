@@ -18,6 +18,7 @@ from bridge.sandbox.platform import LocalPlatform, Surroundings
 from bridge.sandbox.server import serve_sandbox
 from bridge.sandbox.slack import LocalSlack
 from bridge.sandbox.slack.delivery import Pace
+from tests.waiting import LONGEST_WAIT
 
 GENERAL, RANDOM, HELP = "C0ACME001", "C0ACME002", "C0ACME003"
 ADA = "U0ACME01"
@@ -61,7 +62,7 @@ async def running() -> AsyncIterator[Running]:
         await serving
 
 
-async def until(check: Callable[[], bool], seconds: float = 5.0) -> None:
+async def until(check: Callable[[], bool], seconds: float = LONGEST_WAIT) -> None:
     """Wait until `check()` is true."""
     async with asyncio.timeout(seconds):
         while not check():  # noqa: ASYNC110  # the state under test has no event to wait for

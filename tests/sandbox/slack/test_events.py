@@ -20,8 +20,10 @@ from starlette.routing import Route
 
 from bridge.sandbox.faults import Fault
 from tests.sandbox.slack.conftest import ADA, GENERAL, RANDOM, Running, until
+from tests.waiting import LONGEST_WAIT, pass_time
 
 Json = dict[str, Any]
+HOUR = 3600.0  # seconds
 
 
 @dataclass
@@ -74,7 +76,7 @@ class Hook:
     url: str
     verifier: SignatureVerifier
     status: int = 200
-    delay: float = 0.0
+    hold: asyncio.Event | None = None  # answers wait until it is set
     headers: dict[str, str] = field(default_factory=dict[str, str])
     heard: list[tuple[str, str | None, str | None]] = field(
         default_factory=list[tuple[str, str | None, str | None]]
@@ -89,7 +91,8 @@ class Hook:
         number = request.headers.get("x-slack-retry-num")
         reason = request.headers.get("x-slack-retry-reason")
         self.heard.append((payload["event"]["text"], number, reason))
-        await asyncio.sleep(self.delay)
+        if self.hold is not None:
+            await self.hold.wait()
         return Response(status_code=self.status, headers=self.headers)
 
 
@@ -301,14 +304,12 @@ async def test_an_unacknowledged_envelope_is_sent_again_with_its_attempt(running
     impatient(running)
     async with listening(running, acks=False) as app:
         await running.says("anybody?")
-        await until(lambda: len(app.envelopes) == 4)
-        await asyncio.sleep(0.3)
+        await until(lambda: len(app.envelopes) == 4 and running.slack.delivery.lost == 1)
 
     attempts = [(e["retry_attempt"], e["retry_reason"]) for e in app.envelopes]
     assert attempts == [(0, ""), (1, "timeout"), (2, "timeout"), (3, "timeout")]
     assert len({e["envelope_id"] for e in app.envelopes}) == 4
     assert len({e["payload"]["event_id"] for e in app.envelopes}) == 1
-    assert running.slack.delivery.lost == 1
 
 
 async def test_nonsense_on_the_socket_acknowledges_nothing(running: Running) -> None:
@@ -323,7 +324,7 @@ async def test_nonsense_on_the_socket_acknowledges_nothing(running: Running) -> 
 
 async def test_an_app_that_comes_back_gets_what_is_retried(running: Running) -> None:
     running.slack.pace.ack_seconds = 0.1
-    running.slack.pace.retry_delays = (0.0, 0.5)
+    running.slack.pace.retry_delays = (0.0, *[0.2] * 300)
     async with listening(running) as app:
         await app.socket.close()
     await running.says("while you were out")
@@ -357,7 +358,7 @@ async def test_a_warning_comes_before_the_socket_is_closed(running: Running) -> 
 
 
 async def test_http_deliveries_are_retried_with_number_and_reason(running: Running) -> None:
-    impatient(running, ack_seconds=1)
+    impatient(running, ack_seconds=LONGEST_WAIT)
     async with hooked(running) as hook:
         hook.status = 500
         await running.says("hello")
@@ -372,29 +373,34 @@ async def test_http_deliveries_are_retried_with_number_and_reason(running: Runni
 
 
 async def test_a_slow_request_url_is_asked_again(running: Running) -> None:
-    impatient(running)
+    impatient(running, ack_seconds=HOUR)
     async with hooked(running) as hook:
-        hook.delay = 0.5
+        hook.hold = asyncio.Event()
         await running.says("hello")
+        await until(lambda: len(hook.heard) == 1)
+        pass_time(2 * HOUR)
         await until(lambda: len(hook.heard) == 2)
-        hook.delay = 0
+        hook.hold.set()
 
     assert hook.heard[1] == ("hello", "1", "http_timeout")
 
 
 async def test_an_app_may_decline_retries(running: Running) -> None:
-    impatient(running, ack_seconds=1)
+    impatient(running, ack_seconds=LONGEST_WAIT)
     async with hooked(running) as hook:
         hook.status, hook.headers = 503, {"X-Slack-No-Retry": "1"}
         await running.says("hello")
         await until(lambda: len(hook.heard) == 1)
-        await asyncio.sleep(0.3)
+        hook.status = 200
+        for text in ("next", "last"):  # a retry would come before the last one
+            await running.says(text)
+            await until(lambda text=text: hook.heard[-1][0] == text)
 
-        assert len(hook.heard) == 1
+    assert [text for text, _, _ in hook.heard] == ["hello", "next", "last"]
 
 
 async def test_events_wait_for_a_request_url_that_is_away(running: Running) -> None:
-    impatient(running, ack_seconds=1)
+    impatient(running, ack_seconds=LONGEST_WAIT)
     async with hooked(running):
         pass
 
@@ -447,17 +453,20 @@ async def test_a_duplicated_event_comes_twice_with_one_event_id(running: Running
 
 
 async def test_a_delayed_event_comes_later(running: Running) -> None:
-    running.around.faults.add(Fault(kind="delay", where="slack:event:*", seconds=0.1))
+    running.slack.pace.ack_seconds = 2 * HOUR
+    running.around.faults.add(Fault(kind="delay", where="slack:event:*", seconds=HOUR))
     async with listening(running) as app:
         for text in ("slow", "fast"):
             await running.says(text)
+        pass_time(HOUR)
         await until(lambda: len(app.events) == 2)
 
     assert app.texts == ["fast", "slow"]
 
 
 async def test_a_reordered_event_comes_after_the_next_of_its_channel(running: Running) -> None:
-    running.around.faults.add(Fault(kind="reorder", where=f"slack:event:{GENERAL}"))
+    fault = Fault(kind="reorder", where=f"slack:event:{GENERAL}", seconds=HOUR)
+    running.around.faults.add(fault)
     async with listening(running) as app:
         await running.says("first")
         await running.says("elsewhere", channel=RANDOM)
