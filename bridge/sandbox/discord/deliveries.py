@@ -43,8 +43,9 @@ class Deliveries:
             case _:
                 pass
         self._hand_on(event)
-        for held in self._overtaken.pop(event.channel.id, ()):
-            self._hand_on(held)
+        held = self._overtaken.pop(event.channel.id, [])
+        while held:  # emptied: the timers of these events look for them here
+            self._hand_on(held.pop(0))
 
     def close(self) -> None:
         for timer in self._timers:

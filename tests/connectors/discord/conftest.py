@@ -20,6 +20,7 @@ from bridge.testing.inbox import ListInbox
 from connectors.discord import connector_type
 from connectors.discord.connector import DiscordConnector
 from connectors.discord.ids import channel_ref
+from tests.waiting import LONGEST_WAIT
 
 
 class DictShelf:
@@ -117,7 +118,7 @@ async def local() -> AsyncIterator[Local]:
         serve_sandbox(names=("discord",), limits=False, on_ready=on_ready)
     )
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(LONGEST_WAIT):
             local = await ready
         yield local
         await local.stop()

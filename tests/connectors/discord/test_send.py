@@ -31,6 +31,8 @@ from connectors.discord.rest import ApiAnswer, Rest, read_answer, refusal
 from connectors.discord.send import title_of
 from tests.connectors.discord.conftest import Local
 from tests.connectors.discord.test_encode import delivery
+from tests.connectors.discord.test_receive import until
+from tests.waiting import pass_time
 
 
 async def send(connector: DiscordConnector, wanted: Delivery) -> list[Receipt]:
@@ -93,7 +95,8 @@ async def test_a_webhook_that_was_moved_is_left_where_it_is(local: Local) -> Non
         "PATCH", f"/webhooks/{webhook.id}", bucket="b", doing="moving",
         body={"channel_id": elsewhere.channel},
     )  # fmt: skip
-    await asyncio.sleep(0.1)
+    known = connector._webhooks._known  # pyright: ignore[reportPrivateUsage]  # it tells nobody
+    await until(lambda: local.channel.channel not in known)
 
     await send(connector, in_channel(local, "two"))
 
@@ -230,12 +233,14 @@ async def test_a_server_that_is_not_there_is_unavailable(local: Local) -> None:
 async def test_an_answer_that_never_comes_is_unsettled(local: Local) -> None:
     connector = local.connector()
     await send(connector, in_channel(local, "one"))
-    local.send_deadline = 0.3
-    impatient = local.connector()
-    local.around.faults.add(Fault(kind="hang", where="discord:webhook.execute:*", seconds=5))
+    hangs = Fault(kind="hang", where="discord:webhook.execute:*", seconds=3600)
+    local.around.faults.add(hangs)
+    sending = asyncio.create_task(send(connector, in_channel(local, "two")))
+    await until(lambda: not local.around.faults._waiting)  # pyright: ignore[reportPrivateUsage]
+    pass_time(2 * local.send_deadline)
 
     with pytest.raises(Unsettled):
-        await send(impatient, in_channel(local, "two"))
+        await sending
 
 
 async def test_an_empty_bucket_is_waited_for_before_the_next_call(local: Local) -> None:

@@ -19,6 +19,7 @@ from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import Hand
 from bridge.sandbox.platform import LocalPlatform, Surroundings
 from bridge.sandbox.server import serve_sandbox
+from tests.waiting import LONGEST_WAIT
 
 # discord.py waits so long for further guilds before it is ready; 2 s unless told.
 READY_AFTER_S = 0.05
@@ -83,7 +84,8 @@ class Running:
         running = asyncio.create_task(client.start(self.app(app)["token"]))
         try:
             ready = asyncio.create_task(_ready(client))
-            await asyncio.wait({running, ready}, timeout=10, return_when="FIRST_COMPLETED")
+            either = {running, ready}
+            await asyncio.wait(either, timeout=LONGEST_WAIT, return_when="FIRST_COMPLETED")
             ready.cancel()
             if running.done():
                 await running
@@ -109,7 +111,7 @@ async def running_discord(
             on_ready=lambda around, platforms: ready.set_result((around, platforms["discord"])),
         )
     )
-    around, platform = await asyncio.wait_for(ready, 10)
+    around, platform = await asyncio.wait_for(ready, LONGEST_WAIT)
     assert isinstance(platform, LocalDiscord)
     try:
         with pointed_at(around.base_url):
@@ -139,7 +141,7 @@ def a_client() -> discord.Client:
     return discord.Client(intents=discord.Intents.all(), guild_ready_timeout=READY_AFTER_S)
 
 
-async def until(true: Callable[[], Any], seconds: float = 5.0) -> None:
+async def until(true: Callable[[], Any], seconds: float = LONGEST_WAIT) -> None:
     """Wait for something to become true."""
     async with asyncio.timeout(seconds):
         while not true():  # noqa: ASYNC110  # what is waited for has no event

@@ -13,6 +13,7 @@ import pytest
 
 from tests.sandbox.discord.running import READY_AFTER_S, Running, a_client, until
 from tests.sandbox.discord.test_plain_programs import Recorder
+from tests.waiting import LONGEST_WAIT
 
 GUILD_MESSAGES = 1 << 9
 MESSAGE_CONTENT = 1 << 15
@@ -46,14 +47,14 @@ class Socket:
 
     async def next(self, op: int | None = None, name: str | None = None) -> dict[str, Any]:
         """The next frame, or the next with this op or dispatch name."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(LONGEST_WAIT):
             while True:
                 frame: dict[str, Any] = await self.ws.receive_json()
                 if op in (None, frame["op"]) and name in (None, frame["t"]):
                     return frame
 
     async def close_code(self) -> int | None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(LONGEST_WAIT):
             while not self.ws.closed:
                 await self.ws.receive()
         return self.ws.close_code
@@ -190,7 +191,8 @@ async def test_a_session_closed_by_its_client_cannot_resume(local: Running) -> N
     first = await Socket.open(local)
     ready = await first.identify(token)
     await first.ws.close(code=1000)
-    await asyncio.sleep(0.05)
+    gateway = local.discord._gateway  # pyright: ignore[reportPrivateUsage]  # it tells nobody
+    await until(lambda: gateway.session(ready["session_id"]) is None)
 
     second = await Socket.open(local)
     await second.ask(6, {"token": token, "session_id": ready["session_id"], "seq": 1})

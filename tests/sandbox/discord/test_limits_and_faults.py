@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator
 from typing import Any
@@ -13,14 +12,24 @@ import pytest
 
 from bridge.sandbox.discord.api import GLOBAL
 from bridge.sandbox.faults import Fault
+from tests.router.fake_clock import FakeClock
 from tests.sandbox.discord.running import Running, a_client, running_discord, until
 from tests.sandbox.discord.test_plain_programs import Recorder, text_channel
+from tests.waiting import pass_time
 
 
 @pytest.fixture
 async def limited() -> AsyncGenerator[Running, None]:
     async with running_discord(limits=True) as running:
         yield running
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    """The limits count by it."""
+    clock = FakeClock()
+    monkeypatch.setattr("bridge.sandbox.discord.api.time", clock)
+    return clock
 
 
 async def make_webhook(local: Running, channel: str = "") -> str:
@@ -43,9 +52,10 @@ async def test_a_program_that_posts_fast_waits_and_is_never_refused(limited: Run
 
 
 async def test_the_sixth_post_in_two_seconds_is_refused_with_a_time_to_wait(
-    limited: Running,
+    limited: Running, clock: FakeClock
 ) -> None:
     path = await make_webhook(limited)
+    await clock.advance(10)
     answers = [await limited.ask("POST", path, {"content": "x"}, app=None) for _ in range(6)]
 
     assert [status for status, _, _ in answers] == [204] * 5 + [429]
@@ -64,7 +74,7 @@ async def test_the_sixth_post_in_two_seconds_is_refused_with_a_time_to_wait(
 
 
 async def test_who_waits_as_told_is_let_through_and_others_need_not_wait(
-    limited: Running,
+    limited: Running, clock: FakeClock
 ) -> None:
     path, other = await make_webhook(limited), await make_webhook(limited, limited.other_channel)
     for _ in range(5):
@@ -72,18 +82,18 @@ async def test_who_waits_as_told_is_let_through_and_others_need_not_wait(
     _, refused, _ = await limited.ask("POST", path, {"content": "x"}, app=None)
 
     free, _, _ = await limited.ask("POST", other, {"content": "x"}, app=None)
-    await asyncio.sleep(refused["retry_after"])
+    await clock.advance(refused["retry_after"])
     late, _, _ = await limited.ask("POST", path, {"content": "x"}, app=None)
 
     assert (free, late) == (204, 204)
 
 
 async def test_more_than_fifty_requests_a_second_are_too_many_for_a_bot(
-    limited: Running,
+    limited: Running, clock: FakeClock
 ) -> None:
     everywhere = f"discord:global:{limited.app()['application_id']}"
-    for _ in range(50):  # counted at once: the machine may be too slow to ask so often
-        assert limited.around.limits.retry_after(time.monotonic(), (everywhere, (GLOBAL,))) is None
+    for _ in range(50):
+        assert limited.around.limits.retry_after(clock.now, (everywhere, (GLOBAL,))) is None
 
     status, body, headers = await limited.ask("GET", "/users/@me")
 
@@ -146,8 +156,8 @@ async def test_a_program_told_to_wait_waits_and_goes_on(local: Running) -> None:
     [
         ({"kind": "drop"}, ["two", "three"]),
         ({"kind": "duplicate"}, ["one", "one", "two", "three"]),
-        ({"kind": "reorder"}, ["two", "one", "three"]),
-        ({"kind": "delay", "seconds": 0.2}, ["two", "three", "one"]),
+        ({"kind": "reorder", "seconds": 30}, ["two", "one", "three"]),
+        ({"kind": "delay", "seconds": 30}, ["two", "three", "one"]),
         ({"kind": "disconnect"}, ["one", "two", "three"]),
     ],
 )
@@ -159,10 +169,12 @@ async def test_an_event_goes_wrong_on_request(
         local.around.faults.add(Fault.model_validate(fault | {"where": where}))
         for text in ("one", "two", "three"):
             await local.say(text)
+        pass_time(fault.get("seconds", 0.0))
         await until(lambda: len(bot.messages) == len(heard))
-        await asyncio.sleep(0.05)
+        await local.say("last")
+        await until(lambda: bot.messages[-1].content == "last")
 
-        assert [m.content for m in bot.messages] == heard
+        assert [m.content for m in bot.messages] == [*heard, "last"]
 
 
 async def test_a_held_event_comes_after_a_while_when_no_other_does(local: Running) -> None:
