@@ -51,6 +51,14 @@ sys.addaudithook(_refuse_the_default_port)
 @pytest.fixture(autouse=True)
 def logs_as_they_come() -> Generator[None]:
     """A command line that a test ran in this process set the logs of all up."""
-    structlog.reset_defaults()
+    _plain_logs()
     yield
+    _plain_logs()
+
+
+def _plain_logs() -> None:
+    """structlog's defaults with plain tracebacks: rich ones stop the event loop for seconds."""
     structlog.reset_defaults()
+    *before, _ = structlog.get_config()["processors"]
+    renderer = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[*before, renderer])
