@@ -36,6 +36,7 @@ from connectors.teams.connector import TeamsConnector
 from connectors.teams.references import Reference, References
 from tests.connectors.teams.local import Bench, FixedTokens, MemoryShelf, bench
 from tests.connectors.teams.payloads import APP_ID
+from tests.waiting import LONGEST_WAIT
 
 
 @pytest.fixture
@@ -229,7 +230,7 @@ async def test_an_identity_provider_that_is_away_does_not_stop_the_account(made:
     )
     running = asyncio.create_task(connector.run(ListInbox()))
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(LONGEST_WAIT):
         while connector.health().state != "listening":  # noqa: ASYNC110 - it tells nobody
             await asyncio.sleep(0.01)
 

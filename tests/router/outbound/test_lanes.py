@@ -254,19 +254,23 @@ class PaperWithFile(PaperConnector):
         return encoded.model_copy(update={"calls": tuple(calls)})
 
     async def send(self, call: Call) -> Receipt:
-        await asyncio.sleep(0.15)
+        await self._clock.sleep(15)
         return await super().send(call)
 
 
-@pytest.mark.parametrize(("pace", "arrive"), [(1_000.0, True), (1_000_000.0, False)])
-async def test_files_may_take_their_time(clock: FakeClock, pace: float, arrive: bool) -> None:
+@pytest.mark.parametrize(("pace", "arrive"), [(50.0, True), (1_000_000.0, False)])
+async def test_files_may_take_their_time(
+    clock: FakeClock, monkeypatch: pytest.MonkeyPatch, pace: float, arrive: bool
+) -> None:
+    # Deadlines of calls go by the clock of the loop.
+    monkeypatch.setattr(asyncio.get_running_loop(), "time", clock.monotonic)
     house, slate, board = two(clock, PaperWithFile)
-    house.policy = replace(house.policy, send_deadline=0.05, upload_pace=pace)
+    house.policy = replace(house.policy, send_deadline=5, upload_pace=pace)
 
     async with house.run():
         await slate.say("s", "one")
-        await asyncio.sleep(0.3)
-        await clock.advance(5)
+        for _ in range(4):
+            await clock.advance(10)
 
     letters = [one.state for one in await house.store.dead_letters() if one.excerpt == "one"]
     assert letters == ([] if arrive else ["unproved"] * 2)
