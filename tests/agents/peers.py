@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.free_ports import free_port
+
 
 @contextmanager
 def peer_server(variable: str, package: str, program: str, folder: Path) -> Generator[str]:
@@ -22,9 +24,7 @@ def peer_server(variable: str, package: str, program: str, folder: Path) -> Gene
         pytest.skip(f"{variable} names no Python with {package}; .ci/run makes one")
     path = folder / "peer.py"
     path.write_text(program)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
+    port = free_port()
     log = folder / "peer.log"
     with log.open("wb") as told:
         process = subprocess.Popen([python, str(path), str(port)], stdout=told, stderr=told)

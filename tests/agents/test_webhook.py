@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import socket
 import sys
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
@@ -50,6 +49,8 @@ from bridge.uacs import (
 from tests.agents.model_server import Answer, ModelServer, model_server, sse
 from tests.agents.talking import HELLO, Tools, nothing, room, said, text_of, tools, turn
 from tests.agents.vendors import JSON, KEY
+from tests.free_ports import free_port
+from tests.waiting import LONGEST_WAIT
 
 DOCS = Path(__file__).parents[2] / "docs" / "agents.md"
 WEATHER = {"name": "get_weather", "description": "Weather.", "parameters": {"type": "object"}}
@@ -416,15 +417,13 @@ async def test_the_program_of_the_documentation_is_an_agent(tmp_path: Path) -> N
 
 @asynccontextmanager
 async def running_program(program: Path) -> AsyncGenerator[int]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
+    port = free_port()
     environment = {"WEBHOOK_SECRET": KEY, "PORT": str(port)}
     process = await asyncio.create_subprocess_exec(
         sys.executable, str(program), env=environment, stderr=asyncio.subprocess.DEVNULL
     )
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(LONGEST_WAIT):
             while True:
                 try:
                     _, writer = await asyncio.open_connection("127.0.0.1", port)

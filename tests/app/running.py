@@ -27,7 +27,7 @@ rooms: {r: {members: [{account: d, channel: general}]}}
 store: {path: bridge.sqlite3}
 web: {port: 0}
 """
-STARTED = 30.0  # seconds that a child may take: three SDKs are imported on a busy machine
+STARTED = 60.0  # seconds that a child may take: three SDKs are imported on a busy machine
 
 
 def cli(*args: str, stdin: str | None = None) -> Result:

@@ -22,14 +22,10 @@ from bridge.app.cli.commands.options import read_environment
 from bridge.store.schema import newest_version
 from tests.app.running import SMALL, Child, child, cli, events, write
 from tests.e2e.house import Street, configuration, street
+from tests.free_ports import free_port
+from tests.waiting import LONGEST_WAIT
 
 pytestmark = pytest.mark.process
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 @pytest_asyncio.fixture
@@ -155,12 +151,12 @@ async def test_the_sandbox_command_writes_a_configuration_that_runs(tmp_path: Pa
 
 
 def _get(url: str) -> dict[str, Any]:
-    with urllib.request.urlopen(url, timeout=5) as answer:
+    with urllib.request.urlopen(url, timeout=LONGEST_WAIT) as answer:
         return json.loads(answer.read())
 
 
 async def _written(sandbox: Child, path: Path) -> Path:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(LONGEST_WAIT):
         while not path.with_name("sandbox.env").exists():
             assert sandbox.process.returncode is None, sandbox.errors
             await asyncio.sleep(0.05)

@@ -16,7 +16,7 @@ from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import Hand
 from tests.e2e.house import Street, configuration, running, street
 from tests.e2e.test_cards import hands, with_words
-from tests.e2e.town import free_port
+from tests.free_ports import free_port
 from tests.tools.http_server import http_server
 
 ROOT = Path(__file__).parents[2]

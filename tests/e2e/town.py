@@ -7,7 +7,6 @@ import base64
 import contextlib
 import os
 import signal
-import socket
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -20,6 +19,8 @@ import yaml
 
 from bridge.ports.discovery import connector_type
 from bridge.sandbox.feed import Shown
+from tests.free_ports import free_port
+from tests.waiting import LONGEST_WAIT
 
 ROOT = Path(__file__).parents[2]
 
@@ -135,7 +136,7 @@ async def town(
     draining = None
     try:
         assert process.stdout
-        url = (await asyncio.wait_for(process.stdout.readline(), 60)).decode().strip()
+        url = (await asyncio.wait_for(process.stdout.readline(), LONGEST_WAIT)).decode().strip()
         draining = asyncio.create_task(_drain(process.stdout))
         connector = aiohttp.TCPConnector(limit=0)
         async with aiohttp.ClientSession(connector=connector) as http:
@@ -188,7 +189,7 @@ class BridgeProcess:
         except (aiohttp.ClientError, TimeoutError, OSError):
             return None
 
-    async def connected(self, seconds: float = 30) -> None:
+    async def connected(self, seconds: float = LONGEST_WAIT) -> None:
         """Wait until every account hears."""
         async with asyncio.timeout(seconds):
             while not _hears(await self.health()):
@@ -206,7 +207,7 @@ class BridgeProcess:
         """SIGTERM; its exit code."""
         assert self.process
         self.process.send_signal(signal.SIGTERM)
-        return await asyncio.wait_for(self.process.wait(), 20)
+        return await asyncio.wait_for(self.process.wait(), LONGEST_WAIT)
 
 
 def _hears(health: Mapping[str, Any] | None) -> bool:
@@ -273,12 +274,6 @@ async def end(process: asyncio.subprocess.Process) -> None:
     # asyncio would warn of open pipes in its collector.
     transport = process._transport  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]  # no public way
     transport.close()
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 def rooms_across(town: Town) -> tuple[dict[str, Any], list[tuple[Spot, ...]]]:

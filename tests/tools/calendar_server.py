@@ -78,7 +78,7 @@ async def together() -> str:
     """Waits until it is called twice at the same time."""
     global running
     running += 1
-    for _ in range(500):
+    for _ in range(6_000):
         if running >= 2:
             return "both at once"
         await asyncio.sleep(0.01)

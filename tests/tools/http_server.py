@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 import uvicorn
 
 from tests.tools import calendar_server
+from tests.waiting import LONGEST_WAIT
 
 
 @asynccontextmanager
@@ -19,7 +20,7 @@ async def http_server(port: int) -> AsyncGenerator[None]:
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve())
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(LONGEST_WAIT):
             while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
                 await asyncio.sleep(0.01)
         yield

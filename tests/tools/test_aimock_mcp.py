@@ -22,8 +22,9 @@ from bridge.ports.clock import SystemClock
 from bridge.ports.connector import Files
 from bridge.testing.memory_blobs import MemoryBlobs
 from bridge.tools.settings import ToolServerSettings
-from tests.e2e.town import free_port
+from tests.free_ports import free_port
 from tests.tools.test_servers import box, call, tools_of
+from tests.waiting import LONGEST_WAIT
 
 AIMOCK = os.environ.get("UACS_AIMOCK", "")
 pytestmark = [
@@ -120,7 +121,7 @@ async def test_a_server_that_forgot_its_session_is_asked_anew(server: Server) ->
         server.stop()
         lost = await call(held, "get_weather", city="Oslo")
         server.start()
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(LONGEST_WAIT):
             while "get_weather" not in await tools_of(held):  # noqa: ASYNC110 - it is connected anew
                 await asyncio.sleep(0.1)
         again = await call(held, "get_weather", city="Bergen")

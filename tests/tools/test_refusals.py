@@ -22,9 +22,10 @@ from structlog.testing import capture_logs
 
 from bridge.tools.settings import ToolServerSettings
 from bridge.uacs import ToolCallPart
-from tests.e2e.town import free_port
+from tests.free_ports import free_port
 from tests.tools.plain_server import ADD
 from tests.tools.test_servers import box, call, tools_of
+from tests.waiting import LONGEST_WAIT
 
 ROOT = Path(__file__).parents[2]
 
@@ -55,7 +56,7 @@ def plain(mode: str) -> ToolServerSettings:
 async def steady(settings: ToolServerSettings, calls: list[tuple[str, dict[str, Any]]]) -> Any:
     """What the calls answer, one after the other, and how often the server was connected."""
     with capture_logs() as logs:
-        async with box(settings) as held, asyncio.timeout(30):
+        async with box(settings) as held, asyncio.timeout(LONGEST_WAIT):
             found = [(await call(held, name, **args)).content for name, args in calls]
     return found, sum(one["event"] == "tool_server_connected" for one in logs)
 
@@ -70,7 +71,7 @@ async def test_a_server_that_does_not_tell_of_changes_stays_connected(mode: str)
 
 async def test_a_server_without_tools_is_connected_and_has_none() -> None:
     with capture_logs() as logs:
-        async with box(plain("none")) as held, asyncio.timeout(30):
+        async with box(plain("none")) as held, asyncio.timeout(LONGEST_WAIT):
             assert await tools_of(held) == {}
             assert held.servers["calendar"].problem == ""
 
@@ -151,7 +152,7 @@ async def old_server(port: int) -> AsyncGenerator[OldServer]:
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve())
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(LONGEST_WAIT):
             while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
                 await asyncio.sleep(0.01)
         yield held

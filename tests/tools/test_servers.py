@@ -25,8 +25,9 @@ from bridge.tools.mcp_server import asks
 from bridge.tools.settings import ToolServerSettings
 from bridge.tools.toolbox import McpToolbox, open_toolbox
 from bridge.uacs import ToolCallPart, ToolResultPart
-from tests.e2e.town import free_port
+from tests.free_ports import free_port
 from tests.tools.http_server import http_server
+from tests.waiting import LONGEST_WAIT
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -143,7 +144,7 @@ async def test_tools_that_come_later_are_known(held: McpToolbox) -> None:
     held.on_change = changed.append
     assert "learned" not in await tools_of(held)
     await call(held, "learn")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(LONGEST_WAIT):
         while "learned" not in await tools_of(held):  # noqa: ASYNC110 - another program
             await asyncio.sleep(0.01)
     assert (await call(held, "learned")).content == "new"
@@ -165,13 +166,13 @@ async def test_a_program_that_dies_is_started_again_and_its_call_is_not_repeated
 
 async def test_a_call_that_takes_too_long_is_given_up() -> None:
     port = free_port()
-    settings = ToolServerSettings(url=f"http://127.0.0.1:{port}/mcp", timeout=0.2)
+    settings = ToolServerSettings(url=f"http://127.0.0.1:{port}/mcp", timeout=1)
     async with http_server(port), box(settings) as own:
         await tools_of(own)
         result = await call(own, "hang")
 
     assert result.is_error
-    assert "did not answer within 0.2 s" in str(result.content)
+    assert "did not answer within 1 s" in str(result.content)
 
 
 READS = ToolAnnotations(read_only_hint=True)
@@ -207,14 +208,14 @@ async def test_a_star_means_names_with_a_slash_too() -> None:
 async def test_a_server_over_http_is_called_and_found_again_when_it_was_away() -> None:
     port = free_port()
     settings = ToolServerSettings(
-        url=f"http://127.0.0.1:{port}/mcp", bearer=SecretRef(env="X"), timeout=5
+        url=f"http://127.0.0.1:{port}/mcp", bearer=SecretRef(env="X"), timeout=LONGEST_WAIT
     )
     async with box(settings) as held:
         async with http_server(port):
             first = await call(held, "list_events", day="Monday")
             tool = (await tools_of(held))["list_events"]
         away = await held.call(tool, ToolCallPart(id="c2", name="x", arguments={"day": "x"}))
-        async with http_server(port), asyncio.timeout(20):
+        async with http_server(port), asyncio.timeout(LONGEST_WAIT):
             while not (found := await tools_of(held)):  # noqa: ASYNC110 - another program
                 await asyncio.sleep(0.05)
             assert "list_events" in found
@@ -225,10 +226,13 @@ async def test_a_server_over_http_is_called_and_found_again_when_it_was_away() -
     assert back.content == "Nothing on Friday."
 
 
-async def test_a_server_that_is_not_there_has_no_tools_and_holds_nobody_up() -> None:
+async def test_a_server_that_is_not_there_has_no_tools_and_holds_nobody_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bridge.tools.mcp_server._FIRST_WAIT_S", 2 * LONGEST_WAIT)
     settings = ToolServerSettings(command="no-such-program-anywhere")
     with capture_logs() as logs:
-        async with box(settings) as held, asyncio.timeout(4):
+        async with box(settings) as held, asyncio.timeout(LONGEST_WAIT):
             assert await held.tools(["calendar"]) == []
             while not any(one["event"] == "tool_server_failed" for one in logs):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
-import socket
 import sys
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
@@ -30,6 +29,8 @@ from bridge.tools import mcp_server
 from connectors.discord.capabilities import INTENTS
 from tests.app.running import STARTED, child, cli, write
 from tests.e2e.house import Street, configuration, street
+from tests.free_ports import free_port
+from tests.waiting import LONGEST_WAIT
 
 Change = Callable[[dict[str, Any]], None]
 NOWHERE = {"env": "NOWHERE_TO_BE_FOUND"}
@@ -116,15 +117,9 @@ def _key_of_another_program(settings: dict[str, Any]) -> None:
     Path(settings["store"]["path"]).with_suffix(".key").write_text("-----BEGIN PRIVATE KEY-----\n")
 
 
-def _closed_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
-
-
 def _dead(kind: str, **options: Any) -> Change:
     def change(settings: dict[str, Any]) -> None:
-        url = f"http://127.0.0.1:{_closed_port()}/v1"
+        url = f"http://127.0.0.1:{free_port()}/v1"
         key = "url" if kind == "webhook" else "base_url"
         _agent(kind=kind, **options, **{key: url})(settings)
 
@@ -143,7 +138,7 @@ def _unknown_group(settings: dict[str, Any]) -> None:
 
 
 def _dead_tool(settings: dict[str, Any]) -> None:
-    _tool(url=f"http://127.0.0.1:{_closed_port()}/mcp")(settings)
+    _tool(url=f"http://127.0.0.1:{free_port()}/mcp")(settings)
 
 
 BROKEN = {
@@ -356,7 +351,7 @@ async def test_what_is_not_ready_is_reported_while_the_bridge_runs(
     bridge = await build(settings_of(settings))
     watching = asyncio.create_task(watch_readiness(bridge))
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(LONGEST_WAIT):
             while not bridge.unready:  # noqa: ASYNC110 - nobody is told of it
                 await asyncio.sleep(0.01)
 
@@ -447,7 +442,7 @@ async def test_without_a_network_nothing_is_said_of_tokens(
     all_three: Street, tmp_path: Path
 ) -> None:
     settings = _with_teams(all_three, tmp_path)
-    dead = f"http://127.0.0.1:{_closed_port()}"
+    dead = f"http://127.0.0.1:{free_port()}"
     settings["accounts"]["slack"]["api_url"] = f"{dead}/slack/api/"
     settings["accounts"]["discord"]["api_url"] = f"{dead}/discord/api/v10"
     settings["accounts"]["teams"]["login_url"] = f"{dead}/login"
