@@ -212,3 +212,14 @@ def test_no_file_names_the_host_of_a_package_index() -> None:
         named += [f"{path}: {found[0]}" for found in INDEX_HOSTS.finditer(text)]
 
     assert named == []
+
+
+def test_only_the_profiles_say_whether_examples_are_random() -> None:
+    """A test that says it by itself takes the same examples under `--search`, too."""
+    saying = {
+        str(path)
+        for path in tracked()
+        if path.suffix == ".py" and "derandomize" in (ROOT / path).read_text("utf-8")
+    }
+
+    assert saying == {"tests/conftest.py", "tests/test_house.py"}

@@ -141,7 +141,7 @@ def test_two_hundred_levels_are_read_and_more_are_refused() -> None:
     assert "recursion limit" in _refusal(nested(200))[1]
 
 
-@settings(max_examples=300, derandomize=True)
+@settings(max_examples=300)
 @given(
     st.binary(max_size=40)
     | strategies.json_values.map(lambda value: json.dumps(value).encode())

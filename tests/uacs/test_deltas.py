@@ -35,7 +35,7 @@ from bridge.uacs import (
 )
 from tests.uacs import strategies
 
-examples = settings(max_examples=100, derandomize=True)
+examples = settings(max_examples=100)
 
 ACTOR = Actor(id="agent", role="assistant")
 NOON = "2026-11-21T12:00:00Z"

@@ -25,7 +25,6 @@ OUR_MESSAGE = validator(OURS, "Message")
 
 examples = settings(
     max_examples=100,
-    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 

@@ -10,7 +10,6 @@ from tests.content.card_strategies import cards, marks_of, node_types
 
 DRAWN = settings(
     max_examples=100,
-    derandomize=True,
 )
 
 

@@ -21,7 +21,6 @@ from tests.content.card_strategies import cards
 FILE = Path(__file__).parents[3] / "docs" / "card.schema.json"
 DRAWN = settings(
     max_examples=40,
-    derandomize=True,
 )
 ANYTHING = (None, True, 0, -1.5, "", "x", [], {}, ["x"], {"type": "prose"}, {"type": "nothing"})
 

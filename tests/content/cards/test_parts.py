@@ -294,7 +294,6 @@ def test_a_card_from_json_is_read_in_order() -> None:
 
 @settings(
     max_examples=60,
-    derandomize=True,
 )
 @given(cards())
 def test_every_word_of_any_card_is_said_once(card: Card) -> None:

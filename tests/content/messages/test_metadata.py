@@ -164,7 +164,7 @@ _junk = st.recursive(
 )
 
 
-@settings(max_examples=150, derandomize=True)
+@settings(max_examples=150)
 @given(_junk)
 def test_no_additions_however_strange_raise(additions: Any) -> None:
     message = _message(additions)
