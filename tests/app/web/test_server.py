@@ -30,6 +30,7 @@ from bridge.model import AccountId, LaneId
 from bridge.model.outbox_records import LaneStatus
 from bridge.model.store_status import StoreStatus
 from bridge.ports.connector import Connector, Health
+from tests.waiting import LONGEST_WAIT
 
 
 def _client(app: Starlette) -> httpx.AsyncClient:
@@ -38,12 +39,17 @@ def _client(app: Starlette) -> httpx.AsyncClient:
 
 @pytest.fixture
 def bounded() -> Starlette:
+    return _bounded(most_seconds=LONGEST_WAIT)
+
+
+def _bounded(most_seconds: float) -> Starlette:
     async def echo(request: Request) -> Response:
         return PlainTextResponse(f"{len(await request.body())}")
 
     route = Route("/", echo, methods=["GET", "POST"])
     return Starlette(
-        routes=[route], middleware=[Middleware(BoundedBodies, most_bytes=100, most_seconds=0.2)]
+        routes=[route],
+        middleware=[Middleware(BoundedBodies, most_bytes=100, most_seconds=most_seconds)],
     )
 
 
@@ -68,12 +74,12 @@ async def test_a_body_that_is_too_large_is_refused_announced_or_not(bounded: Sta
         ).status_code == 413
 
 
-async def test_a_body_that_never_ends_is_given_up(bounded: Starlette) -> None:
+async def test_a_body_that_never_ends_is_given_up() -> None:
     async def drip():
         yield b"x"
-        await asyncio.sleep(5)
+        await asyncio.Event().wait()
 
-    async with _client(bounded) as http:
+    async with _client(_bounded(most_seconds=0.2)) as http:
         assert (await http.post("/", content=drip())).status_code == 408
 
 
@@ -82,10 +88,11 @@ async def test_what_the_server_refuses_by_itself_is_said_in_json(
 ) -> None:
     async def drip():
         yield b"x"
-        await asyncio.sleep(5)
+        await asyncio.Event().wait()
 
     async with _client(bounded) as http:
         large = await http.post("/", content=b"x" * 101)
+    async with _client(_bounded(most_seconds=0.2)) as http:
         slow = await http.post("/", content=drip())
     async with _client(web_app(idle)) as http:
         nothing = await http.get("/nowhere/at/all")
@@ -109,7 +116,7 @@ async def test_what_is_no_http_is_refused_in_json(idle: Bridge) -> None:
         port = int(server.url.rpartition(":")[2])
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"HELO there\r\n\r\n")
-        answer = await asyncio.wait_for(reader.read(), 10)
+        answer = await asyncio.wait_for(reader.read(), LONGEST_WAIT)
         writer.close()
     finally:
         await server.stop()
