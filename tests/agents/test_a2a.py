@@ -62,6 +62,7 @@ from tests.agents.readings import as_read
 from tests.agents.talking import HELLO, nothing, room, said, text_of, tools, turn
 from tests.agents.test_acp import answered, parts_of
 from tests.agents.vendors import JSON, KEY
+from tests.waiting import LONGEST_WAIT
 
 CORPUS = Path(os.environ.get("UACS_CORPUS", "/nowhere")) / "a2a"
 FILES = sorted(CORPUS.glob("*.json"))
@@ -630,7 +631,7 @@ async def test_a_task_that_is_left_is_cancelled(way: str) -> None:
     events: list[AgentEvent] = []
     async with a2a_server() as (url, doer):
         one = build(url).run(turn(asked("hang")), inputs())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(LONGEST_WAIT):
             async for event in one:
                 events.append(event)
                 if isinstance(event, AnswerRecorded):

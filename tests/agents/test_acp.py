@@ -52,6 +52,7 @@ from tests.agents.model_server import Answer, model_server, sse
 from tests.agents.readings import as_read
 from tests.agents.talking import HELLO, nothing, room, said, text_of, tools, turn
 from tests.agents.vendors import JSON, KEY
+from tests.waiting import LONGEST_WAIT
 
 CORPUS = Path(os.environ.get("UACS_CORPUS", "/nowhere")) / "acp"
 FILES = sorted(CORPUS.glob("*.json"))
@@ -360,7 +361,7 @@ async def test_nobody_waits_for_a_run_that_is_stopped(acp: str, way: str) -> Non
 
     events: list[AgentEvent] = []
     said = build(acp, "hangs").run(turn(HELLO), inputs())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(LONGEST_WAIT):
         async for event in said:
             events.append(event)
             if isinstance(event, AnswerRecorded):

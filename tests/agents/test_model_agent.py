@@ -58,6 +58,7 @@ from tests.agents.vendors import (
     gemini_chunk,
     responses_stream,
 )
+from tests.waiting import LONGEST_WAIT
 
 vendors = pytest.mark.parametrize("vendor", VENDORS.values(), ids=VENDORS)
 WEATHER = {"name": "get_weather", "description": "Weather.", "parameters": {
@@ -302,7 +303,7 @@ async def test_a_stop_ends_the_answer_at_once(vendor: Vendor) -> None:
         agent = build(vendor, api.url, tools())
         queue: asyncio.Queue[AgentInput] = asyncio.Queue()
         events: list[AgentEvent] = []
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(LONGEST_WAIT):
             async for event in agent.run(turn(HELLO), queued(queue)):
                 events.append(event)
                 queue.put_nowait(StopWanted())
@@ -420,7 +421,7 @@ async def test_closing_the_answer_closes_the_connection(vendor: Vendor) -> None:
     whole = sse(*vendor.says("A long answer that nobody wants any more."))
     async with model_server(Answer(whole[:5], then="hang")) as api:
         events = build(vendor, api.url, tools()).run(turn(HELLO), told())
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(LONGEST_WAIT):
             async for event in events:
                 if isinstance(event, TextDelta):
                     break

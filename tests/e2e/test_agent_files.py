@@ -47,8 +47,8 @@ async def test_files_of_an_agent_are_native_uploads(tmp_path: Path) -> None:
         async with running(town, with_agent(settings, api.url)):
             platforms = list(town.platforms)
             await town.say(platforms[0], "general", "Draw me a chart")
-            await town.until(lambda: all("chart.png" in shown(town, p) for p in platforms), 30)
-            await town.until(lambda: all("numbers.csv" in shown(town, p) for p in platforms), 30)
+            await town.until(lambda: all("chart.png" in shown(town, p) for p in platforms))
+            await town.until(lambda: all("numbers.csv" in shown(town, p) for p in platforms))
             said = shown(town, "slack")
             slack, discord, teams = (raw(town, one)[-1] for one in ("slack", "discord", "teams"))
 

@@ -69,7 +69,7 @@ def check(platform: str, shown: Shown) -> None:
 
 
 async def everywhere(town: Street, words: str) -> None:
-    await town.until(lambda: all(with_words(town, one, words) for one in PLATFORMS), 20)
+    await town.until(lambda: all(with_words(town, one, words) for one in PLATFORMS))
 
 
 async def test_what_an_agent_was_talked_into_does_no_harm(

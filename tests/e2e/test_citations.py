@@ -16,6 +16,7 @@ from bridge.model import MessageId
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
 from tests.e2e.house import configuration, running, street
 from tests.e2e.test_streaming import with_personal_chat
+from tests.waiting import LONGEST_WAIT
 
 MANY = 23
 
@@ -82,7 +83,7 @@ async def test_sources_are_numbers_in_the_words_and_links_below_or_citations_of_
             assert await bridge.store.dead_letters() == []
             conversation = await bridge.store.conversation(bridge.rooms.all[0].conversation)
             answer = MessageId(conversation.messages[-1].message_id)
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(LONGEST_WAIT):
                 while not {"citation_quote", "citation_cut"} <= await lost(bridge, answer):  # noqa: ASYNC110 - another task
                     await asyncio.sleep(0.02)
 

@@ -18,7 +18,7 @@ async def test_nobody_is_answered_directly_until_a_code_has_paired_them(tmp_path
             for one in people:
                 await one.write("is anybody there?")
             for one in people:
-                await local.until(lambda one=one: one.has("echo does not know you yet"), 20)
+                await local.until(lambda one=one: one.has("echo does not know you yet"))
             await bridge.router.settled()
             assert not any(one.has("anybody there?", "echo") for one in people)
 
@@ -28,7 +28,7 @@ async def test_nobody_is_answered_directly_until_a_code_has_paired_them(tmp_path
             for one, code in zip(people, codes, strict=True):
                 await one.write(code)
             for one in people:
-                await local.until(lambda one=one: one.has("You are paired"), 20)
+                await local.until(lambda one=one: one.has("You are paired"))
             for one in people:
                 await one.write("the roses are red")
             for one in people:

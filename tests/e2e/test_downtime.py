@@ -14,6 +14,7 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bridge.app.build import Bridge
+from bridge.ports.clock import SystemClock
 from bridge.sandbox.discord import LocalDiscord
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.slack import LocalSlack
@@ -303,11 +304,18 @@ async def test_threads_that_were_deleted_whole_while_we_were_away_are_gone_every
 
 
 async def test_what_was_said_on_teams_in_the_meantime_is_said_to_be_lost_once(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    ago = 3600.0
+
+    class ShiftedClock(SystemClock):
+        def time(self) -> float:
+            return super().time() - ago
+
+    monkeypatch.setattr("bridge.app.build.SystemClock", ShiftedClock)
     async with street(names=("slack", "teams")) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",)) | {
-            "catch_up": {"announce_after": 0.25, "requests_per_minute": 6000}
+            "catch_up": {"announce_after": 1800, "requests_per_minute": 6000}
         }
 
         def told(platform: str) -> int:
@@ -317,12 +325,16 @@ async def test_what_was_said_on_teams_in_the_meantime_is_said_to_be_lost_once(
         async with running(local, settings):
             pass
         await local.say("teams", "general", "nobody hears this")
-        await asyncio.sleep(0.3)
+        ago = 0.0
         async with running(local, settings):
             await local.until(lambda: told("slack") == told("teams") == 1)
-        settings["catch_up"]["announce_after"] = 60
-        async with running(local, settings):
-            await asyncio.sleep(0.5)
+        async with running(local, settings) as (bridge, _):
+            await local.until(lambda: not bridge.router.catching_up)
+            await local.say("teams", "general", "heard again")
+            await local.until(
+                lambda: any("heard again" in one.text for one in local.standing("slack", "general"))
+            )
+            await bridge.router.settled()
 
         assert (told("slack"), told("teams")) == (1, 1)
 

@@ -22,8 +22,12 @@ from bridge.model import AccountId, Call, ChannelRef, OperationId, Raw
 from bridge.ports.clock import SystemClock
 from bridge.router.runtime.timeouts import Policy
 from bridge.sandbox.faults import Fault
+from bridge.sandbox.slack import LocalSlack
+from bridge.sandbox.teams import Delivering
+from bridge.sandbox.teams.local import LocalTeams
 from bridge.store.sqlite import SqliteStore, open_sqlite_to_read
 from tests.e2e.house import Street, configuration, running, street
+from tests.waiting import LONGEST_WAIT, pass_time
 
 PLATFORMS = ("slack", "discord", "teams")
 ROOMS = ("general", "random", "help", *(f"ch-{number}" for number in range(4, 9)))
@@ -72,7 +76,7 @@ async def test_a_refused_request_is_made_again_and_a_lost_answer_doubles_nothing
         await local.say(source, "general", "second")
         await local.say(source, "general", "third")
         await until_shown(local, "general", "third")
-        await asyncio.sleep(0.5)
+        await bridge.router.settled()
 
         assert [count(local, target, said) for said in ("first", "second", "third")] == [1, 1, 1]
         letters = await bridge.store.dead_letters()
@@ -86,7 +90,7 @@ async def test_a_refused_request_is_made_again_and_a_lost_answer_doubles_nothing
 async def test_a_platform_that_is_slower_than_the_deadline_doubles_nothing(
     tmp_path: Path, target: str, kind: str
 ) -> None:
-    patience = {"settle_grace": 0.1, "send_deadline": 0.4, "settle_late": 8.0}
+    patience = {"settle_grace": 0.1, "send_deadline": 0.4, "settle_late": LONGEST_WAIT}
     async with at_home(tmp_path, delivery=patience) as (local, bridge):
         where = f"{target}:{POSTS[target]}:*"
         local.around.faults.add(
@@ -108,9 +112,10 @@ async def test_a_post_that_slack_takes_after_it_was_sent_again_does_not_stay(
     patience = {"settle_grace": 0.1, "send_deadline": 0.4, "settle_late": 0.2}
     async with at_home(tmp_path, delivery=patience) as (local, bridge):
         where = f"slack:{POSTS['slack']}:*"
-        local.around.faults.add(Fault(kind="late_request", where=where, seconds=2.5))
+        local.around.faults.add(Fault(kind="late_request", where=where, seconds=40))
         await local.say("teams", "general", "twice")
         await until_shown(local, "general", "twice", ("slack",))
+        pass_time(40)
         (first,) = [one for one in local.standing("slack", "general") if "twice" in one.text]
         await local.until(lambda: count(local, "slack", "twice") == 2)
         await local.until(lambda: count(local, "slack", "twice") == 1)
@@ -131,10 +136,10 @@ async def test_a_post_that_slack_takes_after_it_was_sent_again_does_not_stay(
 async def test_the_configured_deadline_is_that_of_the_http_clients(
     tmp_path: Path, target: str, method: str, body: dict[str, Any]
 ) -> None:
-    async with at_home(tmp_path, delivery={"send_deadline": 0.3}) as (local, bridge):
+    async with at_home(tmp_path, delivery={"send_deadline": 600}) as (local, bridge):
         workspace, channel = local.place(target, "general")
         where = f"{target}:{POSTS[target]}:*"
-        local.around.faults.add(Fault(kind="hang", where=where, seconds=20))
+        local.around.faults.add(Fault(kind="hang", where=where, seconds=3600))
         post = Call(
             kind="post",
             method=method,
@@ -143,8 +148,15 @@ async def test_the_configured_deadline_is_that_of_the_http_clients(
             body={"channel": channel, **body} if target == "slack" else body,
         )
 
+        sending = asyncio.create_task(bridge.connectors[AccountId(target)].send(post))
+        waiting = local.around.faults._waiting  # pyright: ignore[reportPrivateUsage]
+        await local.until(lambda: not waiting)
+        pass_time(500)
+        done, _ = await asyncio.wait({sending}, timeout=0.1)
+        pass_time(200)
         with pytest.raises(Unsettled, match=r"(?i)timeout") as caught:
-            await bridge.connectors[AccountId(target)].send(post)
+            await sending
+        assert not done
         assert caught.value.late
 
 
@@ -164,12 +176,14 @@ async def test_events_that_come_twice_late_or_in_another_order_are_shown_once(
         for channel in channels.values():
             for text in said:
                 await until_shown(local, channel, text)
-        await asyncio.sleep(0.5)
+            for platform in PLATFORMS:  # what comes twice is heard before this
+                await local.say(platform, channel, f"last {platform}")
+                await until_shown(local, channel, f"last {platform}")
 
         for channel in channels.values():
             for platform in PLATFORMS:
                 standing = texts(local, platform, channel)
-                assert len(standing) == 1 + len(said), standing
+                assert len(standing) == 1 + len(said) + len(PLATFORMS), standing
 
 
 async def test_what_is_said_while_sockets_break_arrives_once_and_in_order(tmp_path: Path) -> None:
@@ -203,7 +217,6 @@ async def test_a_wrong_token_stops_its_account_alone_and_says_what_to_do(tmp_pat
             await local.until(lambda: "slack" in bridge.router.receivers.failed)
             assert "invalid_auth" in bridge.router.receivers.failed["slack"]  # type: ignore[index]
             assert "install the app again" in bridge.router.receivers.failed["slack"]  # type: ignore[index]
-            await asyncio.sleep(0.5)
             await local.say("teams", "general", "all the same")
             await until_shown(local, "general", "all the same", ("discord", "teams"))
 
@@ -231,13 +244,14 @@ async def test_an_agent_that_raises_or_hangs_says_so_and_is_asked_again(
             case "raises":
                 raise ZeroDivisionError("oops")
             case "hangs":
-                await asyncio.sleep(60)
+                pass_time(30)
+                await asyncio.Event().wait()
             case _:
                 async for event in healthy(self, turn, inputs):
                     yield event
 
     monkeypatch.setattr(EchoAgent, "run", run)
-    async with at_home(tmp_path, delivery={"agent_idle": 0.5}) as (local, _):
+    async with at_home(tmp_path, delivery={"agent_idle": 20}) as (local, _):
         for reason in ("ZeroDivisionError", "said nothing for", "third time"):
             await local.say("slack", "general", f"@echo the {reason.split()[0]} question")
             await local.say("teams", "general", f"meanwhile {reason}")
@@ -257,6 +271,7 @@ async def test_a_store_that_fails_for_seconds_reorders_nothing(
 ) -> None:
     target = PLATFORMS[PLATFORMS.index(source) - 1]
     async with at_home(tmp_path) as (local, bridge):
+        try_on(local)
         before = len(texts(local, target))
         refused = asyncio.Event()
 
@@ -276,7 +291,7 @@ async def test_a_store_that_fails_for_seconds_reorders_nothing(
             await asyncio.sleep(2.5)  # longer than a sender is kept waiting
         for text in said[3:]:
             await local.say(source, "general", text)
-        await local.until(lambda: len(texts(local, target)) == before + 5, 20)
+        await local.until(lambda: len(texts(local, target)) == before + 5)
         await asyncio.gather(*saying)
         await bridge.router.settled()
 
@@ -288,12 +303,14 @@ async def test_a_full_disk_acknowledges_nothing_and_loses_nothing(tmp_path: Path
     async with at_home(tmp_path) as (local, bridge):
         store = bridge.store
         assert isinstance(store, SqliteStore)
+        try_on(local)
         await set_room(store, full=True)
         for platform in ("slack", "discord"):
             for number in range(3):
                 await local.say(platform, "general", f"{platform} {number} {'x' * 1500}")
         await local.say("teams", "general", f"not taken {'x' * 1500}")
-        await asyncio.sleep(1.0)
+        discord = bridge.connectors[AccountId("discord")]
+        await local.until(lambda: "takes nothing" in discord.health().note)
         assert count(local, "teams", "slack 2") == count(local, "teams", "discord 2") == 0
         handed_over = local.platforms["teams"].outbox.handed_over  # type: ignore[attr-defined]
         taken = sum(map(len, handed_over.values()))
@@ -301,12 +318,21 @@ async def test_a_full_disk_acknowledges_nothing_and_loses_nothing(tmp_path: Path
         await set_room(store, full=False)
         for said in ("slack 2", "discord 2"):
             await until_shown(local, "general", said)
-        await asyncio.sleep(0.5)
+        await bridge.router.settled()
 
         for platform in PLATFORMS:
             for said in [f"{p} {n}" for p in ("slack", "discord") for n in range(3)]:
                 assert count(local, platform, said) == 1
         assert taken == 1  # only the hello: the other was refused, Teams knows that it is lost
+
+
+def try_on(local: Street) -> None:
+    """Let Slack and Teams hand over what was refused for as long as it takes."""
+    slack, teams = local.platforms["slack"], local.platforms["teams"]
+    assert isinstance(slack, LocalSlack)
+    assert isinstance(teams, LocalTeams)
+    slack.pace.retry_delays = (0.5,) * 200
+    teams.outbox.delivering = Delivering(retries=200, retry_after=0.5)
 
 
 async def set_room(store: SqliteStore, *, full: bool) -> None:
@@ -323,9 +349,10 @@ async def set_room(store: SqliteStore, *, full: bool) -> None:
 async def test_a_damaged_store_stops_the_start_with_what_to_do(tmp_path: Path) -> None:
     async with street(names=("teams",)) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
-        async with running(local, settings):
+        async with running(local, settings) as (bridge, _):
             await local.say("teams", "general", "hello")
-            await asyncio.sleep(0.2)
+            await local.platforms["teams"].outbox.idle()  # type: ignore[attr-defined]
+            await bridge.router.settled()
         whole = (tmp_path / "bridge.sqlite3").read_bytes()
         (tmp_path / "bridge.sqlite3").write_bytes(whole[:4096] + b"\xff" * 8192 + whole[12288:])
 
@@ -402,7 +429,7 @@ async def _worst_wait(local: Street, word: str) -> float:
 
 async def test_a_bridge_that_is_cancelled_finishes_what_it_is_sending(tmp_path: Path) -> None:
     with capture_logs() as logs:
-        async with at_home(tmp_path) as (local, _):
+        async with at_home(tmp_path, delivery={"drain": LONGEST_WAIT}) as (local, _):
             for platform in ("slack", "discord"):
                 where = f"{platform}:{POSTS[platform]}:*"
                 local.around.faults.add(Fault(kind="late_answer", where=where, seconds=0.5))
@@ -422,13 +449,13 @@ async def test_a_connection_that_stands_and_hears_nothing_is_made_anew(
     tmp_path: Path, deaf: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def soon(settings: Settings) -> Policy:
-        return replace(policy_of(settings), hearing_interval=0.2, deaf_after=1.0, deaf_grace=0.3)
+        return replace(policy_of(settings), hearing_interval=0.2, deaf_after=1.0, deaf_grace=1.0)
 
     monkeypatch.setattr(build, "policy_of", soon)
     others = [name for name in PLATFORMS if name != deaf]
     async with at_home(tmp_path) as (local, bridge):
         account = AccountId(deaf)
-        assert bridge.router.hearing(account) == ""
+        await local.until(lambda: bridge.router.hearing(account) == "")
         local.around.faults.add(Fault(kind="drop", where=f"{deaf}:event:*", times=None))
         await local.say(deaf, "general", "said to the deaf")
         await until_shown(local, "general", "said to the deaf", others)
@@ -437,5 +464,5 @@ async def test_a_connection_that_stands_and_hears_nothing_is_made_anew(
         local.around.faults.clear()
         await local.say(deaf, "general", "and to those who hear")
         await until_shown(local, "general", "and to those who hear", others)
-        assert bridge.router.hearing(account) == ""
+        await local.until(lambda: bridge.router.hearing(account) == "")
         assert [count(local, one, "said to the deaf") for one in others] == [1, 1]

@@ -129,7 +129,7 @@ async def test_another_bridge_that_changes_every_word_runs_into_the_budget(tmp_p
         settings["rooms"]["general"]["bots_per_minute"] = 10
         async with running(local, settings) as (bridge, _), relay(local, scrambled) as made:
             await local.say("slack", "general", "it begins")
-            await local.until(lambda: "paused" in " ".join(texts(local, "slack")), 30)
+            await local.until(lambda: "paused" in " ".join(texts(local, "slack")))
             await quiet(local)
             (paused,) = await bridge.store.paused_rooms()
             assert made() < 40

@@ -146,9 +146,9 @@ async def test_doubled_late_and_reordered_events_and_lost_answers_leave_all_the_
                 await person.react(HEART)
                 await person.unreact(THUMB)
             others = ("discord", "teams")
-            await local.until(lambda: all(emoji(local, one) == {HEART} for one in others), 30)
+            await local.until(lambda: all(emoji(local, one) == {HEART} for one in others))
             for person in people:
                 await person.unreact(HEART)
-            await local.until(lambda: not any(emoji(local, one) for one in PLATFORMS), 30)
+            await local.until(lambda: not any(emoji(local, one) for one in PLATFORMS))
             assert await bridge.store.dead_letters() == []
             assert all(len(texts(local, one)) == 1 for one in PLATFORMS)

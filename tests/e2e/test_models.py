@@ -75,6 +75,6 @@ async def test_a_model_that_breaks_off_is_told_in_the_room(
         async with running(town, with_agent(settings, "openai-chat", llmock.url)):
             platforms = list(town.platforms)
             await town.say(platforms[0], "general", "Count to ten")
-            await town.until(lambda: all("broke off" in raw(town, one) for one in platforms), 20)
+            await town.until(lambda: all("broke off" in raw(town, one) for one in platforms))
 
             assert all("one two" in raw(town, one) for one in platforms)

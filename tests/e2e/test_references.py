@@ -12,6 +12,7 @@ from bridge.sandbox.slack.local import LocalSlack
 from bridge.sandbox.teams.local import LocalTeams
 from tests.e2e.house import Street, configuration, running, street
 from tests.e2e.test_mentions import actor, last, name, pinged, typed, workspace_of
+from tests.waiting import LONGEST_WAIT
 
 
 def discord_role(local: Street) -> str:
@@ -82,7 +83,7 @@ async def test_people_with_one_address_are_linked_where_it_is_wanted(tmp_path: P
             await local.say("teams", "general", "and here")
             await local.say("discord", "general", "somebody else")
             await local.until(lambda: "somebody" in last(local, "slack"))
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(LONGEST_WAIT):
                 while not (linked := await bridge.store.linked_accounts()):  # noqa: ASYNC110
                     await asyncio.sleep(0.02)
 

@@ -21,6 +21,7 @@ from bridge.errors import BridgeError, ConfigError
 from bridge.sandbox.faults import Fault
 from tests.app.running import SMALL, cli
 from tests.e2e.house import Street, configuration, connect, street
+from tests.waiting import LONGEST_WAIT
 
 
 def write(path: Path, settings: dict[str, Any]) -> None:
@@ -153,7 +154,7 @@ async def test_a_hangup_while_the_bridge_starts_has_the_file_read_again(tmp_path
     try:
         await asyncio.sleep(0)  # it has begun, and opens its store
         os.kill(os.getpid(), signal.SIGHUP)
-        await asyncio.wait_for(read.wait(), 10)
+        await asyncio.wait_for(read.wait(), LONGEST_WAIT)
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)

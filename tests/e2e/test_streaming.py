@@ -162,7 +162,7 @@ async def test_a_long_answer_arrives_whole_everywhere_without_breaking_a_limit(
             root = await town.say("slack", "general", "hello")
             await town.say("slack", "general", "@echo write", thread=root)
             for platform in PLATFORMS:
-                await town.until(whole(town, text, platform), 30)
+                await town.until(whole(town, text, platform))
 
             raw = [one.raw for one in town.standing("slack", "general")]
             errors = limit_errors(town)
@@ -186,7 +186,7 @@ async def test_in_a_chat_of_teams_it_is_a_stream_of_teams(tmp_path: Path) -> Non
             who = teams.world().people[0]
             await teams.post_as(who.workspace, chat, who.id, "write")
             numbers = list(range(text.count("Paragraph ")))
-            await town.until(lambda: paragraphs(teams.messages(who.workspace, chat)) == numbers, 20)
+            await town.until(lambda: paragraphs(teams.messages(who.workspace, chat)) == numbers)
             await town.until(lambda: "final" in str(teams.messages(who.workspace, chat)[-1].raw))
 
             errors = limit_errors(town)
@@ -212,12 +212,12 @@ async def test_a_person_stops_what_is_being_written(platform: str, tmp_path: Pat
             else:
                 workspace = who.workspace
                 await local.post_as(workspace, chat, who.id, "write")
-            await town.until(lambda: bool(answers(local.messages(workspace, chat))), 10)
+            await town.until(lambda: bool(answers(local.messages(workspace, chat))))
             answer = answers(local.messages(workspace, chat))[0]
 
             await local.stop_as(workspace, chat, who.id, answer.id)  # type: ignore[attr-defined]
-            await town.until(lambda: bridge.router.turns.idle, 10)
-            await town.until(lambda: bridge.router.lanes.idle, 10)
+            await town.until(lambda: bridge.router.turns.idle)
+            await town.until(lambda: bridge.router.lanes.idle)
 
             shown = answers(local.messages(workspace, chat))
 

@@ -90,7 +90,7 @@ async def test_a_call_is_allowed_by_those_who_may_and_shown_everywhere(
         with_tools(settings, llmock.url, program(tmp_path))
         async with running(town, settings) as (bridge, _):
             await town.say("slack", "general", "Remove the lunch")
-            await town.until(lambda: everywhere(town, "asks for leave"), 30)
+            await town.until(lambda: everywhere(town, "asks for leave"))
             people = hands(town)
 
             await allow(town, "discord", people["discord"])
@@ -101,8 +101,8 @@ async def test_a_call_is_allowed_by_those_who_may_and_shown_everywhere(
             await town.until(lambda: with_words(town, "teams", "may decide this") is not None)
             assert removed() == ""
             await allow(town, "slack", people["slack"])
-            await town.until(lambda: everywhere(town, "Lunch is gone."), 20)
-            await town.until(lambda: everywhere(town, "allowed by"), 20)
+            await town.until(lambda: everywhere(town, "Lunch is gone."))
+            await town.until(lambda: everywhere(town, "allowed by"))
             await bridge.router.settled()
 
             assert removed() == "Lunch\n"
@@ -131,10 +131,10 @@ async def test_a_press_on_any_platform_counts_and_a_refusal_reaches_the_model(
                 llmock.call_tool("calendar__remove", {"title": f"Event of {platform}"})
                 llmock.reply(f"Done on {platform}.")
                 await town.say("slack", "general", f"Remove what {platform} says")
-                await town.until(lambda: everywhere(town, "asks for leave"), 30)
+                await town.until(lambda: everywhere(town, "asks for leave"))
                 await allow(town, platform, hands(town)[platform], button)
                 words = f"Done on {platform}."
-                await town.until(lambda said=words: everywhere(town, said), 20)
+                await town.until(lambda said=words: everywhere(town, said))
                 await town.until(lambda: not any(asks(town, one) for one in PLATFORMS))
 
             assert removed() == "Event of slack\nEvent of teams\n"
@@ -156,7 +156,7 @@ async def test_what_a_tool_says_pings_nobody_and_hides_no_link(
         with_tools(settings, llmock.url, server, show_tools="full")
         async with running(town, settings):
             await town.say("slack", "general", "What is new?")
-            await town.until(lambda: everywhere(town, "I read it."), 30)
+            await town.until(lambda: everywhere(town, "I read it."))
             raws = {one: with_words(town, one, "I read it.") for one in PLATFORMS}
 
     for platform, shown in raws.items():
@@ -198,9 +198,9 @@ async def test_a_model_hands_over_to_another_agent(
         async with running(town, settings):
             await town.say("slack", "general", "Where is my invoice?")
             for words in ("My colleague goes on", "billing answers in this room from now on"):
-                await town.until(lambda w=words: everywhere(town, w), 30)
+                await town.until(lambda w=words: everywhere(town, w))
             await town.say("discord", "general", "Number 4711?")
-            await town.until(lambda: everywhere(town, "Number 4711"), 20)
+            await town.until(lambda: everywhere(town, "Number 4711"))
             asked = len(llmock.requests)
 
     assert asked == 2  # the model was not asked again

@@ -19,6 +19,7 @@ from bridge.model import AccountId
 from bridge.router import Policy
 from tests.app.running import cli, write
 from tests.e2e.house import Street, configuration, running, street
+from tests.waiting import LONGEST_WAIT
 
 SLACK, DISCORD = AccountId("slack"), AccountId("discord")
 MOST_POSTS = 12
@@ -68,7 +69,7 @@ async def test_two_bridges_with_the_same_tokens_both_know_and_stop(tmp_path: Pat
             for name in (SLACK, DISCORD):
                 assert "account resume" in first.router.other_bridges.note(name)
             await local.say("slack", "general", "nobody carries this")
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(LONGEST_WAIT):
                 while True:
                     if await _waits(first) or await _waits(second):
                         break

@@ -18,6 +18,7 @@ from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import GivenFile
 from tests.e2e.house import Street, configuration, running, street
 from tests.e2e.test_cards import in_personal_chat
+from tests.waiting import LONGEST_WAIT
 
 SCHEMA_ID = "application/vnd.acme.invoice+json"
 INVOICE: dict[str, JsonValue] = {
@@ -110,7 +111,7 @@ async def losses_of(bridge: Bridge) -> dict[str, tuple[Loss, ...]]:
     (room,) = bridge.rooms.by_id.values()
     conversation = await bridge.store.conversation(room.conversation)
     (answer,) = [one for one in conversation.messages if one.actor.id == "agent:echo"]
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(LONGEST_WAIT):
         while True:
             explained = await bridge.store.explain(MessageId(answer.message_id))
             if explained and all(one.state == "done" for one in explained.operations):

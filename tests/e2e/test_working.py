@@ -187,11 +187,11 @@ async def test_teams_takes_every_edit_of_an_answer_that_shows_its_calls_whole(
             bridge.agents["echo"] = agent
             with capture_logs() as logs:
                 await town.say("teams", "general", "@echo what is the weather?")
-                await town.until(lambda: "Let me look." in shown(town), 20)
+                await town.until(lambda: "Let me look." in shown(town))
                 agent.think.set()
-                await town.until(lambda: "sunny" in shown(town), 20)
+                await town.until(lambda: "sunny" in shown(town))
                 agent.speak.set()
-                await town.until(lambda: bridge.router.turns.idle and WORDS in shown(town), 20)
+                await town.until(lambda: bridge.router.turns.idle and WORDS in shown(town))
 
     assert "Let me look." in shown(town)
     assert [one for one in logs if one["event"] == "stream_edit_failed"] == []

@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 from bridge.app.web.server import listen
 from bridge.ports import serving
 from bridge.ports.serving import PromptServer
+from tests.waiting import LONGEST_WAIT
 
 
 async def test_a_server_that_is_told_to_end_does_not_wait_for_its_next_look(
@@ -24,5 +25,5 @@ async def test_a_server_that_is_told_to_end_does_not_wait_for_its_next_look(
 
     server.end()
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(LONGEST_WAIT):
         await running

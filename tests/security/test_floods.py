@@ -19,6 +19,7 @@ from connectors.teams.validate import SigningKeys, TokenValidator
 from tests.connectors.teams.test_validate import KEY, SETTINGS, Publisher, StillClock, token
 from tests.router.fake_clock import FakeClock
 from tests.router.paper import PaperConnector
+from tests.waiting import LONGEST_WAIT
 
 # --- keys of tokens -----------------------------------------------------------------------------
 
@@ -47,7 +48,7 @@ async def test_a_known_key_does_not_wait_for_the_fetch_of_an_unknown_one() -> No
     stranger = asyncio.create_task(validator.claims(f"Bearer {token(kid='nobody')}"))
     await asyncio.sleep(0)
 
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(LONGEST_WAIT):
         await validator.claims(f"Bearer {token()}")
 
     published.open.set()
@@ -124,7 +125,7 @@ async def test_a_silent_directory_holds_a_message_for_one_deadline(
     directory.silent = True
     names = names_of(directory, clock)
 
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(LONGEST_WAIT):
         assert await names.names(AccountId("slate"), mentions(100)) == {}
         assert await names.names(AccountId("slate"), mentions(1)) == {}
     assert directory.asked == 1

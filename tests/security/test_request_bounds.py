@@ -28,6 +28,7 @@ from bridge.app.web.request_heads import (
     BoundedHeads,
 )
 from bridge.app.web.server import WebServer
+from tests.waiting import LONGEST_WAIT
 
 _POST = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
 _READ = 64 * 1024  # bytes that come in at once
@@ -113,7 +114,7 @@ def _reads(begin: bytes, again: bytes) -> Iterator[bytes]:
 
 
 async def _until(there: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(LONGEST_WAIT):
         while not there():  # noqa: ASYNC110 - the protocol has no event for it
             await asyncio.sleep(0)
 

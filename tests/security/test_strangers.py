@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from bridge.app.web import request_heads as heads
 from bridge.app.web.server import WebServer
+from tests.waiting import LONGEST_WAIT
 
 
 async def _hello(request: Request) -> Response:
@@ -35,7 +36,7 @@ async def _closed_after(server: WebServer, chunk: bytes, times: int) -> bool:
     reader, writer = await asyncio.open_connection("127.0.0.1", int(server.url.rpartition(":")[2]))
     try:
         writer.write(b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: ")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(LONGEST_WAIT):
             for _ in range(times):
                 writer.write(chunk)
                 await writer.drain()

@@ -24,6 +24,7 @@ from bridge.router import Router
 from bridge.testing.memory_blobs import MemoryBlobs
 from bridge.uacs import ContentPart, Message
 from tests.router.conftest import House
+from tests.waiting import LONGEST_WAIT
 
 ROOM = "general"
 
@@ -40,7 +41,7 @@ async def token_for(store: Store, clock: Clock, name: str, **changes: Any) -> st
 
 def client(url: str, token: str) -> httpx.AsyncClient:
     headers = {"Authorization": f"Bearer {token}"}
-    return httpx.AsyncClient(base_url=url, headers=headers, timeout=20)
+    return httpx.AsyncClient(base_url=url, headers=headers, timeout=LONGEST_WAIT)
 
 
 @dataclass
@@ -84,14 +85,16 @@ class Reader:
     def last_id(self) -> str:
         return self.events[-1].id
 
-    async def until(self, *kinds: str, seconds: float = 20.0) -> list[Told]:
+    async def until(self, *kinds: str, seconds: float = LONGEST_WAIT) -> list[Told]:
         """Wait until each of these kinds was told."""
         async with asyncio.timeout(seconds):
             while not {*kinds} <= {one.event for one in self.events}:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         return self.events
 
-    async def said(self, words: str, kind: str = "message_posted", seconds: float = 20.0) -> Any:
+    async def said(
+        self, words: str, kind: str = "message_posted", seconds: float = LONGEST_WAIT
+    ) -> Any:
         """Wait for the event of this kind whose message holds the words."""
         async with asyncio.timeout(seconds):
             while True:

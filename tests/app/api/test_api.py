@@ -24,6 +24,7 @@ from tests.app.api.served import ROOM, Reader, client, reading, token_for
 from tests.app.api.test_docs import example
 from tests.e2e.house import Street, configuration, running, street
 from tests.e2e.test_cards import hands, with_words
+from tests.waiting import LONGEST_WAIT
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -249,7 +250,7 @@ async def test_a_press_on_a_card_of_a_program_comes_back_to_it_from_every_platfo
             assert shown
             outcome = await hand.press(shown.id, "Set sail")
             assert not outcome.failed, (platform, outcome)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(LONGEST_WAIT):
             while len(_presses(reader)) < 2 or len(_presses(other)) < 2:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 
@@ -331,7 +332,9 @@ async def test_the_examples_of_the_docs_do_what_they_say(town: Town) -> None:
     )
     try:
         out, _ = await curl.communicate()
-        async with asyncio.timeout(20):  # it may still be starting: it hears what is said then
+        async with asyncio.timeout(
+            LONGEST_WAIT
+        ):  # it may still be starting: it hears what is said then
             while not town.stands("discord", "I counted 2 words"):
                 await town.local.say("slack", ROOM, "@helper hello")
                 await asyncio.sleep(0.5)

@@ -18,6 +18,7 @@ from bridge.app.api.problems import Problem
 from bridge.uacs import Accumulator, Message, TextPart, read_delta
 from tests.app.api.served import Told, told
 from tests.app.api.test_gate import WHERE, Served, served
+from tests.waiting import LONGEST_WAIT
 
 
 @dataclass
@@ -47,7 +48,7 @@ class Reader:
         return [one async for one in told(lines())]
 
     async def until(self, count: int) -> list[Told]:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(LONGEST_WAIT):
             while len(found := await self.events()) < count:  # noqa: ASYNC110 - pieces come
                 await asyncio.sleep(0.005)
         return found
@@ -66,7 +67,7 @@ async def following_room(
         yield task
     finally:
         reader.left.set()
-        await asyncio.wait_for(asyncio.gather(task, return_exceptions=True), 5)
+        await asyncio.wait_for(asyncio.gather(task, return_exceptions=True), LONGEST_WAIT)
 
 
 def all_streams(town: Served) -> Streams:
@@ -138,14 +139,15 @@ async def test_an_answer_grows_in_deltas_that_each_reader_can_add_up() -> None:
 async def test_a_slow_reader_is_told_that_it_is_too_slow_and_may_come_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(following, "SLOW", 0.02)
     async with served() as town:
         reader, again = Reader(), Reader()
         async with following_room(town, reader) as task:
-            reader.pause = 0.05
-            for number in range(3):
-                await town.post(f"number {number}")
-            await asyncio.wait_for(task, 5)
+            with monkeypatch.context() as hasty:
+                hasty.setattr(following, "SLOW", 0.02)
+                reader.pause = 0.05
+                for number in range(3):
+                    await town.post(f"number {number}")
+                await asyncio.wait_for(task, LONGEST_WAIT)
             events = await reader.events()
         async with following_room(town, again, after=events[-2].id):
             rest = await again.until(3)
@@ -159,13 +161,13 @@ async def test_a_slow_reader_is_told_that_it_is_too_slow_and_may_come_back(
 async def test_a_reader_that_takes_nothing_any_more_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(following, "STUCK", 0.05)
     async with served() as town:
         reader = Reader()
         async with following_room(town, reader) as task:
-            reader.pause = 60
+            monkeypatch.setattr(following, "STUCK", 0.05)
+            reader.pause = 2 * LONGEST_WAIT
             await town.post("hello")
-            await asyncio.wait_for(task, 5)
+            await asyncio.wait_for(task, LONGEST_WAIT)
 
     assert not reader.ended
 
@@ -175,7 +177,7 @@ async def test_when_the_bridge_stops_readers_are_told() -> None:
         reader, streams = Reader(), all_streams(town)
         async with following_room(town, reader, streams) as task:
             streams.close()
-            await asyncio.wait_for(task, 5)
+            await asyncio.wait_for(task, LONGEST_WAIT)
 
     assert (await reader.events())[-1].data["reason"] == "stopping"
     assert reader.ended
@@ -189,7 +191,7 @@ async def test_a_quiet_stream_says_that_it_lives_and_where_it_stands(
     async with served() as town:
         reader = Reader()
         async with following_room(town, reader):
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(LONGEST_WAIT):
                 while b": alive" not in b"".join(reader.pieces):  # noqa: ASYNC110
                     await asyncio.sleep(0.01)
 

@@ -33,6 +33,7 @@ from bridge.router.turns.answer import Answer
 from tests.app.api.served import ROOM, token_for
 from tests.app.running import cli
 from tests.e2e.house import Street, configuration, running, street
+from tests.waiting import LONGEST_WAIT
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -48,7 +49,7 @@ class Town:
     async def over_http(self, token: str | None = None) -> AsyncGenerator[Client]:
         headers = {"Authorization": f"Bearer {token or self.token}"}
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=20) as http,
+            httpx2.AsyncClient(headers=headers, timeout=LONGEST_WAIT) as http,
             Client(streamable_http_client(f"{self.url}/mcp", http_client=http)) as client,
         ):
             yield client
@@ -204,7 +205,10 @@ async def test_a_room_is_a_name_and_leads_nowhere_else(
     followed: list[object] = []
     monkeypatch.setattr(Streams, "follow", lambda *given, **_: followed.append(given))
 
-    async with asyncio.timeout(60), town.over_http() if way == "http" else town.over_stdio() as one:
+    async with (
+        asyncio.timeout(LONGEST_WAIT),
+        town.over_http() if way == "http" else town.over_stdio() as one,
+    ):
         for room in NO_ROOMS:
             for tool, more in (
                 ("read_conversation", {}), ("post_message", {"text": "x"}),
@@ -237,7 +241,7 @@ async def test_a_call_ends_with_its_caller(town: Town, monkeypatch: pytest.Monke
     page = _Hangs()
     monkeypatch.setattr(town.bridge.store, "page", page)
 
-    async with asyncio.timeout(20), town.over_http() as client:
+    async with asyncio.timeout(LONGEST_WAIT), town.over_http() as client:
         calling = asyncio.create_task(client.call_tool("read_conversation", {"room": ROOM}))
         await page.asked.wait()
         calling.cancel()
@@ -259,7 +263,7 @@ async def test_a_caller_that_only_hangs_up_ends_its_call(
         f"Content-Length: {len(body)}\r\n\r\n"
     )
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(LONGEST_WAIT):
         _, writer = await asyncio.open_connection("127.0.0.1", int(town.url.rpartition(":")[2]))
         writer.write(head.encode() + body)
         await page.asked.wait()
@@ -273,7 +277,7 @@ async def test_a_call_has_a_deadline(town: Town, monkeypatch: pytest.MonkeyPatch
     for name in ("page", "search", "position", "message"):
         monkeypatch.setattr(town.bridge.store, name, _Hangs())
 
-    async with asyncio.timeout(20), town.over_http() as client:
+    async with asyncio.timeout(LONGEST_WAIT), town.over_http() as client:
         told = [
             await _refused(client, "list_rooms"),
             await _refused(client, "read_conversation", room=ROOM),
@@ -294,7 +298,7 @@ async def test_a_request_that_waits_for_ever_has_a_deadline(
     headers = {
         "Authorization": f"Bearer {town.token}", "Accept": "application/json, text/event-stream"
     }  # fmt: skip
-    async with httpx.AsyncClient(headers=headers, timeout=20) as http:
+    async with httpx.AsyncClient(headers=headers, timeout=LONGEST_WAIT) as http:
         answer = await http.post(
             f"{town.url}/mcp",
             json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call},
@@ -381,7 +385,7 @@ async def test_a_bridge_elsewhere_that_answers_oddly_is_left(
 ) -> None:
     monkeypatch.setattr(mcp_rooms, "DEADLINE", 0.3)
     async with (
-        asyncio.timeout(20),
+        asyncio.timeout(LONGEST_WAIT),
         _odd_bridge(answer) as (url, asked, ended),
         httpx.AsyncClient(base_url=url) as http,
     ):
@@ -393,7 +397,7 @@ async def test_a_bridge_elsewhere_that_answers_oddly_is_left(
 
 
 async def test_the_stdio_server_ends_with_its_caller_in_the_middle_of_a_call() -> None:
-    async with asyncio.timeout(60), _odd_bridge(b"") as (url, asked, ended):
+    async with asyncio.timeout(LONGEST_WAIT), _odd_bridge(b"") as (url, asked, ended):
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "bridge", "mcp", "--url", url,
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,

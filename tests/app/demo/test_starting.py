@@ -8,12 +8,13 @@ import urllib.request
 from pathlib import Path
 
 from tests.app.demo import showing
+from tests.waiting import LONGEST_WAIT
 
 
 def test_a_stop_while_somebody_looks_leaves_nothing(tmp_path: Path) -> None:
     process = showing.start("--port", "0", temp=tmp_path)
     url = showing.url_of(process)
-    stream = urllib.request.urlopen(f"{url}/events", timeout=60)
+    stream = urllib.request.urlopen(f"{url}/events", timeout=LONGEST_WAIT)
     stream.readline()
     assert list(tmp_path.iterdir())
 
@@ -45,7 +46,7 @@ def test_a_taken_port_is_replaced_by_a_free_one() -> None:
         port = taken.getsockname()[1]
         process = showing.start("--port", str(port))
         url = showing.url_of(process)
-        with urllib.request.urlopen(url, timeout=60) as answer:
+        with urllib.request.urlopen(url, timeout=LONGEST_WAIT) as answer:
             assert answer.status == 200
         code, complaints = showing.stop(process, signal.SIGINT)
 

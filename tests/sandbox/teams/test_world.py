@@ -10,6 +10,7 @@ import aiohttp
 from bridge.sandbox.platform import LocalPlatform, Surroundings
 from bridge.sandbox.server import serve_sandbox
 from bridge.sandbox.teams import local_platform
+from tests.waiting import LONGEST_WAIT
 
 
 def test_the_world_has_two_teams_with_their_channels_and_the_ids_that_bots_need() -> None:
@@ -61,7 +62,7 @@ async def test_the_sandbox_serves_it_to_people_and_bots() -> None:
     serving = asyncio.create_task(
         serve_sandbox(names=("teams",), on_ready=lambda a, _: served.put_nowait(a.base_url))
     )
-    base_url = await asyncio.wait_for(served.get(), 20)
+    base_url = await asyncio.wait_for(served.get(), LONGEST_WAIT)
 
     async with aiohttp.ClientSession() as session:
         async with session.get(f"{base_url}/_control/world") as response:
