@@ -12,6 +12,7 @@ from typing import Any
 import aiohttp
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bridge.app.build import Bridge
 from bridge.sandbox.discord.local import LocalDiscord
 from tests.e2e.house import Street, configuration, running, street
 
@@ -26,14 +27,16 @@ def texts(local: Street, platform: str) -> list[str]:
     return [shown.text for shown in local.standing(platform, "general")]
 
 
-async def quiet(local: Street, seconds: float = 1.5) -> dict[str, list[str]]:
-    """What stands everywhere when nothing has changed for a while."""
-    async with asyncio.timeout(20):
-        while True:
-            before = {name: texts(local, name) for name in local.platforms}
-            await asyncio.sleep(seconds)
-            if before == {name: texts(local, name) for name in local.platforms}:
-                return before
+async def quiet(local: Street, *bridges: Bridge, seconds: float = 1.5) -> dict[str, list[str]]:
+    """What stands everywhere when the bridges have nothing to do and nothing has changed for a
+    while. Tests wait first for all that must come: what is still to come then is a loop."""
+    while True:
+        before = {name: texts(local, name) for name in local.platforms}
+        await asyncio.sleep(seconds)
+        for bridge in bridges:
+            await bridge.router.settled()
+        if before == {name: texts(local, name) for name in local.platforms}:
+            return before
 
 
 async def test_two_bridges_that_face_each_other_carry_nothing_round(tmp_path: Path) -> None:
@@ -45,7 +48,8 @@ async def test_two_bridges_that_face_each_other_carry_nothing_round(tmp_path: Pa
             await local.until(lambda: texts(local, "discord").count("from Slack") == 2)
             await local.say("discord", "general", "from Discord")
             await local.until(lambda: texts(local, "slack").count("from Discord") == 2)
-            found = await quiet(local)
+            await local.until(lambda: len(texts(local, "teams")) >= 4)
+            found = await quiet(local, one, two)
             assert not await one.store.paused_rooms()
             assert not await two.store.paused_rooms()
 
@@ -110,7 +114,7 @@ async def test_what_another_bridge_copied_is_not_copied_again(tmp_path: Path) ->
         async with running(local, settings) as (bridge, _), relay(local) as made:
             await local.say("slack", "general", "a word *from* Slack")
             await local.say("discord", "general", "a word from Discord")
-            found = await quiet(local)
+            found = await quiet(local, bridge)
             assert made() <= 4  # each original, and our copy of it
             assert not await bridge.store.paused_rooms()
 
@@ -130,7 +134,7 @@ async def test_another_bridge_that_changes_every_word_runs_into_the_budget(tmp_p
         async with running(local, settings) as (bridge, _), relay(local, scrambled) as made:
             await local.say("slack", "general", "it begins")
             await local.until(lambda: "paused" in " ".join(texts(local, "slack")))
-            await quiet(local)
+            await quiet(local, bridge)
             (paused,) = await bridge.store.paused_rooms()
             assert made() < 40
 
@@ -145,12 +149,13 @@ async def test_rooms_that_share_a_channel_do_not_run_into_one_another(tmp_path: 
             "one": {"members": [slack, discord]},
             "two": {"members": [discord, teams]},
         }
-        async with running(local, settings):
+        async with running(local, settings) as (bridge, _):
             await local.say("slack", "general", "to the shared one alone")
             await local.say("discord", "general", "to both")
             await local.say("teams", "general", "from the other end")
-            await local.until(lambda: len(texts(local, "discord")) == 3)
-            found = await quiet(local)
+            await local.until(lambda: len(texts(local, "discord")) >= 3)
+            await local.until(lambda: min(len(texts(local, p)) for p in ("slack", "teams")) >= 2)
+            found = await quiet(local, bridge)
 
     assert sorted(found["discord"]) == ["from the other end", "to both", "to the shared one alone"]
     assert sorted(found["slack"]) == ["to both", "to the shared one alone"]

@@ -13,7 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
+
+from tests.waiting import LONGEST_WAIT
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -55,7 +57,7 @@ def stop(process: subprocess.Popen[str], number: int = signal.SIGTERM) -> tuple[
     """Its exit code, and what it said on stderr."""
     process.send_signal(number)
     try:
-        _, complaints = process.communicate(timeout=60)
+        _, complaints = process.communicate(timeout=LONGEST_WAIT)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
@@ -77,6 +79,7 @@ def running(*options: str) -> Generator[str]:
 @contextmanager
 def browser() -> Generator[Browser]:
     with sync_playwright() as playwright:
+        expect.set_options(timeout=1000 * LONGEST_WAIT)
         opened = playwright.chromium.launch(executable_path=CHROMIUM, args=_ARGUMENTS)
         try:
             yield opened
