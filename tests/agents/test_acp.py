@@ -440,7 +440,7 @@ async def test_the_key_and_the_name_go_along() -> None:
 async def test_a_run_that_is_left_is_cancelled_on_its_server() -> None:
     begun = sse(run("created"), part("Hi"))
     async with model_server(Answer(begun, then="hang"), Answer([b"{}"], 200, JSON)) as api:
-        events = await answer(build(api.url, total_seconds=0.3))
+        events = await answer(build(api.url, total_seconds=2))
 
     assert isinstance(events[-1], TurnFailed)
     assert [head.split(" HTTP")[0] for head in api.heads] == [

@@ -131,7 +131,7 @@ async def test_events_that_nobody_knows_say_nothing(vendor: Vendor, event: Any) 
 
 async def test_a_hanging_api_is_given_up(vendor: Vendor) -> None:
     async with model_server(Answer((), then="hang")) as api:
-        events = await answer(vendor, api.url, idle_seconds=0.1, retries=1)
+        events = await answer(vendor, api.url, idle_seconds=0.5, retries=1)
 
     assert told(events).reason == "its model does not answer just now"
     assert len(api.requests) == 2

@@ -87,6 +87,7 @@ async def test_who_does_not_answer_in_time_has_failed(local: Running) -> None:
     async with local.program(office):
         await office.tree.sync()
         given = await local.discord.command_as(local.guild, local.channel, local.person, "/plain")
+        await until(lambda: office.heard)
 
     assert len(office.heard) == 1
     assert given.failed == "The application did not respond"

@@ -15,6 +15,7 @@ from bridge.sandbox.hands import GivenFile, Hand
 from tests.sandbox.discord.running import READY_AFTER_S, Running, until
 from tests.sandbox.discord.test_plain_programs import text_channel
 from tests.sandbox.discord.test_rich_refusals import V2, button, menu, option, row, text
+from tests.waiting import LONGEST_WAIT
 
 Json = dict[str, Any]
 
@@ -301,6 +302,7 @@ async def test_an_application_that_does_not_answer_fails_before_the_person(local
     local.discord.desk.patience = 0.2
     async with local.program(bot := Office()):
         late = await hand(local).press(message, "silent")
+        await until(lambda: bot.heard)
         with pytest.raises(discord.NotFound) as refused:
             await bot.heard[0].response.send_message("too late")
 
@@ -316,6 +318,8 @@ async def test_interactions_go_wrong_on_request(local: Running) -> None:
         lost = await hand(local).press(message, "say")
         local.around.faults.add(Fault(kind="status", where="discord:interaction.callback:*"))
         broken = await hand(local).press(message, "say")
+        await until(lambda: not local.around.faults._waiting)  # pyright: ignore[reportPrivateUsage]
+        local.discord.desk.patience = LONGEST_WAIT
         told = await hand(local).press(message, "say")
 
     failed = "This interaction failed"  # the library tries again, too late
