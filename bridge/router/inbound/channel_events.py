@@ -137,6 +137,11 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
+def is_happening(native_id: str) -> bool:
+    """Whether it is the id that `_own_id` gave a happening: no platform's id has a space."""
+    return " " in native_id
+
+
 def _own_id(event: Happening, key: str) -> str:
     """The same happening has the same id, whichever of several payloads told of it."""
     match event:

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from bridge.errors import Refused, Unavailable
-from bridge.model import ActorId, ChannelRef, Raw, actor_id_of, split_key
+from bridge.model import ActorId, ChannelRef, Raw, TopicChanged, actor_id_of, split_key
 from bridge.ports.history import Reactions, Standing, Stretch, Unreadable
 from bridge.store import SqliteStore
 from tests.router.conftest import House
@@ -78,7 +78,7 @@ class PaperReadBack(PaperThatFetches):
         return deleted(self, native_id, at=at)
 
     def order_key(self, native_id: str) -> str:
-        return native_id
+        return f"{int(native_id):06d}"  # as platforms' ids, which have a form
 
     def silently(self, native_id: str, text: str | None) -> None:
         """A person changes a post, or takes it away, and nobody tells us."""
@@ -124,6 +124,22 @@ async def test_edits_deletions_and_posts_that_nobody_told_us_of_are_found(pair: 
         await house.clock.advance(30)
 
         assert sorted(board.texts("b")) == ["last", "never told", "one, mended", "three"]
+
+
+async def test_what_the_bridge_told_of_the_channel_is_not_looked_for_on_its_platform(
+    pair: Pair,
+) -> None:
+    house, slate, board = pair
+    async with house.run() as router:
+        _, two = await said(house, slate, "one", "two")
+        await slate.happen(TopicChanged, "s", topic="Plans")
+        await house.clock.advance(5)
+        slate.silently(two, None)
+
+        router.session_began(slate.account)
+        await house.clock.advance(30)
+
+    assert [text.split(":")[0] for text in board.texts("b")] == ["one", "The topic is now"]
 
 
 async def test_what_was_found_once_is_found_once(pair: Pair) -> None:
