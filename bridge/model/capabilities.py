@@ -33,7 +33,8 @@ class Capabilities(BaseModel):
     others may show), broadcast (an answer in a thread that its channel shows, too; elsewhere it
     stands in the channel, and says what it answers).
 
-    - `text_limit` in `text_unit`s per native message; longer text is split.
+    - `text_limit` in `text_unit`s per native message; longer text is split. `bytes` are those of
+      UTF-8.
     - `echo`: our own posts come back as events.
     - `history`: what was said can be read back (catch-up, settling).
     - `citations`: how many sources a message may cite in the platform's own way.
@@ -46,7 +47,7 @@ class Capabilities(BaseModel):
     platform: str
     features: dict[str, Level]
     text_limit: int
-    text_unit: Literal["characters", "utf16"]
+    text_unit: Literal["characters", "utf16", "bytes"]
     echo: bool
     history: bool
     citations: int = 0
