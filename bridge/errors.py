@@ -21,6 +21,7 @@ BridgeError
 │       │   └── TokenRefused  it is wrong, expired or revoked: nothing at all is done with it
 │       ├── NotFound     the channel, message or person is not there
 │       ├── StreamStopped  a person stopped what was being written, by the platform's own button
+│       ├── NoHistory    it keeps nothing that could be read back, so nothing can be looked for
 │       ├── FormRefused  it does not take what the message is made of; its words alone may pass
 │       └── ThreadClosed it takes no posts in this thread any more; in its channel it may
 ├── FileError            a file cannot be had
@@ -173,6 +174,10 @@ class NotFound(Refused):
 
 class ThreadClosed(Refused):
     """The platform takes no more posts in a thread, and it is not for us to open it."""
+
+
+class NoHistory(Refused):
+    """The platform, or this server of it, keeps no history: what was said cannot be read back."""
 
 
 class StreamStopped(Refused):

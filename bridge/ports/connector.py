@@ -129,7 +129,8 @@ class FindsSent(Protocol):
     ) -> Receipt | None:
         """The copy that this post made, looked for among our own posts newer than `after` (the
         native id of the lane's last settled post; None: those since then, in seconds since 1970,
-        or of the last hour). None: it is not there.
+        or of the last hour). None: it is not there. Raises NoHistory where nothing can be read
+        back: the post is unproved then.
 
         `changed`: it may have been sent with other words than the call has now. Only platforms
         that know posts by their words need it.

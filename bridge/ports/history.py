@@ -44,6 +44,8 @@ class ReadsHistory(Protocol):
         `threads` are native ids of threads known to be alive. Raws come oldest first as far as
         the platform allows and carry the same message ids as live events.
 
+        Raises NoHistory where this account has none to read: the router says so in the rooms.
+
         With `patience`, live events of the channel wait for this reading, for so many seconds: its
         requests go before those of other readings. Where a limit that the connector keeps by
         itself lets one go only later than that, it raises RateLimited at once.

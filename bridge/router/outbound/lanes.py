@@ -14,6 +14,7 @@ from bridge.errors import (
     AuthFailed,
     BridgeError,
     FormRefused,
+    NoHistory,
     NotFound,
     NotOpen,
     RateLimited,
@@ -774,6 +775,9 @@ class Lanes:
         log.warning(
             "settling_failed", lane=operation.lane, operation=operation.id, error=str(error)
         )
+        if isinstance(error, NoHistory):
+            await self._unproved(item)
+            return
         refused = isinstance(error, Refused)
         limit = self._policy.retry_alone_for if refused else self._policy.retry_for
         if self._clock.time() - (item.began or item.created) >= limit:

@@ -9,6 +9,7 @@ import pytest
 from bridge.errors import (
     AuthFailed,
     BridgeError,
+    NoHistory,
     RateLimited,
     StoreError,
     TokenRefused,
@@ -240,6 +241,25 @@ async def test_a_look_up_that_is_refused_for_ever_ends_as_unproved(clock: FakeCl
 
     assert "next" in board.texts("b")
     assert await letters(house) == [("unproved", "lost")]
+
+
+async def test_where_no_history_is_kept_a_doubtful_post_is_unproved_at_once(
+    clock: FakeClock,
+) -> None:
+    class Bare(PaperWithHistory):
+        async def find_sent(self, *_: object, **__: object) -> None:
+            raise NoHistory("this server keeps none")
+
+    house, slate, board = channel_of(clock, Bare)
+    board.before_send = refusing("lost", error=Unsettled("500"))
+
+    async with house.run():
+        await slate.say("s", "lost")
+        await slate.say("s", "next")
+        await clock.advance(10)
+
+        assert "next" in board.texts("b")
+        assert await letters(house) == [("unproved", "lost")]
 
 
 async def test_a_waiting_operation_can_be_skipped_and_its_lane_goes_on(clock: FakeClock) -> None:
