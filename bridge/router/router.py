@@ -152,7 +152,7 @@ class Router:
         if isinstance(tools, TellsChanges):
             tools.on_change = self._tools_changed
         voice = AnswerPublisher(
-            store, self.lanes, clock, new_id, cards, files, reference_names, bylines
+            store, connectors, self.lanes, clock, new_id, cards, files, reference_names, bylines
         )
         showing = StreamRenderer(
             store, connectors, self._budgets, clock, encoding.edits, encoding.growing_calls,

@@ -42,6 +42,7 @@ from bridge.model.archive_records import NewMessage, Timeline
 from bridge.model.refs import BRIDGE
 from bridge.model.turn_records import NewTurn
 from bridge.router.commands.parser import hear_command, hear_slash_command
+from bridge.router.features import has_threads
 from bridge.router.inbound.admission import admitted, lets_out, taken_back
 from bridge.router.inbound.changes import (
     add_files,
@@ -366,7 +367,11 @@ def _post(
 ) -> PostMessage:
     """What was said to a thread and its channel is in the channel where it cannot be in both."""
     both = broadcast and _can_broadcast(member, around)
-    flat = member.options.threads == "flat" or (broadcast and not both)
+    flat = (
+        member.options.threads == "flat"
+        or (broadcast and not both)
+        or not has_threads(around.connectors, member.account)
+    )
     return PostMessage(
         id=OperationId(around.new_id()),
         account=member.account,

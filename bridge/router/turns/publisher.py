@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from bridge.errors import AgentError
 from bridge.model import (
+    AccountId,
     MessageId,
+    Operation,
     OperationId,
     Person,
     PostMessage,
@@ -22,10 +24,11 @@ from bridge.model.turn_records import NewTurn, StoredTurn
 from bridge.model.turns import AgentEvent, MessageChanged, PartGiven, Turn, TurnState
 from bridge.ports.cards import Cards
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Files
+from bridge.ports.connector import Connector, Files
 from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.turns import TurnStore
+from bridge.router.features import has_threads, shows_growth
 from bridge.router.outbound.kept_files import with_json_files, with_kept_media
 from bridge.router.outbound.lanes import Lanes
 from bridge.router.rooms.bylines import Bylines
@@ -45,6 +48,7 @@ class AnswerPublisher:
     def __init__(
         self,
         store: _VoiceStore,
+        connectors: Mapping[AccountId, Connector],
         lanes: Lanes,
         clock: Clock,
         new_id: Callable[[], str],
@@ -54,6 +58,7 @@ class AnswerPublisher:
         bylines: Bylines,
     ) -> None:
         self._store = store
+        self._connectors = connectors
         self._lanes = lanes
         self._clock = clock
         self._new_id = new_id
@@ -70,8 +75,9 @@ class AnswerPublisher:
         answer: Answer,
         state: Callable[[], TurnState] = lambda: "running",
     ) -> Sequence[PostMessage]:
-        """The first words take their place in every lane; a turn that runs again finds them. The
-        posts that show them. `state` is the turn's, which may wait already."""
+        """The first words take their place in every lane where they can grow; a turn that runs
+        again finds them. The posts that show them. `state` is the turn's, which may wait
+        already."""
         operations = self._posts(room, trigger, answer, stream=True)
         message = await self._whole(answer.message())
         new = self._new_message(message, trigger, "streaming")
@@ -111,9 +117,20 @@ class AnswerPublisher:
             turns=tuple(called),
         )
         if (await self._store.admit(admission)).repeat:
-            edits = [edit_of(post, OperationId(self._new_id())) for post in posts]
-            await self._store.change_message(message, state, edits, called)
+            await self._store.change_message(message, state, await self._final(posts), called)
         self._wake(room.listeners())
+
+    async def _final(self, posts: Sequence[PostMessage]) -> list[Operation]:
+        """Edits of what was shown while it grew; posts where nothing was, once."""
+        shown = {
+            one.channel for post in posts[:1] for one in await self._store.posts_of(post.message)
+        }
+        return [
+            edit_of(post, OperationId(self._new_id()))
+            if post.channel in shown or shows_growth(self._connectors, post.account)
+            else post
+            for post in posts
+        ]
 
     async def change(self, turn: Turn, event: MessageChanged) -> None:
         """Raises AgentError when the message is not the agent's own, said in this room."""
@@ -162,12 +179,17 @@ class AnswerPublisher:
                 room=room.id,
                 message=answer.id,
                 byline=self._bylines.of_agent(answer.agent),
-                root=None if member.options.threads == "flat" else trigger.root,
+                root=trigger.root if self._in_threads(member) else None,
                 stream=stream,
                 asker=trigger.author.id if stream else None,
             )
             for member in room.listeners()
+            if not stream or shows_growth(self._connectors, member.account)
         )
+
+    def _in_threads(self, member: Member) -> bool:
+        keeps = member.options.threads != "flat"
+        return keeps and has_threads(self._connectors, member.account)
 
     def _new_message(
         self, message: Message, trigger: StoredMessage, state: MessageState

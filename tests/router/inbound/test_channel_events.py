@@ -170,6 +170,21 @@ async def test_an_answer_to_the_whole_channel_is_in_both_places_where_a_platform
     assert [post.thread is None for post in able.channels["a"]] == [True, False, False]
 
 
+async def test_where_a_platform_has_no_threads_an_answer_in_one_names_its_root(duo: Duo) -> None:
+    house, slate, board = duo
+    features = {**board.capabilities.features, "threads": Level.DROPPED}
+    board.capabilities = board.capabilities.model_copy(update={"features": features})
+    async with house.run():
+        root = await slate.say("s", "root")
+        await slate.say("s", "answer", thread=root)
+        await house.clock.let_work()
+
+    first = message_id_of(slate.channel("s"), root)
+    (post,) = await house.store.posts_of(message_id_of(slate.channel("s"), "000002"))
+    assert (post.root, post.reply_to) == (None, first)
+    assert [post.thread for post in board.channels["b"]] == [None, None]
+
+
 async def test_a_whisper_is_kept_for_whom_it_was_said_to_and_shown_in_no_room(duo: Duo) -> None:
     house, slate, board = duo
     async with house.run():

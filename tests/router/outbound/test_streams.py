@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bridge.content.text.patterns import Replacement, pattern_of
 from bridge.errors import Refused, StreamStopped
-from bridge.model import Call, Delivery, Rate, Receipt
+from bridge.model import Call, Delivery, Level, Rate, Receipt
 from bridge.model.turns import AgentEvent, PlanStep, TextDelta, Turn, TurnDone
 from bridge.router import AgentMembership
 from bridge.router.rooms.options import MemberOptions
@@ -106,6 +106,24 @@ async def test_a_long_answer_rolls_over_to_further_posts_while_it_grows(clock: F
     assert len(halfway) > 2
     assert LONG.startswith("".join(halfway))
     assert "".join(board.texts("b")[1:]) == "".join(slate.texts("s")[1:]) == LONG
+
+
+async def test_where_an_edit_is_another_message_an_answer_is_said_once_when_it_is_whole(
+    clock: FakeClock,
+) -> None:
+    slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
+    features = {**board.capabilities.features, "edit": Level.PARTIAL}
+    board.capabilities = board.capabilities.model_copy(update={"features": features})
+    house = house_of(clock, said(clock, *in_words(LONG), pause=0.2), slate, board)
+
+    async with house.run():
+        await slate.say("s", "@helper tell me all")
+        await clock.advance(9)
+        halfway = board.texts("b")[1:]
+        await clock.advance(20)
+
+    assert halfway == []
+    assert "".join(slate.texts("s")[1:]) == "".join(board.texts("b")[1:]) == LONG
 
 
 async def test_an_account_that_is_taken_away_while_an_answer_grows_hurts_no_other(

@@ -1,0 +1,29 @@
+"""How far the platform of an account shows a feature."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bridge.model import AccountId, Level
+from bridge.ports.connector import Connector
+
+
+def level_of(connectors: Mapping[AccountId, Connector], account: AccountId, feature: str) -> Level:
+    """What its capabilities say; FULL for a feature that they do not name, and for an account that
+    is gone."""
+    connector = connectors.get(account)
+    return (
+        Level.FULL
+        if connector is None
+        else connector.capabilities.features.get(feature, Level.FULL)
+    )
+
+
+def has_threads(connectors: Mapping[AccountId, Connector], account: AccountId) -> bool:
+    return level_of(connectors, account, "threads") in (Level.FULL, Level.PARTIAL)
+
+
+def shows_growth(connectors: Mapping[AccountId, Connector], account: AccountId) -> bool:
+    """Whether a message can be shown while it is written: where an edit is another message, it
+    is said when it is whole."""
+    return level_of(connectors, account, "edit") is Level.FULL
