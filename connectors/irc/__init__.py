@@ -1,0 +1,79 @@
+"""IRC: one connection to a network, in and out. `connector_type` is what the entry point names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, JsonValue
+
+from bridge.model import AccountId
+from bridge.ports.codec import Codec
+from bridge.ports.connector import ConnectorTools, SetupStep, Starter
+from connectors.irc.settings import IrcSettings
+
+if TYPE_CHECKING:
+    from connectors.irc.connector import IrcConnector
+
+
+class IrcType:
+    """Cheap to import: the protocol comes in with `build`."""
+
+    platform = "irc"
+    settings: type[BaseModel] = IrcSettings
+    starter = Starter(keys=("host", "nick"), channel="#general", lists=False)
+
+    def build(
+        self, account: AccountId, settings: IrcSettings, tools: ConnectorTools
+    ) -> IrcConnector:
+        from connectors.irc.connector import IrcConnector  # parts that few commands need
+
+        return IrcConnector(account, settings, tools)
+
+    def verify(self, account: AccountId, settings: IrcSettings) -> None:
+        """Raises ConfigError where a certificate cannot be read."""
+        from connectors.irc.link import Endpoint  # brings ssl in
+
+        Endpoint(
+            settings.host, settings.port, settings.tls, settings.ca_file,
+            settings.client_certificate,
+        ).context()  # fmt: skip
+
+    def codec(self) -> Codec:
+        from connectors.irc import cards  # readers and writers that few commands need
+
+        return cards
+
+    def home(self, native: JsonValue) -> JsonValue:
+        """A message of IRC is its text: `{"text": ...}`."""
+        from connectors.irc.capabilities import READ_ONLY
+
+        if isinstance(native, str):
+            return {"text": native}
+        if not isinstance(native, dict):
+            return native
+        return {key: value for key, value in native.items() if key not in READ_ONLY}
+
+    def setup(self, settings: Mapping[str, str]) -> Sequence[SetupStep]:
+        from connectors.irc.setup import setup_steps
+
+        return setup_steps(settings)
+
+    def sandbox_settings(self, app: Mapping[str, Any], base_url: str) -> Mapping[str, Any]:
+        """Settings for the local IRC server: `app` has its `host` and `port` and the bot's
+        `nick`; there is no address of a web server."""
+        return {
+            "host": app["host"],
+            "port": app["port"],
+            "tls": False,
+            "nick": app["nick"],
+            "network": app.get("network", "local"),
+            "channels": list(app.get("channels", ())),
+            "burst": 500,
+            "lines_per_second": 500.0,
+        }
+
+
+connector_type = IrcType()
+
+__all__ = ["IrcSettings", "IrcType", "connector_type"]

@@ -1,0 +1,135 @@
+"""Buttons and inputs of a card as numbers that people answer with: `!1`, `!2 some words`. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from bridge.content.cards.tree import Button, Card, Choice, FileInput, Input
+from bridge.content.cards.walk import actions_of
+from bridge.content.text.inlines import plain_inlines
+
+_PRESS = re.compile(r"!(\d{1,3})(?:\s+(.*))?", re.DOTALL)
+_WITH_CODE = re.compile(r"([a-z]{3})(?:\s+(.*))?", re.DOTALL)
+_VALUE = re.compile(r"\s*(\d{1,3})\s*[:=]\s*(.*?)\s*", re.DOTALL)
+_LONGEST_LABEL = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """An action that can be answered, by its number from 1 on."""
+
+    number: int
+    action: Button | Input
+    label: str
+
+
+def numbered(card: Card) -> list[Numbered]:
+    """What of a card can be answered in words, in the order of reading: buttons that tell their
+    author, and inputs. The numbers depend on the card alone."""
+    found: list[Numbered] = []
+    for action in actions_of(card):
+        if isinstance(action, FileInput) or action.disabled:
+            continue
+        if isinstance(action, Button) and action.does not in ("press", "submit"):
+            continue
+        found.append(Numbered(len(found) + 1, action, _label(action)))
+    return found
+
+
+def action_line(card: Card, code: str) -> str:
+    """`Answer with !1 (Approve), !2 (Deny) ...`; empty where there is nothing to answer."""
+    actions = numbered(card)
+    if not actions:
+        return ""
+    shown = ", ".join(f"!{one.number} ({_told(one)})" for one in actions)
+    many = f", or !{actions[0].number} {code} ... for this card" if code else ""
+    return f"Answer with {shown}{many}"
+
+
+def _told(one: Numbered) -> str:
+    return one.label if isinstance(one.action, Button) else f"{one.label}: your words"
+
+
+def _label(action: Button | Input) -> str:
+    said = plain_inlines(action.label) or action.hint
+    if not isinstance(action, Button):
+        said = said or action.placeholder
+    words = " ".join((said or action.id or "no name").split())
+    return words if len(words) <= _LONGEST_LABEL else f"{words[: _LONGEST_LABEL - 1]}…"
+
+
+# --- answers ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """What somebody answered; `code` names the card, empty where nobody said which."""
+
+    number: int
+    code: str = ""
+    words: str = ""
+
+
+def read_press(text: str, codes: Sequence[str]) -> Press | None:
+    """`!1`, `!1 abc`, `!2 some words`, `!2 abc some words`. Three letters are a code only if a card
+    in this place has it; None for everything else that people say."""
+    found = _PRESS.fullmatch(text.strip())
+    if found is None or int(found[1]) == 0:
+        return None
+    words = (found[2] or "").strip()
+    coded = _WITH_CODE.fullmatch(words)
+    if coded is not None and coded[1] in codes:
+        return Press(int(found[1]), coded[1], (coded[2] or "").strip())
+    return Press(int(found[1]), "", words)
+
+
+def token_and_values(
+    card: Card, press: Press, token_of: Callable[[str], str]
+) -> tuple[str, dict[str, JsonValue]] | None:
+    """The token of the action that is meant, and what was filled in, by tokens. None: the card has
+    no such number."""
+    actions = numbered(card)
+    if not 0 < press.number <= len(actions):
+        return None
+    action = actions[press.number - 1].action
+    token = token_of(action.at)
+    if not isinstance(action, Button):
+        return token, {token: _value(action, press.words)}
+    return token, dict(_given(actions, press.words, token_of))
+
+
+def _given(
+    actions: Sequence[Numbered], words: str, token_of: Callable[[str], str]
+) -> Iterator[tuple[str, JsonValue]]:
+    """Values beside a button: `2: some words; 3: others`, or bare words for the only input."""
+    inputs = [one for one in actions if not isinstance(one.action, Button)]
+    pairs = [_VALUE.fullmatch(one) for one in words.split(";")] if words else []
+    if pairs and all(pairs):
+        by_number = {one.number: one.action for one in inputs}
+        for pair in pairs:
+            action = by_number.get(int(pair[1])) if pair else None
+            if pair and action is not None and not isinstance(action, Button):
+                yield token_of(action.at), _value(action, pair[2])
+    elif words and len(inputs) == 1 and not isinstance(only := inputs[0].action, Button):
+        yield token_of(only.at), _value(only, words)
+
+
+def _value(asked: Input, words: str) -> JsonValue:
+    """Options by their label, value or place in the list; everything else as it was typed."""
+    if not isinstance(asked, Choice):
+        return words
+    chosen = [_option(asked, one.strip()) for one in (words.split(",") if asked.many else [words])]
+    return [*chosen] if asked.many else chosen[0]
+
+
+def _option(asked: Choice, word: str) -> str:
+    for option in asked.options:
+        if word.casefold() in (plain_inlines(option.label).casefold(), option.value.casefold()):
+            return option.value
+    if word.isdecimal() and 0 < int(word) <= len(asked.options):
+        return asked.options[int(word) - 1].value
+    return word

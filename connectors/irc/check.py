@@ -1,0 +1,87 @@
+"""The account before the start: server, login, what the server can do, and each channel."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+
+from bridge.errors import AuthFailed, PlatformError
+from bridge.model import ChannelRef
+from bridge.ports.connector import Finding
+from connectors.irc import caps, ids
+from connectors.irc.link import Link
+from connectors.irc.session import JOIN_REFUSED
+from connectors.irc.state import State
+from connectors.irc.wire import formatted
+
+_LOGIN_TODO = (
+    "Register the bot's account with the network's services, then set account, password and sasl."
+)
+_CHANNEL_S = 10.0
+
+
+async def check(
+    make_link: Callable[[], Awaitable[Link]], channels: Sequence[ChannelRef]
+) -> Sequence[Finding]:
+    """Connects once more, beside a bridge that may be running, and joins the channels."""
+    try:
+        link = await make_link()
+        await link.open()
+    except AuthFailed as error:
+        return [Finding("error", str(error), _LOGIN_TODO)]
+    except PlatformError as error:
+        return [Finding("error", str(error), "Check host, port, tls and the network.")]
+    try:
+        findings = [*_of_server(link.state)]
+        wanted = [one for one in channels if not ids.is_direct(one)]
+        return findings + await _of_channels(link, wanted)
+    finally:
+        await link.close("checked")
+
+
+def _of_server(state: State) -> Iterator[Finding]:
+    yield Finding("ok", f"The server lets {state.nick!r} in")
+    if state.account:
+        yield Finding("ok", f"Logged in as {state.account!r}")
+    if caps.has_history(state.enabled):
+        yield Finding("ok", "What was said while the bridge was away can be read back")
+    else:
+        yield Finding(
+            "warning",
+            "The server keeps no history (draft/chathistory)",
+            "What is said while the bridge is away is lost; the rooms are told so.",
+        )
+    if caps.ECHO not in state.enabled:
+        yield Finding(
+            "warning",
+            "The server does not echo messages (echo-message)",
+            "A message that it drops in silence cannot be noticed.",
+        )
+
+
+async def _of_channels(link: Link, channels: Sequence[ChannelRef]) -> list[Finding]:
+    findings: list[Finding] = []
+    if not channels:
+        return findings
+    link.put([formatted("JOIN", one.channel) for one in channels])
+    left = {link.state.support.fold(one.channel): one.channel for one in channels}
+    try:
+        async with asyncio.timeout(_CHANNEL_S):
+            async for line in link.lines():
+                link.state.observe(line)
+                fold = link.state.support.fold
+                if line.command == "JOIN" and link.state.is_us(line.nick):
+                    if (name := left.pop(fold(line.param(0)), None)) is not None:
+                        findings.append(Finding("ok", f"The bot can join {name}"))
+                elif (why := JOIN_REFUSED.get(line.command)) and fold(line.param(1)) in left:
+                    name = left.pop(fold(line.param(1)))
+                    todo = f"Ask an operator of {name}, or set channel_keys."
+                    findings.append(Finding("error", f"The bot cannot join {name}: {why}", todo))
+                if not left:
+                    break
+    except (TimeoutError, PlatformError):
+        pass
+    return findings + [
+        Finding("error", f"The server does not answer to JOIN {name}", "Try again later.")
+        for name in left.values()
+    ]

@@ -1,0 +1,224 @@
+"""One bot on one IRC network as a Connector: all its parts, and the state that they share."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Collection, Sequence
+
+from bridge.errors import ConfigError
+from bridge.model import (
+    AccountId,
+    ActorId,
+    Call,
+    Capabilities,
+    ChannelRef,
+    Delivery,
+    Encoded,
+    Event,
+    OperationId,
+    Person,
+    Raw,
+    Receipt,
+)
+from bridge.ports.connector import ChannelInfo, ConnectorTools, Finding, Health, Inbox, Use
+from bridge.ports.history import Unreadable
+from connectors.irc import caps, decode, encode, ids
+from connectors.irc.capabilities import capabilities_of
+from connectors.irc.channels import channel_name, channel_with_id, list_channels
+from connectors.irc.check import check
+from connectors.irc.flood import TokenBucket
+from connectors.irc.form import Form
+from connectors.irc.history import History
+from connectors.irc.link import Endpoint, Link, translated
+from connectors.irc.people import direct_channel, look_up_person
+from connectors.irc.puppets import Puppets
+from connectors.irc.raws import Teller
+from connectors.irc.receive import Receiver
+from connectors.irc.registration import Identity
+from connectors.irc.send import Sender
+from connectors.irc.session import Session
+from connectors.irc.settings import IrcSettings
+from connectors.irc.speaker import Speaker
+from connectors.irc.words import in_words
+
+_FORMS_KEPT = 1024
+
+
+class IrcConnector:
+    """Receives and posts through one connection, and through those of authors where wanted."""
+
+    translated = staticmethod(translated)
+
+    def __init__(self, account: AccountId, settings: IrcSettings, tools: ConnectorTools) -> None:
+        self.account = account
+        self.capabilities: Capabilities = capabilities_of(settings.burst, settings.lines_per_second)
+        self._settings = settings
+        self._tools = tools
+        self._endpoint = Endpoint(
+            settings.host, settings.port, settings.tls, settings.ca_file,
+            settings.client_certificate,
+        )  # fmt: skip
+        self._bucket = self._new_bucket()
+        self._forms: OrderedDict[OperationId, Form] = OrderedDict()
+        self._form = Form(max_lines=settings.max_lines, quiet=settings.quiet_names)
+        self._session = Session(settings.network_name)
+        self._session.want(settings.channels)
+        teller = Teller(account, settings.network_name)
+        self._puppets = Puppets(
+            self._puppet_link if settings.puppets else None, tools.clock,
+            most=settings.max_puppets, suffix=settings.puppet_suffix,
+            idle=settings.puppet_idle_minutes * 60, max_lines=settings.max_lines,
+        )  # fmt: skip
+        self._history = History(self._session, teller, tools.clock, self._is_own)
+        self._receiver = Receiver(
+            settings, self._session, teller, self._history, self._puppets, self._bot_link,
+            self._nickserv_password, tools.cards, tools.shelf, tools.clock, self._learn,
+        )  # fmt: skip
+        self._sender = Sender(self._speaker, tools.shelf, tools.files)
+
+    # --- the port -------------------------------------------------------------------------------
+
+    async def run(self, inbox: Inbox) -> None:
+        self._session.keys = {
+            ids.lower(name): (await self._tools.tokens.secret(ref)).strip()
+            for name, ref in self._settings.channel_keys.items()
+        }
+        await self._receiver.run(inbox)
+
+    def decode(self, raw: Raw) -> Sequence[Event]:
+        return decode.decode(raw)
+
+    def encode(self, delivery: Delivery) -> Encoded:
+        """With the same form for all attempts of an operation: another would cut it elsewhere."""
+        operation = delivery.operation.id
+        form = self._forms.setdefault(operation, self._form)
+        self._forms.move_to_end(operation)
+        if len(self._forms) > _FORMS_KEPT:
+            self._forms.popitem(last=False)
+        return encode.encode(delivery, form, self._tools.cards, self._tools.files)
+
+    async def send(self, call: Call) -> Receipt:
+        return await self._sender.send(call)
+
+    async def close(self) -> None:
+        await self._puppets.close()
+
+    # --- abilities ------------------------------------------------------------------------------
+
+    @property
+    def own_name(self) -> str:
+        return self._session.speaker.link.state.nick if self._session.speaker else ""
+
+    def is_direct(self, channel: ChannelRef) -> bool:
+        return ids.is_direct(channel)
+
+    async def newest(self, channel: ChannelRef) -> str:
+        return await self._history.newest(channel)
+
+    def read_after(
+        self,
+        channel: ChannelRef,
+        cursor: str,
+        threads: Sequence[str],
+        *,
+        patience: float | None = None,
+    ) -> AsyncIterator[Raw | Unreadable]:
+        del patience  # one request takes a moment: nobody waits long for another
+        return self._history.read_after(channel, cursor, threads)
+
+    async def find_sent(
+        self, call: Call, after: str | None, *, since: float | None = None, changed: bool = False
+    ) -> Receipt | None:
+        return await self._history.find_sent(call, after, since, changed=changed)
+
+    def takes_reaction(self, emoji: str) -> bool:
+        """Unicode alone, where the server relays reactions."""
+        speaker = self._session.speaker
+        if speaker is None or emoji.startswith(":"):
+            return False
+        state = speaker.link.state
+        return state.has(caps.TAGS) and state.support.takes_client_tag("draft/react")
+
+    def in_words(self, call: Call) -> Call | None:
+        return in_words(call)
+
+    async def person(self, actor: ActorId) -> Person | None:
+        return look_up_person(self._session, actor)
+
+    async def direct_channel(self, actor: ActorId) -> ChannelRef:
+        return direct_channel(self._session, actor)
+
+    async def channel_name(self, channel: ChannelRef) -> str | None:
+        return channel_name(channel)
+
+    async def channels(self) -> Sequence[ChannelInfo]:
+        return list_channels(self._session)
+
+    def channel_with_id(self, channel: str, workspace: str | None) -> ChannelRef | None:
+        return channel_with_id(self._session, channel, workspace)
+
+    async def check(
+        self, channels: Sequence[ChannelRef], uses: Collection[Use] = ()
+    ) -> Sequence[Finding]:
+        return await check(self._bot_link, channels)
+
+    def health(self) -> Health:
+        return self._receiver.state
+
+    # --- connections ----------------------------------------------------------------------------
+
+    def _new_bucket(self) -> TokenBucket:
+        now = self._tools.clock.monotonic()
+        return TokenBucket(self._settings.burst, self._settings.lines_per_second, now)
+
+    def _learn(self, speaker: Speaker) -> None:
+        """What the server of this connection can do."""
+        settings, state = self._settings, speaker.link.state
+        self._form = speaker.form
+        self.capabilities = capabilities_of(
+            settings.burst, settings.lines_per_second, state.enabled, state.support
+        )
+
+    async def _speaker(self, call: Call) -> Speaker:
+        """The connection through which a call goes. Raises Unavailable while there is none."""
+        bot = self._session.require()
+        await self._session.ensure_joined(call.channel)
+        name = call.body.get("name")
+        if call.method == encode.SAY and isinstance(name, str) and not ids.is_direct(call.channel):
+            author = await self._puppets.speaker(name, call.channel)
+            return author or bot
+        return bot
+
+    def _is_own(self, nick: str) -> bool:
+        fold = self._session.support.fold
+        ours = (self.own_name, self._settings.nick, *self._settings.alternative_nicks)
+        return fold(nick) in {fold(one) for one in ours if one} or self._puppets.is_ours(nick)
+
+    async def _bot_link(self) -> Link:
+        settings = self._settings
+        mechanism = {"plain": "PLAIN", "external": "EXTERNAL"}.get(settings.sasl, "")
+        password = await self._secret("password") if mechanism == "PLAIN" else ""
+        identity = Identity(
+            nick=settings.nick, others=settings.alternative_nicks, username=settings.username,
+            realname=settings.realname, server_password=await self._secret("server_password"),
+            sasl=mechanism, account=settings.account_name, password=password,
+        )  # fmt: skip
+        return Link(self._endpoint, identity, self._tools.clock, self._bucket)
+
+    def _puppet_link(self, nick: str, name: str) -> Link:
+        identity = Identity(
+            nick=nick, username=self._settings.username, realname=f"{name} (bridged)"
+        )
+        return Link(self._endpoint, identity, self._tools.clock, self._new_bucket())
+
+    async def _nickserv_password(self) -> str:
+        return await self._secret("password") if self._settings.sasl == "none" else ""
+
+    async def _secret(self, key: str) -> str:
+        ref = getattr(self._settings, key)
+        if ref is None:
+            return ""
+        secret = (await self._tools.tokens.secret(ref)).strip()
+        if any(one in secret for one in "\r\n\0"):
+            raise ConfigError(f"{key} of IRC account {self.account!r} has a line break in it")
+        return secret

@@ -1,0 +1,285 @@
+"""A delivery -> the calls that make it true, for what a connection can carry. Pure and stable."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from bridge.content.cards.tree import Asset
+from bridge.content.markdown import markdown_to_text
+from bridge.content.messages.parts import message_text
+from bridge.content.safety.mentions import with_counterparts
+from bridge.content.text.plain import text_to_plain
+from bridge.content.text.split import cut_text
+from bridge.content.text.tree import Document
+from bridge.model import (
+    AddReaction,
+    Byline,
+    Call,
+    DeleteMessage,
+    Delivery,
+    EditMessage,
+    Encoded,
+    Loss,
+    PostMessage,
+    Quoted,
+    RateLimitKey,
+    Receipt,
+    RemoveReaction,
+)
+from bridge.ports.blobs import file_id_of
+from bridge.ports.cards import NO_CARDS, Cards, is_rich
+from bridge.ports.connector import Files
+from connectors.irc import ids
+from connectors.irc.actions import numbered
+from connectors.irc.bylines import byline, quieted, shown_name
+from connectors.irc.capabilities import LINES
+from connectors.irc.cards import card_document
+from connectors.irc.form import ACTION_BYTES, Form
+from connectors.irc.formatting import clean
+from connectors.irc.splitting import Piece, split_line
+from connectors.irc.text import as_action, text_to_irc
+
+SAY, CORRECT, REDACT, REACT, UNREACT = "say", "correct", "redact", "react", "unreact"
+PASTE_NAME, PASTE_TYPE = "message.txt", "text/plain"
+_EXCERPT = 40  # characters of what is answered
+_NOTHING = "(no text)"
+_EDITED = "(edited) "
+_MOST_TOKENS = 100  # lines of a call that count against the budget
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a message says on IRC: its lines, and what goes along."""
+
+    lines: tuple[str, ...]
+    whole: str
+    is_action: bool = False
+    card: dict[str, JsonValue] | None = None
+
+
+def encode(
+    delivery: Delivery, form: Form, cards: Cards = NO_CARDS, files: Files | None = None
+) -> Encoded:
+    """Posts go on where a broken one stopped. An edit of what stands there is another line that
+    says what the message says now; a deletion is a redaction, where the server has that."""
+    operation = delivery.operation
+    standing = [copy for copy in delivery.copies if not copy.deleted]
+    match operation:
+        case PostMessage(byline=by) | EditMessage(byline=by):
+            said, losses = _said(delivery, cards, files)
+            if isinstance(operation, EditMessage) and standing:
+                correction = _correction(delivery, by, said, standing[0], form, files)
+                return Encoded(calls=(correction,), losses=losses)
+            bodies = _bodies(delivery, by, said, form, files)
+            calls = _posts(delivery, bodies, {copy.slot for copy in standing})
+            return Encoded(calls=tuple(calls), losses=losses)
+        case DeleteMessage():
+            return _deletion(delivery, standing, form)
+        case AddReaction() | RemoveReaction():
+            return _reaction(delivery, operation, standing)
+        case _:
+            return Encoded(calls=())
+
+
+# --- what is said -----------------------------------------------------------------------------
+
+
+def _said(delivery: Delivery, cards: Cards, files: Files | None) -> tuple[_Said, tuple[Loss, ...]]:
+    message, losses = delivery.message, ()
+    card: dict[str, JsonValue] | None = None
+    if is_rich(message):
+        document, losses, card = _rich(delivery, cards, files)
+    else:
+        markdown, losses = message_text(message)
+        document = with_counterparts(markdown_to_text(markdown), delivery.counterparts)
+    action = as_action(document) if card is None and delivery.quoted is None else None
+    lines = text_to_irc(action or document) or [_NOTHING]
+    if delivery.quoted is not None:
+        lines[0] = f"{_answered(delivery.quoted)} {lines[0]}"
+    return _Said(tuple(lines), text_to_plain(document), action is not None, card), losses
+
+
+def _rich(
+    delivery: Delivery, cards: Cards, files: Files | None
+) -> tuple[Document, tuple[Loss, ...], dict[str, JsonValue] | None]:
+    message = delivery.message
+    read, unread = cards.read(message)
+    read = with_counterparts(read, delivery.counterparts)
+    url_of = {} if files is None else {"url_of": files.url_of}
+    rendering = cards.rendering(message, uploads=False, **url_of)
+    code = ids.card_code(message.message_id)
+    document, losses = card_document(read, rendering, code)
+    live = rendering.token is not None and bool(numbered(read))
+    return document, (*unread, *losses), {"code": code} if live else None
+
+
+def _answered(quoted: Quoted) -> str:
+    """Who is answered, and the first words of what they said; it rings for nobody."""
+    who = quieted(shown_name(quoted.author))
+    excerpt = cut_text(" ".join(clean(quoted.excerpt).split()), _EXCERPT)
+    return f"↪ {who} “{excerpt}”:" if excerpt else f"↪ {who}:"
+
+
+# --- lines and messages -----------------------------------------------------------------------
+
+
+def _bodies(
+    delivery: Delivery, by: Byline, said: _Said, form: Form, files: Files | None
+) -> list[dict[str, JsonValue]]:
+    """One body for each native message."""
+    room = _room(delivery, by, said, form)
+    pieces = [piece for line in said.lines for piece in split_line(line, room)]
+    paste: dict[str, JsonValue] = {}
+    if len(pieces) > form.max_lines and (link := _link(said, files)):
+        shown = pieces[: form.max_lines - 1]
+        rest = f"… {len(pieces) - len(shown)} more lines: {link}"
+        if len(rest.encode()) <= room:
+            pieces, paste = [*shown, Piece(rest, None)], {"paste": said.whole}
+    bodies = [_body(delivery, by, said, form, group) for group in _groups(pieces, form, by)]
+    bodies[0] |= paste
+    if said.card is not None:
+        bodies[-1]["card"] = said.card
+    return bodies
+
+
+def _room(delivery: Delivery, by: Byline, said: _Said, form: Form) -> int:
+    """Bytes of a line that are left for text."""
+    room = form.room(delivery.operation.channel.channel) - len(_name(by, form).encode())
+    return max(room - (ACTION_BYTES if said.is_action else 0), 40)
+
+
+def _name(by: Byline, form: Form) -> str:
+    return byline(by.name, quiet=form.quiet)
+
+
+def _groups(pieces: Sequence[Piece], form: Form, by: Byline) -> Iterator[list[Piece]]:
+    """The lines of each native message: one, or as many as a multiline message takes."""
+    if form.multiline is None:
+        yield from ([piece] for piece in pieces)
+        return
+    most, size = form.multiline, 0
+    group: list[Piece] = []
+    for piece in pieces:
+        more = len(piece.text.encode()) + 1
+        if group and (len(group) >= most.max_lines or size + more > most.max_bytes):
+            yield group
+            group, size = [], 0
+        size += more + (0 if group else len(_name(by, form).encode()))
+        group.append(piece)
+    yield group
+
+
+def _body(
+    delivery: Delivery, by: Byline, said: _Said, form: Form, group: Sequence[Piece]
+) -> dict[str, JsonValue]:
+    body: dict[str, JsonValue] = {
+        "name": shown_name(by.name),
+        "byline": _name(by, form),
+        "lines": [piece.text for piece in group],
+        "gaps": [piece.gap if number else None for number, piece in enumerate(group)],
+    }
+    if said.is_action:
+        body["action"] = True
+    if reply := _reply(delivery, form):
+        body["reply"] = reply
+    return body
+
+
+def _reply(delivery: Delivery, form: Form) -> str:
+    """The native id of what is answered, where a tag can name it."""
+    quoted = delivery.quoted.native_id if delivery.quoted else None
+    found = quoted or delivery.thread or ""
+    return found if form.replies and found and not ids.is_made(found) else ""
+
+
+def _link(said: _Said, files: Files | None) -> str:
+    """Where the whole text can be read; empty where nothing can be given out."""
+    if files is None:
+        return ""
+    digest = hashlib.sha256(paste_bytes(said.whole)).hexdigest()
+    size = len(paste_bytes(said.whole))
+    return files.url_of(
+        Asset(file_id=file_id_of(digest), media_type=PASTE_TYPE, name=PASTE_NAME, size=size)
+    )
+
+
+def paste_bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+# --- calls ------------------------------------------------------------------------------------
+
+
+def _posts(
+    delivery: Delivery, bodies: Sequence[dict[str, JsonValue]], standing: set[int]
+) -> Iterator[Call]:
+    operation = delivery.operation
+    for slot, body in enumerate(bodies):
+        if slot not in standing:
+            yield Call(
+                kind="post", method=SAY, operation=operation.id, channel=operation.channel,
+                slot=slot, budgets=_budgets(delivery, body), body=body,
+            )  # fmt: skip
+
+
+def _correction(
+    delivery: Delivery, by: Byline, said: _Said, copy: Receipt, form: Form, files: Files | None
+) -> Call:
+    """All that the message says now, in one call: which lines changed nobody knows."""
+    first, *rest = said.lines
+    now = _Said((f"{_EDITED}{first}", *rest), said.whole, card=said.card)
+    bodies = _bodies(delivery, by, now, form, files)
+    body = {**bodies[0], **bodies[-1]}
+    for key in ("lines", "gaps"):
+        body[key] = [one for each in bodies for one in _listed(each[key])]
+    return Call(
+        kind="edit", method=CORRECT, operation=delivery.operation.id,
+        channel=delivery.operation.channel, slot=copy.slot, native_id=copy.native_id,
+        budgets=_budgets(delivery, body), body=body,
+    )  # fmt: skip
+
+
+def _listed(value: JsonValue) -> list[JsonValue]:
+    return value if isinstance(value, list) else []
+
+
+def _deletion(delivery: Delivery, standing: Sequence[Receipt], form: Form) -> Encoded:
+    operation = delivery.operation
+    known = [copy for copy in standing if not ids.is_made(copy.native_id)]
+    if not form.redacts or not known:
+        loss = Loss(path="", kind="deletion_not_shown", what="that the message was deleted")
+        return Encoded(calls=(), losses=(loss,) if standing else ())
+    calls = (
+        Call(
+            kind="delete", method=REDACT, operation=operation.id, channel=operation.channel,
+            slot=copy.slot, native_id=copy.native_id, budgets=_budgets(delivery, {}), body={},
+        )
+        for copy in known
+    )  # fmt: skip
+    return Encoded(calls=tuple(calls))
+
+
+def _reaction(
+    delivery: Delivery, mark: AddReaction | RemoveReaction, standing: Sequence[Receipt]
+) -> Encoded:
+    if not standing or ids.is_made(standing[0].native_id):
+        return Encoded(calls=())
+    call = Call(
+        kind="other", method=REACT if isinstance(mark, AddReaction) else UNREACT,
+        operation=mark.id, channel=mark.channel, slot=standing[0].slot,
+        native_id=standing[0].native_id, budgets=_budgets(delivery, {}),
+        body={"emoji": mark.emoji},
+    )  # fmt: skip
+    return Encoded(calls=(call,))
+
+
+def _budgets(delivery: Delivery, body: dict[str, JsonValue]) -> tuple[RateLimitKey, ...]:
+    """A key for each line, so that a message of several lines counts as so many."""
+    lines = body.get("lines")
+    count = len(lines) if isinstance(lines, list) else 1
+    key = RateLimitKey(rule=LINES, of=delivery.operation.account)
+    return (key,) * min(max(count, 1), _MOST_TOKENS)

@@ -1,0 +1,172 @@
+"""What was said is read back by CHATHISTORY, with the ids of live events (IRCv3 chathistory)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+
+from bridge.errors import NoHistory, PlatformError, Refused, Unavailable
+from bridge.model import Call, ChannelRef, Raw, Receipt
+from bridge.ports.clock import Clock
+from connectors.irc import caps, compose, ids
+from connectors.irc.batches import Batch
+from connectors.irc.raws import MESSAGES, Order, Teller, time_of
+from connectors.irc.session import Session
+from connectors.irc.speaker import Speaker
+from connectors.irc.wire import Line, formatted
+
+_ANSWER_S = 15.0
+_MARGIN_MS = 60_000  # by which the server's clock may differ from ours
+_MOST_PAGES = 200
+_TELLERS = ("histserv",)  # services that tell as messages what was none
+
+
+class History:
+    """One request at a time; `own` says which nicks are ours."""
+
+    def __init__(
+        self, session: Session, teller: Teller, clock: Clock, own: Callable[[str], bool]
+    ) -> None:
+        self._session = session
+        self._teller = teller
+        self._clock = clock
+        self._own = own
+        self._one = asyncio.Lock()
+        self._awaited: tuple[str, str, asyncio.Future[Batch]] | None = None
+
+    async def newest(self, channel: ChannelRef) -> str:
+        lines = await self._ask("LATEST", channel, "*", 1)
+        if not lines:
+            return ids.order_key(0, 0)
+        return self._key(lines[-1], Order())
+
+    async def read_after(
+        self, channel: ChannelRef, cursor: str, threads: Sequence[str]
+    ) -> AsyncIterator[Raw]:
+        """Messages of others later than the cursor, oldest first."""
+        del threads  # IRC has none
+        order = Order()
+        async for line in self._after(channel, ids.time_in(cursor), ids.message_in(cursor)):
+            if line.command in MESSAGES and not self._own(line.nick):
+                yield self._teller.message(
+                    line, channel, order, now=self._clock.time(), us=self._us()
+                )
+
+    async def find_sent(
+        self, call: Call, after: str | None, since: float | None, *, changed: bool
+    ) -> Receipt | None:
+        """Our own line with the words of this call, later than `after`."""
+        speaker = self._session.require()
+        wanted = {compose.message(call, speaker.form, bare=bare).first for bare in (False, True)}
+        name = str(call.body.get("byline") or "")
+        order = Order()
+        begin = self._begin(after, since)
+        async for line in self._after(call.channel, begin, after or ""):
+            own_id, _ = self._teller.identify(line, time_of(line, self._clock.time()), order)
+            if line.command not in MESSAGES or not self._own(line.nick):
+                continue
+            text = line.last
+            same = any(text.split("\n")[0] == one.split("\n")[0] for one in wanted)
+            if same or (changed and bool(name) and text.startswith(name)):
+                return Receipt(slot=call.slot, native_id=own_id)
+        return None
+
+    def _begin(self, after: str | None, since: float | None) -> int:
+        if after is not None and (made := ids.made_at(after)) is not None:
+            return made
+        seconds = self._clock.time() - 3600 if since is None else since
+        return max(0, int(seconds * 1000) - _MARGIN_MS)
+
+    def _us(self) -> str:
+        return self._session.speaker.link.state.nick if self._session.speaker else ""
+
+    def _key(self, line: Line, order: Order) -> str:
+        at = time_of(line, self._clock.time())
+        native_id, number = self._teller.identify(line, at, order)
+        return ids.order_key(at, number, native_id)
+
+    # --- pages ------------------------------------------------------------------------------
+
+    async def _after(self, channel: ChannelRef, begin: int, last_id: str) -> AsyncIterator[Line]:
+        """Lines from this time (milliseconds) on, without those up to the message `last_id`."""
+        seen: set[tuple[str, str, str]] = set()
+        at, known = max(0, begin - 1), last_id
+        for _ in range(_MOST_PAGES):
+            page = await self._ask("AFTER", channel, f"timestamp={ids.server_time(at)}", None)
+            fresh = [
+                line for line in page if (key := _identity(line)) not in seen and not seen.add(key)
+            ]
+            if not fresh:
+                return
+            for line in _beyond(fresh, known):
+                yield line
+            known = ""
+            newest = max(time_of(line, at / 1000) for line in fresh)
+            at = newest if newest <= at + 1 else newest - 1
+
+    async def _ask(
+        self, subcommand: str, channel: ChannelRef, selector: str, limit: int | None
+    ) -> list[Line]:
+        """The lines of one answer, oldest first."""
+        async with self._one:
+            speaker = self._session.require()
+            _require_history(speaker)
+            await self._session.ensure_joined(channel)
+            label = speaker.posts.label() if speaker.labels else ""
+            most = min(limit or 500, speaker.link.state.support.history_page)
+            target = channel.channel
+            waiting: asyncio.Future[Batch] = asyncio.get_running_loop().create_future()
+            self._awaited = (label, speaker.link.state.support.fold(target), waiting)
+            tags = {"label": label} if label else {}
+            line = formatted("CHATHISTORY", subcommand, target, selector, str(most), tags=tags)
+            speaker.link.put([line])
+            try:
+                async with asyncio.timeout(_ANSWER_S):
+                    batch = await waiting
+            except TimeoutError:
+                raise Unavailable(f"The server does not tell the history of {target}") from None
+            finally:
+                self._awaited = None
+        lines = [one for one in batch.lines() if one.nick.lower() not in _TELLERS]
+        return sorted(lines, key=lambda one: time_of(one, 0.0))
+
+    # --- what the receiver hears ------------------------------------------------------------
+
+    def answered(self, batch: Batch, label: str) -> None:
+        if self._awaited is None:
+            return
+        wanted, target, waiting = self._awaited
+        named = self._session.support.fold(batch.params[0]) if batch.params else ""
+        if not waiting.done() and (label == wanted if wanted else named == target):
+            waiting.set_result(batch)
+
+    def refused(self, line: Line) -> None:
+        """FAIL CHATHISTORY."""
+        text = f"The server tells no history: {line.last} ({line.param(1)})"
+        self._fail(Refused(text, code=line.param(1)))
+
+    def lost(self, error: PlatformError) -> None:
+        self._fail(error)
+
+    def _fail(self, error: PlatformError) -> None:
+        if self._awaited is not None and not (waiting := self._awaited[2]).done():
+            waiting.set_exception(error)
+
+
+def _require_history(speaker: Speaker) -> None:
+    if not caps.has_history(speaker.link.state.enabled):
+        raise NoHistory("This IRC server keeps no history that could be read (draft/chathistory)")
+
+
+def _identity(line: Line) -> tuple[str, str, str]:
+    msgid = line.tags.get("msgid", "")
+    return (msgid, "", "") if msgid else (line.tags.get("time", ""), line.source, line.last)
+
+
+def _beyond(lines: Sequence[Line], last_id: str) -> Sequence[Line]:
+    """Those behind the message with this id, where it is among them."""
+    order = Order()
+    for number, line in enumerate(lines):
+        if last_id and Teller.identify(line, time_of(line, 0.0), order)[0] == last_id:
+            return lines[number + 1 :]
+    return lines

@@ -1,0 +1,163 @@
+"""Calls that wait for what the server makes of them: by label, by echo, or by a fence of PING."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from bridge.errors import (
+    AuthFailed,
+    FormRefused,
+    NotFound,
+    PlatformError,
+    RateLimited,
+    Refused,
+    Unavailable,
+    Unsettled,
+)
+from bridge.model import Call
+from connectors.irc.raws import Sent
+from connectors.irc.wire import Line
+
+_TRY_AGAIN_S = 10.0  # numeric 263 and RATE_LIMITED do not say for how long
+_MOST_REMEMBERED = 500
+
+
+@dataclass(eq=False)
+class Waiting:
+    """One call: `text` is what its first line says, `target` the folded place."""
+
+    call: Call
+    target: str
+    text: str
+    label: str
+    written: bool = False
+    settled: asyncio.Future[str] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+
+    @property
+    def sent(self) -> Sent | None:
+        """What an echo proves; only posts are echoed as themselves."""
+        return Sent(self.call.operation, self.call.slot) if self.call.kind == "post" else None
+
+    def write(self) -> None:
+        self.written = True
+
+    def settle(self, native_id: str) -> None:
+        if not self.settled.done():
+            self.settled.set_result(native_id)
+
+    def fail(self, error: PlatformError) -> None:
+        if not self.settled.done():
+            self.settled.set_exception(error)
+            self.settled.exception()  # whoever waited may have given up
+
+
+class Posts:
+    """All calls under way on one connection, in the order in which they were sent. A call that
+    was given up is remembered: its echo may still come."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._waiting: list[Waiting] = []
+
+    def label(self) -> str:
+        return f"u{next(self._numbers)}"
+
+    def add(self, waiting: Waiting) -> None:
+        self._waiting.append(waiting)
+        del self._waiting[:-_MOST_REMEMBERED]
+
+    def labelled(self, label: str) -> Waiting | None:
+        return next((one for one in self._waiting if label and one.label == label), None)
+
+    def echoed(self, line: Line, label: str, fold: Callable[[str], str]) -> Waiting | None:
+        """The call whose echo this line is: by its label, else the oldest to this target that says
+        the same. It waits no more."""
+        found = self.labelled(label)
+        if found is None:
+            target = fold(line.param(0))
+            same = (one for one in self._open(target) if _same(one.text, line.last))
+            found = next(same, None)
+        if found is not None:
+            self._waiting.remove(found)
+        return found
+
+    def fenced(self, token: str, native_id: Callable[[Waiting], str]) -> None:
+        """The server answered a PING that followed a call: it took the call before that."""
+        found = self.labelled(token)
+        if found is not None:
+            self._waiting.remove(found)
+            found.settle(native_id(found))
+
+    def acknowledged(self, label: str) -> None:
+        """The server took a labelled command and has nothing to say to it."""
+        found = self.labelled(label)
+        if found is not None:
+            self._waiting.remove(found)
+            found.settle(found.call.native_id or "")
+
+    def refused(self, line: Line, label: str, fold: Callable[[str], str]) -> bool:
+        """An error numeric or FAIL ends the call that it means; False where it means none."""
+        error = error_of(line)
+        if error is None:
+            return False
+        found = self.labelled(label)
+        if found is None:
+            targets = {fold(one) for one in line.params[1:-1]}
+            open_calls = [one for one in self._waiting if one.written and not one.settled.done()]
+            meant = [one for one in open_calls if one.target in targets]
+            found = next(iter(meant or (open_calls if line.command in _UNNAMED else [])), None)
+        if found is None:
+            return False
+        self._waiting.remove(found)
+        found.fail(error)
+        return True
+
+    def lost(self, why: str) -> None:
+        """The connection has ended: nobody will answer any more."""
+        for one in self._waiting:
+            if one.written:
+                one.fail(Unsettled(f"{why} before the server answered", code="lost"))
+            else:
+                one.fail(Unavailable(f"{why} before the message was sent", code="lost"))
+        self._waiting.clear()
+
+    def _open(self, target: str) -> Iterator[Waiting]:
+        return (one for one in self._waiting if one.written and one.target == target)
+
+
+def _same(ours: str, echoed: str) -> bool:
+    """Servers may change what they echo (colours that a channel strips), never the first word."""
+    return ours == echoed or ours.split("\n")[0] == echoed.split("\n")[0]
+
+
+_NOT_THERE = ("401", "403", "442")
+_FORBIDDEN = ("404", "405", "412", "489", "415", "408")
+_LOGIN = ("477",)
+_BROKEN = ("411", "417", "461")
+_UNNAMED = ("263", "411", "412", "417", "461")
+
+
+def error_of(line: Line) -> PlatformError | None:
+    """What an error reply means for the call that caused it; None for any other line."""
+    code, words = line.command, line.last
+    if code == "FAIL":
+        code, text = line.param(1), f"The server refuses it: {words} ({line.param(1)})"
+        if "RATE" in code or code == "TRY_AGAIN":
+            return RateLimited(text, retry_after=_TRY_AGAIN_S, code=code)
+        return Refused(text, code=code)
+    text = f"The server refuses it: {words} ({code}, {line.param(1)})"
+    if code == "263":
+        return RateLimited(text, retry_after=_TRY_AGAIN_S, code=code)
+    if code in _NOT_THERE:
+        return NotFound(f"{text}; is the bot in the channel?", code=code)
+    if code in _FORBIDDEN:
+        formed = any(mark in words.lower() for mark in ("+c", "colo", "format"))
+        return (FormRefused if formed else Refused)(text, code=code)
+    if code in _LOGIN:
+        return AuthFailed(f"{text}; the bot must log in to an account", code=code)
+    return Refused(text, code=code) if code in _BROKEN else None

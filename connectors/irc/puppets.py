@@ -1,0 +1,161 @@
+"""Connections of single authors, as many as the settings allow; idle ones are closed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import structlog
+
+from bridge.errors import PlatformError
+from bridge.model import ChannelRef
+from bridge.ports.clock import Clock
+from connectors.irc import caps
+from connectors.irc.batches import Batch, Batches
+from connectors.irc.bylines import nick_from
+from connectors.irc.link import Link
+from connectors.irc.posts import Posts
+from connectors.irc.speaker import Speaker
+from connectors.irc.wire import Line, formatted
+
+log = structlog.get_logger()
+
+_JOIN_S = 10.0
+_AGAIN_S = 300.0  # after a connection that the server refused
+_LOOK_S = 30.0
+
+
+@dataclass
+class _Puppet:
+    """One author's connection."""
+
+    speaker: Speaker
+    reading: asyncio.Task[None]
+    used: float
+    joined: dict[str, asyncio.Future[None]] = field(default_factory=dict[str, asyncio.Future[None]])
+
+
+class Puppets:
+    """`open_link` makes a connection for a nick and real name; None: puppets are off."""
+
+    def __init__(
+        self,
+        open_link: Callable[[str, str], Link] | None,
+        clock: Clock,
+        *,
+        most: int,
+        suffix: str,
+        idle: float,
+        max_lines: int,
+    ) -> None:
+        self._open_link = open_link
+        self._clock = clock
+        self._most = most
+        self._suffix = suffix
+        self._idle = idle
+        self._max_lines = max_lines
+        self._puppets: OrderedDict[str, _Puppet] = OrderedDict()
+        self._refused_until = 0.0
+        self._opening = asyncio.Lock()
+
+    def is_ours(self, nick: str) -> bool:
+        """Whether one of our authors has this nick, now or before a restart."""
+        if self._open_link is None:
+            return False
+        return bool(self._suffix) and nick.lower().endswith(self._suffix.lower())
+
+    async def speaker(self, name: str, channel: ChannelRef) -> Speaker | None:
+        """The author's own connection, in the channel; None where the bot itself must speak."""
+        if self._open_link is None or self._clock.monotonic() < self._refused_until:
+            return None
+        try:
+            async with self._opening:
+                puppet = self._puppets.get(name) or await self._begin(name)
+            puppet.used = self._clock.monotonic()
+            self._puppets.move_to_end(name)
+            await self._join(puppet, channel.channel)
+        except (PlatformError, TimeoutError) as error:
+            log.warning("puppet_refused", error=str(error))
+            self._refused_until = self._clock.monotonic() + _AGAIN_S
+            return None
+        return puppet.speaker
+
+    async def _begin(self, name: str) -> _Puppet:
+        assert self._open_link is not None  # noqa: S101 - asked by `speaker`
+        while len(self._puppets) >= self._most:
+            _, oldest = self._puppets.popitem(last=False)
+            await _end(oldest)
+        link = self._open_link(nick_from(name, self._suffix, 30), name)
+        await link.open()
+        speaker = Speaker(link, Posts(), max_lines=self._max_lines, quiet=False, is_puppet=True)
+        puppet = _Puppet(speaker, asyncio.create_task(asyncio.sleep(0)), self._clock.monotonic())
+        puppet.reading = asyncio.create_task(self._read(name, puppet), name="irc puppet")
+        self._puppets[name] = puppet
+        return puppet
+
+    async def _join(self, puppet: _Puppet, channel: str) -> None:
+        state = puppet.speaker.link.state
+        if state.is_joined(channel):
+            return
+        folded = state.support.fold(channel)
+        waiting = puppet.joined.setdefault(folded, asyncio.get_running_loop().create_future())
+        puppet.speaker.link.put([formatted("JOIN", channel)])
+        async with asyncio.timeout(_JOIN_S):
+            await asyncio.shield(waiting)
+
+    async def _read(self, name: str, puppet: _Puppet) -> None:
+        """Its own echoes settle what it said; nothing else that it hears is news."""
+        speaker, batches = puppet.speaker, Batches()
+        try:
+            async for line in speaker.link.lines():
+                found = batches.feed(line)
+                if isinstance(found, Line):
+                    self._hear(puppet, found, found.tags.get("label", ""))
+                elif isinstance(found, Batch):
+                    label = found.start.tags.get("label", "")
+                    merged = found.merged() if found.kind == caps.MULTILINE else None
+                    for one in [merged] if merged else found.lines():
+                        self._hear(puppet, one, label)
+        except PlatformError as error:
+            log.info("puppet_lost", error=str(error))
+        finally:
+            speaker.posts.lost("The author's connection ended")
+            if self._puppets.get(name) is puppet:
+                del self._puppets[name]
+
+    def _hear(self, puppet: _Puppet, line: Line, label: str) -> None:
+        speaker = puppet.speaker
+        state, fold = speaker.link.state, speaker.link.state.support.fold
+        state.observe(line)
+        if line.command == "JOIN" and state.is_us(line.nick):
+            waiting = puppet.joined.pop(fold(line.param(0)), None)
+            if waiting is not None and not waiting.done():
+                waiting.set_result(None)
+        elif line.command == "PRIVMSG" and state.is_us(line.nick):
+            if (sent := speaker.posts.echoed(line, label, fold)) is not None:
+                sent.settle(line.tags.get("msgid", ""))
+        elif line.command == "PONG":
+            speaker.posts.fenced(line.last, lambda _: "")
+        else:
+            speaker.posts.refused(line, label, fold)
+
+    async def reap(self) -> None:
+        """Until cancelled: close the connections of authors who have been silent."""
+        while True:
+            await self._clock.sleep(_LOOK_S)
+            now = self._clock.monotonic()
+            for name in [n for n, one in self._puppets.items() if now - one.used > self._idle]:
+                await _end(self._puppets.pop(name))
+
+    async def close(self) -> None:
+        while self._puppets:
+            _, puppet = self._puppets.popitem()
+            await _end(puppet)
+
+
+async def _end(puppet: _Puppet) -> None:
+    puppet.reading.cancel()
+    await asyncio.gather(puppet.reading, return_exceptions=True)
+    await puppet.speaker.link.close("idle")

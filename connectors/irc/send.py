@@ -1,0 +1,114 @@
+"""A call -> the server -> the receipt of what now stands there."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import structlog
+
+from bridge.errors import BridgeError, Unavailable, Unsettled
+from bridge.model import Call, Receipt
+from bridge.ports.connector import Files, Shelf
+from connectors.irc import compose
+from connectors.irc.encode import CORRECT, REACT, REDACT, SAY, UNREACT, paste_bytes
+from connectors.irc.posts import Waiting
+from connectors.irc.shelf import remember_card
+from connectors.irc.speaker import Speaker
+from connectors.irc.wire import formatted
+
+log = structlog.get_logger()
+
+_ANSWER_S = 20.0  # in which the server answers a line that was written
+_LARGEST_PASTE = 1_000_000
+
+
+class Sender:
+    """Makes calls through the connection of the moment, or through that of an author."""
+
+    def __init__(
+        self,
+        speaker: Callable[[Call], Awaitable[Speaker]],
+        shelf: Shelf,
+        files: Files | None,
+    ) -> None:
+        self._speaker = speaker
+        self._shelf = shelf
+        self._files = files
+        self._batches = itertools.count(1)
+
+    async def send(self, call: Call) -> Receipt:
+        match call.method:
+            case method if method in (SAY, CORRECT):
+                return await self._say(call)
+            case method if method in (REDACT, REACT, UNREACT):
+                return await self._mark(call)
+            case _:
+                raise Unavailable(f"Unknown call {call.method!r}; was it made by another version?")
+
+    async def _say(self, call: Call) -> Receipt:
+        await self._keep_paste(call)
+        speaker = await self._speaker(call)
+        label = speaker.posts.label()
+        composed = compose.message(
+            call, speaker.form, label=label if speaker.labels else "", bare=speaker.is_puppet,
+            batch=f"b{next(self._batches)}",
+        )  # fmt: skip
+        native_id = await self._settled(speaker, call, composed, label)
+        await self._remember_card(call, native_id)
+        if call.kind == "edit":
+            return Receipt(slot=call.slot, native_id=call.native_id or native_id)
+        return Receipt(slot=call.slot, native_id=native_id)
+
+    async def _mark(self, call: Call) -> Receipt:
+        speaker = await self._speaker(call)
+        label = speaker.posts.label()
+        composed = compose.mark(call, label=label if speaker.labels else "")
+        await self._settled(speaker, call, composed, label)
+        deleted = call.method == REDACT
+        return Receipt(slot=call.slot, native_id=call.native_id or "", deleted=deleted)
+
+    async def _settled(
+        self, speaker: Speaker, call: Call, composed: compose.Composed, label: str
+    ) -> str:
+        """The native id that the server gave it, or one of ours where it tells none."""
+        target = speaker.link.state.support.fold(call.channel.channel)
+        waiting = Waiting(call, target, composed.first, label)
+        speaker.posts.add(waiting)
+        lines = list(composed.lines)
+        if not speaker.answers(call):
+            lines.append(formatted("PING", label))  # what follows it was taken before it
+        speaker.link.put(lines, together=composed.together, written=waiting.write)
+        try:
+            async with asyncio.timeout(_ANSWER_S):
+                return await asyncio.shield(waiting.settled)
+        except TimeoutError:
+            if not waiting.written and speaker.link.withdraw(waiting.write):
+                raise Unavailable("The message could not be sent at the pace that is set") from None
+            raise Unsettled(
+                f"No answer to {call.method} in {call.channel.channel} within {_ANSWER_S:g} s",
+                late=True,
+            ) from None
+
+    # --- what goes along --------------------------------------------------------------------
+
+    async def _keep_paste(self, call: Call) -> None:
+        paste = call.body.get("paste")
+        if not isinstance(paste, str) or self._files is None:
+            return
+        await self._files.blobs.put(_once(paste_bytes(paste)), limit=_LARGEST_PASTE)
+
+    async def _remember_card(self, call: Call, native_id: str) -> None:
+        card = call.body.get("card")
+        if not isinstance(card, dict):
+            return
+        shown = call.native_id or native_id
+        try:
+            await remember_card(self._shelf, call.channel, str(card.get("code")), shown)
+        except BridgeError as error:
+            log.warning("card_not_remembered", channel=call.channel.key, error=str(error))
+
+
+async def _once(content: bytes) -> AsyncIterator[bytes]:
+    yield content

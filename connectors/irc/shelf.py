@@ -1,0 +1,27 @@
+"""Which cards stand in a place, kept across restarts: people answer the newest by a number."""
+
+from __future__ import annotations
+
+import json
+
+from bridge.model import ChannelRef
+from bridge.ports.connector import Shelf
+
+_MOST = 20  # cards of one place
+
+
+def _key(channel: ChannelRef) -> str:
+    return f"cards in {channel.key}"
+
+
+async def remember_card(shelf: Shelf, channel: ChannelRef, code: str, native_id: str) -> None:
+    """The card is the newest of its place from now on."""
+    cards = [one for one in await cards_in(shelf, channel) if one[0] != code]
+    await shelf.put(_key(channel), json.dumps([*cards, (code, native_id)][-_MOST:]))
+
+
+async def cards_in(shelf: Shelf, channel: ChannelRef) -> list[tuple[str, str]]:
+    """Code and native id of each card, the newest last."""
+    kept = await shelf.get(_key(channel))
+    found = json.loads(kept) if kept else []
+    return [(str(code), str(native_id)) for code, native_id in found]

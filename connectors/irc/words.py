@@ -1,0 +1,17 @@
+"""A call that a channel refused for its formatting (mode +c) -> the same in plain text. Pure."""
+
+from __future__ import annotations
+
+from bridge.model import Call
+from connectors.irc.formatting import plain
+
+
+def in_words(call: Call) -> Call | None:
+    """None for what is plain already."""
+    lines = call.body.get("lines")
+    if not isinstance(lines, list):
+        return None
+    bare = [plain(str(line)) for line in lines]
+    if bare == lines:
+        return None
+    return call.model_copy(update={"body": {**call.body, "lines": [*bare]}})

@@ -1,0 +1,135 @@
+"""The IRC connector keeps what every connector promises, as far as IRC has it."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+
+from bridge.model import Call
+from bridge.sandbox.faults import Fault
+from bridge.sandbox.feed import Shown
+from bridge.testing.connector_contract import (
+    ConnectorContract,
+    ConnectorRig,
+    edit_of,
+    heard,
+    post_of,
+    send_all,
+    text_of,
+)
+from connectors.irc.bylines import GAP
+from connectors.irc.decode import KINDS
+from connectors.irc.formatting import plain
+from connectors.irc.link import translated
+from connectors.irc.sandbox import Fault as IrcFault
+from connectors.irc.sandbox.world import FaultKind
+from tests.connectors.irc.conftest import CHANNEL, Local
+
+_FAULTS: dict[str, FaultKind] = {
+    "rate_limited": "rate_limited",
+    "lose_answer": "lose_answer",
+    "status": "close",
+    "duplicate": "duplicate",
+}
+
+
+def standing(local: Local) -> Sequence[Shown]:
+    """What people see in the channel; a name with a gap in it looks like the name."""
+    return [
+        Shown(
+            platform="irc", workspace="local", channel=CHANNEL, id=said.id, author=said.nick,
+            author_id=said.nick, bot=said.nick == "bridge", time=str(said.at), raw=said.tags,
+            text="\n".join(plain(line) for line in said.text.replace(GAP, "").split("\n")),
+        )
+        for said in local.irc.messages(CHANNEL)
+    ]  # fmt: skip
+
+
+def errors() -> list[BaseException]:
+    """What sockets, TLS and asyncio raise."""
+    return [
+        ConnectionRefusedError(111, "refused"), ConnectionResetError(104, "reset"),
+        BrokenPipeError(32, "broken"), OSError(101, "no route"), TimeoutError(),
+        ssl.SSLError(1, "handshake"), ssl.SSLCertVerificationError("expired"),
+        asyncio.IncompleteReadError(b"", 1), asyncio.LimitOverrunError("long", 1),
+        UnicodeError("host name"),
+    ]  # fmt: skip
+
+
+class TestIrcContract(ConnectorContract):
+    @pytest.fixture
+    async def rig(self, local: Local) -> AsyncIterator[ConnectorRig]:
+        connector = local.connector()
+        await local.start(connector)
+
+        def fault(given: Fault) -> None:
+            local.irc.fault(
+                IrcFault(_FAULTS[given.kind], given.seconds, from_client=given.where == "irc:post")
+            )
+
+        yield ConnectorRig(
+            connector=connector,
+            channel=local.channel,
+            inbox=local.inbox,
+            say=local.say,
+            standing=lambda: standing(local),
+            fault=fault,
+            post_route="irc:post",
+            event_route="irc:event",
+            stop=local.stop,
+            translate=translated,
+            sdk_errors=errors(),
+            kinds=[*KINDS, "SOMETHING_NEW"],
+            fields={"tasks": ("Receiver", "Link", "Puppets", "_failing")},
+        )
+        await local.stop()
+        assert local.irc.truncated == 0
+
+    async def test_an_answer_in_a_thread_names_the_thread(self, rig: ConnectorRig) -> None:
+        """IRC has no threads: an answer names what it answers."""
+        root = await rig.say("who has the keys?", None)
+        await rig.say("I do", root)
+        await rig.inbox.until(lambda: any(text_of(event) == "I do" for event in heard(rig)))
+
+        answer = next(event for event in heard(rig) if text_of(event) == "I do")
+
+        assert (answer.place.thread, answer.reply_to) == (None, root)
+
+    async def test_a_post_into_a_thread_stands_in_that_thread(self, rig: ConnectorRig) -> None:
+        """It stands in the channel, and a tag names what it answers."""
+        root = await rig.say("lunch?", None)
+
+        (receipt,) = await send_all(rig, post_of(rig, "yes please", thread=root))
+
+        shown = next(shown for shown in rig.standing() if shown.id == receipt.native_id)
+        assert (shown.raw["+reply"], receipt.thread) == (root, None)
+
+    async def test_an_edit_changes_the_copy(self, rig: ConnectorRig) -> None:
+        """Nothing on IRC changes: another line says what the message says now."""
+        post = post_of(rig, "tpyo")
+        receipts = await send_all(rig, post)
+
+        (after,) = await send_all(rig, edit_of(post, "typo", receipts))
+
+        assert [shown.text for shown in rig.standing()] == ["<Ann> tpyo", "<Ann> (edited) typo"]
+        assert after.native_id == receipts[0].native_id
+
+    async def test_a_longer_edit_adds_copies_and_a_shorter_one_takes_them_away(
+        self, rig: ConnectorRig
+    ) -> None:
+        """Each edit says the whole message once more, and no more copies than there were."""
+        post = post_of(rig, "short")
+        one = await send_all(rig, post)
+
+        more = await send_all(rig, edit_of(post, "many words " * 60, one))
+        await send_all(rig, edit_of(post, "short again", more))
+
+        assert [receipt.native_id for receipt in more] == [one[0].native_id]
+        assert rig.standing()[-1].text == "<Ann> (edited) short again"
+
+    def pings(self, call: Call) -> bool:
+        """The name in front would ring for whoever has that nick."""
+        return "@everyone" in str(call.body["byline"])
