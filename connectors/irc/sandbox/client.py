@@ -71,9 +71,8 @@ class Client:
     def tell(self, command: str, *params: str, source: str = SERVER) -> None:
         """A line of the server itself; numerics name the client first."""
         first = (self.nick or "*",) if command.isdecimal() else ()
-        self.write(
-            written(source, command, *first, *params, tags=self.times(self.server.world.now()))
-        )
+        tags = self.times(self.server.world.now())
+        self.write(written(source, command, *first, *params, tags=tags))
 
     def times(self, at: int) -> dict[str, str]:
         if "server-time" not in self.caps:

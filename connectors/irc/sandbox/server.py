@@ -233,10 +233,9 @@ class LocalIrc:
     ) -> Said:
         mask = client.mask if client else f"{nick}!~{nick.lower()}@people.local"
         account = client.account if client else self._account(nick)
-        own = {**(tags or {}), **({} if account or client else {})}
         said = Said(
             self.world.new_id(), self.world.now(), nick, mask, account, command, target, text,
-            own, list(lines or ()),
+            dict(tags or {}), list(lines or ()),
         )  # fmt: skip
         twice = self.world.take_fault("duplicate", from_client=client is not None)
         if target.startswith("#"):

@@ -23,7 +23,7 @@ FaultKind = Literal[
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing to do wrong with the next message that a client (`from_client`) or a person says."""
+    """One thing to do wrong with the next message of a client (`from_client`) or of a person."""
 
     kind: FaultKind
     seconds: float = 0.0

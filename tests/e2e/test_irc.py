@@ -1,0 +1,189 @@
+"""A room of the local Slack and the local IRC network, through the whole bridge."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from connectors.irc import connector_type
+from connectors.irc.bylines import GAP
+from connectors.irc.sandbox import MODERN, PLAIN, Fault, LocalIrc, local_irc
+from tests.e2e.house import Street, configuration, running, street
+
+CHANNEL = "#general"
+
+
+def with_irc(local: Street, irc: LocalIrc, store: Path, **changed: Any) -> dict[str, Any]:
+    """The room of the local Slack, with a channel of the local IRC in it."""
+    settings = configuration(local, store, channels=("general",))
+    account = dict(connector_type.sandbox_settings(irc.app(), ""))
+    settings["accounts"]["irc"] = {"platform": "irc", **account, **changed}
+    settings["rooms"]["general"]["members"].append({"account": "irc", "channel": CHANNEL})
+    settings["catch_up"] = {"requests_per_minute": 6000, "announce_after": 0.2}
+    settings["delivery"] = {"settle_grace": 0.1}
+    return settings
+
+
+@asynccontextmanager
+async def both(offers: Any = MODERN) -> AsyncGenerator[tuple[Street, LocalIrc]]:
+    async with street(names=("slack",)) as local, local_irc(offers) as irc:
+        irc.join("alice", CHANNEL)
+        yield local, irc
+
+
+def said_on_irc(irc: LocalIrc) -> list[str]:
+    return [text.replace(GAP, "") for text in irc.texts(CHANNEL)]
+
+
+def said_on_slack(local: Street) -> list[str]:
+    return [one.text for one in local.standing("slack", "general")]
+
+
+async def test_what_is_said_on_one_side_stands_on_the_other(tmp_path: Path) -> None:
+    async with both() as (local, irc):
+        settings = with_irc(local, irc, tmp_path / "bridge.sqlite3")
+        async with running(local, settings) as (bridge, _):
+            irc.say("alice", CHANNEL, "hello from \x02irc\x02")
+            await local.until(
+                lambda: any("hello from *irc*" in one for one in said_on_slack(local))
+            )
+            await local.say("slack", "general", "hello from *slack*")
+            await local.until(
+                lambda: any("hello from \x02slack" in one for one in said_on_irc(irc))
+            )
+
+            assert await bridge.store.dead_letters() == []
+        assert irc.truncated == 0
+        (copy,) = [one for one in local.standing("slack", "general") if "irc" in one.text]
+        assert copy.author == "alice"
+
+
+async def test_replies_reactions_edits_and_deletions_cross(tmp_path: Path) -> None:
+    async with both() as (local, irc):
+        settings = with_irc(local, irc, tmp_path / "bridge.sqlite3")
+        slack = local.platforms["slack"]
+        team, channel = local.place("slack", "general")
+        person = local.person("slack", team)
+        async with running(local, settings) as (bridge, _):
+            root = await local.say("slack", "general", "who has the keys?")
+            await local.until(lambda: len(said_on_irc(irc)) == 1)
+            (question,) = irc.messages(CHANNEL)
+            irc.say("alice", CHANNEL, "I do", reply=question.id)
+            irc.react("alice", CHANNEL, question.id, "👍")
+            await local.until(lambda: any("I do" in one for one in said_on_slack(local)))
+            await local.until(
+                lambda: local.standing("slack", "general")[0].reactions.keys() == {"👍"}
+            )
+            await local.say("slack", "general", "thank you", thread=root)
+            await local.until(lambda: any("thank you" in one for one in said_on_irc(irc)))
+            assert irc.messages(CHANNEL)[-1].tags["+reply"] == question.id
+            await slack.edit_as(team, channel, person, root, "who has my keys?")
+            await local.until(lambda: "(edited) who has my keys?" in said_on_irc(irc)[-1])
+            await slack.delete_as(team, channel, person, root)
+            await local.until(lambda: question.id not in {one.id for one in irc.messages(CHANNEL)})
+
+            assert await bridge.store.dead_letters() == []
+
+
+async def test_what_is_said_while_the_connection_is_down_arrives_once_and_in_order(
+    tmp_path: Path,
+) -> None:
+    async with both() as (local, irc):
+        settings = with_irc(local, irc, tmp_path / "bridge.sqlite3")
+        async with running(local, settings) as (bridge, _):
+            irc.say("alice", CHANNEL, "number 0")
+            await local.until(lambda: any("number 0" in one for one in said_on_slack(local)))
+            await local.until(lambda: not bridge.router.catching_up)
+            irc.disconnect()
+            for number in range(1, 6):
+                irc.say("alice", CHANNEL, f"number {number}")
+                await local.say("slack", "general", f"figure {number}")
+            await local.until(lambda: sum("number" in one for one in said_on_slack(local)) == 6, 20)
+            await local.until(lambda: sum("figure" in one for one in said_on_irc(irc)) == 5, 20)
+
+            assert await bridge.store.dead_letters() == []
+        numbers = [one[-1] for one in said_on_slack(local) if "number" in one]
+        figures = [one[-1] for one in said_on_irc(irc) if "figure" in one]
+        assert numbers == [str(number) for number in range(6)]
+        assert figures == [str(number) for number in range(1, 6)]
+
+
+async def test_what_is_said_while_the_bridge_is_away_is_read_back(tmp_path: Path) -> None:
+    async with both() as (local, irc):
+        settings = with_irc(local, irc, tmp_path / "bridge.sqlite3")
+        async with running(local, settings) as (bridge, _):
+            irc.say("alice", CHANNEL, "before")
+            await local.until(lambda: any("before" in one for one in said_on_slack(local)))
+            await local.until(lambda: not bridge.router.catching_up)
+        irc.say("alice", CHANNEL, "meanwhile\nin two lines")
+        async with running(local, settings):
+            await local.until(
+                lambda: any("in two lines" in one for one in said_on_slack(local)), 20
+            )
+
+        assert sum("before" in one for one in said_on_slack(local)) == 1
+
+
+@pytest.mark.parametrize("arrives", [True, False])
+async def test_a_post_whose_echo_is_lost_stands_there_once(tmp_path: Path, arrives: bool) -> None:
+    async with both() as (local, irc):
+        settings = with_irc(local, irc, tmp_path / "bridge.sqlite3")
+        async with running(local, settings) as (bridge, _):
+            await local.say("slack", "general", "the one before")
+            await local.until(lambda: len(said_on_irc(irc)) == 1)
+            irc.fault(Fault("lose_answer" if arrives else "close"))
+            await local.say("slack", "general", "did it arrive?")
+            await local.say("slack", "general", "the one after")
+            await local.until(lambda: any("after" in one for one in said_on_irc(irc)), 20)
+
+            assert await bridge.store.dead_letters() == []
+        texts = [one.partition("> ")[2] for one in said_on_irc(irc)]
+        assert texts == ["the one before", "did it arrive?", "the one after"]
+
+
+async def test_on_a_plain_server_words_cross_and_a_lost_answer_is_unproved(tmp_path: Path) -> None:
+    async with both(PLAIN) as (local, irc):
+        settings = with_irc(local, irc, tmp_path / "bridge.sqlite3")
+        async with running(local, settings) as (bridge, _):
+            irc.say("alice", CHANNEL, "hello from irc")
+            await local.until(lambda: any("hello from irc" in one for one in said_on_slack(local)))
+            await local.say("slack", "general", "hello from slack")
+            await local.until(lambda: any("hello from slack" in one for one in said_on_irc(irc)))
+            irc.fault(Fault("lose_answer"))
+            await local.say("slack", "general", "did it arrive?")
+            await local.say("slack", "general", "the one after")
+            await local.until(lambda: any("after" in one for one in said_on_irc(irc)), 20)
+
+            (letter,) = await bridge.store.dead_letters()
+            assert (letter.state, letter.excerpt) == ("unproved", "did it arrive?")
+
+
+async def test_a_gap_on_a_plain_server_is_told_in_the_room(tmp_path: Path) -> None:
+    async with both(PLAIN) as (local, irc):
+        settings = with_irc(local, irc, tmp_path / "bridge.sqlite3")
+        async with running(local, settings):
+            irc.say("alice", CHANNEL, "before")
+            await local.until(lambda: any("before" in one for one in said_on_slack(local)))
+        irc.say("alice", CHANNEL, "nobody hears this")
+        await asyncio.sleep(0.3)
+        async with running(local, settings):
+            await local.until(
+                lambda: any("could not be read" in one for one in said_on_slack(local)), 20
+            )
+
+
+async def test_an_agent_answers_on_irc_once_and_whole(tmp_path: Path) -> None:
+    async with both() as (local, irc):
+        settings = with_irc(local, irc, tmp_path / "bridge.sqlite3")
+        async with running(local, settings) as (bridge, _):
+            irc.say("alice", CHANNEL, "@echo one two three")
+            await local.until(lambda: any("<echo>" in one for one in said_on_irc(irc)))
+            await bridge.router.settled()
+
+            assert sum("<echo>" in one for one in said_on_irc(irc)) == 1
+            assert "one two three" in said_on_irc(irc)[-1]
