@@ -93,12 +93,12 @@ class Posts:
             self._waiting.remove(found)
             found.settle(native_id(found))
 
-    def acknowledged(self, label: str) -> None:
+    def acknowledged(self, label: str, native_id: Callable[[Waiting], str]) -> None:
         """The server took a labelled command and has nothing to say to it."""
         found = self.labelled(label)
         if found is not None:
             self._waiting.remove(found)
-            found.settle(found.call.native_id or "")
+            found.settle(found.call.native_id or native_id(found))
 
     def refused(self, line: Line, label: str, fold: Callable[[str], str]) -> bool:
         """An error numeric or FAIL ends the call that it means; False where it means none."""

@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from bridge.errors import PlatformError
+from bridge.errors import PlatformError, Refused
 from bridge.model import ChannelRef
 from bridge.ports.clock import Clock
-from connectors.irc import caps
+from connectors.irc import caps, ids
 from connectors.irc.batches import Batch, Batches
 from connectors.irc.bylines import nick_from
 from connectors.irc.link import Link
 from connectors.irc.posts import Posts
+from connectors.irc.session import JOIN_REFUSED
 from connectors.irc.speaker import Speaker
 from connectors.irc.wire import Line, formatted
 
@@ -135,11 +136,20 @@ class Puppets:
                 waiting.set_result(None)
         elif line.command == "PRIVMSG" and state.is_us(line.nick):
             if (sent := speaker.posts.echoed(line, label, fold)) is not None:
-                sent.settle(line.tags.get("msgid", ""))
+                sent.settle(line.tags.get("msgid") or self._made_id(line.nick, line.last))
         elif line.command == "PONG":
-            speaker.posts.fenced(line.last, lambda _: "")
+            speaker.posts.fenced(line.last, lambda one: self._made_id(state.nick, one.text))
+        elif line.command == "ACK":
+            speaker.posts.acknowledged(label, lambda one: self._made_id(state.nick, one.text))
+        elif line.command in JOIN_REFUSED and fold(line.param(1)) in puppet.joined:
+            puppet.joined.pop(fold(line.param(1))).set_exception(
+                Refused(f"{state.nick} cannot join {line.param(1)}: {line.last}")
+            )
         else:
             speaker.posts.refused(line, label, fold)
+
+    def _made_id(self, nick: str, text: str) -> str:
+        return ids.made_id(int(self._clock.time() * 1000), nick, text)
 
     async def reap(self) -> None:
         """Until cancelled: close the connections of authors who have been silent."""

@@ -244,7 +244,7 @@ class Receiver:
                         await self._hear_batch(speaker, inbox, one, label)
                     else:
                         await self._hear(speaker, inbox, one, label)
-                speaker.posts.acknowledged(label)
+                self._acknowledged(speaker, label)
             case _:
                 for line in batch.lines():
                     await self._hear(speaker, inbox, line, label)
@@ -253,6 +253,7 @@ class Receiver:
         state = speaker.link.state
         was_in = state.channels_of(line.nick) if line.command in ("QUIT", "NICK") else []
         own_before = state.is_us(line.nick)
+        line = _with_account(line, state.account_of(line.nick)) if was_in else line
         state.observe(line)
         self._session.support = state.support
         now = self._clock.time()
@@ -277,7 +278,7 @@ class Receiver:
             at = time_of(line, self._clock.time())
             speaker.posts.fenced(line.last, lambda one: ids.made_id(at, nick, one.text))
         elif line.command == "ACK":
-            speaker.posts.acknowledged(label)
+            self._acknowledged(speaker, label)
         elif self._session.join_refused(line):
             log.warning("irc_join_refused", account=self._teller.account, why=line.last)
         elif not speaker.posts.refused(line, label, fold):
@@ -296,7 +297,12 @@ class Receiver:
     def _answered(speaker: Speaker, line: Line, label: str) -> None:
         """Our own redaction or reaction came back."""
         if label and line.command in ("TAGMSG", "REDACT"):
-            speaker.posts.acknowledged(label)
+            speaker.posts.acknowledged(label, lambda _: "")
+
+    def _acknowledged(self, speaker: Speaker, label: str) -> None:
+        """The server took a labelled command and says no more of it."""
+        nick, at = speaker.link.state.nick, int(self._clock.time() * 1000)
+        speaker.posts.acknowledged(label, lambda one: ids.made_id(at, nick, one.text))
 
     # --- messages ---------------------------------------------------------------------------
 
@@ -421,6 +427,9 @@ class Receiver:
             case "KICK" if state.is_us(line.param(1)):
                 await self._tell(inbox, line, line.param(0), own=True)
                 self._rejoin_later(speaker, inbox, line.param(0))
+            case "KICK":
+                account = state.account_of(line.param(1))
+                await self._tell(inbox, line, line.param(0), own=own, account=account)
             case "TAGMSG":
                 await self._tags(speaker, inbox, line, own=own)
             case "MODE" if not state.support.is_channel(line.param(0)):
@@ -428,12 +437,14 @@ class Receiver:
             case _:
                 await self._tell(inbox, line, line.param(0), own=own)
 
-    async def _tell(self, inbox: Inbox, line: Line, target: str, *, own: bool, **more: Any) -> None:
+    async def _tell(
+        self, inbox: Inbox, line: Line, target: str, *, own: bool, account: str | None = None,
+        **more: Any,
+    ) -> None:  # fmt: skip
         channel = self._session.ref(target)
-        account = more.pop("account", None) or self._account(line)
         raw = self._teller.event(
             line, channel, self._order(channel), now=self._clock.time(), own=own,
-            account=account, **more,
+            account=self._account(line) if account is None else account, **more,
         )  # fmt: skip
         await self._keep(inbox, raw)
 

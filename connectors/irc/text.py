@@ -64,6 +64,9 @@ def _inlines(
 ) -> list[Inline]:
     found: list[Inline] = []
     for style, inner in nested(runs, _ORDER):
+        if style is None and any(run.styles for run in inner):
+            found += _inlines(inner, people, at_start=at_start and not found)
+            continue
         if style is None:
             for run in inner:
                 found += _mentions(run.text, people, at_start=at_start and not found)

@@ -47,6 +47,7 @@ class Client:
         self._mechanism = ""
         self._batches: dict[str, _Batch] = {}
         self._collected: list[bytes] | None = None
+        self._mute = False
         self._refs = 0
         self._credit = 0.0
         self._credit_at = 0.0
@@ -174,7 +175,8 @@ class Client:
 
     def _label(self, lines: list[bytes], label: str) -> None:
         """The answer to a labelled command: a line, a batch, or ACK (IRCv3 labeled-response)."""
-        if self._writer.is_closing():
+        if self._writer.is_closing() or self._mute:
+            self._mute = False
             return
         tag = f"label={label}".encode()
         if not lines:
@@ -397,7 +399,7 @@ class Client:
         elif kind == "close":
             self.abort()
         elif kind == "silent":
-            return
+            self._mute = True
         elif not target.startswith("#"):
             self._direct(command, target, text)
         elif fold(self.nick) not in world.room(target).nicks or kind == "refuse":

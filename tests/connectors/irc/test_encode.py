@@ -1,0 +1,297 @@
+"""Deliveries become calls, and calls lines, for what a connection can carry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bridge.content.cards.rendering import public_url
+from bridge.content.cards.tree import Asset
+from bridge.model import (
+    AccountId,
+    AddReaction,
+    Byline,
+    Call,
+    DeleteMessage,
+    Delivery,
+    EditMessage,
+    MessageId,
+    OperationId,
+    PostMessage,
+    Quoted,
+    Receipt,
+    RoomId,
+)
+from bridge.ports.cards import Cards
+from bridge.ports.connector import Files
+from bridge.uacs import Actor, Message, StructuredDataPart, TextPart
+from connectors.irc import compose, ids
+from connectors.irc.bylines import GAP
+from connectors.irc.caps import Multiline
+from connectors.irc.encode import REDACT, encode, paste_bytes
+from connectors.irc.form import Form
+from connectors.irc.wire import parse, size_without_tags
+from connectors.irc.words import in_words
+
+CHANNEL = ids.channel_ref("net", "#general")
+ROOMY = Form(mask=20)
+MODERN = Form(mask=20, multiline=Multiline(4096, 100), redacts=True, replies=True)
+ANN = f"<A{GAP}nn> "
+IDS: dict[str, Any] = {
+    "id": OperationId("op"), "account": AccountId("irc"), "channel": CHANNEL,
+    "room": RoomId("room"), "message": MessageId("x:y:z:1"),
+}  # fmt: skip
+
+
+def delivery(
+    text: str, kind: type[PostMessage | EditMessage] = PostMessage, **more: Any
+) -> Delivery:
+    message = Message(
+        message_id="x:y:z:1", timestamp="2026-11-25T00:00:00.000Z",
+        actor=Actor(id="x:y:ann", role="human", name="Ann"), content=(TextPart(text=text),),
+    )  # fmt: skip
+    return Delivery(operation=kind(**IDS, byline=Byline(name="Ann")), message=message, **more)
+
+
+def lines_of(calls: Sequence[Call], form: Form = ROOMY) -> list[str]:
+    found: list[str] = []
+    for call in calls:
+        for raw in compose.message(call, form).lines:
+            assert size_without_tags(raw) <= 512
+            line = parse(raw)
+            assert line is not None
+            found += [line.last] if line.command == "PRIVMSG" else []
+    return found
+
+
+def test_each_line_is_a_message_under_the_authors_name() -> None:
+    encoded = encode(delivery("**one**\ntwo"), ROOMY)
+
+    assert lines_of(encoded.calls) == [f"{ANN}\x02one\x0f", f"{ANN}two"]
+    assert [call.slot for call in encoded.calls] == [0, 1]
+
+
+def test_where_the_server_takes_several_lines_they_are_one_message() -> None:
+    (call,) = encode(delivery("one\ntwo"), MODERN).calls
+
+    composed = compose.message(call, MODERN, label="L", batch="b")
+    assert [raw.decode().rstrip() for raw in composed.lines] == [
+        "@label=L BATCH +b draft/multiline #general",
+        f"@batch=b PRIVMSG #general :{ANN}one",
+        "@batch=b PRIVMSG #general two",
+        "BATCH -b",
+    ]
+    assert composed.together
+
+
+def test_a_long_line_is_put_together_again_by_the_server() -> None:
+    words = " ".join(f"word{n}" for n in range(200))
+    (call,) = encode(delivery(words), MODERN).calls
+    composed = compose.message(call, MODERN)
+
+    assert composed.first == f"{ANN}{words}"
+    assert sum(b"multiline-concat" in line for line in composed.lines) > 1
+    assert all(size_without_tags(line) <= 512 for line in composed.lines)
+
+
+def test_a_server_that_takes_several_lines_no_more_gets_them_one_by_one() -> None:
+    (call,) = encode(delivery("one\ntwo"), MODERN).calls
+
+    assert lines_of([call], ROOMY) == [f"{ANN}one", f"{ANN}two"]
+
+
+def test_an_author_with_a_connection_of_their_own_needs_no_name() -> None:
+    (call,) = encode(delivery("hi"), ROOMY).calls
+
+    assert compose.message(call, ROOMY, bare=True).lines == (b"PRIVMSG #general hi\r\n",)
+
+
+def test_a_mask_that_grew_after_the_call_was_made_cuts_nothing() -> None:
+    (call, *_) = encode(delivery("x" * 2000), ROOMY).calls
+    longer = Form(mask=100)
+
+    lines = compose.message(call, longer).lines
+    assert all(len(line) + 1 + longer.mask + 1 <= 512 for line in lines)
+    assert b"".join(line.split(b"> ", 1)[1].rstrip() for line in lines) == (
+        str(call.body["lines"][0]).encode()  # type: ignore[index]
+    )
+
+
+@given(st.text(max_size=1500), st.booleans())
+def test_whatever_is_said_fits_into_lines_of_512_bytes(text: str, modern: bool) -> None:
+    form = MODERN if modern else ROOMY
+    for call in encode(delivery(text), form).calls:
+        for raw in compose.message(call, form).lines:
+            told = size_without_tags(raw) + 1 + form.mask + 1
+            assert told <= 512 or not raw.startswith(b"PRIVMSG")
+            assert raw.count(b"\n") == 1
+
+
+def test_what_is_answered_is_named_by_a_tag_or_quoted() -> None:
+    quoted = Quoted(author="Bob", excerpt="shall we meet?", native_id="m1")
+    (tagged,) = encode(delivery("yes", quoted=quoted), MODERN).calls
+
+    (line,) = compose.message(tagged, MODERN).lines
+    assert line.startswith(b"@+reply=m1;+draft/reply=m1 PRIVMSG")
+    assert lines_of([tagged], ROOMY) == [f"{ANN}↪ B{GAP}ob “shall we meet?”: yes"]
+
+
+def test_what_is_emphasised_as_a_whole_is_an_action() -> None:
+    (call,) = encode(delivery("*waves*"), ROOMY).calls
+
+    assert lines_of([call]) == [f"\x01ACTION A{GAP}nn waves\x01"]
+
+
+def test_an_edit_says_what_the_message_says_now() -> None:
+    stands = Receipt(slot=0, native_id="m1")
+    (call,) = encode(delivery("typo\nfixed", EditMessage, copies=(stands,)), ROOMY).calls
+
+    assert (call.kind, call.native_id) == ("edit", "m1")
+    assert lines_of([call]) == [f"{ANN}(edited) typo", f"{ANN}fixed"]
+
+
+def test_an_edit_of_what_stands_nowhere_is_said_as_a_post() -> None:
+    assert [call.kind for call in encode(delivery("hi", EditMessage), ROOMY).calls] == ["post"]
+
+
+def test_a_deletion_is_a_redaction_or_named_as_lost() -> None:
+    stands = (Receipt(slot=0, native_id="m1"), Receipt(slot=1, native_id="m2"))
+    gone = Delivery(operation=DeleteMessage(**IDS), message=delivery("x").message, copies=stands)
+
+    calls = encode(gone, MODERN).calls
+    assert [(call.method, call.native_id) for call in calls] == [(REDACT, "m1"), (REDACT, "m2")]
+    assert compose.mark(calls[0]).lines == (b"REDACT #general m1\r\n",)
+    plain = encode(gone, ROOMY)
+    assert (plain.calls, [one.kind for one in plain.losses]) == ((), ["deletion_not_shown"])
+
+
+def test_a_reaction_is_a_tag_on_the_first_copy() -> None:
+    stands = (Receipt(slot=0, native_id="m1"),)
+    reaction = Delivery(
+        operation=AddReaction(**IDS, emoji="👍"), message=delivery("x").message, copies=stands
+    )
+
+    (call,) = encode(reaction, MODERN).calls
+    (line,) = compose.mark(call).lines
+    assert line.decode() == "@+draft/react=👍;+reply=m1;+draft/reply=m1 TAGMSG #general\r\n"
+
+
+def test_every_line_counts_against_the_pace() -> None:
+    (call,) = encode(delivery("one\ntwo\nthree"), MODERN).calls
+
+    assert len(call.budgets) == 3
+
+
+# --- long texts -----------------------------------------------------------------------------
+
+
+class NoBlobs:
+    """Only addresses are asked for here."""
+
+
+def files(url: str) -> Files:
+    return Files(NoBlobs(), NoBlobs(), lambda asset: url if asset.file_id else public_url(asset))  # type: ignore[arg-type]
+
+
+LONG = "\n".join(f"line {n}" for n in range(30))
+
+
+def test_a_long_text_ends_with_a_link_to_all_of_it() -> None:
+    calls = encode(
+        delivery(LONG), ROOMY, files=files("https://b.example/files/t/message.txt")
+    ).calls
+
+    lines = lines_of(calls)
+    assert len(lines) == ROOMY.max_lines
+    assert lines[-1] == f"{ANN}… 23 more lines: https://b.example/files/t/message.txt"
+    assert calls[0].body["paste"] == LONG
+
+
+def test_where_no_link_can_be_given_a_long_text_is_said_whole() -> None:
+    assert len(encode(delivery(LONG), ROOMY).calls) == 30
+    assert len(encode(delivery(LONG), ROOMY, files=files("")).calls) == 30
+
+
+def test_the_link_names_the_bytes_that_are_kept() -> None:
+    asked: list[Asset] = []
+
+    def url_of(asset: Asset) -> str:
+        asked.append(asset)
+        return "https://b.example/x"
+
+    given = Files(NoBlobs(), NoBlobs(), url_of)  # type: ignore[arg-type]
+    encode(delivery(LONG), ROOMY, files=given)
+
+    assert asked[0].size == len(paste_bytes(LONG))
+    assert asked[0].file_id.startswith("blob:sha256-")
+
+
+# --- cards ----------------------------------------------------------------------------------
+
+CARD = {
+    "type": "card",
+    "nodes": [
+        {"type": "prose", "text": "Deploy **now**?"},
+        {"type": "text_input", "id": "why", "label": "Why"},
+        {"type": "actions", "items": [
+            {"type": "button", "label": "Yes", "id": "yes", "does": "submit"},
+            {"type": "button", "label": "Docs", "does": "open", "url": "https://example.com/"},
+        ]},
+    ],
+}  # fmt: skip
+
+
+def card_delivery(author: str) -> Delivery:
+    part = StructuredDataPart(schema_id="application/vnd.uacs.card+json", data=CARD)  # type: ignore[arg-type]
+    message = Message(
+        message_id="agent:helper:1", timestamp="2026-11-25T00:00:00.000Z",
+        actor=Actor(id=author, role="assistant", name="helper"), content=(part,),
+    )  # fmt: skip
+    operation = PostMessage(**IDS, byline=Byline(name="helper", agent=True))
+    return Delivery(operation=operation, message=message)
+
+
+def test_a_card_is_text_and_its_actions_have_numbers() -> None:
+    calls = encode(card_delivery("agent:helper"), ROOMY, Cards({}, bytes(32))).calls
+
+    lines = [one.partition("> ")[2] for one in lines_of(calls)]
+    code = ids.card_code("agent:helper:1")
+    assert lines == [
+        "Deploy \x02now\x0f?",
+        "\x02Why\x0f",
+        "[Yes] Docs (example.com) (https://example.com/)",
+        f"Answer with !1 (Why: your words), !2 (Yes), or !1 {code} ... for this card",
+    ]
+    assert calls[-1].body["card"] == {"code": code}
+
+
+def test_where_nobody_hears_a_press_there_are_no_numbers() -> None:
+    encoded = encode(card_delivery("slack:T:U"), ROOMY, Cards({}, bytes(32)))
+
+    assert not any("!1" in one for one in lines_of(encoded.calls))
+    assert "actions_as_text" in [one.kind for one in encoded.losses]
+
+
+def test_where_a_channel_takes_no_colours_the_words_stay() -> None:
+    (call,) = encode(delivery("**bold** text"), ROOMY).calls
+
+    plain = in_words(call)
+    assert plain is not None
+    assert lines_of([plain]) == [f"{ANN}bold text"]
+    assert in_words(plain) is None
+
+
+@pytest.mark.parametrize("name", ["a\r\nQUIT", "a\0b", "\x01ACTION"])
+def test_a_name_injects_nothing(name: str) -> None:
+    found = delivery("hi")
+    operation = found.operation.model_copy(update={"byline": Byline(name=name)})
+    (call,) = encode(found.model_copy(update={"operation": operation}), ROOMY).calls
+
+    (line,) = compose.message(call, ROOMY).lines
+    assert line.count(b"\n") == 1
+    assert b"\0" not in line
+    assert b"\x01" not in line

@@ -1,0 +1,95 @@
+"""Lines are cut by bytes, at words, and never within a character."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from connectors.irc.bylines import GAP, byline, nick_from, quieted, without_gaps
+from connectors.irc.form import Form
+from connectors.irc.formatting import plain, read_runs
+from connectors.irc.splitting import split_line
+
+CODES = st.sampled_from(["\x02", "\x1d", "\x0301,01", "\x03", "\x0f", "\x11", " "])
+TEXTS = st.lists(CODES | st.text(max_size=30), max_size=12).map("".join)
+
+
+@given(TEXTS, st.integers(40, 200))
+def test_no_piece_is_longer_than_the_limit_and_nothing_is_lost(line: str, limit: int) -> None:
+    pieces = split_line(line, limit)
+
+    assert all(len(one.text.encode("utf-8", "replace")) <= limit for one in pieces)
+    joined = "".join(plain(one.text) for one in pieces)
+    assert joined.replace(" ", "") == plain(line).replace(" ", "")
+
+
+@given(TEXTS, st.integers(40, 200))
+def test_formatting_goes_on_in_the_next_piece(line: str, limit: int) -> None:
+    def signs(lines: list[str]) -> list[tuple[str, frozenset[str]]]:
+        runs = [run for one in lines for run in read_runs(one)]
+        return [(sign, frozenset(run.styles)) for run in runs for sign in run.text if sign != " "]
+
+    assert signs([one.text for one in split_line(line, limit)]) == signs([line])
+
+
+@given(st.lists(st.text("abcdefgh", min_size=1, max_size=12), min_size=1, max_size=60))
+def test_words_stay_whole_and_are_joined_again_by_their_gaps(words: list[str]) -> None:
+    line = " ".join(words)
+    pieces = split_line(line, 60)
+
+    assert "".join(f"{one.gap or ''}{one.text}" for one in pieces) == line
+    assert [word for one in pieces for word in one.text.split(" ")] == words
+
+
+def test_a_family_is_not_torn_apart() -> None:
+    family = "👨‍👩‍👧‍👦"
+    pieces = split_line(family * 30, 120)
+
+    assert all(one.text.replace(family, "") == "" for one in pieces)
+    assert {one.gap for one in pieces} == {None, ""}
+
+
+def test_seven_hundred_bytes_of_emoji_arrive_whole_in_lines_of_512_bytes() -> None:
+    room = Form().room("#general")
+    pieces = split_line("🎉" * 175, room)
+
+    assert "".join(one.text for one in pieces) == "🎉" * 175
+    assert len(pieces) == 2
+
+
+def test_a_limit_without_room_is_refused() -> None:
+    with pytest.raises(ValueError, match="40"):
+        split_line("text", 39)
+
+
+def test_the_room_in_a_line_is_what_the_prefix_of_the_server_leaves() -> None:
+    mask = "bridge!~bridge@localhost"
+    room = Form(mask=len(mask)).room("#general")
+
+    assert len(f":{mask} PRIVMSG #general :{'x' * room}\r\n") == 512
+
+
+@pytest.mark.parametrize(
+    "name", ["Ann", "ä", "👨‍👩‍👧 family", "e\u0301a", "<a> b", "a\nb\0c\x02", ""]
+)
+def test_a_name_in_front_is_one_line_that_nobody_is_called(name: str) -> None:
+    shown = byline(name)
+
+    assert shown.startswith("<")
+    assert shown.endswith("> ")
+    assert shown.count("<") == shown.count(">") == shown.count(GAP) == 1
+    assert not set("\n\0\x02") & set(shown)
+
+
+def test_the_gap_goes_when_people_copy_a_name() -> None:
+    assert without_gaps(f"{quieted('alice')}: hi") == "alice: hi"
+
+
+@pytest.mark.parametrize(
+    ("name", "nick"),
+    [("Zoë Müller", "Zoe_Muller[b]"), ("7of9", "_7of9[b]"), ("日本", "someone[b]"),
+     ("x" * 50, "x" * 27 + "[b]")],
+)  # fmt: skip
+def test_a_name_becomes_a_nick_that_servers_take(name: str, nick: str) -> None:
+    assert nick_from(name, "[b]", 30) == nick
