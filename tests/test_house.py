@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 CORE = ("router", "content", "ports", "model", "uacs")
-PLATFORM = re.compile(r"slack|discord|\bteams\b|microsoft", re.IGNORECASE)
+PLATFORM = re.compile(r"slack|discord|\bteams\b|microsoft|\birc\b", re.IGNORECASE)
 TOP = {
     "pyproject.toml", "requirements.lock", "README.md", "Dockerfile", "CHANGELOG.md", "LICENSE",
     "bridge", "connectors", "tests", "config", "docs",
@@ -50,7 +50,7 @@ def test_nothing_unexpected_stands_at_the_top() -> None:
     assert {name for name in names if not name.startswith(".")} == TOP
 
 
-@pytest.mark.parametrize("platform", ["slack", "discord", "teams"])
+@pytest.mark.parametrize("platform", ["slack", "discord", "teams", "irc"])
 def test_who_knows_one_connector_knows_all(platform: str) -> None:
     names = {path.name for path in (ROOT / "connectors" / platform).iterdir()}
 

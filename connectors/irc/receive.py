@@ -33,6 +33,7 @@ from connectors.irc.wire import Line, formatted
 log = structlog.get_logger()
 
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 300.0
+_SENT_AWAY_S = 60.0  # after an operator or a limit ended the connection
 _STEADY_S = 120.0  # a connection that stood so long was a good one
 _REJOIN_S, _MOST_REJOINS = 30.0, 3
 _NICK_S = 60.0  # between two attempts to have our nick back
@@ -99,6 +100,7 @@ class Receiver:
                 stood = self._clock.monotonic() - since >= _STEADY_S
                 failures = 1 if stood else failures + 1
                 pause = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2 ** min(failures - 1, 10))
+                pause = max(pause, _SENT_AWAY_S) if _was_sent_away(error) else pause
                 pause *= 1 + random.random() / 4  # noqa: S311 - spreads reconnections, no secret
                 log.warning("irc_lost", account=self._teller.account, error=str(error), pause=pause)
                 self.state = Health("connecting", heard=self.state.heard, note=str(error))
@@ -533,6 +535,12 @@ class Receiver:
 
     def _note(self) -> str:
         return "; ".join(sorted(self._session.problems.values()))[:500]
+
+
+def _was_sent_away(error: PlatformError) -> bool:
+    """Whether somebody, or a rule of the server, does not want us back at once."""
+    words = str(error).lower()
+    return any(one in words for one in ("killed", "k-line", "banned", "too fast", "throttled"))
 
 
 def _with_account(line: Line, account: str) -> Line:

@@ -51,7 +51,7 @@ _VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")
 class AccountSettings(StrictSettings):
     """One installation of the bridge: a Slack app in a workspace, a Discord bot, a Teams bot."""
 
-    platform: str = Field(description="Which platform it is: slack, discord, teams.")
+    platform: str = Field(description="Which platform it is: slack, discord, teams, irc.")
     options: Any = Field(default=None, description="The platform's own settings, checked by it.")
 
 

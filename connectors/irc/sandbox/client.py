@@ -149,7 +149,7 @@ class Client:
                 await self._answer(request)
 
     def _floods(self) -> bool:
-        """Leaky bucket: `burst` lines at once, then `rate` in a second; 20 more are kept waiting."""
+        """Leaky bucket: `burst` lines at once, `rate` in a second; 20 more are kept waiting."""
         limits = self.server.flood
         if limits is None or not self.registered:
             return False

@@ -124,7 +124,7 @@ def test_a_bad_environment_file_names_the_line_and_not_its_secret(tmp_path: Path
     )
 
 
-@pytest.mark.parametrize("platform", ["slack", "discord", "teams"])
+@pytest.mark.parametrize("platform", ["slack", "discord", "teams", "irc"])
 def test_setup_prints_numbered_steps_and_writes_files(platform: str, tmp_path: Path) -> None:
     result = cli(
         "setup", platform, "--out", str(tmp_path), "--public-url", "https://bridge.example.org"
@@ -134,13 +134,14 @@ def test_setup_prints_numbered_steps_and_writes_files(platform: str, tmp_path: P
     assert result.output.startswith("1. ")
     written = {path.name for path in tmp_path.iterdir()}
     assert written == {
-        "slack": {"slack-app-manifest.json"}, "discord": set(), "teams": {"uacs-bridge-teams.zip"}
+        "slack": {"slack-app-manifest.json"}, "discord": set(), "irc": set(),
+        "teams": {"uacs-bridge-teams.zip"},
     }[platform]  # fmt: skip
 
 
 def test_setup_of_an_unknown_platform_names_those_there_are() -> None:
-    result = cli("setup", "irc")
+    result = cli("setup", "zulip")
 
     assert (result.exit_code, result.stderr) == (
-        2, "uacs-bridge: Unknown platform 'irc'; installed are: discord, slack, teams\n"
+        2, "uacs-bridge: Unknown platform 'zulip'; installed are: discord, irc, slack, teams\n"
     )  # fmt: skip

@@ -59,7 +59,7 @@ def problems(data: Any) -> list[str]:
 def test_the_example_can_be_read() -> None:
     settings = read_settings(EXAMPLE)
 
-    assert list(settings.accounts) == ["acme-slack", "acme-discord", "acme-teams"]
+    assert list(settings.accounts) == ["acme-slack", "acme-discord", "acme-teams", "libera"]
     assert settings.store.path == EXAMPLE.parent / "data" / "bridge.sqlite3"
 
 

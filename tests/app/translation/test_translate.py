@@ -44,7 +44,7 @@ def job(payload: JsonValue, source: str = "card", target: str = "card", name: st
 
 def test_the_formats_are_the_platforms_uacs_cards_and_agent_apis() -> None:
     apis = ("acp", "ailoy", "anthropic", "gemini", "openai-chat", "openai-responses")
-    assert formats() == ("discord", "slack", "teams", "uacs", "card", *apis)
+    assert formats() == ("discord", "irc", "slack", "teams", "uacs", "card", *apis)
 
 
 def test_a_card_stays_a_card() -> None:
@@ -319,8 +319,8 @@ def test_every_line_is_answered_in_order() -> None:
         (b"[1]", {"type": "CodecError", "pointer": ""}),
         (b'{"id": 1}', {"type": "CodecError", "pointer": "/payload"}),
         (b'{"payload": {}, "from": 1}', {"type": "CodecError", "pointer": "/from"}),
-        (job({}, "irc"), {"type": "ConfigError", "pointer": ""}),
-        (job({}, "card", "irc"), {"type": "CodecError", "pointer": "/nodes"}),
+        (job({}, "zulip"), {"type": "ConfigError", "pointer": ""}),
+        (job({}, "card", "zulip"), {"type": "CodecError", "pointer": "/nodes"}),
         (job(nested(600)), {"type": "CodecError", "pointer": ""}),
     ],
 )
@@ -409,7 +409,11 @@ def test_the_batch_reads_lines_and_writes_lines() -> None:
     ("arguments", "code", "told"),
     [
         (("--from", "card"), 2, "Say --from and --to, or --batch"),
-        (("--from", "irc", "--to", "card"), 2, "Unknown format 'irc'; there are: discord, slack"),
+        (
+            ("--from", "zulip", "--to", "card"),
+            2,
+            "Unknown format 'zulip'; there are: discord, irc, slack",
+        ),
         (("--from", "card", "--to", "card"), 1, "is not JSON"),
     ],
 )
