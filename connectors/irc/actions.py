@@ -55,9 +55,11 @@ def _told(one: Numbered) -> str:
 
 
 def _label(action: Button | Input) -> str:
-    said = plain_inlines(action.label) or action.hint
-    if not isinstance(action, Button):
-        said = said or action.placeholder
+    said = plain_inlines(action.label)
+    if isinstance(action, Button):
+        said = said or action.hint
+    else:
+        said = said or action.placeholder or plain_inlines(action.hint)
     words = " ".join((said or action.id or "no name").split())
     return words if len(words) <= _LONGEST_LABEL else f"{words[: _LONGEST_LABEL - 1]}…"
 

@@ -65,7 +65,8 @@ def multiline_of(enabled: Mapping[str, str]) -> Multiline | None:
     value = enabled.get(MULTILINE)
     if value is None or "batch" not in enabled:
         return None
-    limits = dict(one.partition("=")[::2] for one in value.split(","))
+    pairs = (one.partition("=") for one in value.split(","))
+    limits = {name: limit for name, _, limit in pairs}
     max_bytes, max_lines = limits.get("max-bytes", ""), limits.get("max-lines", "")
     if not max_bytes.isdecimal() or int(max_bytes) < 1:
         return None  # the limit is required (draft/multiline)

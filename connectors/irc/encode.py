@@ -58,7 +58,7 @@ class _Said:
     lines: tuple[str, ...]
     whole: str
     is_action: bool = False
-    card: dict[str, JsonValue] | None = None
+    card: str = ""
 
 
 def encode(
@@ -90,22 +90,23 @@ def encode(
 
 def _said(delivery: Delivery, cards: Cards, files: Files | None) -> tuple[_Said, tuple[Loss, ...]]:
     message, losses = delivery.message, ()
-    card: dict[str, JsonValue] | None = None
+    code = ""
     if is_rich(message):
-        document, losses, card = _rich(delivery, cards, files)
+        document, losses, code = _rich(delivery, cards, files)
     else:
         markdown, losses = message_text(message)
         document = with_counterparts(markdown_to_text(markdown), delivery.counterparts)
-    action = as_action(document) if card is None and delivery.quoted is None else None
+    action = as_action(document) if not code and delivery.quoted is None else None
     lines = text_to_irc(action or document) or [_NOTHING]
     if delivery.quoted is not None:
         lines[0] = f"{_answered(delivery.quoted)} {lines[0]}"
-    return _Said(tuple(lines), text_to_plain(document), action is not None, card), losses
+    return _Said(tuple(lines), text_to_plain(document), action is not None, code), losses
 
 
 def _rich(
     delivery: Delivery, cards: Cards, files: Files | None
-) -> tuple[Document, tuple[Loss, ...], dict[str, JsonValue] | None]:
+) -> tuple[Document, tuple[Loss, ...], str]:
+    """The text of a card, and its code where somebody hears what is answered to it."""
     message = delivery.message
     read, unread = cards.read(message)
     read = with_counterparts(read, delivery.counterparts)
@@ -114,7 +115,7 @@ def _rich(
     code = ids.card_code(message.message_id)
     document, losses = card_document(read, rendering, code)
     live = rendering.token is not None and bool(numbered(read))
-    return document, (*unread, *losses), {"code": code} if live else None
+    return document, (*unread, *losses), code if live else ""
 
 
 def _answered(quoted: Quoted) -> str:
@@ -141,7 +142,7 @@ def _bodies(
             pieces, paste = [*shown, Piece(rest, None)], {"paste": said.whole}
     bodies = [_body(delivery, by, said, form, group) for group in _groups(pieces, form, by)]
     bodies[0] |= paste
-    if said.card is not None:
+    if said.card:
         bodies[-1]["card"] = said.card
     return bodies
 

@@ -41,6 +41,10 @@ class Run(NamedTuple):
 NONE: frozenset[Style] = frozenset()
 
 
+def with_style(styles: frozenset[Style], style: Style) -> frozenset[Style]:
+    return styles | frozenset((style,))
+
+
 def read_runs(line: str) -> list[Run]:
     """The runs of one line. Colours are dropped, except text in the colour of its ground, which
     is a spoiler; other control characters go."""
@@ -115,8 +119,11 @@ class _State:
     @property
     def styles(self) -> frozenset[Style]:
         fore, back = self._ground
-        hidden = bool(back) and fore == back
-        return frozenset(self._on | {"spoiler"}) if hidden else frozenset(self._on)
+        return (
+            with_style(frozenset(self._on), "spoiler")
+            if back and fore == back
+            else frozenset(self._on)
+        )
 
     def take(self, found: re.Match[str]) -> None:
         code = found[0][0]
@@ -128,7 +135,7 @@ class _State:
         elif code == HEX_COLOUR:
             self._colour(found["hfg"], found["hbg"])
         elif (style := _TOGGLES.get(code)) is not None:
-            self._on ^= {style}
+            (self._on.remove if style in self._on else self._on.add)(style)
 
     def _colour(self, fore: str | None, back: str | None) -> None:
         if fore is None:

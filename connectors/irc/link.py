@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import ssl
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -62,7 +62,7 @@ class _Waiting:
 
 
 @contextlib.contextmanager
-def translated() -> Iterator[None]:
+def translated() -> Generator[None]:
     """Errors of sockets, TLS and asyncio as ours."""
     try:
         yield

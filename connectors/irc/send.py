@@ -100,12 +100,12 @@ class Sender:
         await self._files.blobs.put(_once(paste_bytes(paste)), limit=_LARGEST_PASTE)
 
     async def _remember_card(self, call: Call, native_id: str) -> None:
-        card = call.body.get("card")
-        if not isinstance(card, dict):
+        code = call.body.get("card")
+        if not isinstance(code, str) or not code:
             return
         shown = call.native_id or native_id
         try:
-            await remember_card(self._shelf, call.channel, str(card.get("code")), shown)
+            await remember_card(self._shelf, call.channel, code, shown)
         except BridgeError as error:
             log.warning("card_not_remembered", channel=call.channel.key, error=str(error))
 

@@ -38,7 +38,15 @@ from bridge.content.text.tree import (
     Underline,
 )
 from bridge.model import ActorId
-from connectors.irc.formatting import NONE, Run, Style, nested, read_runs, write_runs
+from connectors.irc.formatting import (
+    NONE,
+    Run,
+    Style,
+    nested,
+    read_runs,
+    with_style,
+    write_runs,
+)
 
 _ORDER: tuple[Style, ...] = ("spoiler", "bold", "italic", "underline", "strike", "monospace")
 _BOX = {None: "", True: "[x] ", False: "[ ] "}
@@ -161,17 +169,17 @@ def _runs(inlines: Iterable[Inline], styles: frozenset[Style]) -> Iterator[Run |
             case Break():
                 yield None
             case Strong(children):
-                yield from _runs(children, styles | {"bold"})
+                yield from _runs(children, with_style(styles, "bold"))
             case Emphasis(children):
-                yield from _runs(children, styles | {"italic"})
+                yield from _runs(children, with_style(styles, "italic"))
             case Underline(children):
-                yield from _runs(children, styles | {"underline"})
+                yield from _runs(children, with_style(styles, "underline"))
             case Strike(children):
-                yield from _runs(children, styles | {"strike"})
+                yield from _runs(children, with_style(styles, "strike"))
             case Spoiler(children):
-                yield from _runs(children, styles | {"spoiler"})
+                yield from _runs(children, with_style(styles, "spoiler"))
             case Code(value):
-                yield Run(value, styles | {"monospace"})
+                yield Run(value, with_style(styles, "monospace"))
             case Link(url, children):
                 yield from _link(url, children, styles)
             case _:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 
 from connectors.irc import connector_type
 from connectors.irc.bylines import GAP
 from connectors.irc.sandbox import MODERN, PLAIN, Fault, LocalIrc, local_irc
 from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.test_cards import Deployer
 
 CHANNEL = "#general"
 
@@ -187,3 +190,56 @@ async def test_an_agent_answers_on_irc_once_and_whole(tmp_path: Path) -> None:
 
             assert sum("<echo>" in one for one in said_on_irc(irc)) == 1
             assert "one two three" in said_on_irc(irc)[-1]
+
+
+async def test_an_agents_card_is_pressed_on_irc_by_its_number(tmp_path: Path) -> None:
+    async with both() as (local, irc):
+        settings = with_irc(local, irc, tmp_path / "bridge.sqlite3")
+        settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
+        agent = Deployer()
+        async with running(local, settings) as (bridge, _):
+            bridge.agents["echo"] = agent
+            irc.say("alice", CHANNEL, "please deploy")
+            await local.until(lambda: any("!1 (Ship it)" in one for one in said_on_irc(irc)))
+        async with running(local, settings) as (bridge, _):  # the card is known after a restart
+            bridge.agents["echo"] = agent
+            irc.say("alice", CHANNEL, "!1")
+            await local.until(lambda: any("Shipped 1" in one for one in said_on_irc(irc)))
+            await local.until(lambda: any("Shipped 1" in str(one.raw) for one in
+                                          local.standing("slack", "general")))  # fmt: skip
+
+    assert [(one["id"], one["value"]) for one in agent.heard] == [("ship", 42)]
+
+
+async def test_a_long_text_ends_with_a_link_that_opens(tmp_path: Path) -> None:
+    text = "\n".join(f"line {number}" for number in range(40))
+    async with both(PLAIN) as (local, irc):
+        settings = with_irc(local, irc, tmp_path / "bridge.sqlite3")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port: int = probe.getsockname()[1]
+        settings["web"] = {"port": port, "public_url": f"http://127.0.0.1:{port}"}
+        async with running(local, settings) as (bridge, _), aiohttp.ClientSession() as http:
+            await local.say("slack", "general", text)
+            await local.until(lambda: any("more lines: " in one for one in said_on_irc(irc)))
+            url = said_on_irc(irc)[-1].rpartition(" ")[2]
+            async with http.get(url) as answer:
+                assert (answer.status, await answer.text()) == (200, text)
+
+            assert len(said_on_irc(irc)) == 8
+            assert await bridge.store.dead_letters() == []
+
+
+async def test_authors_have_connections_of_their_own_where_that_is_wanted(tmp_path: Path) -> None:
+    async with both() as (local, irc):
+        settings = with_irc(local, irc, tmp_path / "bridge.sqlite3", puppets=True)
+        async with running(local, settings) as (bridge, _):
+            await local.say("slack", "general", "hello")
+            await local.until(lambda: irc.texts(CHANNEL) == ["hello"])
+            irc.say("alice", CHANNEL, "hi")
+            await local.until(lambda: any("hi" in one for one in said_on_slack(local)))
+            await bridge.router.settled()
+
+            assert irc.messages(CHANNEL)[0].nick.endswith("[b]")
+            assert len(said_on_slack(local)) == 2  # its echo is nobody's message
+            assert await bridge.store.dead_letters() == []

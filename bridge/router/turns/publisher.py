@@ -123,11 +123,13 @@ class AnswerPublisher:
     async def _final(self, posts: Sequence[PostMessage]) -> list[Operation]:
         """Edits of what was shown while it grew; posts where nothing was, once."""
         shown = {
-            one.channel for post in posts[:1] for one in await self._store.posts_of(post.message)
+            one.channel.key
+            for post in posts[:1]
+            for one in await self._store.posts_of(post.message)
         }
         return [
             edit_of(post, OperationId(self._new_id()))
-            if post.channel in shown or shows_growth(self._connectors, post.account)
+            if post.channel.key in shown or shows_growth(self._connectors, post.account)
             else post
             for post in posts
         ]

@@ -41,7 +41,7 @@ CHANNEL = ids.channel_ref("net", "#General")
 DIRECT = ids.channel_ref("net", "alice")
 NOW = 1_790_000_000.5
 TIME = datetime.fromtimestamp(NOW, UTC)
-BASE = {"account": AccountId("irc"), "place": Place(channel=CHANNEL), "time": TIME}
+BASE: dict[str, Any] = {"account": AccountId("irc"), "place": Place(channel=CHANNEL), "time": TIME}
 ALICE = ActorId("irc:net:~alice")
 
 

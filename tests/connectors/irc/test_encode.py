@@ -266,7 +266,7 @@ def test_a_card_is_text_and_its_actions_have_numbers() -> None:
         "[Yes] Docs (example.com) (https://example.com/)",
         f"Answer with !1 (Why: your words), !2 (Yes), or !1 {code} ... for this card",
     ]
-    assert calls[-1].body["card"] == {"code": code}
+    assert calls[-1].body["card"] == code
 
 
 def test_where_nobody_hears_a_press_there_are_no_numbers() -> None:
