@@ -91,8 +91,10 @@ class IrcConnector:
     def encode(self, delivery: Delivery) -> Encoded:
         """With the same form for all attempts of an operation: another would cut it elsewhere."""
         operation = delivery.operation.id
-        form = self._forms.setdefault(operation, self._form)
-        self._forms.move_to_end(operation)
+        form = self._forms.get(operation, self._form)
+        if self._session.speaker is not None:  # before that nothing of it was sent
+            self._forms[operation] = form
+            self._forms.move_to_end(operation)
         if len(self._forms) > _FORMS_KEPT:
             self._forms.popitem(last=False)
         return encode.encode(delivery, form, self._tools.cards, self._tools.files)
@@ -130,6 +132,9 @@ class IrcConnector:
         self, call: Call, after: str | None, *, since: float | None = None, changed: bool = False
     ) -> Receipt | None:
         return await self._history.find_sent(call, after, since, changed=changed)
+
+    async def fetch(self, channel: ChannelRef, native_id: str, thread: str | None) -> Raw | None:
+        return await self._history.fetch(channel, native_id)
 
     def takes_reaction(self, emoji: str) -> bool:
         """Unicode alone, where the server relays reactions."""

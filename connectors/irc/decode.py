@@ -189,6 +189,8 @@ def _posted(origin: _Origin) -> Event:
         if command.upper() != "ACTION":
             return origin.ignored(f"CTCP {command[:20]}")
         text, is_action = words, True
+    if not text.strip():  # blank lines of a message for clients that take no batches
+        return origin.ignored("an empty line")
     people = {nick: origin.actor_of(native) for nick, native in told.people.items()}
     document = irc_to_text(text, people)
     bot = line.command == "NOTICE" or origin.raw.kind == "NOTICE" or "bot" in line.tags

@@ -71,6 +71,21 @@ class History:
                 return Receipt(slot=call.slot, native_id=own_id)
         return None
 
+    async def fetch(self, channel: ChannelRef, native_id: str) -> Raw | None:
+        """One message, by its msgid or by the time in an id of ours."""
+        order = Order()
+        if (made := ids.made_at(native_id)) is not None:
+            lines = [line async for line in self._after(channel, made, "")]
+        else:
+            lines = await self._ask("AROUND", channel, f"msgid={native_id}", 1)
+        now = self._clock.time()
+        for line in lines:
+            if line.command in MESSAGES:
+                raw = self._teller.message(line, channel, order, now=now, us=self._us())
+                if raw.dedupe_key == f"message:{native_id}":
+                    return raw
+        return None
+
     def _begin(self, after: str | None, since: float | None) -> int:
         if after is not None and (made := ids.made_at(after)) is not None:
             return made

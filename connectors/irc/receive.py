@@ -194,16 +194,17 @@ class Receiver:
             ) from None
         finally:
             self._identified = None
-        self._regain(speaker, password)
+        speaker.link.logged_in = True
+        self._regain(speaker)
 
-    def _regain(self, speaker: Speaker, password: str = "") -> None:
+    def _regain(self, speaker: Speaker) -> None:
         """Have our own nick back where somebody else had it."""
         state = speaker.link.state
         if state.is_us(self._settings.nick):
             return
         lines = [formatted("NICK", self._settings.nick)]
-        if password or speaker.link.logged_in:
-            words = f"REGAIN {self._settings.nick} {password}".rstrip()
+        if speaker.link.logged_in:
+            words = f"REGAIN {self._settings.nick}"
             lines.insert(0, formatted("PRIVMSG", self._settings.nickserv, words))
         speaker.link.put(lines)
 

@@ -470,6 +470,9 @@ class Client:
             case "BEFORE":
                 before = self._place(kept, request.param(2), 0, before=True)
                 found = kept[:before][-limit:]
+            case "AROUND":
+                at = self._place(kept, request.param(2), -1)
+                found = kept[at : at + 1] if at >= 0 else []
             case _:
                 self.tell("FAIL", "CHATHISTORY", "INVALID_PARAMS", kind, "Unknown subcommand")
                 return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -50,13 +51,15 @@ class LocalIrc:
 
     # --- life -------------------------------------------------------------------------------
 
-    async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
+    async def start(
+        self, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None
+    ) -> None:
         """Raises ValueError for an address that others could reach."""
         if host not in _LOOPBACK:
             raise ValueError(
                 f"{host!r} is not loopback; the local server serves this machine alone"
             )
-        self._server = await asyncio.start_server(self._serve, host, port, limit=16_384)
+        self._server = await asyncio.start_server(self._serve, host, port, limit=16_384, ssl=tls)
         self.address = self._server.sockets[0].getsockname()[:2]
         asyncio.get_running_loop().call_later(_LIFETIME_S, self._server.close)
 

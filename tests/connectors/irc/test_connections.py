@@ -330,6 +330,41 @@ def _posts(connector: IrcConnector, raws: Sequence[object]) -> list[MessagePoste
     return [event for event in found if isinstance(event, MessagePosted)]
 
 
+async def test_one_message_can_be_asked_for(local: Local) -> None:
+    connector = local.connector()
+    await local.start(connector)
+    said = await local.say("one of many")
+    await local.say("another")
+    await local.inbox.until(lambda: len(local.inbox.raws) == 2)
+
+    found = await connector.fetch(local.channel, said, None)
+
+    assert found is not None
+    assert found.dedupe_key == local.inbox.raws[0].dedupe_key
+    assert connector.decode(found)[0] == connector.decode(local.inbox.raws[0])[0]
+    assert await connector.fetch(local.channel, "m999", None) is None
+
+
+async def test_without_msgids_what_is_read_back_has_the_ids_of_live_events() -> None:
+    offers = {name: MODERN[name] for name in ("batch", "server-time", "draft/chathistory")}
+    async with local_network(offers) as local:
+        local.irc.join("alice", CHANNEL)
+        connector = local.connector()
+        await local.start(connector)
+        cursor = await connector.newest(local.channel)
+        for text in ("same", "same", "other"):
+            await local.say(text)
+        await local.inbox.until(lambda: len(local.inbox.raws) == 3)
+
+        raws = [raw async for raw in connector.read_after(local.channel, cursor, [])]
+
+        live = local.inbox.raws
+        assert [one.dedupe_key for one in raws] == [one.dedupe_key for one in live]  # type: ignore[union-attr]
+        (event,) = connector.decode(live[2])
+        assert isinstance(event, MessagePosted)
+        assert await connector.fetch(local.channel, event.native_id, None) is not None
+
+
 async def test_what_we_said_ourselves_is_not_read_back(local: Local) -> None:
     connector = local.connector()
     await local.start(connector)

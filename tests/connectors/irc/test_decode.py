@@ -90,6 +90,13 @@ def test_an_action_is_emphasised_as_a_whole() -> None:
     assert said(message(":alice!u@h PRIVMSG #general :\x01ACTION waves\x01")) == "_waves_"
 
 
+@pytest.mark.parametrize("text", [" ", "", "\x01VERSION\x01", "\x01ACTION \x01"])
+def test_what_says_nothing_is_no_message(text: str) -> None:
+    raw = TELLER.message(line_of(f":alice!u@h PRIVMSG #general :{text}"), CHANNEL, Order(), now=NOW)
+
+    assert isinstance(decode(raw)[0], Ignored)
+
+
 def test_a_notice_is_of_a_bot_and_addresses_nobody() -> None:
     posted = message(":alice!u@h NOTICE #general :bridge: done")
 
